@@ -1,0 +1,2 @@
+//! Init of the lab guest, and the child of the native engine
+fn main() {}

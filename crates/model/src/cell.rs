@@ -1,0 +1,331 @@
+//! The checked description of one cell: one path, one setting, one seed.
+//!
+//! This is what the guest reads (as JSON) and what a cell is cached by. Everything in it is
+//! possible and resolved; [`crate::spec`] is the only maker of cells from text.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Rate, Seed, Share, nanos, opt_nanos};
+
+/// Version of this document; part of the cache key.
+pub const CELL_SCHEMA: u32 = 1;
+
+/// Bytes of an Ethernet header, which every rate and every byte-counted buffer includes.
+pub const ETHERNET_HEADER: u64 = 14;
+
+/// One path, one setting, one seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// [`CELL_SCHEMA`] of the program that made it.
+    pub schema: u32,
+    /// The spec's name.
+    pub name: String,
+    /// The matrix values that make this cell differ from its siblings, by dotted key.
+    pub factors: BTreeMap<String, serde_json::Value>,
+    /// Seed of every random number in the guest.
+    pub seed: Seed,
+    /// Measured time, after `warmup_ns`.
+    #[serde(rename = "duration_ns", with = "nanos")]
+    pub duration: Duration,
+    /// Load before measuring starts.
+    #[serde(rename = "warmup_ns", with = "nanos")]
+    pub warmup: Duration,
+    /// Probing without load, before the load starts.
+    #[serde(rename = "idle_ns", with = "nanos")]
+    pub idle: Duration,
+    /// Interval of the TCP_INFO and queue series.
+    #[serde(rename = "sample_ns", with = "nanos")]
+    pub sample: Duration,
+    /// The path between the two ends.
+    pub path: Path,
+    /// The tunnel, if any.
+    pub tunnel: Option<Tunnel>,
+    /// The two hosts.
+    pub ends: Ends,
+    /// The measured traffic.
+    pub traffic: Traffic,
+    /// Competing traffic.
+    pub cross: Vec<Traffic>,
+}
+
+impl Cell {
+    /// Virtual time from the first idle probe to the end of the load.
+    pub fn length(&self) -> Duration {
+        self.idle + self.warmup + self.duration
+    }
+}
+
+/// Both directions of a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Path {
+    /// Server to client.
+    pub down: Line,
+    /// Client to server.
+    pub up: Line,
+    /// MTU of every link between the ends, bytes of the IP packet.
+    pub mtu: u32,
+    /// Address family of the path (the outer one if there is a tunnel).
+    pub ip: IpVersion,
+}
+
+impl Path {
+    /// Two-way propagation delay.
+    pub fn rtt(&self) -> Duration {
+        self.down.delay + self.up.delay
+    }
+
+    /// The line that carries `direction`.
+    pub fn line(&self, direction: Direction) -> &Line {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+}
+
+/// One direction of a path: a bottleneck, then a delay with its faults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// One-way propagation delay.
+    #[serde(rename = "delay_ns", with = "nanos")]
+    pub delay: Duration,
+    /// Rate of the bottleneck; absent = as fast as the kernel forwards.
+    pub rate: Option<Rate>,
+    /// What the bottleneck's queue can hold; for a policer, the burst it lets through.
+    pub buffer: Buffer,
+    /// Kind of the bottleneck's queue.
+    pub queue: Queue,
+    /// Loss after the bottleneck.
+    pub loss: Loss,
+    /// Half width of the uniform delay variation.
+    #[serde(rename = "jitter_ns", with = "nanos")]
+    pub jitter: Duration,
+    /// Share of packets that overtake the delay.
+    pub reorder: Share,
+    /// Share of packets that arrive twice.
+    pub duplicate: Share,
+}
+
+/// What a queue can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Buffer {
+    /// Packets of any size.
+    Packets(u32),
+    /// Bytes, Ethernet headers included.
+    Bytes(Bytes),
+}
+
+impl Buffer {
+    /// The buffer in bytes, packets taken as full ones.
+    pub fn bytes(self, mtu: u32) -> Bytes {
+        match self {
+            Self::Packets(n) => Bytes(u64::from(n) * (u64::from(mtu) + ETHERNET_HEADER)),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// The buffer in full packets, at least one.
+    pub fn packets(self, mtu: u32) -> u32 {
+        match self {
+            Self::Packets(n) => n,
+            Self::Bytes(b) => {
+                u32::try_from(b.0 / (u64::from(mtu) + ETHERNET_HEADER)).unwrap_or(u32::MAX).max(1)
+            }
+        }
+    }
+}
+
+/// Kind of a queue, by the kernel's names where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Queue {
+    /// First in, first out, tail drop.
+    Fifo,
+    /// Fair queueing with pacing, no AQM.
+    Fq,
+    /// Fair queueing with CoDel.
+    FqCodel,
+    /// CoDel on one queue.
+    Codel,
+    /// PIE on one queue.
+    Pie,
+    /// CAKE with its own shaper.
+    Cake,
+    /// DualPI2 (RFC 9332).
+    Dualpi2,
+    /// Random early detection.
+    Red,
+    /// No queue: drops what exceeds the rate.
+    Policer,
+}
+
+/// Packet loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each packet with this probability.
+    Random(Share),
+    /// Gilbert-Elliott: two states with their own loss.
+    GilbertElliott {
+        /// Probability to go from good to bad, per packet.
+        p: Share,
+        /// Probability to go from bad to good, per packet.
+        r: Share,
+        /// Loss in the bad state (`1-h` of netem).
+        bad: Share,
+        /// Loss in the good state (`1-k` of netem).
+        good: Share,
+    },
+    /// Exactly every n-th packet.
+    Every(u32),
+}
+
+/// Address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IpVersion {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// A tunnel over the path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tunnel {
+    /// Implementation.
+    pub kind: TunnelKind,
+    /// MTU of the tunnel device.
+    pub mtu: u32,
+    /// Where it ends.
+    pub at: TunnelAt,
+    /// Address family inside.
+    pub ip: IpVersion,
+}
+
+/// Implementation of a tunnel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TunnelKind {
+    /// The kernel's own WireGuard.
+    Wireguard,
+}
+
+/// Where a tunnel ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TunnelAt {
+    /// On the two hosts.
+    Ends,
+    /// On routers in front of the two hosts.
+    Routers,
+}
+
+/// The two hosts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ends {
+    /// The near host.
+    pub client: End,
+    /// The far host.
+    pub server: End,
+}
+
+/// Settings of one host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// Congestion control of the flows it sends.
+    pub cc: String,
+    /// Queue of its own device.
+    pub qdisc: EndQdisc,
+    /// Rate of a shaper on its own device, around `qdisc`; absent = none.
+    pub shape: Option<Rate>,
+    /// Whether it asks for and accepts ECN.
+    pub ecn: bool,
+    /// Largest receive buffer the kernel may grow to; absent = fits the path.
+    pub rmem: Option<Bytes>,
+    /// Largest send buffer the kernel may grow to; absent = fits the path.
+    pub wmem: Option<Bytes>,
+    /// Bytes not yet sent that the program may queue (`tcp_notsent_lowat`).
+    pub notsent_lowat: Option<Bytes>,
+}
+
+/// Queue of a host's own device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndQdisc {
+    /// The device hands packets on at once.
+    Noqueue,
+    /// First in, first out, 1000 packets.
+    Fifo,
+    /// Fair queueing with pacing.
+    Fq,
+    /// Fair queueing with CoDel.
+    FqCodel,
+    /// CoDel on one queue.
+    Codel,
+    /// PIE on one queue.
+    Pie,
+    /// CAKE.
+    Cake,
+    /// DualPI2.
+    Dualpi2,
+}
+
+/// Direction of data between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Server to client.
+    Down,
+    /// Client to server.
+    Up,
+}
+
+/// A group of flows of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// What kind.
+    pub kind: TrafficKind,
+    /// Directions of the data; both = one group each way.
+    pub directions: Vec<Direction>,
+    /// Flows in each direction.
+    pub flows: u32,
+    /// Congestion control, if not that of the sending end.
+    pub cc: Option<String>,
+    /// Interval of the latency probes beside the load; absent = none. Only in measured traffic.
+    #[serde(rename = "probe_ns", with = "opt_nanos")]
+    pub probe: Option<Duration>,
+    /// Start, after the load of the cell starts.
+    #[serde(rename = "start_ns", with = "nanos")]
+    pub start: Duration,
+    /// Stop, after the load of the cell starts; absent = with the cell.
+    #[serde(rename = "stop_ns", with = "opt_nanos")]
+    pub stop: Option<Duration>,
+}
+
+/// Kind of traffic, with what only that kind has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrafficKind {
+    /// Bulk TCP: always something to send.
+    Tcp,
+    /// UDP datagrams at a constant rate for each flow.
+    Udp {
+        /// Payload bits per second of each flow.
+        rate: Rate,
+        /// Payload bytes of a datagram.
+        payload: u32,
+    },
+    /// One request, one response, one connection each, one after the other.
+    Short {
+        /// Bytes of the response.
+        size: Bytes,
+    },
+    /// No load: only probes.
+    Idle,
+}

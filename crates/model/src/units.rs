@@ -1,0 +1,140 @@
+//! Newtypes for the units that must not be mixed up.
+//!
+//! Spans of time are [`std::time::Duration`]; in documents they are whole nanoseconds.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Bits per second, counted as the queues of the kernel count them: with the Ethernet header
+/// (14 bytes), without preamble, checksum and gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// A rate in bits per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+
+    /// Bytes per second, rounded down; what the kernel's shapers are given.
+    pub const fn bytes_per_second(self) -> u64 {
+        self.0 / 8
+    }
+
+    /// Megabits (10^6 bits) per second.
+    pub fn mbps(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// This share of the rate.
+    pub fn scaled(self, share: f64) -> Self {
+        Self((self.0 as f64 * share).round() as u64)
+    }
+
+    /// Bytes that pass in a span of time: the bandwidth-delay product if the span is an RTT.
+    pub fn bytes_in(self, span: std::time::Duration) -> Bytes {
+        Bytes((u128::from(self.0) * span.as_nanos() / 8_000_000_000) as u64)
+    }
+
+    /// Time that `bytes` need on the wire.
+    pub fn time_for(self, bytes: Bytes) -> std::time::Duration {
+        let ns = u128::from(bytes.0) * 8_000_000_000 / u128::from(self.0.max(1));
+        std::time::Duration::from_nanos(ns as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            bps if bps >= 1_000_000_000 => write!(f, "{}gbit", bps as f64 / 1e9),
+            bps if bps >= 1_000_000 => write!(f, "{}mbit", bps as f64 / 1e6),
+            bps if bps >= 1_000 => write!(f, "{}kbit", bps as f64 / 1e3),
+            bps => write!(f, "{bps}bit"),
+        }
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// A share between 0 and 1: a loss probability, a part of a time.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Share(f64);
+
+impl Share {
+    /// Nothing.
+    pub const ZERO: Self = Self(0.0);
+
+    /// A share, if `value` lies in 0..=1.
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
+    /// The value in 0..=1.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Whether there is nothing to apply.
+    pub fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+/// What makes a cell's random numbers: same seed, same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seed(pub u64);
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Serde helper: a [`std::time::Duration`] as whole nanoseconds (fields are named `…_ns`).
+pub mod nanos {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes whole nanoseconds.
+    pub fn serialize<S: Serializer>(value: &Duration, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_u64(u64::try_from(value.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// Reads whole nanoseconds.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        u64::deserialize(d).map(Duration::from_nanos)
+    }
+}
+
+/// Serde helper: an optional [`std::time::Duration`] as whole nanoseconds, absent if unknown.
+pub mod opt_nanos {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes whole nanoseconds, or nothing.
+    pub fn serialize<S: Serializer>(value: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => super::nanos::serialize(value, s),
+            None => s.serialize_none(),
+        }
+    }
+
+    /// Reads whole nanoseconds, or nothing.
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(d)?.map(Duration::from_nanos))
+    }
+}

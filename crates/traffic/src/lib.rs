@@ -1,0 +1,1 @@
+//! Flows and probes as halves: what sends, what receives, what is recorded
