@@ -1,0 +1,61 @@
+//! What the first process of a guest must do, and only it.
+
+use std::{ffi::CString, fs, io, path::Path};
+
+use rustix::mount::{MountFlags, MountPropagationFlags};
+
+/// Mounts a file system without a device.
+pub fn mount(kind: &str, at: &str, data: &str) -> io::Result<()> {
+    let fault = |e: rustix::io::Errno| {
+        io::Error::new(io::Error::from(e).kind(), format!("mount {kind} on {at}: {e}"))
+    };
+    let data = CString::new(data).map_err(io::Error::from)?;
+    rustix::mount::mount(kind, at, kind, MountFlags::empty(), data.as_c_str()).map_err(fault)
+}
+
+/// Mounts a file system read-only.
+pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
+    let data = CString::new(data).map_err(io::Error::from)?;
+    rustix::mount::mount(kind, at, kind, MountFlags::RDONLY, data.as_c_str())
+        .map_err(|e| io::Error::other(format!("mount {kind} ({data:?}) on {at}: {e}")))
+}
+
+/// Shows `from` at `to` as well.
+pub fn bind(from: &Path, to: &Path) -> io::Result<()> {
+    rustix::mount::mount_bind(from, to).map_err(|e| {
+        io::Error::other(format!("bind {} to {}: {e}", from.display(), to.display()))
+    })
+}
+
+/// Keeps mounts made from now on to this mount namespace.
+pub fn make_mounts_private() -> io::Result<()> {
+    rustix::mount::mount_change(
+        "/",
+        MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
+    )?;
+    Ok(())
+}
+
+/// Makes a directory the root of this process.
+pub fn change_root(to: &Path) -> io::Result<()> {
+    rustix::process::chroot(to)?;
+    std::env::set_current_dir("/")
+}
+
+/// Ends the machine. Returns only if the kernel refuses.
+pub fn power_off() {
+    rustix::fs::sync();
+    let _ = rustix::system::reboot(rustix::system::RebootCommand::PowerOff);
+}
+
+/// Whether this process is the first of its machine.
+pub fn is_init() -> bool {
+    rustix::process::getpid().is_init()
+}
+
+/// Writes a file whole: to a neighbour first, then renamed over.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = path.with_extension("partial");
+    fs::write(&partial, bytes)?;
+    fs::rename(&partial, path)
+}

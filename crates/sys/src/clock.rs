@@ -1,0 +1,63 @@
+//! Clocks and sleeping.
+//!
+//! In a lab guest a clock read in process context costs 256 ns of virtual time and a sleep ends at
+//! the very nanosecond that was asked for, if the timer slack of the thread is 1 ns
+//! (arch/um/kernel/time.c, Linux 7.2; [`crate::sched::set_timer_slack`]).
+
+use std::{io, time::Duration};
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// A point on CLOCK_MONOTONIC, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Instant(pub u64);
+
+impl Instant {
+    /// Reads the clock.
+    pub fn now() -> Self {
+        Self(nanoseconds(clock_gettime(ClockId::Monotonic)))
+    }
+
+    /// The point `span` later.
+    pub fn after(self, span: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
+    /// Nanoseconds since `earlier`; negative if it lies in the future.
+    pub fn since(self, earlier: Self) -> i64 {
+        self.0.wrapping_sub(earlier.0) as i64
+    }
+
+    /// Sleeps until this point; at once if it has passed.
+    pub fn wait(self) {
+        let until = Timespec {
+            tv_sec: (self.0 / 1_000_000_000) as i64,
+            tv_nsec: (self.0 % 1_000_000_000) as _,
+        };
+        while let Err(rustix::io::Errno::INTR) =
+            rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &until)
+        {}
+    }
+}
+
+/// What to take from a CLOCK_REALTIME timestamp of the kernel to get a CLOCK_MONOTONIC one.
+///
+/// Each of the three reads costs the same virtual time in a guest, so the middle is exact there.
+pub fn realtime_offset() -> u64 {
+    let before = Instant::now();
+    let real = nanoseconds(clock_gettime(ClockId::Realtime));
+    let after = Instant::now();
+    real - (before.0 + after.0) / 2
+}
+
+/// Ticks per second of the running kernel: the resolution of the coarse clock is one tick
+/// (kernel/time/posix-timers.c, `posix_get_coarse_res`).
+pub fn hz() -> io::Result<u32> {
+    let resolution = rustix::time::clock_getres(ClockId::MonotonicCoarse);
+    let ns = nanoseconds(resolution);
+    if ns == 0 { Err(io::ErrorKind::Unsupported.into()) } else { Ok((1_000_000_000 / ns) as u32) }
+}
+
+fn nanoseconds(t: Timespec) -> u64 {
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}

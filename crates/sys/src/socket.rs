@@ -1,0 +1,245 @@
+//! Sockets, as far as the standard library does not reach: options, whole-buffer calls that stay
+//! in the kernel, datagram batches with the kernel's receive time.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    os::fd::{AsRawFd, RawFd},
+    time::Duration,
+};
+
+use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
+
+/// Largest count one read or write moves (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
+const MOST: usize = 0x4000_0000;
+
+/// Options a TCP socket needs before it connects or listens.
+#[derive(Clone, Debug, Default)]
+pub struct TcpOptions {
+    /// Congestion control by its kernel name; absent = the host's default.
+    pub congestion: Option<String>,
+    /// Bytes not yet sent that may be queued (`TCP_NOTSENT_LOWAT`); absent = the host's default.
+    pub notsent_lowat: Option<u32>,
+}
+
+impl TcpOptions {
+    fn apply(&self, fd: &rustix::fd::OwnedFd) -> io::Result<()> {
+        if let Some(name) = &self.congestion {
+            sockopt::set_tcp_congestion(fd, name)
+                .map_err(|e| io::Error::other(format!("congestion control {name}: {e}")))?;
+        }
+        if let Some(bytes) = self.notsent_lowat {
+            set_u32(fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A listening socket on `address`.
+pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpListener> {
+    let fd = socket(family(address), SocketType::STREAM, None)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
+    options.apply(&fd)?;
+    bind(&fd, &address)?;
+    listen(&fd, 4096)?;
+    Ok(fd.into())
+}
+
+/// A connection to `address`; blocks until it is made or refused.
+pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
+    let fd = socket(family(address), SocketType::STREAM, None)?;
+    options.apply(&fd)?;
+    connect(&fd, &address)?;
+    Ok(fd.into())
+}
+
+/// The congestion control a socket really uses.
+pub fn congestion(stream: &TcpStream) -> io::Result<String> {
+    Ok(sockopt::tcp_congestion(stream)?)
+}
+
+/// Reads and throws away up to `len` bytes (at most 1 GiB a call), blocking until all have come,
+/// the peer ends or the socket is shut down. Nothing is copied, and the thread does not leave the
+/// kernel between packets, so the receiver reads each one as it comes yet costs one system call.
+pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
+    let mut nowhere = 0u8;
+    // SAFETY: with MSG_TRUNC the kernel advances over TCP data without writing to the buffer
+    // (net/ipv4/tcp.c, tcp_recvmsg_locked), so its length need not be backed by memory.
+    let n = unsafe {
+        libc::recv(
+            stream.as_raw_fd(),
+            (&raw mut nowhere).cast(),
+            len.min(MOST),
+            libc::MSG_TRUNC | libc::MSG_WAITALL,
+        )
+    };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+/// A file in memory full of zeroes, to send from without copying.
+pub fn zeroes(bytes: u64) -> io::Result<std::fs::File> {
+    let fd = rustix::fs::memfd_create("zeroes", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let file = std::fs::File::from(fd);
+    file.set_len(bytes)?;
+    Ok(file)
+}
+
+/// Sends `len` bytes of `file` from its start; blocks; may send less.
+pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Result<usize> {
+    let mut offset = 0;
+    Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), len)?)
+}
+
+/// A UDP socket on `address`, with the kernel's receive times switched on.
+pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let fd = socket(family(address), SocketType::DGRAM, None)?;
+    bind(&fd, &address)?;
+    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    Ok(fd.into())
+}
+
+/// Asks the `fq` queue to pace this socket, bytes per second.
+pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()> {
+    // SAFETY: the option takes an unsigned long and only reads it.
+    let rc = unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const bytes_per_second).cast(),
+            8,
+        )
+    };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Bounds of the kernel's buffers of one socket, bytes.
+pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Result<()> {
+    // The forced forms pass the host's limit where the process may; else the plain ones must do.
+    if sockopt::set_socket_recv_buffer_size_force(socket, receive).is_err() {
+        sockopt::set_socket_recv_buffer_size(socket, receive)?;
+    }
+    sockopt::set_socket_send_buffer_size(socket, send)?;
+    Ok(())
+}
+
+/// Time after which a blocked read gives up.
+pub fn set_read_timeout(socket: &UdpSocket, after: Duration) -> io::Result<()> {
+    socket.set_read_timeout(Some(after))
+}
+
+/// Room for datagrams that one call receives.
+pub struct Batch {
+    payload: usize,
+    bytes: Vec<u8>,
+    control: Vec<[u64; 8]>,
+    lengths: Vec<(usize, u64)>,
+}
+
+impl Batch {
+    /// Room for `count` datagrams of which `payload` bytes each are kept.
+    pub fn new(count: usize, payload: usize) -> Self {
+        Self {
+            payload,
+            bytes: vec![0; count * payload],
+            control: vec![[0; 8]; count],
+            lengths: Vec::with_capacity(count),
+        }
+    }
+
+    /// Blocks until all the room is used or the socket's read timeout has passed with at least one
+    /// datagram there; an error if none came. The thread does not leave the kernel in between.
+    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        let count = self.control.len();
+        let mut vectors: Vec<libc::iovec> = self
+            .bytes
+            .chunks_mut(self.payload)
+            .map(|c| libc::iovec { iov_base: c.as_mut_ptr().cast(), iov_len: c.len() })
+            .collect();
+        let mut headers: Vec<libc::mmsghdr> = Vec::with_capacity(count);
+        for (vector, control) in vectors.iter_mut().zip(&mut self.control) {
+            // SAFETY: an all-zero mmsghdr is a valid value of this plain C struct.
+            let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_control = control.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = size_of_val(control) as _;
+            headers.push(header);
+        }
+        // SAFETY: every header points to buffers that outlive the call and are not aliased.
+        let n = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                count as libc::c_uint,
+                0,
+                std::ptr::null_mut(),
+            )
+        };
+        let n = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
+        self.lengths.clear();
+        for header in &headers[..n] {
+            let length = (header.msg_len as usize).min(self.payload);
+            self.lengths.push((length, receive_time(&header.msg_hdr)));
+        }
+        Ok(n)
+    }
+
+    /// The datagrams of the last call: their bytes, and when the kernel took them in
+    /// (CLOCK_REALTIME nanoseconds; 0 if it did not say).
+    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.lengths
+            .iter()
+            .zip(self.bytes.chunks(self.payload))
+            .map(|(&(length, time), bytes)| (&bytes[..length], time))
+    }
+}
+
+fn receive_time(header: &libc::msghdr) -> u64 {
+    // SAFETY: the kernel has filled msg_control up to msg_controllen with whole control messages,
+    // and the CMSG macros walk only within it.
+    unsafe {
+        let mut at = libc::CMSG_FIRSTHDR(header);
+        while !at.is_null() {
+            if (*at).cmsg_level == libc::SOL_SOCKET && (*at).cmsg_type == libc::SCM_TIMESTAMPNS {
+                let time: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(at).cast());
+                return time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+            }
+            at = libc::CMSG_NXTHDR(header, at);
+        }
+    }
+    0
+}
+
+/// Sends each of `datagrams` on a connected socket in one call; says how many went.
+pub fn send_batch(socket: &UdpSocket, datagrams: &[Vec<u8>]) -> io::Result<usize> {
+    let mut vectors: Vec<libc::iovec> = datagrams
+        .iter()
+        .map(|d| libc::iovec { iov_base: d.as_ptr().cast_mut().cast(), iov_len: d.len() })
+        .collect();
+    let mut headers: Vec<libc::mmsghdr> = vectors
+        .iter_mut()
+        .map(|vector| {
+            // SAFETY: an all-zero mmsghdr is a valid value of this plain C struct.
+            let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            header
+        })
+        .collect();
+    // SAFETY: the headers point to datagrams that outlive the call; sending only reads them.
+    let n = unsafe {
+        libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), headers.len() as libc::c_uint, 0)
+    };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
+
+fn family(address: SocketAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
+}
+
+fn set_u32(fd: RawFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
+    // SAFETY: the option takes an int of four bytes and only reads it.
+    let rc = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), 4) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
