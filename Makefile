@@ -1,0 +1,89 @@
+# Tasks for people and for CI. `make` alone lists them.
+#
+# What is missing is installed first, by scripts/setup, which says so and does nothing when
+# nothing is missing. Honoured from the environment: CARGO, CARGO_FLAGS, CARGO_TARGET_DIR, PREFIX.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# One target at a time: cargo and the kernel's make use all cores by themselves.
+.NOTPARALLEL:
+
+CARGO ?= cargo
+CARGO_FLAGS ?=
+CARGO_TARGET_DIR ?= target
+PREFIX ?= /usr/local
+MUSL := x86_64-unknown-linux-musl
+RELEASE := $(CARGO_TARGET_DIR)/release
+PATHTWIN := $(RELEASE)/pathtwin
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run)
+
+# rustup may just have been installed: its folder is not in the caller's PATH then.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+.PHONY: help
+help: ## list the targets
+	@echo "make TARGET, with one of"
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1 \2/p' Makefile | while read -r name what; do \
+		printf '  %-8s %s\n' "$$name" "$$what"; \
+	done
+
+.PHONY: demo
+demo: build kernel ## build all, then run the speed test case as a matrix, with a table and a graph
+	mkdir -p out
+	$(PATHTWIN) lab run cases/4-speedtest/demo.toml --report out/demo.html
+
+.PHONY: test
+test: build kernel ## build all, then run every test
+	@scripts/setup test
+	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
+		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast
+
+.PHONY: lint
+lint: ## format, clippy, documentation, licences and advisories, scripts
+	@scripts/setup build lint
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
+	scripts/deny
+	@if command -v shellcheck >/dev/null; then \
+		echo "shellcheck $(SCRIPTS)"; \
+		for script in $(SCRIPTS); do \
+			case "$$(head -n 1 "$$script")" in *bash | */sh) shellcheck "$$script" ;; esac; \
+		done; \
+	else \
+		echo "lint: warning: SCRIPTS NOT CHECKED: no shellcheck" >&2; \
+	fi
+
+.PHONY: bench
+bench: build kernel ## measure the speed of the lab, beside ns-3
+	@scripts/setup bench
+	bench/run
+
+.PHONY: setup
+setup: ## install all that the other targets need
+	scripts/setup build kernel test bench lint
+
+.PHONY: build
+build: ## the program and the guest, optimised, into target/release
+	@scripts/setup build
+	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin
+	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
+	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
+
+# The kernel's own make must not take our flags and overrides for its own.
+.PHONY: kernel
+kernel: build ## the kernel image of the lab; kept in the user's cache until its recipe changes
+	@scripts/setup kernel
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES $(PATHTWIN) lab kernel build
+
+.PHONY: install
+install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)
+	@test -x $(PATHTWIN) || { echo "install: run make build first" >&2; exit 3; }
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PATHTWIN) $(RELEASE)/pathtwin-guest $(DESTDIR)$(PREFIX)/bin
+
+.PHONY: clean
+clean: ## remove what was built here; kernel images and cached cells stay
+	$(CARGO) clean
+	rm -rf out
