@@ -7,7 +7,10 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 /// Mounts a file system without a device.
 pub fn mount(kind: &str, at: &str, data: &str) -> io::Result<()> {
     let fault = |e: rustix::io::Errno| {
-        io::Error::new(io::Error::from(e).kind(), format!("mount {kind} on {at}: {e}"))
+        io::Error::new(
+            io::Error::from(e).kind(),
+            format!("mount {kind} on {at}: {e}"),
+        )
     };
     let data = CString::new(data).map_err(io::Error::from)?;
     rustix::mount::mount(kind, at, kind, MountFlags::empty(), data.as_c_str()).map_err(fault)
@@ -22,9 +25,8 @@ pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
 
 /// Shows `from` at `to` as well.
 pub fn bind(from: &Path, to: &Path) -> io::Result<()> {
-    rustix::mount::mount_bind(from, to).map_err(|e| {
-        io::Error::other(format!("bind {} to {}: {e}", from.display(), to.display()))
-    })
+    rustix::mount::mount_bind(from, to)
+        .map_err(|e| io::Error::other(format!("bind {} to {}: {e}", from.display(), to.display())))
 }
 
 /// Keeps mounts made from now on to this mount namespace.

@@ -20,7 +20,10 @@ impl Instant {
 
     /// The point `span` later.
     pub fn after(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)))
+        Self(
+            self.0
+                .saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)),
+        )
     }
 
     /// Nanoseconds since `earlier`; negative if it lies in the future.
@@ -55,7 +58,11 @@ pub fn realtime_offset() -> u64 {
 pub fn hz() -> io::Result<u32> {
     let resolution = rustix::time::clock_getres(ClockId::MonotonicCoarse);
     let ns = nanoseconds(resolution);
-    if ns == 0 { Err(io::ErrorKind::Unsupported.into()) } else { Ok((1_000_000_000 / ns) as u32) }
+    if ns == 0 {
+        Err(io::ErrorKind::Unsupported.into())
+    } else {
+        Ok((1_000_000_000 / ns) as u32)
+    }
 }
 
 fn nanoseconds(t: Timespec) -> u64 {

@@ -1,1 +1,18 @@
 //! Linux: netlink, namespaces, sockets, TCP_INFO; the only crate with unsafe code
+
+pub mod boot;
+pub mod clock;
+pub mod link;
+pub mod netlink;
+pub mod netns;
+pub mod sched;
+pub mod socket;
+pub mod tc;
+
+mod bytes;
+
+pub use netlink::{Netlink, NetlinkError};
+pub use netns::Netns;
+
+#[cfg(test)]
+mod testutil;

@@ -29,7 +29,12 @@ impl TcpOptions {
                 .map_err(|e| io::Error::other(format!("congestion control {name}: {e}")))?;
         }
         if let Some(bytes) = self.notsent_lowat {
-            set_u32(fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, bytes)?;
+            set_u32(
+                fd.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_NOTSENT_LOWAT,
+                bytes,
+            )?;
         }
         Ok(())
     }
@@ -110,7 +115,11 @@ pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()
             8,
         )
     };
-    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if rc == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 /// Bounds of the kernel's buffers of one socket, bytes.
@@ -154,7 +163,10 @@ impl Batch {
         let mut vectors: Vec<libc::iovec> = self
             .bytes
             .chunks_mut(self.payload)
-            .map(|c| libc::iovec { iov_base: c.as_mut_ptr().cast(), iov_len: c.len() })
+            .map(|c| libc::iovec {
+                iov_base: c.as_mut_ptr().cast(),
+                iov_len: c.len(),
+            })
             .collect();
         let mut headers: Vec<libc::mmsghdr> = Vec::with_capacity(count);
         for (vector, control) in vectors.iter_mut().zip(&mut self.control) {
@@ -215,7 +227,10 @@ fn receive_time(header: &libc::msghdr) -> u64 {
 pub fn send_batch(socket: &UdpSocket, datagrams: &[Vec<u8>]) -> io::Result<usize> {
     let mut vectors: Vec<libc::iovec> = datagrams
         .iter()
-        .map(|d| libc::iovec { iov_base: d.as_ptr().cast_mut().cast(), iov_len: d.len() })
+        .map(|d| libc::iovec {
+            iov_base: d.as_ptr().cast_mut().cast(),
+            iov_len: d.len(),
+        })
         .collect();
     let mut headers: Vec<libc::mmsghdr> = vectors
         .iter_mut()
@@ -229,17 +244,30 @@ pub fn send_batch(socket: &UdpSocket, datagrams: &[Vec<u8>]) -> io::Result<usize
         .collect();
     // SAFETY: the headers point to datagrams that outlive the call; sending only reads them.
     let n = unsafe {
-        libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), headers.len() as libc::c_uint, 0)
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            headers.len() as libc::c_uint,
+            0,
+        )
     };
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
 fn family(address: SocketAddr) -> AddressFamily {
-    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
+    if address.is_ipv4() {
+        AddressFamily::INET
+    } else {
+        AddressFamily::INET6
+    }
 }
 
 fn set_u32(fd: RawFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
     // SAFETY: the option takes an int of four bytes and only reads it.
     let rc = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), 4) };
-    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if rc == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

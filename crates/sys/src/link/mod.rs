@@ -1,0 +1,240 @@
+//! Links: make, change, delete, show; addresses, routes and neighbours on them.
+//!
+//! All calls act in the network namespace in which the socket was opened. Numbers are from
+//! include/uapi/linux/{rtnetlink,if_link,veth,if_addr,neighbour}.h, Linux 7.2.
+
+mod address;
+mod show;
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
+
+pub use address::{Route, add_address, add_neighbour, add_route};
+pub use show::{Link, LinkCounters, index, list, show};
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_DELLINK: u16 = 17;
+const RTM_GETLINK: u16 = 18;
+
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_QDISC: u16 = 6;
+const IFLA_TXQLEN: u16 = 13;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_STATS64: u16 = 23;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_NUM_TX_QUEUES: u16 = 31;
+const IFLA_NUM_RX_QUEUES: u16 = 32;
+
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const VETH_INFO_PEER: u16 = 1;
+
+/// `IFF_UP` (include/uapi/linux/if.h).
+const IFF_UP: u32 = 1;
+/// Size of `struct ifinfomsg` (include/uapi/linux/rtnetlink.h).
+const IFINFOMSG_LEN: usize = 16;
+
+/// A hardware address.
+pub type Mac = [u8; 6];
+
+/// What a new link is to be; absent values are the kernel's defaults.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewLink<'a> {
+    /// Name, at most 15 bytes.
+    pub name: &'a str,
+    /// The namespace to make it in; absent = the socket's.
+    pub netns: Option<BorrowedFd<'a>>,
+    /// MTU in bytes.
+    pub mtu: Option<u32>,
+    /// Hardware address; absent = random, which a repeatable testbed cannot have.
+    pub mac: Option<Mac>,
+    /// Length of the transmit queue in packets (`txqueuelen`), the limit of a pfifo without one.
+    pub txqueuelen: Option<u32>,
+    /// Number of transmit and of receive queues; veth makes one a CPU by default, which 1 avoids.
+    pub queues: Option<u32>,
+}
+
+impl<'a> NewLink<'a> {
+    /// A link with a name and the kernel's defaults.
+    pub fn named(name: &'a str) -> Self {
+        NewLink {
+            name,
+            ..NewLink::default()
+        }
+    }
+
+    /// Writes `struct ifinfomsg` and the attributes of the link itself.
+    fn encode(&self, m: &mut Message) {
+        m.raw(&ifinfomsg(0, 0, 0));
+        if let Some(fd) = self.netns {
+            m.attr(IFLA_NET_NS_FD, &fd.as_raw_fd().to_ne_bytes());
+        }
+        m.opt_u32(IFLA_MTU, self.mtu);
+        if let Some(mac) = &self.mac {
+            m.attr(IFLA_ADDRESS, mac);
+        }
+        m.opt_u32(IFLA_TXQLEN, self.txqueuelen);
+        m.opt_u32(IFLA_NUM_TX_QUEUES, self.queues);
+        m.opt_u32(IFLA_NUM_RX_QUEUES, self.queues);
+        m.str(IFLA_IFNAME, self.name);
+    }
+}
+
+/// Makes a pair of joined Ethernet links; either end may be in another namespace.
+///
+/// # Errors
+/// A name is taken, too long, or the kernel lacks veth.
+pub fn create_veth(
+    nl: &mut Netlink,
+    near: &NewLink<'_>,
+    far: &NewLink<'_>,
+) -> Result<(), NetlinkError> {
+    let mut m = veth_message(near, far);
+    nl.request(
+        &mut m,
+        format_args!("create the veth pair {} and {}", near.name, far.name),
+    )
+}
+
+fn veth_message(near: &NewLink<'_>, far: &NewLink<'_>) -> Message {
+    let mut m = Message::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+    near.encode(&mut m);
+    m.nest(IFLA_LINKINFO, |m| {
+        m.str(IFLA_INFO_KIND, "veth");
+        m.nest(IFLA_INFO_DATA, |m| {
+            m.nest(VETH_INFO_PEER, |m| far.encode(m));
+        });
+    });
+    m
+}
+
+/// Makes a link that drops all it is sent.
+///
+/// # Errors
+/// The name is taken, too long, or the kernel lacks dummy.
+pub fn create_dummy(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkError> {
+    create(nl, "dummy", link)
+}
+
+/// Makes an intermediate functional block, onto which ingress traffic can be sent to be queued.
+///
+/// # Errors
+/// The name is taken, too long, or the kernel lacks ifb.
+pub fn create_ifb(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkError> {
+    create(nl, "ifb", link)
+}
+
+/// Makes a WireGuard link of the kernel; its UDP socket stays in the socket's namespace, wherever the link moves.
+///
+/// # Errors
+/// The name is taken, too long, or the kernel lacks wireguard.
+pub fn create_wireguard(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkError> {
+    create(nl, "wireguard", link)
+}
+
+fn create(nl: &mut Netlink, kind: &str, link: &NewLink<'_>) -> Result<(), NetlinkError> {
+    let mut m = Message::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+    link.encode(&mut m);
+    m.nest(IFLA_LINKINFO, |m| {
+        m.str(IFLA_INFO_KIND, kind);
+    });
+    nl.request(&mut m, format_args!("create the {kind} link {}", link.name))
+}
+
+/// Sets a link up.
+///
+/// # Errors
+/// No such link, or its driver refuses.
+pub fn set_up(nl: &mut Netlink, index: u32) -> Result<(), NetlinkError> {
+    let mut m = change(index, IFF_UP, IFF_UP);
+    nl.request(&mut m, format_args!("set link {index} up"))
+}
+
+/// Sets a link down; the kernel then removes its routes.
+///
+/// # Errors
+/// No such link.
+pub fn set_down(nl: &mut Netlink, index: u32) -> Result<(), NetlinkError> {
+    let mut m = change(index, 0, IFF_UP);
+    nl.request(&mut m, format_args!("set link {index} down"))
+}
+
+/// Sets the MTU in bytes.
+///
+/// # Errors
+/// No such link, or out of its driver's range.
+pub fn set_mtu(nl: &mut Netlink, index: u32, mtu: u32) -> Result<(), NetlinkError> {
+    let mut m = change(index, 0, 0);
+    m.u32(IFLA_MTU, mtu);
+    nl.request(&mut m, format_args!("set the MTU of link {index} to {mtu}"))
+}
+
+/// Sets the hardware address.
+///
+/// # Errors
+/// No such link, or its driver refuses.
+pub fn set_mac(nl: &mut Netlink, index: u32, mac: Mac) -> Result<(), NetlinkError> {
+    let mut m = change(index, 0, 0);
+    m.attr(IFLA_ADDRESS, &mac);
+    nl.request(
+        &mut m,
+        format_args!("set the hardware address of link {index}"),
+    )
+}
+
+/// Sets the length of the transmit queue in packets.
+///
+/// # Errors
+/// No such link.
+pub fn set_txqueuelen(nl: &mut Netlink, index: u32, packets: u32) -> Result<(), NetlinkError> {
+    let mut m = change(index, 0, 0);
+    m.u32(IFLA_TXQLEN, packets);
+    nl.request(
+        &mut m,
+        format_args!("set the queue length of link {index} to {packets}"),
+    )
+}
+
+/// Moves a link into another namespace; it goes down and loses its addresses.
+///
+/// # Errors
+/// No such link, or the name is taken over there.
+pub fn move_to(nl: &mut Netlink, index: u32, netns: BorrowedFd<'_>) -> Result<(), NetlinkError> {
+    let mut m = change(index, 0, 0);
+    m.attr(IFLA_NET_NS_FD, &netns.as_raw_fd().to_ne_bytes());
+    nl.request(
+        &mut m,
+        format_args!("move link {index} to another network namespace"),
+    )
+}
+
+/// Deletes a link; the other end of a veth pair goes with it.
+///
+/// # Errors
+/// No such link, or it cannot be deleted.
+pub fn delete(nl: &mut Netlink, index: u32) -> Result<(), NetlinkError> {
+    let mut m = Message::new(RTM_DELLINK, 0);
+    m.raw(&ifinfomsg(index, 0, 0));
+    nl.request(&mut m, format_args!("delete link {index}"))
+}
+
+fn change(index: u32, flags: u32, mask: u32) -> Message {
+    let mut m = Message::new(RTM_NEWLINK, 0);
+    m.raw(&ifinfomsg(index, flags, mask));
+    m
+}
+
+/// `struct ifinfomsg`: family, pad, type, index, flags, change.
+fn ifinfomsg(index: u32, flags: u32, mask: u32) -> [u8; IFINFOMSG_LEN] {
+    let mut header = [0; IFINFOMSG_LEN];
+    header[4..8].copy_from_slice(&index.to_ne_bytes());
+    header[8..12].copy_from_slice(&flags.to_ne_bytes());
+    header[12..16].copy_from_slice(&mask.to_ne_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests;

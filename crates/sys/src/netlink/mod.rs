@@ -1,0 +1,21 @@
+//! A blocking netlink socket, an encoder of messages and a decoder of attributes.
+//!
+//! A socket belongs to the network namespace in which it was opened, for its whole life; the calls of [`crate::link`] and
+//! [`crate::tc`] act in the namespace of the socket they are given.
+
+mod attr;
+mod error;
+mod message;
+mod reply;
+mod socket;
+
+pub use attr::{Attr, Attrs, NLA_F_NESTED};
+pub use error::NetlinkError;
+pub use message::{
+    Message, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST,
+};
+pub use reply::{Replies, Reply};
+pub use socket::Netlink;
+
+#[cfg(test)]
+mod tests;

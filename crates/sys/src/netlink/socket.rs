@@ -1,0 +1,198 @@
+//! The socket: one request at a time, answered before the call returns.
+
+use std::fmt::Display;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send,
+    socket_with,
+};
+
+use super::error::NetlinkError;
+use super::message::{Message, NLM_F_ACK, NLM_F_DUMP};
+use super::reply::{NLM_F_DUMP_INTR, NLMSG_DONE, NLMSG_ERROR, Replies, Reply};
+
+/// Level of netlink socket options (`SOL_NETLINK`, include/linux/socket.h, Linux 7.2).
+const SOL_NETLINK: libc::c_int = 270;
+/// The acknowledgement leaves out the request's body (`NETLINK_CAP_ACK`, include/uapi/linux/netlink.h, Linux 7.2).
+const NETLINK_CAP_ACK: libc::c_int = 10;
+/// The acknowledgement carries the kernel's text (`NETLINK_EXT_ACK`).
+const NETLINK_EXT_ACK: libc::c_int = 11;
+/// The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c: `netlink_recvmsg`).
+const RECEIVE_BYTES: usize = 64 * 1024;
+/// How often a dump that changed under the reader is taken again.
+const DUMP_ATTEMPTS: usize = 8;
+
+/// A blocking netlink socket with its buffer.
+#[derive(Debug)]
+pub struct Netlink {
+    fd: OwnedFd,
+    seq: u32,
+    buf: Vec<u8>,
+}
+
+impl Netlink {
+    /// Opens a socket for links, addresses, routes and traffic control in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub fn route() -> Result<Self, NetlinkError> {
+        Self::open(None, "open a route netlink socket")
+    }
+
+    /// Opens a socket for generic netlink families in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub fn generic() -> Result<Self, NetlinkError> {
+        Self::open(Some(netlink::GENERIC), "open a generic netlink socket")
+    }
+
+    /// No protocol is `NETLINK_ROUTE`, which is 0.
+    fn open(protocol: Option<Protocol>, op: &str) -> Result<Self, NetlinkError> {
+        let fd = socket_with(
+            AddressFamily::NETLINK,
+            SocketType::RAW,
+            SocketFlags::CLOEXEC,
+            protocol,
+        )
+        .map_err(|e| NetlinkError::new(op, e.raw_os_error()))?;
+        // Kernels before 4.12 lack these; their errors then come without text.
+        let _ = set_option(fd.as_fd(), NETLINK_CAP_ACK);
+        let _ = set_option(fd.as_fd(), NETLINK_EXT_ACK);
+        Ok(Netlink {
+            fd,
+            seq: 0,
+            buf: vec![0; RECEIVE_BYTES],
+        })
+    }
+
+    /// Sends a request and waits for its acknowledgement. `op` says what is attempted on what, for the error.
+    ///
+    /// # Errors
+    /// The kernel refused, with its text; or the socket failed.
+    pub fn request(&mut self, message: &mut Message, op: impl Display) -> Result<(), NetlinkError> {
+        message.add_flags(NLM_F_ACK);
+        self.exchange(message, &op, &mut |_| {}).map(|_| ())
+    }
+
+    /// Sends a request for one object and gives each reply's payload to `each`; waits for the acknowledgement.
+    ///
+    /// # Errors
+    /// As [`Netlink::request`].
+    pub fn get(
+        &mut self,
+        message: &mut Message,
+        op: impl Display,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), NetlinkError> {
+        message.add_flags(NLM_F_ACK);
+        self.exchange(message, &op, &mut |r| each(r.payload))
+            .map(|_| ())
+    }
+
+    /// Sends a dump request and returns what `each` makes of every reply's payload; replies for which it returns `None`
+    /// are left out. A dump that changed while it was read is taken again.
+    ///
+    /// # Errors
+    /// As [`Netlink::request`]; `EINTR` if the dump never stood still.
+    pub fn dump<T>(
+        &mut self,
+        message: &mut Message,
+        op: impl Display,
+        mut each: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<Vec<T>, NetlinkError> {
+        message.add_flags(NLM_F_DUMP);
+        for _ in 0..DUMP_ATTEMPTS {
+            let mut found = Vec::new();
+            let steady = self.exchange(message, &op, &mut |r| found.extend(each(r.payload)))?;
+            if steady {
+                return Ok(found);
+            }
+        }
+        Err(NetlinkError::new(op, libc::EINTR))
+    }
+
+    /// Sends, then reads until the acknowledgement or the end of the dump. `Ok(false)`: the dump was interrupted.
+    fn exchange(
+        &mut self,
+        message: &mut Message,
+        op: &dyn Display,
+        each: &mut dyn FnMut(&Reply<'_>),
+    ) -> Result<bool, NetlinkError> {
+        self.seq = self.seq.wrapping_add(1);
+        let bytes = message
+            .finish(self.seq)
+            .ok_or_else(|| NetlinkError::new(op, libc::EMSGSIZE))?;
+        send_all(self.fd.as_fd(), bytes).map_err(|e| NetlinkError::from_io(op, &e))?;
+        let mut steady = true;
+        loop {
+            let len = receive(self.fd.as_fd(), &mut self.buf)
+                .map_err(|e| NetlinkError::from_io(op, &e))?;
+            for reply in Replies::new(&self.buf[..len]).filter(|r| r.seq == self.seq) {
+                steady &= reply.flags & NLM_F_DUMP_INTR == 0;
+                match reply.kind {
+                    NLMSG_ERROR | NLMSG_DONE => return finish(&reply, op, steady),
+                    _ => each(&reply),
+                }
+            }
+        }
+    }
+}
+
+impl AsFd for Netlink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+fn finish(reply: &Reply<'_>, op: &dyn Display, steady: bool) -> Result<bool, NetlinkError> {
+    match reply.errno() {
+        0 => Ok(steady),
+        errno => Err(NetlinkError {
+            op: op.to_string(),
+            errno,
+            kernel_message: reply.kernel_message(),
+        }),
+    }
+}
+
+/// Sends one message to the kernel: an unconnected netlink socket's default destination.
+pub(crate) fn send_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+    let sent = rustix::io::retry_on_intr(|| send(fd, bytes, SendFlags::empty()))?;
+    if sent == bytes.len() {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EMSGSIZE))
+    }
+}
+
+/// Receives one datagram; a datagram that does not fit is an error, not a shorter datagram.
+pub(crate) fn receive(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
+    let (_, len) = rustix::io::retry_on_intr(|| recv(fd, &mut *buf, RecvFlags::TRUNC))?;
+    if len <= buf.len() {
+        Ok(len)
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EMSGSIZE))
+    }
+}
+
+fn set_option(fd: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the pointer and length describe `on`, which outlives the call; the descriptor is open.
+    let rc = unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            SOL_NETLINK,
+            option,
+            std::ptr::from_ref(&on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if rc == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,164 @@
+//! Network namespaces held by a file descriptor only: when the last process that holds it ends, however it ends, the
+//! namespace and all its links are gone. Nothing is written under /run/netns.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::link;
+use crate::netlink::{Netlink, NetlinkError};
+
+/// The calling thread's network namespace; `thread-self` since namespaces belong to threads.
+const OWN_NETNS: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct Netns {
+    fd: OwnedFd,
+}
+
+impl Netns {
+    /// Makes a new network namespace; the calling thread stays where it is. Its `lo` is down.
+    ///
+    /// # Errors
+    /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its own namespace the error
+    /// says so: such a thread must not go on.
+    pub fn create() -> io::Result<Netns> {
+        let home = Netns::current()?;
+        // SAFETY: takes no pointers; only the calling thread's network namespace changes.
+        if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
+            return Err(annotate(
+                "make a network namespace",
+                io::Error::last_os_error(),
+            ));
+        }
+        let made = Netns::current();
+        home.enter()
+            .map_err(|e| annotate("return to the own network namespace", e))?;
+        made
+    }
+
+    /// The network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// /proc is not mounted.
+    pub fn current() -> io::Result<Netns> {
+        let file = File::open(OWN_NETNS).map_err(|e| annotate(&format!("open {OWN_NETNS}"), e))?;
+        Ok(Netns { fd: file.into() })
+    }
+
+    /// The descriptor that holds the namespace.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Moves the calling thread into the namespace for good.
+    ///
+    /// # Errors
+    /// `EPERM` without CAP_SYS_ADMIN.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(move_into_link_name_space(
+            self.fd(),
+            Some(LinkNameSpaceType::Network),
+        )?)
+    }
+
+    /// Calls `f` with the calling thread inside the namespace, and returns to where it was, also when `f` panics. Sockets
+    /// that `f` opens stay in the namespace. Threads that `f` starts begin in it and stay.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered or left.
+    pub fn run<R>(&self, f: impl FnOnce() -> R) -> io::Result<R> {
+        let home = WayBack(Some(Netns::current()?));
+        self.enter()
+            .map_err(|e| annotate("enter a network namespace", e))?;
+        let result = f();
+        home.take()
+            .map_err(|e| annotate("return to the own network namespace", e))?;
+        Ok(result)
+    }
+
+    /// Opens a route netlink socket inside the namespace.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered or the socket not be made.
+    pub fn route(&self) -> Result<Netlink, NetlinkError> {
+        let opened = self.run(Netlink::route);
+        opened.unwrap_or_else(|e| {
+            Err(NetlinkError::from_io(
+                "open a route netlink socket in a namespace",
+                &e,
+            ))
+        })
+    }
+
+    /// Opens a generic netlink socket inside the namespace.
+    ///
+    /// # Errors
+    /// The namespace cannot be entered or the socket not be made.
+    pub fn generic(&self) -> Result<Netlink, NetlinkError> {
+        let opened = self.run(Netlink::generic);
+        opened.unwrap_or_else(|e| {
+            Err(NetlinkError::from_io(
+                "open a generic netlink socket in a namespace",
+                &e,
+            ))
+        })
+    }
+
+    /// Sets `lo` up, which also gives it its addresses.
+    ///
+    /// # Errors
+    /// As [`Netns::route`].
+    pub fn loopback_up(&self) -> Result<(), NetlinkError> {
+        let mut nl = self.route()?;
+        let lo = link::index(&mut nl, "lo")?;
+        link::set_up(&mut nl, lo)
+    }
+}
+
+/// Returns the thread to a namespace when dropped, so that a panic does not leave it in a foreign one.
+struct WayBack(Option<Netns>);
+
+impl WayBack {
+    fn take(mut self) -> io::Result<()> {
+        match self.0.take() {
+            Some(home) => home.enter(),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for WayBack {
+    fn drop(&mut self) {
+        if let Some(home) = self.0.take() {
+            // Already unwinding; there is nobody to tell.
+            let _ = home.enter();
+        }
+    }
+}
+
+fn annotate(op: &str, error: io::Error) -> io::Error {
+    io::Error::new(
+        error.kind(),
+        OpError {
+            op: op.to_owned(),
+            error,
+        },
+    )
+}
+
+/// Keeps the error number reachable through `source` while saying what was attempted.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {op}: {error}")]
+struct OpError {
+    op: String,
+    #[source]
+    error: io::Error,
+}
+
+#[cfg(test)]
+#[path = "netns_tests.rs"]
+mod tests;

@@ -1,0 +1,165 @@
+//! Traffic control: queue disciplines, classes, filters with actions, and their counters.
+//!
+//! Rates are given in bits a second (`_bps`) and sent in bytes a second, rounded down; lengths are in bytes, times in
+//! microseconds or nanoseconds as the name says. An absent option leaves the kernel's default. Attribute numbers are
+//! from include/uapi/linux/pkt_sched.h, pkt_cls.h and rtnetlink.h, Linux 7.2.
+
+mod aqm;
+mod cake;
+mod fair;
+mod handle;
+mod netem;
+mod qdisc;
+mod shaper;
+mod ticks;
+
+use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};
+
+pub use aqm::{Codel, DualPi2, DualPi2Step, FqPie, Pie, Red};
+pub use cake::{Cake, CakeAckFilter, CakeDiffserv, CakeFlowMode};
+pub use fair::{Fq, FqCodel};
+pub use handle::Handle;
+pub use netem::{Gemodel, Loss, Netem, Reorder};
+pub use qdisc::Qdisc;
+pub use shaper::{Htb, HtbClass, Tbf};
+
+const RTM_NEWQDISC: u16 = 36;
+const RTM_DELQDISC: u16 = 37;
+const RTM_NEWTCLASS: u16 = 40;
+
+const TCA_KIND: u16 = 1;
+const TCA_OPTIONS: u16 = 2;
+
+/// Size of `struct tcmsg` (include/uapi/linux/rtnetlink.h).
+const TCMSG_LEN: usize = 20;
+
+/// Adds a queue discipline below `parent` ([`Handle::ROOT`], [`Handle::CLSACT`] or a class).
+///
+/// # Errors
+/// There is one already (other than a default one), the kernel lacks the kind, or refuses an option.
+pub fn add(
+    nl: &mut Netlink,
+    ifindex: u32,
+    parent: Handle,
+    handle: Handle,
+    qdisc: &Qdisc,
+) -> Result<(), NetlinkError> {
+    let mut m = qdisc_message(NLM_F_CREATE | NLM_F_EXCL, ifindex, parent, handle, qdisc);
+    nl.request(
+        &mut m,
+        format_args!(
+            "add qdisc {} {handle} below {parent} of link {ifindex}",
+            qdisc.kind()
+        ),
+    )
+}
+
+/// Puts a queue discipline below `parent`, instead of what is there. One of the same kind and handle is changed in place
+/// and keeps its queue and counters.
+///
+/// # Errors
+/// The kernel lacks the kind, or refuses an option.
+pub fn replace(
+    nl: &mut Netlink,
+    ifindex: u32,
+    parent: Handle,
+    handle: Handle,
+    qdisc: &Qdisc,
+) -> Result<(), NetlinkError> {
+    let mut m = qdisc_message(NLM_F_CREATE | NLM_F_REPLACE, ifindex, parent, handle, qdisc);
+    nl.request(
+        &mut m,
+        format_args!(
+            "set qdisc {} {handle} below {parent} of link {ifindex}",
+            qdisc.kind()
+        ),
+    )
+}
+
+/// Changes the options of an existing queue discipline; it keeps its queue and counters. What cannot be changed in
+/// place, such as the number of flows, is refused.
+///
+/// # Errors
+/// There is none of this handle and kind, or the kernel refuses an option.
+pub fn change(
+    nl: &mut Netlink,
+    ifindex: u32,
+    parent: Handle,
+    handle: Handle,
+    qdisc: &Qdisc,
+) -> Result<(), NetlinkError> {
+    let mut m = qdisc_message(0, ifindex, parent, handle, qdisc);
+    nl.request(
+        &mut m,
+        format_args!(
+            "change qdisc {} {handle} below {parent} of link {ifindex}",
+            qdisc.kind()
+        ),
+    )
+}
+
+/// Removes the queue discipline below `parent`; the kernel's default one takes its place.
+///
+/// # Errors
+/// There is none but the default.
+pub fn delete(nl: &mut Netlink, ifindex: u32, parent: Handle) -> Result<(), NetlinkError> {
+    let mut m = Message::new(RTM_DELQDISC, 0);
+    m.raw(&tcmsg(ifindex, Handle::NONE, parent, 0));
+    nl.request(
+        &mut m,
+        format_args!("delete the qdisc below {parent} of link {ifindex}"),
+    )
+}
+
+/// Adds a class to an htb queue discipline: `class` is its own handle, `parent` the qdisc's or another class's.
+///
+/// # Errors
+/// There is no htb of that major number, the class exists, or a rate is 0.
+pub fn add_htb_class(
+    nl: &mut Netlink,
+    ifindex: u32,
+    parent: Handle,
+    class: Handle,
+    options: &HtbClass,
+) -> Result<(), NetlinkError> {
+    let mut m = htb_class_message(ifindex, parent, class, options);
+    nl.request(
+        &mut m,
+        format_args!("add htb class {class} below {parent} of link {ifindex}"),
+    )
+}
+
+fn htb_class_message(ifindex: u32, parent: Handle, class: Handle, options: &HtbClass) -> Message {
+    let mut m = Message::new(RTM_NEWTCLASS, NLM_F_CREATE | NLM_F_EXCL);
+    m.raw(&tcmsg(ifindex, class, parent, 0))
+        .str(TCA_KIND, "htb");
+    options.encode(&mut m);
+    m
+}
+
+fn qdisc_message(
+    flags: u16,
+    ifindex: u32,
+    parent: Handle,
+    handle: Handle,
+    qdisc: &Qdisc,
+) -> Message {
+    let mut m = Message::new(RTM_NEWQDISC, flags);
+    m.raw(&tcmsg(ifindex, handle, parent, 0))
+        .str(TCA_KIND, qdisc.kind());
+    qdisc.encode(&mut m);
+    m
+}
+
+/// `struct tcmsg`: family, pads, index, handle, parent, info.
+fn tcmsg(ifindex: u32, handle: Handle, parent: Handle, info: u32) -> [u8; TCMSG_LEN] {
+    let mut header = [0; TCMSG_LEN];
+    header[4..8].copy_from_slice(&ifindex.to_ne_bytes());
+    header[8..12].copy_from_slice(&handle.raw().to_ne_bytes());
+    header[12..16].copy_from_slice(&parent.raw().to_ne_bytes());
+    header[16..20].copy_from_slice(&info.to_ne_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests;
