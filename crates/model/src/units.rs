@@ -66,6 +66,17 @@ impl fmt::Display for Rate {
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            b if b >= 1_000_000_000 => write!(f, "{}GB", b as f64 / 1e9),
+            b if b >= 1_000_000 => write!(f, "{}MB", b as f64 / 1e6),
+            b if b >= 1_000 => write!(f, "{}kB", b as f64 / 1e3),
+            b => write!(f, "{b}B"),
+        }
+    }
+}
+
 /// A share between 0 and 1: a loss probability, a part of a time.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -74,6 +85,9 @@ pub struct Share(f64);
 impl Share {
     /// Nothing.
     pub const ZERO: Self = Self(0.0);
+
+    /// All.
+    pub const ONE: Self = Self(1.0);
 
     /// A share, if `value` lies in 0..=1.
     pub fn new(value: f64) -> Option<Self> {
@@ -88,6 +102,26 @@ impl Share {
     /// Whether there is nothing to apply.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%", percent(self.0))
+    }
+}
+
+/// The shortest decimal that is read back as the same share: the digits of `value`, its point two
+/// places to the right.
+fn percent(value: f64) -> String {
+    let scientific = format!("{value:e}");
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let whole = exponent.parse::<i32>().unwrap_or(0) + 3;
+    match usize::try_from(whole) {
+        Ok(whole) if whole >= digits.len() => format!("{digits:0<whole$}"),
+        Ok(whole) if whole > 0 => format!("{}.{}", &digits[..whole], &digits[whole..]),
+        _ => format!("0.{}{digits}", "0".repeat(whole.unsigned_abs() as usize)),
     }
 }
 

@@ -1,0 +1,308 @@
+//! The keys of the grammar: the one place that says which there are, what they take and what they
+//! default to. The parser, the search for the nearest key and the reference all read it.
+
+use std::time::Duration;
+
+use super::{
+    nearest::nearest_key,
+    quantity::MAX_TIME,
+    value::{Kind, Scalar, Value},
+};
+
+/// A group of tables with the same keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    /// The top of the file.
+    Top,
+    /// `[path]`.
+    Path,
+    /// `[path.down]` and `[path.up]`.
+    Line,
+    /// `[tunnel]`.
+    Tunnel,
+    /// `[ends]`, `[ends.server]` and `[ends.client]`.
+    Ends,
+    /// `[traffic]`.
+    Traffic,
+    /// `[[cross]]`.
+    Cross,
+}
+
+impl Section {
+    /// All, in the order of the reference.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Top,
+        Self::Path,
+        Self::Line,
+        Self::Tunnel,
+        Self::Ends,
+        Self::Traffic,
+        Self::Cross,
+    ];
+
+    /// The section of the table with this dotted name; `cross.0` is the first `[[cross]]`.
+    fn of(table: &str) -> Option<Self> {
+        Some(match table {
+            "" => Self::Top,
+            "path" => Self::Path,
+            "path.down" | "path.up" => Self::Line,
+            "tunnel" => Self::Tunnel,
+            "ends" | "ends.server" | "ends.client" => Self::Ends,
+            "traffic" => Self::Traffic,
+            _ => table
+                .strip_prefix("cross.")
+                .and_then(index)
+                .map(|_| Self::Cross)?,
+        })
+    }
+}
+
+fn index(text: &str) -> Option<usize> {
+    let plain = !text.is_empty() && (text == "0" || !text.starts_with('0'));
+    let digits = text.bytes().all(|b| b.is_ascii_digit());
+    if plain && digits {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+/// What a key is if nobody sets it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fallback {
+    /// This value, as it would be written, and as TOML.
+    Text(&'static str),
+    /// This number.
+    Integer(i64),
+    /// This boolean.
+    Bool(bool),
+    /// Something that depends on other keys; the text is for the reference.
+    Rule(&'static str),
+    /// Nothing: the key is needed where it means something.
+    Needed(&'static str),
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    /// The tables it may stand in.
+    pub(super) sections: &'static [Section],
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) fallback: Fallback,
+    pub(super) meaning: &'static str,
+}
+
+impl Key {
+    /// The default, if it is a value.
+    pub(super) fn default_value(&self) -> Option<Value> {
+        let scalar = match self.fallback {
+            Fallback::Text(text) => Scalar::Text(text.to_owned()),
+            Fallback::Integer(n) => Scalar::Integer(n),
+            Fallback::Bool(b) => Scalar::Bool(b),
+            _ => return None,
+        };
+        self.kind.check(&scalar).ok()
+    }
+}
+
+const fn key(
+    sections: &'static [Section],
+    name: &'static str,
+    kind: Kind,
+    fallback: Fallback,
+    meaning: &'static str,
+) -> Key {
+    Key {
+        sections,
+        name,
+        kind,
+        fallback,
+        meaning,
+    }
+}
+
+const ANY: Kind = Kind::Time(Duration::ZERO, MAX_TIME);
+const TOP: &[Section] = &[Section::Top];
+const PATH: &[Section] = &[Section::Path];
+const LINE: &[Section] = &[Section::Line];
+const BOTH: &[Section] = &[Section::Path, Section::Line];
+const TUNNEL: &[Section] = &[Section::Tunnel];
+const ENDS: &[Section] = &[Section::Ends];
+const TRAFFIC: &[Section] = &[Section::Traffic];
+const CROSS: &[Section] = &[Section::Cross];
+const LOADS: &[Section] = &[Section::Traffic, Section::Cross];
+
+/// Most flows of a cell, all directions and competitors together.
+pub(super) const MAX_FLOWS: u64 = 4096;
+/// Smallest MTU of IPv4 that every host must take.
+pub(super) const MIN_MTU_V4: u64 = 576;
+/// Smallest MTU of IPv6.
+pub(super) const MIN_MTU_V6: u64 = 1280;
+
+/// A socket buffer: at least a page, and an `int` in the kernel.
+const SOCKET: Kind = Kind::MaybeSize(4096, i32::MAX as u64);
+const MTU: Kind = Kind::Count(MIN_MTU_V4, 65535);
+
+/// Every key.
+#[rustfmt::skip]
+pub(super) const KEYS: &[Key] = &[
+    key(TOP, "name", Kind::Name, Fallback::Rule("the file's name"), "Name of the spec, in rows and in output folders."),
+    key(TOP, "seed", Kind::Count(0, i64::MAX as u64), Fallback::Integer(1), "Seed of the first repeat; repeat r runs with seed + r."),
+    key(TOP, "repeats", Kind::Count(1, 100_000), Fallback::Integer(1), "Cells for each combination of the matrix, each with its own seed."),
+    key(TOP, "duration", Kind::Time(Duration::from_millis(1), MAX_TIME), Fallback::Text("10s"), "Measured time, after the warm-up."),
+    key(TOP, "warmup", ANY, Fallback::Text("2s"), "Load before measuring starts."),
+    key(TOP, "idle", ANY, Fallback::Text("1s"), "Probing without load, before the load starts."),
+    key(TOP, "sample", Kind::Time(Duration::from_millis(1), MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
+    key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) takes the tunnel away, `\"wireguard\"` puts it there."),
+
+    key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),
+    key(LINE, "delay", ANY, Fallback::Rule("half of `path.rtt`"), "One-way propagation delay of this direction."),
+    key(BOTH, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of the bottleneck, counted with Ethernet headers."),
+    key(BOTH, "buffer", Kind::Buffer, Fallback::Rule("`\"1bdp\"`, at least 10 full packets; policer: 10 ms at the rate, at least 10 full packets; no rate: 1000 packets"), "What the bottleneck's queue can hold; of a policer, the burst it lets through. A BDP is this direction's rate times the two-way delay."),
+    key(BOTH, "queue", Kind::Queue, Fallback::Text("fifo"), "Kind of the bottleneck's queue. All but `fifo` need a rate."),
+    key(BOTH, "loss", Kind::Loss, Fallback::Text("0%"), "Loss after the bottleneck."),
+    key(BOTH, "jitter", ANY, Fallback::Text("0s"), "Half width of the uniform delay variation; at most the one-way delay. Never reorders."),
+    key(BOTH, "reorder", Kind::Share, Fallback::Text("0%"), "Share of packets that overtake the delay; needs a delay."),
+    key(BOTH, "duplicate", Kind::Share, Fallback::Text("0%"), "Share of packets that arrive twice."),
+    key(PATH, "mtu", MTU, Fallback::Integer(1500), "MTU of every link between the ends; at least 1280 with IPv6."),
+    key(PATH, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family of the path, the outer one under a tunnel. `4` and `6` are accepted."),
+
+    key(TUNNEL, "kind", Kind::TunnelKind, Fallback::Text("wireguard"), "Implementation: the kernel's own WireGuard."),
+    key(TUNNEL, "mtu", MTU, Fallback::Integer(1420), "MTU of the tunnel device; at least 1280 with IPv6 inside. Packets that do not fit the path with 60 bytes (outer IPv4) or 80 bytes (IPv6) on top are fragmented."),
+    key(TUNNEL, "at", Kind::At, Fallback::Text("ends"), "Where it ends: on the two hosts, or on routers in front of them."),
+    key(TUNNEL, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family inside."),
+
+    key(ENDS, "cc", Kind::Cc, Fallback::Text("cubic"), "Congestion control of the flows this end sends."),
+    key(ENDS, "qdisc", Kind::Qdisc, Fallback::Text("fq"), "Queue of the end's own device; `none` is `noqueue`."),
+    key(ENDS, "shape", Kind::Shape, Fallback::Text("none"), "Rate of a shaper around `qdisc`; a percentage is one of the path's rate in the direction this end sends."),
+    key(ENDS, "ecn", Kind::Bool, Fallback::Bool(false), "Whether the end asks for and accepts ECN."),
+    key(ENDS, "rmem", SOCKET, Fallback::Text("auto"), "Largest receive buffer; `auto` fits the path."),
+    key(ENDS, "wmem", SOCKET, Fallback::Text("auto"), "Largest send buffer; `auto` fits the path."),
+    key(ENDS, "notsent_lowat", Kind::MaybeSize(1, u32::MAX as u64), Fallback::Text("auto"), "Bytes not yet sent that the program may queue (`tcp_notsent_lowat`); `auto` is the kernel's default."),
+
+    key(LOADS, "kind", Kind::Load, Fallback::Text("tcp"), "`tcp`: bulk; `udp`: datagrams at a constant rate; `short`: request and response, one connection each; `idle`: nothing but probes, and as a competitor none at all."),
+    key(LOADS, "direction", Kind::Ways, Fallback::Text("down"), "Direction of the data: `down` is server to client."),
+    key(LOADS, "flows", Kind::Count(1, MAX_FLOWS), Fallback::Integer(1), "Flows in each direction; at most 4096 in a cell."),
+    key(TRAFFIC, "probe", Kind::MaybeTime(Duration::from_micros(100), "off"), Fallback::Text("10ms"), "Interval of the latency probes, idle and beside the load."),
+    key(LOADS, "rate", Kind::SomeRate, Fallback::Needed("needed for `udp`"), "Payload rate of each flow; only for `udp`."),
+    key(LOADS, "payload", Kind::Count(32, 65507), Fallback::Integer(1200), "Payload bytes of a datagram; only for `udp`."),
+    key(LOADS, "size", Kind::Size(1, 1_000_000_000_000), Fallback::Needed("needed for `short`"), "Size of a response; only for `short`."),
+    key(LOADS, "cc", Kind::Cc, Fallback::Rule("that of the sending end"), "Congestion control of these flows; only for `tcp` and `short`."),
+    key(CROSS, "start", ANY, Fallback::Text("0s"), "Start, counted from the start of the load (the warm-up's start)."),
+    key(CROSS, "stop", Kind::MaybeTime(Duration::ZERO, "end"), Fallback::Text("end"), "Stop, counted like `start`; `end` is that of the cell."),
+];
+
+/// A key that is no key but likely to be tried, with what to do instead.
+const HINTS: &[(Section, &str, &str)] = &[
+    (
+        Section::Line,
+        "rtt",
+        "rtt is the delay of both directions together; write delay, the one-way delay of this direction",
+    ),
+    (
+        Section::Line,
+        "mtu",
+        "the MTU is that of the whole path; write path.mtu",
+    ),
+    (
+        Section::Line,
+        "ip",
+        "the address family is that of the whole path; write path.ip",
+    ),
+    (
+        Section::Path,
+        "delay",
+        "write rtt, or delay in [path.down] and [path.up]",
+    ),
+    (
+        Section::Cross,
+        "probe",
+        "probes belong to the measured traffic; write traffic.probe",
+    ),
+    (
+        Section::Traffic,
+        "start",
+        "the measured traffic runs for the whole cell; only [[cross]] has a start",
+    ),
+    (
+        Section::Traffic,
+        "stop",
+        "the measured traffic runs for the whole cell; only [[cross]] has a stop",
+    ),
+];
+
+/// Whether this dotted name is that of a table.
+pub(super) fn is_table(name: &str) -> bool {
+    !name.is_empty() && Section::of(name).is_some()
+}
+
+/// Which `[[cross]]` table a dotted name points into.
+pub(super) fn cross_index(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix("cross.")?;
+    index(rest.split_once('.').map_or(rest, |(first, _)| first))
+}
+
+/// The key with this dotted name.
+pub(super) fn find(dotted: &str) -> Option<&'static Key> {
+    let (table, leaf) = dotted.rsplit_once('.').unwrap_or(("", dotted));
+    let section = Section::of(table)?;
+    KEYS.iter()
+        .find(|k| k.name == leaf && k.sections.contains(&section))
+}
+
+/// Why this dotted name is no key, with the nearest that is.
+pub(super) fn unknown(dotted: &str) -> String {
+    let (table, leaf) = dotted.rsplit_once('.').unwrap_or(("", dotted));
+    let section = Section::of(table);
+    if dotted == "cross" {
+        return "write [[cross]], one table for each competitor".to_owned();
+    }
+    let hint = HINTS
+        .iter()
+        .find(|(s, name, _)| Some(*s) == section && *name == leaf);
+    if let Some((_, _, text)) = hint {
+        return (*text).to_owned();
+    }
+    match nearest_key(dotted, all(cross_index(dotted).unwrap_or(0))) {
+        Some(near) => format!("unknown key; nearest is {near}"),
+        None => "unknown key".to_owned(),
+    }
+}
+
+/// The names of all keys and tables, with those of one `[[cross]]` table.
+fn all(cross: usize) -> Vec<String> {
+    let cross = format!("cross.{cross}");
+    let tables = [
+        "",
+        "path",
+        "path.down",
+        "path.up",
+        "tunnel",
+        "ends",
+        "ends.server",
+    ];
+    let tables = tables
+        .into_iter()
+        .chain(["ends.client", "traffic", cross.as_str()]);
+    let mut names = vec!["matrix".to_owned()];
+    for table in tables {
+        names.push(table.to_owned());
+        let section = Section::of(table);
+        let keys = KEYS
+            .iter()
+            .filter(|k| section.is_some_and(|s| k.sections.contains(&s)));
+        names.extend(keys.map(|k| dotted(table, k.name)));
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// The dotted name of a key in a table.
+pub(super) fn dotted(table: &str, leaf: &str) -> String {
+    if table.is_empty() {
+        leaf.to_owned()
+    } else {
+        format!("{table}.{leaf}")
+    }
+}

@@ -1,0 +1,293 @@
+//! The spec grammar: what a user writes about a path, and the cells it stands for.
+//!
+//! ```
+//! let spec = model::spec::Spec::parse("dorm.toml", r#"
+//!     [path]
+//!     rtt = "24ms"
+//!     rate = "100mbit"
+//!     [matrix]
+//!     "ends.server.cc" = ["cubic", "bbr"]
+//! "#)?;
+//! assert_eq!(spec.cells()?.len(), 2);
+//! # Ok::<(), model::spec::SpecError>(())
+//! ```
+
+mod build;
+mod error;
+mod keys;
+mod line;
+mod load;
+mod matrix;
+mod nearest;
+pub mod quantity;
+mod reference;
+mod text;
+mod value;
+mod view;
+
+use std::collections::BTreeSet;
+
+pub use error::{Place, Problem, SpecError};
+pub use reference::reference;
+
+use crate::{cell::Cell, units::Seed};
+use build::Frame;
+use error::Problems;
+use matrix::{Factor, Level};
+use text::{Document, Entry};
+use value::{Scalar, Value};
+use view::View;
+
+/// Most cells a spec may stand for.
+const MAX_CELLS: u64 = 100_000;
+
+/// A spec whose keys and single values are checked. What only a combination can get wrong shows
+/// in [`Spec::cells`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// Name, in rows and in output folders.
+    pub name: String,
+    file: String,
+    document: Document,
+    seed: u64,
+    repeats: u64,
+    /// Whether [`Spec::set`] was used: then a value of the file may well be without effect.
+    overridden: bool,
+}
+
+impl Spec {
+    /// Reads a spec. `file_name` is for messages, and names the spec if the text does not.
+    pub fn parse(file_name: &str, text: &str) -> Result<Self, SpecError> {
+        let mut problems = Problems::default();
+        let document = text::read(text, &mut problems);
+        let mut spec = Self {
+            name: String::new(),
+            file: file_name.to_owned(),
+            document,
+            seed: 0,
+            repeats: 0,
+            overridden: false,
+        };
+        spec.read_top();
+        problems.or(file_name, spec)
+    }
+
+    /// The same spec with another seed for its first repeat. Seeds count on past 2^64 from 0.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        let entry = Entry {
+            value: Value::Count(seed),
+            place: Place::Set,
+        };
+        self.document.base.insert("seed".to_owned(), entry);
+        self.read_top();
+        self
+    }
+
+    /// Sets one key, as `--set key=value` does: over what the file says, and in place of a factor
+    /// of the same name. Of a factor with labels, `value` picks the level.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+        let scalar = Scalar::from_argument(value);
+        let mut problems = Problems::default();
+        match self.set_checked(key, &scalar) {
+            Ok(()) => self.read_top(),
+            Err(reason) => problems.add(Place::Set, key, reason),
+        }
+        problems.or(&self.file, ())
+    }
+
+    /// The keys of the matrix, in the order of the file.
+    pub fn matrix_keys(&self) -> Vec<&str> {
+        self.document
+            .factors
+            .iter()
+            .map(|f| f.name.as_str())
+            .collect()
+    }
+
+    /// All cells: the last matrix key varies fastest, then the repeats.
+    pub fn cells(&self) -> Result<Vec<Cell>, SpecError> {
+        let mut problems = Problems::default();
+        let mut used = BTreeSet::new();
+        let mut cells = Vec::new();
+        if self.refuse_too_many(&mut problems) {
+            return problems.or(&self.file, cells);
+        }
+        for levels in combinations(&self.document.factors) {
+            let cell = self.cell(&levels, &mut used, &mut problems);
+            cells.extend(cell.into_iter().flat_map(|cell| self.repeats_of(&cell)));
+        }
+        self.refuse_unused(&used, &mut problems);
+        problems.or(&self.file, cells)
+    }
+
+    fn cell(
+        &self,
+        levels: &[&Level],
+        used: &mut BTreeSet<String>,
+        problems: &mut Problems,
+    ) -> Option<Cell> {
+        let base = &self.document.base;
+        let frame = Frame {
+            name: &self.name,
+            factors: &self.document.factors,
+            crosses: self.document.crosses,
+        };
+        build::cell(
+            &mut View {
+                base,
+                levels,
+                used,
+                problems,
+            },
+            &frame,
+        )
+    }
+
+    fn repeats_of(&self, cell: &Cell) -> Vec<Cell> {
+        let seeds = (0..self.repeats).map(|r| Seed(self.seed.wrapping_add(r)));
+        seeds
+            .map(|seed| Cell {
+                seed,
+                ..cell.clone()
+            })
+            .collect()
+    }
+
+    /// Takes name, seed and repeats from the document.
+    fn read_top(&mut self) {
+        let (mut used, mut problems) = (BTreeSet::new(), Problems::default());
+        let base = &self.document.base;
+        let mut view = View {
+            base,
+            levels: &[],
+            used: &mut used,
+            problems: &mut problems,
+        };
+        let (name, seed, repeats) = (
+            view.plain("name"),
+            view.plain("seed"),
+            view.plain("repeats"),
+        );
+        self.name = name.unwrap_or_else(|| name_of_file(&self.file));
+        self.seed = seed.unwrap_or(1);
+        self.repeats = repeats.unwrap_or(1);
+    }
+
+    fn set_checked(&mut self, key: &str, scalar: &Scalar) -> Result<(), String> {
+        let crosses = self.document.crosses;
+        if let Some(factor) = self.document.factors.iter_mut().find(|f| f.name == key) {
+            let level = pick(factor, key, scalar, crosses)?;
+            *factor = factor.fixed(level);
+        } else if let Some(factor) = self.document.factors.iter().find(|f| f.sets(key)) {
+            return Err(format!(
+                "the matrix sets it by \"{}\"; set that instead",
+                factor.name
+            ));
+        } else {
+            let entry = text::check(key, scalar, Place::Set, crosses)?;
+            self.document.base.insert(key.to_owned(), entry);
+        }
+        self.overridden = true;
+        Ok(())
+    }
+
+    /// Refuses a matrix that is too large.
+    fn refuse_too_many(&self, problems: &mut Problems) -> bool {
+        let sizes = self.document.factors.iter().map(|f| f.levels.len() as u64);
+        let total = sizes.chain([self.repeats]).try_fold(1u64, u64::checked_mul);
+        let fits = total.is_some_and(|total| total <= MAX_CELLS);
+        if !fits {
+            let total = total.map_or("more than 2^64".to_owned(), |n| n.to_string());
+            let reason = format!("{total} cells with the repeats; the most is {MAX_CELLS}");
+            problems.add(Place::File, "matrix", reason);
+        }
+        !fits
+    }
+
+    /// Refuses values that no cell looks at: of the matrix, of `--set`, and of keys that only some
+    /// kinds of traffic or a tunnel have.
+    fn refuse_unused(&self, used: &BTreeSet<String>, problems: &mut Problems) {
+        if !problems.is_empty() {
+            return;
+        }
+        let free = |name: &str| matrix::FIXED.contains(&name) || name == "tunnel";
+        let unused = |name: &str| !free(name) && !used.contains(name);
+        for (name, Entry { place, .. }) in &self.document.base {
+            let special = !self.overridden && self.is_special(name);
+            if unused(name) && (special || *place == Place::Set) {
+                problems.add(*place, name, "no cell uses it");
+            }
+        }
+        for level in self.document.factors.iter().flat_map(|f| &f.levels) {
+            for name in level
+                .entries
+                .keys()
+                .filter(|name| !self.overridden && unused(name))
+            {
+                problems.add(level.place, name, "no cell uses it");
+            }
+        }
+    }
+
+    fn is_special(&self, name: &str) -> bool {
+        let of_kind = ["rate", "payload", "size", "cc"];
+        let leaf = name.rsplit_once('.').map_or(name, |(_, leaf)| leaf);
+        let loads = name.starts_with("traffic.") || name.starts_with("cross.");
+        name.starts_with("tunnel.") || loads && of_kind.contains(&leaf)
+    }
+}
+
+/// The level of a factor that a `--set` means: by what rows show, or a new one.
+fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<Level, String> {
+    let shown = scalar.json();
+    if let Some(level) = factor.levels.iter().find(|level| level.shown == shown) {
+        return Ok(Level {
+            place: Place::Set,
+            ..level.clone()
+        });
+    }
+    if keys::find(key).is_none() {
+        let labels: Vec<String> = factor.levels.iter().map(|l| l.shown.to_string()).collect();
+        return Err(format!(
+            "{scalar} is none of its labels {}",
+            labels.join(", ")
+        ));
+    }
+    let entry = text::check(key, scalar, Place::Set, crosses)?;
+    Ok(Level {
+        shown,
+        entries: [(key.to_owned(), entry)].into(),
+        place: Place::Set,
+    })
+}
+
+/// All combinations of levels, the last factor fastest.
+fn combinations(factors: &[Factor]) -> impl Iterator<Item = Vec<&Level>> {
+    let total: usize = factors.iter().map(|f| f.levels.len()).product();
+    (0..total).map(move |mut index| {
+        let mut levels: Vec<&Level> = Vec::with_capacity(factors.len());
+        for factor in factors.iter().rev() {
+            levels.push(&factor.levels[index % factor.levels.len()]);
+            index /= factor.levels.len();
+        }
+        levels.reverse();
+        levels
+    })
+}
+
+/// A name from the name of the file: its stem, with what a name cannot hold replaced.
+fn name_of_file(file: &str) -> String {
+    let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let stem = last.strip_suffix(".toml").unwrap_or(last);
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let name: String = stem
+        .chars()
+        .map(|c| if fits(c) { c } else { '-' })
+        .take(100)
+        .collect();
+    match name.trim_start_matches('.') {
+        "" => "spec".to_owned(),
+        name => name.to_owned(),
+    }
+}

@@ -1,0 +1,82 @@
+//! What one combination of the matrix sets, key by key.
+
+use std::collections::BTreeSet;
+
+use super::{
+    error::{Place, Problems},
+    keys,
+    matrix::Level,
+    text::{Entries, Entry},
+    value::Value,
+};
+
+/// The values of one combination.
+pub(super) struct View<'a> {
+    pub(super) base: &'a Entries,
+    pub(super) levels: &'a [&'a Level],
+    /// Keys that some cell has looked at and found set.
+    pub(super) used: &'a mut BTreeSet<String>,
+    pub(super) problems: &'a mut Problems,
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Found<T> {
+    pub(super) value: T,
+    /// The dotted key that gave the value.
+    pub(super) key: String,
+    pub(super) place: Place,
+}
+
+impl View<'_> {
+    /// The value of a key, or its default.
+    pub(super) fn get<T: for<'v> TryFrom<&'v Value>>(&mut self, key: &str) -> Option<Found<T>> {
+        self.first([key.to_owned()])
+    }
+
+    /// The value of the first of several keys that is set, else the default of the last.
+    pub(super) fn first<T, const N: usize>(&mut self, names: [String; N]) -> Option<Found<T>>
+    where
+        T: for<'v> TryFrom<&'v Value>,
+    {
+        for name in &names {
+            if let Some(Entry { value, place }) = self.entry(name) {
+                let (value, place) = (T::try_from(value).ok()?, *place);
+                if !self.used.contains(name) {
+                    self.used.insert(name.clone());
+                }
+                return Some(Found {
+                    value,
+                    key: name.clone(),
+                    place,
+                });
+            }
+        }
+        let last = names.last()?;
+        let value = T::try_from(&keys::find(last)?.default_value()?).ok()?;
+        Some(Found {
+            value,
+            key: last.clone(),
+            place: Place::File,
+        })
+    }
+
+    /// Like [`Self::get`], without where it came from.
+    pub(super) fn plain<T: for<'v> TryFrom<&'v Value>>(&mut self, key: &str) -> Option<T> {
+        self.get(key).map(|found| found.value)
+    }
+
+    /// Refuses a value.
+    pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: impl Into<String>) {
+        self.problems.add(found.place, &found.key, reason);
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        let varied = self
+            .levels
+            .iter()
+            .rev()
+            .find_map(|level| level.entries.get(name));
+        varied.or_else(|| self.base.get(name))
+    }
+}
