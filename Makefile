@@ -6,8 +6,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-# One target at a time: cargo and the kernel's make use all cores by themselves.
+# One target at a time: cargo and the kernel's make use all cores by themselves, and must not take
+# our flags for theirs.
 .NOTPARALLEL:
+unexport MAKEFLAGS MFLAGS MAKEOVERRIDES
 
 CARGO ?= cargo
 CARGO_FLAGS ?=
@@ -71,11 +73,10 @@ build: ## the program and the guest, optimised, into target/release
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
 
-# The kernel's own make must not take our flags and overrides for its own.
 .PHONY: kernel
 kernel: build ## the kernel image of the lab; kept in the user's cache until its recipe changes
 	@scripts/setup kernel
-	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES $(PATHTWIN) lab kernel build
+	env -u MAKELEVEL $(PATHTWIN) lab kernel build
 
 .PHONY: install
 install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)
