@@ -2,12 +2,16 @@
 
 pub mod boot;
 pub mod clock;
+pub mod ethtool;
 pub mod link;
 pub mod netlink;
 pub mod netns;
 pub mod sched;
 pub mod socket;
+pub mod sysctl;
 pub mod tc;
+pub mod tcp_info;
+pub mod wireguard;
 
 mod bytes;
 

@@ -114,6 +114,39 @@ impl Netlink {
         Err(NetlinkError::new(op, libc::EINTR))
     }
 
+    /// Sends a request for one object without asking for an acknowledgement, and reads one datagram: two system calls.
+    /// The kernel answers within `sendto`, so an answer that is not there then (`EAGAIN`) never comes.
+    ///
+    /// # Errors
+    /// As [`Netlink::request`].
+    pub(crate) fn ask_once<T>(
+        &mut self,
+        message: &mut Message,
+        op: impl Display,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, NetlinkError> {
+        self.send(message, &op)?;
+        loop {
+            let len = receive(self.fd.as_fd(), &mut self.buf, RecvFlags::DONTWAIT)
+                .map_err(|e| NetlinkError::from_io(&op, &e))?;
+            let Some(reply) = Replies::new(&self.buf[..len]).find(|r| r.seq == self.seq) else {
+                continue;
+            };
+            if reply.kind == NLMSG_ERROR {
+                finish(&reply, &op, true)?;
+            }
+            return Ok(read(reply.payload));
+        }
+    }
+
+    fn send(&mut self, message: &mut Message, op: &dyn Display) -> Result<(), NetlinkError> {
+        self.seq = self.seq.wrapping_add(1);
+        let bytes = message
+            .finish(self.seq)
+            .ok_or_else(|| NetlinkError::new(op, libc::EMSGSIZE))?;
+        send_all(self.fd.as_fd(), bytes).map_err(|e| NetlinkError::from_io(op, &e))
+    }
+
     /// Sends, then reads until the acknowledgement or the end of the dump. `Ok(false)`: the dump was interrupted.
     fn exchange(
         &mut self,
@@ -121,14 +154,10 @@ impl Netlink {
         op: &dyn Display,
         each: &mut dyn FnMut(&Reply<'_>),
     ) -> Result<bool, NetlinkError> {
-        self.seq = self.seq.wrapping_add(1);
-        let bytes = message
-            .finish(self.seq)
-            .ok_or_else(|| NetlinkError::new(op, libc::EMSGSIZE))?;
-        send_all(self.fd.as_fd(), bytes).map_err(|e| NetlinkError::from_io(op, &e))?;
+        self.send(message, op)?;
         let mut steady = true;
         loop {
-            let len = receive(self.fd.as_fd(), &mut self.buf)
+            let len = receive(self.fd.as_fd(), &mut self.buf, RecvFlags::empty())
                 .map_err(|e| NetlinkError::from_io(op, &e))?;
             for reply in Replies::new(&self.buf[..len]).filter(|r| r.seq == self.seq) {
                 steady &= reply.flags & NLM_F_DUMP_INTR == 0;
@@ -159,7 +188,7 @@ fn finish(reply: &Reply<'_>, op: &dyn Display, steady: bool) -> Result<bool, Net
 }
 
 /// Sends one message to the kernel: an unconnected netlink socket's default destination.
-pub(crate) fn send_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+fn send_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     let sent = rustix::io::retry_on_intr(|| send(fd, bytes, SendFlags::empty()))?;
     if sent == bytes.len() {
         Ok(())
@@ -169,8 +198,8 @@ pub(crate) fn send_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Receives one datagram; a datagram that does not fit is an error, not a shorter datagram.
-pub(crate) fn receive(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
-    let (_, len) = rustix::io::retry_on_intr(|| recv(fd, &mut *buf, RecvFlags::TRUNC))?;
+fn receive(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
+    let (_, len) = rustix::io::retry_on_intr(|| recv(fd, &mut *buf, flags | RecvFlags::TRUNC))?;
     if len <= buf.len() {
         Ok(len)
     } else {

@@ -109,8 +109,9 @@ pub struct FqPie {
 }
 
 impl FqPie {
+    /// The kernel checks this nest strictly (`NLA_F_NESTED`).
     pub(super) fn encode(&self, m: &mut Message) {
-        m.nest(TCA_OPTIONS, |m| {
+        m.nest_flagged(TCA_OPTIONS, |m| {
             m.opt_u32(TCA_FQ_PIE_LIMIT, self.pie.limit_packets);
             m.opt_u32(TCA_FQ_PIE_FLOWS, self.flows);
             m.opt_u32(TCA_FQ_PIE_TARGET, self.pie.target_us);

@@ -6,29 +6,39 @@
 
 mod aqm;
 mod cake;
+mod extra;
 mod fair;
+mod filter;
 mod handle;
 mod netem;
 mod qdisc;
+mod reader;
 mod shaper;
+mod stats;
 mod ticks;
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};
 
 pub use aqm::{Codel, DualPi2, DualPi2Step, FqPie, Pie, Red};
 pub use cake::{Cake, CakeAckFilter, CakeDiffserv, CakeFlowMode};
+pub use extra::QdiscExtra;
 pub use fair::{Fq, FqCodel};
+pub use filter::{Action, ActionStats, Hook, action_drops, add_matchall, delete_filters};
 pub use handle::Handle;
 pub use netem::{Gemodel, Loss, Netem, Reorder};
 pub use qdisc::Qdisc;
+pub use reader::StatsReader;
 pub use shaper::{Htb, HtbClass, Tbf};
+pub use stats::{Kind, QdiscStats, stats};
 
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
+const RTM_GETQDISC: u16 = 38;
 const RTM_NEWTCLASS: u16 = 40;
 
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
+const TCA_STATS2: u16 = 7;
 
 /// Size of `struct tcmsg` (include/uapi/linux/rtnetlink.h).
 const TCMSG_LEN: usize = 20;

@@ -44,7 +44,8 @@ pub struct Red {
     pub ecn: bool,
     /// With `ecn`, drops above `max_bytes` instead of marking.
     pub harddrop: bool,
-    /// Adapts the probability to keep the average between the thresholds.
+    /// Adapts the probability to keep the average between the thresholds. Has no effect with
+    /// `nodrop`.
     pub adaptive: bool,
     /// With `ecn`, lets packets pass that cannot be marked.
     pub nodrop: bool,
@@ -58,7 +59,9 @@ impl Red {
             m.attr(TCA_RED_PARMS, &self.qopt(wlog, scell_log));
             m.attr(TCA_RED_STAB, &stab);
             m.u32(TCA_RED_MAX_P, (self.probability * 4_294_967_296.0) as u32);
-            m.attr(TCA_RED_FLAGS, &words(&[self.flags(), TC_RED_ALL_FLAGS]));
+            if !self.adapts() {
+                m.attr(TCA_RED_FLAGS, &words(&[self.flags(), TC_RED_ALL_FLAGS]));
+            }
         });
     }
 
@@ -77,13 +80,14 @@ impl Red {
             | flag(self.nodrop, TC_RED_NODROP)
     }
 
-    /// The kernel starts the timer of the adaptive mode by the old structure's flag only.
+    /// The kernel starts the timer of the adaptive mode for the old structure's flag only, refuses
+    /// flags in both places, and knows `nodrop` in the attribute only.
+    fn adapts(&self) -> bool {
+        self.adaptive && !self.nodrop
+    }
+
     fn old_flags(&self) -> u8 {
-        if self.adaptive {
-            TC_RED_ADAPTATIVE as u8
-        } else {
-            0
-        }
+        if self.adapts() { self.flags() as u8 } else { 0 }
     }
 
     fn burst(&self) -> f64 {

@@ -1,0 +1,99 @@
+//! Kernel parameters under /proc/sys by dotted name.
+//!
+//! Those under `net.` belong to the network namespace of the task that opens them: /proc/sys/net looks it up at every
+//! path walk from `current` (fs/proc/proc_sysctl.c: `net_ctl_root`, `current->nsproxy`, Linux 7.2), so inside
+//! [`crate::Netns::run`] they are the namespace's, on any thread.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+/// A parameter that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum SysctlError {
+    /// Reading failed.
+    #[error("cannot read sysctl {key}: {error}")]
+    Read {
+        /// Dotted name.
+        key: String,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+    /// Writing failed.
+    #[error("cannot set sysctl {key} to {value:?}: {error}")]
+    Write {
+        /// Dotted name.
+        key: String,
+        /// The value refused.
+        value: String,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+}
+
+impl SysctlError {
+    /// The cause.
+    pub fn io(&self) -> &io::Error {
+        match self {
+            SysctlError::Read { error, .. } | SysctlError::Write { error, .. } => error,
+        }
+    }
+}
+
+/// Reads a parameter such as `net.ipv4.tcp_rmem`; several values are separated as the kernel does, by tabs. A slash in the
+/// name stands for itself, so that a link named `eth0.1` can be written `net/ipv4/conf/eth0.1/mtu`.
+///
+/// # Errors
+/// There is none of this name, or it may not be read.
+pub fn read(key: &str) -> Result<String, SysctlError> {
+    let text = path(key).and_then(fs::read_to_string);
+    text.map(|t| t.trim_end().to_owned())
+        .map_err(|error| SysctlError::Read {
+            key: key.to_owned(),
+            error,
+        })
+}
+
+/// Writes a parameter.
+///
+/// # Errors
+/// There is none of this name, it may not be written, or the kernel refuses the value.
+pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
+    // Not fs::write: a parameter that does not exist must not be created where /proc/sys is an ordinary folder.
+    let written = path(key).and_then(|p| fs::OpenOptions::new().write(true).open(p));
+    written
+        .and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()))
+        .map_err(|error| SysctlError::Write {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            error,
+        })
+}
+
+/// Whether there is a parameter of this name.
+pub fn exists(key: &str) -> bool {
+    path(key).is_ok_and(|p| p.exists())
+}
+
+/// A name with a slash is a path already; without one its dots separate.
+fn path(key: &str) -> io::Result<PathBuf> {
+    let relative = if key.contains('/') {
+        key.to_owned()
+    } else {
+        key.replace('.', "/")
+    };
+    let plain = relative
+        .split('/')
+        .all(|part| !part.is_empty() && part != "." && part != "..");
+    if plain && !relative.contains('\0') {
+        Ok(PathBuf::from("/proc/sys").join(relative))
+    } else {
+        Err(io::Error::from(io::ErrorKind::InvalidInput))
+    }
+}
+
+#[cfg(test)]
+#[path = "sysctl_tests.rs"]
+mod tests;

@@ -1,0 +1,51 @@
+//! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` a sample, no allocation.
+
+use crate::netlink::{Message, Netlink, NetlinkError};
+
+use super::stats::parse;
+use super::{Handle, QdiscStats, RTM_GETQDISC, tcmsg};
+
+/// A socket, a request and a buffer for one queue discipline of one link.
+#[derive(Debug)]
+pub struct StatsReader {
+    nl: Netlink,
+    request: Message,
+    ifindex: u32,
+}
+
+impl StatsReader {
+    /// Samples the root queue discipline of a link in the socket's namespace.
+    pub fn root(nl: Netlink, ifindex: u32) -> StatsReader {
+        Self::new(nl, ifindex, Handle::NONE, Handle::ROOT)
+    }
+
+    /// Samples the queue discipline below a class.
+    pub fn below(nl: Netlink, ifindex: u32, parent: Handle) -> StatsReader {
+        Self::new(nl, ifindex, Handle::NONE, parent)
+    }
+
+    /// Samples the queue discipline of a handle, wherever it hangs.
+    pub fn of_handle(nl: Netlink, ifindex: u32, handle: Handle) -> StatsReader {
+        Self::new(nl, ifindex, handle, Handle::NONE)
+    }
+
+    fn new(nl: Netlink, ifindex: u32, handle: Handle, parent: Handle) -> StatsReader {
+        let mut request = Message::new(RTM_GETQDISC, 0);
+        request.raw(&tcmsg(ifindex, handle, parent, 0));
+        StatsReader {
+            nl,
+            request,
+            ifindex,
+        }
+    }
+
+    /// Takes a sample.
+    ///
+    /// # Errors
+    /// No such link or queue discipline; `EAGAIN` for one that the kernel does not show, such as a default one.
+    pub fn read(&mut self) -> Result<QdiscStats, NetlinkError> {
+        let op = format_args!("sample a qdisc of link {}", self.ifindex);
+        let found = self.nl.ask_once(&mut self.request, op, parse)?;
+        found.ok_or_else(|| NetlinkError::new(op, libc::EBADMSG))
+    }
+}
