@@ -1,2 +1,69 @@
-//! Init of the lab guest, and the child of the native engine
-fn main() {}
+//! Init of the lab guest, and the child of the native engine.
+//!
+//! As the first process of a guest it mounts what it needs, does the job it finds in the cell's
+//! folder, writes what came out and ends the machine. Called as `pathtwin-guest native FOLDER` it
+//! does the same job in the kernel it is on, and only ends itself.
+
+mod exec;
+mod facts;
+mod flows;
+mod init;
+mod run;
+mod watch;
+
+use std::{path::Path, process::ExitCode};
+
+use anyhow::{Context, bail};
+use model::job::{JOB_FILE, Job, OUTPUT_FILE};
+
+/// What the engine gives a job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Engine<'a> {
+    /// The cell's folder.
+    pub(crate) folder: &'a Path,
+    /// Whether this is a guest, with virtual time and a kernel of its own.
+    pub(crate) guest: bool,
+}
+
+fn main() -> ExitCode {
+    if sys::boot::is_init() {
+        // Nothing may return from here: the kernel panics when its first process ends.
+        if let Err(error) = init::run() {
+            eprintln!("pathtwin-guest: {error:#}");
+        }
+        sys::boot::power_off();
+    }
+    let mut arguments = std::env::args_os().skip(1);
+    let (mode, folder) = (arguments.next(), arguments.next());
+    let result = match (mode, folder) {
+        (Some(mode), Some(folder)) if mode == "native" => native(Path::new(&folder)),
+        _ => Err(anyhow::anyhow!("usage: pathtwin-guest native FOLDER; or as the init of a guest")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("pathtwin-guest: {error:#}");
+            ExitCode::from(4)
+        }
+    }
+}
+
+fn native(folder: &Path) -> anyhow::Result<()> {
+    work(Engine { folder, guest: false })
+}
+
+/// Does the job of a folder and writes what came out.
+pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
+    let _ = sys::sched::set_timer_slack(1);
+    let file = engine.folder.join(JOB_FILE);
+    let text = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
+    let job = serde_json::from_slice(&text).with_context(|| format!("parse {}", file.display()))?;
+    let output = match job {
+        Job::Cell(cell) => serde_json::to_vec(&run::measure(engine, &cell)?)?,
+        Job::Exec(exec) if engine.guest => serde_json::to_vec(&exec::run(engine, &exec)?)?,
+        Job::Exec(_) => bail!("programs are only run in a guest"),
+        Job::Facts => serde_json::to_vec(&facts::collect()?)?,
+    };
+    sys::boot::write_whole(&engine.folder.join(OUTPUT_FILE), &output)?;
+    Ok(())
+}

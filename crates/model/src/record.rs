@@ -100,7 +100,7 @@ impl Stream {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// Not a record stream, or one of another version.
-    #[error("not a record stream of version {}: it starts with {0:?}", MAGIC[7])]
+    #[error("not a record stream of this version: it starts with {0:?}")]
     Magic(Vec<u8>),
     /// The stream ends inside a record.
     #[error("the record stream is cut off at byte {0}")]
@@ -118,7 +118,10 @@ pub enum StreamError {
 /// The records of a stream; ends after the first error.
 pub fn records(bytes: &[u8]) -> Result<Records<'_>, StreamError> {
     match bytes.strip_prefix(&MAGIC) {
-        Some(_) => Ok(Records { bytes, at: MAGIC.len() }),
+        Some(_) => Ok(Records {
+            bytes,
+            at: MAGIC.len(),
+        }),
         None => Err(StreamError::Magic(bytes[..bytes.len().min(8)].to_vec())),
     }
 }

@@ -1,1 +1,141 @@
-//! Rows.
+//! The flat form of a result: one row for each cell, direction and group of flows.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{cell::Direction, units::Seed};
+
+/// Version of [`Row`].
+pub const ROW_SCHEMA: u32 = 1;
+
+/// Which layer the traffic of a row crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// The path itself.
+    Underlay,
+    /// The tunnel over it.
+    Tunnel,
+}
+
+/// One row of results. A value that was not measured is absent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// [`ROW_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Name of the spec.
+    pub name: String,
+    /// The matrix values of the cell.
+    pub factors: BTreeMap<String, serde_json::Value>,
+    /// Seed of the cell.
+    pub seed: Seed,
+    /// Layer that was crossed.
+    pub layer: Layer,
+    /// Direction of the data.
+    pub direction: Direction,
+    /// Number of the competing group; absent = the measured traffic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross: Option<usize>,
+    /// Flows in the group.
+    pub flows: usize,
+    /// Payload that reached the receivers while measuring, all flows together, Mbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_mbps: Option<f64>,
+    /// Goodput of the slowest and of the fastest flow, Mbit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_range_mbps: Option<[f64; 2]>,
+    /// Segments sent again while measuring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<u64>,
+    /// Segments sent while measuring, those sent again included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<u64>,
+    /// Congestion control that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cc_requested: Option<String>,
+    /// Congestion control the sockets had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cc_used: Option<String>,
+    /// Median over the samples of the sender's smoothed RTT, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp_rtt_p50_ms: Option<f64>,
+    /// Median over the samples of the congestion window, segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd_p50: Option<f64>,
+    /// Share of the busy time in which the receive window held the senders back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rwnd_limited: Option<f64>,
+    /// Share of the busy time in which the send buffer held the senders back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sndbuf_limited: Option<f64>,
+    /// Round trip of the probes before the load, median, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_idle_p50_ms: Option<f64>,
+    /// Answered probes under load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_n: Option<u64>,
+    /// Round trip of the probes under load, median, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_p50_ms: Option<f64>,
+    /// Round trip of the probes under load, 99th percentile, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_p99_ms: Option<f64>,
+    /// Share of the probes under load that got no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_lost: Option<f64>,
+    /// Time a packet would wait in the bottleneck's queue, median over the samples, ms. Truth that
+    /// no host could see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_p50_ms: Option<f64>,
+    /// The same, 99th percentile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_p99_ms: Option<f64>,
+    /// Packets the bottleneck's queue (or policer) dropped in the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_drops: Option<u64>,
+    /// Packets the bottleneck's queue marked in the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_marks: Option<u64>,
+    /// Share of the packets after the bottleneck that were lost on purpose, in the whole cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub true_loss: Option<f64>,
+    /// Share of the datagrams that did not arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub udp_lost: Option<f64>,
+    /// Datagrams that came after one with a higher number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub udp_reordered: Option<u64>,
+    /// Datagrams that came twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub udp_duplicates: Option<u64>,
+    /// Jitter by RFC 3550 at the end, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub udp_jitter_ms: Option<f64>,
+    /// Finished exchanges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_n: Option<u64>,
+    /// Completion time of the exchanges, median, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_p50_ms: Option<f64>,
+    /// Completion time of the exchanges, 99th percentile, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_p99_ms: Option<f64>,
+    /// Whether the row may be counted.
+    pub valid: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub invalid_because: Vec<String>,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Processor time the cell took, s. From the cache: what it took then.
+    pub cpu_s: f64,
+    /// Virtual time of the cell, s.
+    pub virtual_s: f64,
+    /// Real time the cell took, s. From the cache: what it took then.
+    pub wall_s: f64,
+    /// Whether the result came from the cache.
+    pub cached: bool,
+    /// BLAKE3 over everything the cell gave back.
+    pub digest: String,
+}

@@ -1,1 +1,26 @@
-//! A path as namespaces, links, queues and a tunnel in the kernel it runs on
+//! A path as namespaces, links, queues and a tunnel in the kernel it runs on, and the two ends in it.
+//!
+//! ```text
+//! client --- [client-router] --- near --- far --- [server-router] --- server
+//!                                     <== down: queue at far, delay at near
+//!                                     ==> up:   queue at near, delay at far
+//! ```
+//!
+//! `near` and `far` route, they do not bridge: only a routed hop takes a packet off its sender's
+//! socket (`skb_orphan` in `ip_rcv_core`, net/ipv4/ip_input.c, Linux 7.2), without which TCP small
+//! queues of the sender would reach into the bottleneck. The queue and the delay sit on different
+//! devices, so that the limit of one never bounds the other. The routers in brackets exist where a
+//! tunnel ends on routers.
+//!
+//! A [`plan::Plan`] says all this as a value, made without touching the kernel; [`build`] carries it
+//! out. Everything hangs on namespaces that only file descriptors of this process hold: when the
+//! process is gone, so is all that it made.
+
+mod address;
+mod build;
+pub mod needs;
+pub mod plan;
+mod queues;
+mod tunnel;
+
+pub use build::{BuildError, LossCounter, LossStage, Node, Testbed, WatchedQueue, build};

@@ -1,0 +1,1 @@
+//! Programs of the host on the nodes of a path.

@@ -1,0 +1,218 @@
+//! The course of a cell: build, wait for the path, probe idle, load, watch, stop, hand back.
+
+use std::{collections::BTreeMap, fs, net::SocketAddr, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use model::{
+    cell::{Cell, Direction},
+    job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
+    record::{OUTPUT_SCHEMA, Output, QueueInfo, Stream},
+};
+use sys::clock::Instant;
+use testbed::{Node, Testbed};
+use traffic::probe::{self, Probes, Schedule};
+
+use crate::{Engine, flows, watch};
+
+/// UDP port on which probes are answered (the echo service).
+const ECHO: u16 = 7;
+
+/// Datagrams to try before a path counts as dead; one a second.
+const TRIES: u32 = 60;
+
+/// Virtual time a cell may take beyond its own length before it counts as hung.
+const GRACE: Duration = Duration::from_secs(120);
+
+/// The points in time of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// Idle probing starts.
+    pub(crate) first: Instant,
+    /// The load starts; zero of all records.
+    pub(crate) zero: Instant,
+    /// Measuring starts.
+    pub(crate) measured: Instant,
+    /// All ends.
+    pub(crate) end: Instant,
+}
+
+impl Times {
+    fn new(cell: &Cell, from: Instant) -> Self {
+        let zero = from.after(cell.idle);
+        let measured = zero.after(cell.warmup);
+        Self { first: from, zero, measured, end: measured.after(cell.duration) }
+    }
+}
+
+/// Measures a cell, writes its records, and returns the description.
+pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output> {
+    let bed = Arc::new(testbed::build(cell).context("build the path")?);
+    let probing = connect_probes(&bed).context("prepare the probes")?;
+    probe::await_path(&probing, TRIES).context("wait for the path")?;
+    let ready = Instant::now();
+    let times = Times::new(cell, ready.after(Duration::from_millis(10)));
+    watchdog(engine, times);
+    let before = counters(&bed);
+    let probes = match cell.traffic.probe {
+        Some(every) => Some(start_probes(probing, every, times, engine.guest)?),
+        None => None,
+    };
+    let mut running = flows::start(cell, &bed, times).context("start the traffic")?;
+    let mut records = Stream::default();
+    let mut truth = Stream::default();
+    watch::watch(cell, &bed, &running, times, &mut records, &mut truth)?;
+    let mut output = describe(cell, &bed, &mut running)?;
+    output.ready_ns = ready.0;
+    let (flow_infos, flow_records) = flows::finish(running);
+    output.flows = flow_infos;
+    let mut streams = vec![records];
+    streams.extend(flow_records);
+    if let Some(probes) = probes {
+        let (sent, answers) = probes.finish();
+        output.probes_sent_ns = sent;
+        streams.push(answers);
+    }
+    output.counters = increase(&before, &counters(&bed));
+    output.losses = watch::losses(&bed)?;
+    let joined = join(&streams);
+    fs::write(engine.folder.join(RECORDS_FILE), joined.bytes()).context("write the records")?;
+    fs::write(engine.folder.join(TRUTH_FILE), truth.bytes()).context("write the truth")?;
+    output.virtual_ns = Instant::now().0;
+    Ok(output)
+}
+
+fn connect_probes(bed: &Testbed) -> anyhow::Result<std::net::UdpSocket> {
+    let server = SocketAddr::new(address(bed.server())?, ECHO);
+    let echo = bed.server().ns.run(|| sys::socket::udp(server))??;
+    bed.server().ns.run(|| probe::answer(echo))??;
+    let client = SocketAddr::new(address(bed.client())?, 0);
+    let socket = bed.client().ns.run(|| sys::socket::udp(client))??;
+    socket.connect(server)?;
+    Ok(socket)
+}
+
+/// The address of an end.
+pub(crate) fn address(node: &Node) -> anyhow::Result<std::net::IpAddr> {
+    node.address.with_context(|| format!("{} has no address", node.name))
+}
+
+fn start_probes(
+    socket: std::net::UdpSocket,
+    every: Duration,
+    times: Times,
+    exact_timers: bool,
+) -> anyhow::Result<Probes> {
+    let schedule =
+        Schedule { first: times.first, every, end: times.end, zero: times.zero, exact_timers };
+    Ok(probe::start(socket, schedule)?)
+}
+
+/// Ends a guest that hangs in virtual time. One that spins hangs in real time, and is ended from
+/// outside.
+fn watchdog(engine: Engine<'_>, times: Times) {
+    if !engine.guest {
+        return;
+    }
+    let deadline = times.end.after(GRACE);
+    let file = engine.folder.join(OUTPUT_FILE);
+    std::thread::spawn(move || {
+        deadline.wait();
+        let output = empty(Some(format!("hung: still running {GRACE:?} after its end")));
+        if let Ok(bytes) = serde_json::to_vec(&output) {
+            let _ = sys::boot::write_whole(&file, &bytes);
+        }
+        sys::boot::power_off();
+    });
+}
+
+fn empty(error: Option<String>) -> Output {
+    Output {
+        schema: OUTPUT_SCHEMA,
+        error,
+        kernel: release(),
+        virtual_ns: 0,
+        ready_ns: 0,
+        flows: Vec::new(),
+        queues: Vec::new(),
+        probes_sent_ns: Vec::new(),
+        losses: Vec::new(),
+        counters: BTreeMap::new(),
+    }
+}
+
+/// Release of the running kernel.
+pub(crate) fn release() -> String {
+    fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
+}
+
+fn describe(cell: &Cell, bed: &Testbed, running: &mut flows::Running) -> anyhow::Result<Output> {
+    let mut output = empty(None);
+    output.queues = watch::watched(cell, bed)
+        .map(|(id, queue)| QueueInfo {
+            id,
+            place: queue.place.to_owned(),
+            direction: queue.direction,
+            kind: queue.kind.to_owned(),
+            rate_bps: queue.rate_bps,
+        })
+        .collect();
+    running.note_congestion();
+    Ok(output)
+}
+
+/// All streams in one, by time, kind and number: the order does not depend on which thread ended
+/// first.
+fn join(streams: &[Stream]) -> Stream {
+    let mut all: Vec<_> = streams
+        .iter()
+        .filter_map(|stream| model::record::records(stream.bytes()).ok())
+        .flat_map(|records| records.filter_map(Result::ok))
+        .collect();
+    all.sort_by_key(|r| (r.at_ns, r.kind, r.id));
+    let mut joined = Stream::default();
+    for r in all {
+        joined.push(r.kind, r.id, r.at_ns, r.payload);
+    }
+    joined
+}
+
+/// TCP and UDP counters of both ends, by `end.Group.Name`.
+fn counters(bed: &Testbed) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for node in [bed.client(), bed.server()] {
+        for file in ["/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp"] {
+            let text = node.ns.run(|| fs::read_to_string(file)).and_then(|text| text);
+            read_counters(node.name, &text.unwrap_or_default(), &mut all);
+        }
+    }
+    all
+}
+
+/// A line of names, then a line of values, each after the same `Group:`.
+fn read_counters(node: &str, text: &str, into: &mut BTreeMap<String, u64>) {
+    let lines: Vec<&str> = text.lines().collect();
+    for pair in lines.chunks_exact(2) {
+        let (mut names, mut values) = (pair[0].split_whitespace(), pair[1].split_whitespace());
+        let (Some(group), Some(_)) = (names.next(), values.next()) else { continue };
+        for (name, value) in names.zip(values) {
+            if let Ok(value) = value.parse() {
+                into.insert(format!("{node}.{group}{name}").replace(':', "."), value);
+            }
+        }
+    }
+}
+
+fn increase(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    after
+        .iter()
+        .map(|(name, value)| {
+            (name.clone(), value.saturating_sub(before.get(name).copied().unwrap_or(0)))
+        })
+        .filter(|(_, increase)| *increase > 0)
+        .collect()
+}
+
+/// Whether the measured traffic has data in `direction`.
+pub(crate) fn loads(cell: &Cell, direction: Direction) -> bool {
+    cell.traffic.directions.contains(&direction)
+}

@@ -1,0 +1,1 @@
+//! What a cell needs of a kernel.

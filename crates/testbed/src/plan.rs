@@ -1,0 +1,153 @@
+//! What is to be built, as a value.
+
+use model::cell::{Cell, Direction, End, IpVersion, TunnelAt};
+
+use crate::address::Side;
+
+/// A host of the path: a network namespace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Host {
+    /// Its name; also the name by which programs reach it.
+    pub name: &'static str,
+    /// Whether it forwards.
+    pub router: bool,
+    /// Settings to write, by dotted name.
+    pub sysctls: Vec<(String, String)>,
+}
+
+/// What one device of a link is to do with the packets it sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Hand them on at once.
+    Wire,
+    /// The host's own queue.
+    End,
+    /// The bottleneck of a direction.
+    Bottleneck(Direction),
+    /// The delay of a direction, with its faults.
+    Delay(Direction),
+}
+
+/// A link between host `n` and host `n + 1` of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Number of its network.
+    pub number: u8,
+    /// What the device on the client's side does (it sends towards the server).
+    pub client_side: Stage,
+    /// What the device on the server's side does.
+    pub server_side: Stage,
+    /// Address families on it.
+    pub families: Vec<IpVersion>,
+}
+
+/// The whole path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The hosts from client to server.
+    pub hosts: Vec<Host>,
+    /// The links between neighbours.
+    pub links: Vec<Link>,
+    /// Where the tunnel ends, as indexes of `hosts`.
+    pub tunnel: Option<(usize, usize)>,
+    /// Whether senders may hand segments of several packets to the path: only where the bottleneck
+    /// cuts them up before it counts them.
+    pub segmentation: bool,
+}
+
+/// Number of the link between `near` and `far`.
+pub(crate) const MIDDLE: u8 = 3;
+
+impl Plan {
+    /// The plan for a cell.
+    pub fn new(cell: &Cell) -> Self {
+        let routers = cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Routers);
+        let path = cell.path.ip;
+        let inner = cell.tunnel.as_ref().map_or(path, |t| t.ip);
+        let mut hosts = vec![end("client", &cell.ends.client, cell)];
+        let mut links = Vec::new();
+        if routers {
+            hosts.push(router("client-router"));
+            links.push(link(1, Stage::End, Stage::Wire, inner));
+        }
+        hosts.push(router("near"));
+        hosts.push(router("far"));
+        let outward = if routers { Stage::Wire } else { Stage::End };
+        links.push(link(2, outward, Stage::Delay(Direction::Down), path));
+        let up = Stage::Bottleneck(Direction::Up);
+        links.push(link(MIDDLE, up, Stage::Bottleneck(Direction::Down), path));
+        links.push(link(4, Stage::Delay(Direction::Up), outward, path));
+        if routers {
+            hosts.push(router("server-router"));
+            links.push(link(5, Stage::Wire, Stage::End, inner));
+        }
+        hosts.push(end("server", &cell.ends.server, cell));
+        let last = hosts.len() - 1;
+        let tunnel = cell.tunnel.as_ref().map(|t| match t.at {
+            TunnelAt::Ends => (0, last),
+            TunnelAt::Routers => (1, last - 1),
+        });
+        let segmentation = [&cell.path.down, &cell.path.up].into_iter().all(cuts_segments);
+        Self { hosts, links, tunnel, segmentation }
+    }
+
+    /// The networks `host` reaches through a neighbour, each with the side that neighbour is on.
+    pub fn remote_networks(&self, host: usize) -> Vec<(u8, Side)> {
+        let mut networks = Vec::new();
+        for (index, link) in self.links.iter().enumerate() {
+            // Link n joins hosts n and n + 1.
+            if index + 1 < host {
+                networks.push((link.number, Side::Client));
+            } else if index > host {
+                networks.push((link.number, Side::Server));
+            }
+        }
+        networks
+    }
+}
+
+/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`); a
+/// policer, or no bottleneck at all, would see it whole.
+fn cuts_segments(line: &model::cell::Line) -> bool {
+    line.rate.is_some() && line.queue != model::cell::Queue::Policer
+}
+
+fn link(number: u8, client_side: Stage, server_side: Stage, ip: IpVersion) -> Link {
+    Link { number, client_side, server_side, families: vec![ip] }
+}
+
+fn router(name: &'static str) -> Host {
+    let sysctls = [("net.ipv4.ip_forward", "1"), ("net.ipv6.conf.all.forwarding", "1")];
+    let sysctls = sysctls.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
+    Host { name, router: true, sysctls }
+}
+
+fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
+    let fits = fitting_buffer(cell);
+    let (rmem, wmem) = (end.rmem.map_or(fits, |b| b.0), end.wmem.map_or(fits, |b| b.0));
+    let settings = [
+        ("net.ipv4.tcp_rmem", format!("4096 131072 {rmem}")),
+        ("net.ipv4.tcp_wmem", format!("4096 16384 {wmem}")),
+        ("net.ipv4.tcp_ecn", if end.ecn { "1" } else { "0" }.to_owned()),
+        // What one flow learnt must not help the next.
+        ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
+        ("net.ipv4.ping_group_range", "0 2147483647".to_owned()),
+    ];
+    let sysctls = settings.map(|(k, v)| (k.to_owned(), v)).to_vec();
+    Host { name, router: false, sysctls }
+}
+
+/// A buffer limit that never holds a flow back on this path: the kernel's defaults, or eight times
+/// what the path and its queue hold, whichever is more. Eight, because the kernel grows to twice
+/// the window, and counts the memory of small packets at more than their size.
+fn fitting_buffer(cell: &Cell) -> u64 {
+    const LEAST: u64 = 6 << 20;
+    const MOST: u64 = 1 << 30;
+    let path = &cell.path;
+    let holds = |line: &model::cell::Line| {
+        let rate = line.rate.unwrap_or(model::units::Rate::from_bps(10_000_000_000));
+        rate.bytes_in(path.rtt() + line.jitter).0 + line.buffer.bytes(path.mtu).0
+    };
+    let most = holds(&path.down).max(holds(&path.up));
+    (8 * most).clamp(LEAST, MOST)
+}

@@ -1,0 +1,228 @@
+//! From lines and ends to the kernel's queues.
+
+use model::{
+    cell::{Buffer, Direction, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Queue},
+    units::{Rate, Seed},
+};
+use sys::tc::{self, Handle, Qdisc};
+
+/// Packets that a delay may hold: never the limit of anything.
+const DELAY_LIMIT: u32 = 10_000_000;
+
+/// A rate no path has; see [`delay`].
+const FAST: u64 = 100_000_000_000;
+
+/// Packets a plain queue of a host holds (the kernel's default transmit queue length).
+const HOST_FIFO: u32 = 1000;
+
+/// A queue and the place where it hangs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Hung {
+    pub(crate) parent: Handle,
+    pub(crate) handle: Handle,
+    pub(crate) qdisc: Qdisc,
+}
+
+/// Handle of the outermost queue of a device.
+pub(crate) const ROOT_QUEUE: Handle = Handle::new(1, 0);
+/// Handle of the queue inside a shaper.
+pub(crate) const INNER_QUEUE: Handle = Handle::new(0x10, 0);
+
+/// The queues of a bottleneck: none without a rate, and none for a policer, which only drops.
+pub(crate) fn bottleneck(line: &Line, mtu: u32) -> Vec<Hung> {
+    match (line.rate, line.queue) {
+        (None, _) | (_, Queue::Policer) => Vec::new(),
+        (Some(rate), Queue::Cake) => vec![root(cake(Some(rate), Some(line.buffer), mtu))],
+        (Some(rate), queue) => shaped(rate, inner(queue, line.buffer, rate, mtu), mtu),
+    }
+}
+
+/// The handle of the queue in which packets of a bottleneck wait.
+pub(crate) fn waiting(line: &Line) -> Option<(Handle, &'static str)> {
+    match (line.rate, line.queue) {
+        (None, _) | (_, Queue::Policer) => None,
+        (Some(_), Queue::Cake) => Some((ROOT_QUEUE, "cake")),
+        // The shaper's own counters include those of the queue inside.
+        (Some(_), queue) => Some((INNER_QUEUE, name(queue))),
+    }
+}
+
+/// The queues of an end's own device.
+pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
+    let qdisc = match end.qdisc {
+        EndQdisc::Noqueue => None,
+        EndQdisc::Fifo => Some(Qdisc::Pfifo { limit: Some(HOST_FIFO) }),
+        EndQdisc::Fq => Some(Qdisc::Fq(tc::Fq::default())),
+        EndQdisc::FqCodel => Some(Qdisc::FqCodel(tc::FqCodel::default())),
+        EndQdisc::Codel => Some(Qdisc::Codel(tc::Codel::default())),
+        EndQdisc::Pie => Some(Qdisc::Pie(tc::Pie::default())),
+        EndQdisc::Cake => Some(cake(end.shape, None, mtu)),
+        EndQdisc::Dualpi2 => Some(Qdisc::DualPi2(tc::DualPi2::default())),
+    };
+    match (end.shape, qdisc) {
+        (None, None) => Vec::new(),
+        (_, Some(cake @ Qdisc::Cake(_))) => vec![root(cake)],
+        (None, Some(qdisc)) => vec![root(qdisc)],
+        (Some(rate), qdisc) => {
+            let fifo = Qdisc::Pfifo { limit: Some(HOST_FIFO) };
+            shaped(rate, qdisc.unwrap_or(fifo), mtu)
+        }
+    }
+}
+
+/// The delay of a line with its faults. A zero delay without faults needs no queue.
+///
+/// netem sends packets in the order of their times, so varying delays reorder them. With a rate it
+/// never sends one before its predecessor (`netem_enqueue`, net/sched/sch_netem.c, Linux 7.2);
+/// [`FAST`] is that rate: one packet at 100 Gbit/s takes a tenth of a microsecond.
+pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdisc> {
+    let loss = match line.loss {
+        Loss::None | Loss::Every(_) => None,
+        Loss::Random(p) => Some(tc::Loss::Random { probability: p.get(), correlation: 0.0 }),
+        Loss::GilbertElliott { p, r, bad, good } => Some(tc::Loss::Gemodel(tc::Gemodel {
+            p: p.get(),
+            r: r.get(),
+            bad_loss: bad.get(),
+            good_loss: good.get(),
+        })),
+    };
+    let reorder = (!line.reorder.is_zero())
+        .then(|| tc::Reorder { probability: line.reorder.get(), correlation: 0.0, gap: 1 });
+    let wanted = !line.delay.is_zero()
+        || !line.jitter.is_zero()
+        || loss.is_some()
+        || reorder.is_some()
+        || !line.duplicate.is_zero();
+    let in_order = !line.jitter.is_zero() && reorder.is_none();
+    wanted.then(|| {
+        Qdisc::Netem(tc::Netem {
+            delay_ns: line.delay.as_nanos() as u64,
+            jitter_ns: line.jitter.as_nanos() as u64,
+            limit_packets: Some(DELAY_LIMIT),
+            loss,
+            reorder,
+            duplicate: line.duplicate.get(),
+            rate_bps: in_order.then_some(FAST),
+            seed: Some(dice(seed, direction)),
+            ..tc::Netem::default()
+        })
+    })
+}
+
+/// Seed of a line's own dice: the same for every setting of a matrix, so that each meets the same
+/// losses, and another for each direction.
+fn dice(seed: Seed, direction: Direction) -> u64 {
+    let salt = match direction {
+        Direction::Down => 0x9e37_79b9_7f4a_7c15,
+        Direction::Up => 0xd134_2543_de82_ef95,
+    };
+    // splitmix64's finaliser: neighbouring seeds must not give related dice.
+    let mut z = seed.0.wrapping_add(salt);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn root(qdisc: Qdisc) -> Hung {
+    Hung { parent: Handle::ROOT, handle: ROOT_QUEUE, qdisc }
+}
+
+/// A queue behind a token bucket that holds one packet, so that packets leave at even distances.
+fn shaped(rate: Rate, queue: Qdisc, mtu: u32) -> Vec<Hung> {
+    let packet = mtu + ETHERNET_HEADER as u32;
+    let tbf = tc::Tbf {
+        rate_bps: rate.bps(),
+        burst_bytes: packet,
+        // Only of the queue it starts with, which is replaced at once.
+        limit_bytes: packet,
+        table_mtu_bytes: None,
+    };
+    let inside = Hung { parent: Handle::new(1, 1), handle: INNER_QUEUE, qdisc: queue };
+    vec![root(Qdisc::Tbf(tbf)), inside]
+}
+
+/// The queue inside a bottleneck's shaper. AQMs mark packets that can be marked.
+fn inner(queue: Queue, buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
+    let packets = Some(buffer.packets(mtu));
+    match queue {
+        Queue::Fifo | Queue::Policer | Queue::Cake => fifo(buffer),
+        Queue::Fq => Qdisc::Fq(tc::Fq {
+            limit_packets: packets,
+            flow_limit_packets: packets,
+            ..tc::Fq::default()
+        }),
+        Queue::FqCodel => Qdisc::FqCodel(tc::FqCodel {
+            limit_packets: packets,
+            ecn: Some(true),
+            ..tc::FqCodel::default()
+        }),
+        Queue::Codel => Qdisc::Codel(tc::Codel {
+            limit_packets: packets,
+            ecn: Some(true),
+            ..tc::Codel::default()
+        }),
+        Queue::Pie => Qdisc::Pie(tc::Pie {
+            limit_packets: packets,
+            ecn: Some(true),
+            ..tc::Pie::default()
+        }),
+        Queue::Dualpi2 => {
+            Qdisc::DualPi2(tc::DualPi2 { limit_packets: packets, ..tc::DualPi2::default() })
+        }
+        Queue::Red => red(buffer, rate, mtu),
+    }
+}
+
+fn fifo(buffer: Buffer) -> Qdisc {
+    match buffer {
+        Buffer::Packets(n) => Qdisc::Pfifo { limit: Some(n) },
+        Buffer::Bytes(bytes) => {
+            Qdisc::Bfifo { limit: Some(u32::try_from(bytes.0).unwrap_or(u32::MAX)) }
+        }
+    }
+}
+
+/// Adaptive RED by the usual recipe (Floyd, Gummadi, Shenker 2001; tc-red(8)): the upper threshold
+/// at a quarter of the limit, the lower at a third of that.
+fn red(buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
+    let packet = mtu + ETHERNET_HEADER as u32;
+    let limit = u32::try_from(buffer.bytes(mtu).0).unwrap_or(u32::MAX);
+    let max = (limit / 4).max(3 * packet);
+    let min = (max / 3).max(packet);
+    Qdisc::Red(tc::Red {
+        limit_bytes: limit,
+        min_bytes: min,
+        max_bytes: max,
+        packet_bytes: packet,
+        burst_packets: None,
+        probability: 0.02,
+        bandwidth_bps: rate.bps(),
+        ecn: true,
+        harddrop: false,
+        adaptive: true,
+        nodrop: false,
+    })
+}
+
+fn cake(rate: Option<Rate>, buffer: Option<Buffer>, mtu: u32) -> Qdisc {
+    Qdisc::Cake(tc::Cake {
+        rate_bps: rate.map(Rate::bps),
+        memory_bytes: buffer.map(|b| u32::try_from(b.bytes(mtu).0).unwrap_or(u32::MAX)),
+        ..tc::Cake::default()
+    })
+}
+
+/// The kernel's name of a bottleneck's queue.
+pub(crate) fn name(queue: Queue) -> &'static str {
+    match queue {
+        Queue::Fifo => "fifo",
+        Queue::Fq => "fq",
+        Queue::FqCodel => "fq_codel",
+        Queue::Codel => "codel",
+        Queue::Pie => "pie",
+        Queue::Cake => "cake",
+        Queue::Dualpi2 => "dualpi2",
+        Queue::Red => "red",
+        Queue::Policer => "policer",
+    }
+}
