@@ -131,9 +131,9 @@ impl Buffer {
     pub fn packets(self, mtu: u32) -> u32 {
         match self {
             Self::Packets(n) => n,
-            Self::Bytes(b) => {
-                u32::try_from(b.0 / (u64::from(mtu) + ETHERNET_HEADER)).unwrap_or(u32::MAX).max(1)
-            }
+            Self::Bytes(b) => u32::try_from(b.0 / (u64::from(mtu) + ETHERNET_HEADER))
+                .unwrap_or(u32::MAX)
+                .max(1),
         }
     }
 }

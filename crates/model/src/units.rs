@@ -114,6 +114,9 @@ impl fmt::Display for Share {
 /// The shortest decimal that is read back as the same share: the digits of `value`, its point two
 /// places to the right.
 fn percent(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use super::{
+    kind::Kind,
     nearest::nearest_key,
     quantity::MAX_TIME,
-    value::{Kind, Scalar, Value},
+    value::{Scalar, Value},
 };
 
 /// A group of tables with the same keys.

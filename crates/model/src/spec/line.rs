@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::{
     keys::MIN_MTU_V6,
+    kind::queue_name,
     quantity::show_duration,
-    value::{BufferText, queue_name},
+    value::BufferText,
     view::{Found, View},
 };
 use crate::{
@@ -126,21 +127,26 @@ fn line(
 fn queue(view: &mut View<'_>, direction: Direction, rate: Option<Rate>) -> Option<Queue> {
     let queue: Found<Queue> = view.first(keys(direction, "queue"))?;
     if rate.is_none() && queue.value != Queue::Fifo {
-        let (way, name) = (name(direction), queue_name(queue.value));
-        let reason = match queue.value {
-            Queue::Policer => {
-                format!(
-                    "a policer without a rate polices nothing; set path.rate or path.{way}.rate"
-                )
-            }
-            _ => format!(
-                "\"{name}\" never has a queue to manage without a rate; set path.rate or \
-                 path.{way}.rate"
-            ),
+        let remedy = set_a_rate(&queue.key, direction);
+        let reason = match queue_name(queue.value) {
+            "policer" => format!("a policer without a rate polices nothing; {remedy}"),
+            name => format!("\"{name}\" never has a queue to manage without a rate; {remedy}"),
         };
         view.refuse(&queue, reason);
     }
     Some(queue.value)
+}
+
+/// What to do about a key that needs a rate where there is none.
+fn set_a_rate(key: &str, direction: Direction) -> String {
+    let way = name(direction);
+    match key
+        .strip_prefix("path.")
+        .is_some_and(|rest| rest.starts_with(way))
+    {
+        true => format!("set path.rate or path.{way}.rate"),
+        false => "set path.rate, or a rate in each direction".to_owned(),
+    }
 }
 
 fn buffer(
@@ -160,11 +166,8 @@ fn buffer(
         (BufferText::Bdp(n), Some(rate)) => (rate.bytes_in(shared.rtt).0 as f64 * n).round() as u64,
         (BufferText::Time(span), Some(rate)) => rate.bytes_in(span).0,
         (_, None) => {
-            let way = name(direction);
-            let reason = format!(
-                "has no size without a rate; set path.rate or path.{way}.rate, or write packets \
-                 or bytes"
-            );
+            let remedy = set_a_rate(&found.key, direction);
+            let reason = format!("has no size without a rate; {remedy}, or write packets or bytes");
             view.refuse(&found, reason);
             return None;
         }

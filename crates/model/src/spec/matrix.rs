@@ -1,5 +1,7 @@
 //! The matrix: factors, their levels, and the combinations.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value as Json;
 use toml::{
     Spanned,
@@ -89,9 +91,6 @@ impl Reader<'_> {
                 DeValue::Table(inner) if keys::is_table(&name) || name == "cross" => {
                     self.factors(&name, inner, factors);
                 }
-                DeValue::Table(inner) if name.starts_with("cross.") => {
-                    self.factors(&name, inner, factors);
-                }
                 _ => {
                     let reason = match keys::find(&name) {
                         Some(_) => "takes an array of values in the matrix".to_owned(),
@@ -118,10 +117,11 @@ impl Reader<'_> {
                 .add(place, name, "cannot vary; repeats gives several seeds");
             return Vec::new();
         }
+        let mut shown = BTreeSet::new();
         let mut levels: Vec<Level> = Vec::new();
         for element in array {
             let level = self.level(name, element);
-            if levels.iter().any(|other| other.shown == level.shown) {
+            if !shown.insert(level.shown.to_string()) {
                 self.problems.add(
                     level.place,
                     name,
@@ -188,18 +188,19 @@ impl Reader<'_> {
 
     /// Refuses two factors that set the same key: the last would win, unseen.
     fn refuse_overlaps(&mut self, factors: &[Factor]) {
-        for (i, factor) in factors.iter().enumerate() {
+        let mut owners: BTreeMap<&str, &Factor> = BTreeMap::new();
+        for factor in factors {
+            let mut keys = BTreeMap::new();
             for level in &factor.levels {
-                let earlier = factors.iter().take(i);
-                let keys = level.entries.keys().filter(|key| *key != "tunnel");
-                for (key, other) in keys.flat_map(|k| earlier.clone().map(move |f| (k, f))) {
-                    if other.sets(key) {
-                        let reason = format!(
-                            "is set by the factor \"{}\" on {}, too",
-                            other.name, other.place
-                        );
-                        self.problems.add(level.place, key, reason);
-                    }
+                let own = level.entries.keys().filter(|key| *key != "tunnel");
+                own.for_each(|key| _ = keys.entry(key.as_str()).or_insert(level.place));
+            }
+            for (key, place) in keys {
+                let owner = owners.entry(key).or_insert(factor);
+                if owner.offset != factor.offset {
+                    let (name, line) = (&owner.name, owner.place);
+                    let reason = format!("is set by the factor \"{name}\" on {line}, too");
+                    self.problems.add(place, key, reason);
                 }
             }
         }

@@ -15,12 +15,14 @@
 mod build;
 mod error;
 mod keys;
+mod kind;
 mod line;
 mod load;
 mod matrix;
 mod nearest;
 pub mod quantity;
 mod reference;
+mod scalar;
 mod text;
 mod value;
 mod view;

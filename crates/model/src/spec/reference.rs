@@ -1,6 +1,121 @@
-//! The reference of the grammar.
+//! The reference of the grammar, made from the table of keys.
 
-/// The reference of the grammar, as Markdown.
+use super::keys::{Fallback, KEYS, Key, Section};
+
+/// The reference of the grammar, as Markdown: what `docs/reference/spec.md` holds.
 pub fn reference() -> String {
-    String::new()
+    let tables: Vec<String> = Section::ALL.into_iter().map(table).collect();
+    format!("{HEAD}\n{}\n{TAIL}", tables.join("\n"))
+}
+
+const HEAD: &str = "\
+# Specs
+
+<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` writes it anew. -->
+
+A spec is a TOML file. It describes a path, what runs over it, and which settings to compare; it
+stands for one cell for each combination of its matrix and each repeat. An empty file is a spec,
+too: everything has a default. A key that is none is an error that names the nearest key.
+
+## Quantities
+
+| quantity | written as |
+|---|---|
+| duration | `\"250us\"`, `\"1.5s\"`; units `ns`, `us`, `ms`, `s`, `m` (minutes) |
+| rate | `\"100mbit\"`, `\"2.5gbit/s\"`; units `bit`, `kbit`, `mbit`, `gbit` |
+| size | `\"256kB\"`, `\"4MiB\"`; units `B`, `kB`, `MB`, `GB` (powers of 1000), `KiB`, `MiB`, `GiB` |
+| percentage | `\"0.5%\"` |
+| buffer | `\"1bdp\"` (this direction's rate times the two-way delay), `\"200p\"` (packets), \
+`\"256kB\"`, `\"40ms\"` (at the rate) |
+| loss | `\"0.5%\"` (independent), `\"every 1000\"` (exactly every n-th), \
+`\"gemodel(p, r, 1-h, 1-k)\"` |
+
+`gemodel(p, r, 1-h, 1-k)` is netem's: the probabilities to turn bad and to turn good again, the
+loss in the bad state (default `100%`) and in the good one (default `0%`). A buffer must hold one
+full packet: the MTU and 14 bytes of Ethernet header.
+";
+
+const TAIL: &str = "\
+## `[matrix]`
+
+Each key is a factor, its value an array of what to compare. The cells come in the order of the
+file: the last factor varies fastest, then the repeats.
+
+```toml
+[matrix]
+\"ends.server.cc\" = [\"cubic\", \"bbr\"]   # any key of this page except name, seed and repeats
+\"cross.0.flows\" = [1, 4]               # the first [[cross]]
+tunnel = [\"none\", \"wireguard\"]         # the same path without and with its tunnel
+arrangement = [                        # several keys at once, under a name of its own
+  { label = \"plain\" },
+  { label = \"fq\", \"ends.server.qdisc\" = \"fq\", \"path.queue\" = \"fq_codel\" },
+]
+```
+
+A value that is a table sets several keys together. Under the name of a table (`tunnel`,
+`ends.server`) it holds keys of that table; under any other name it holds full dotted keys, and its
+`label` is what rows show. Two factors must not set the same key, and a factor must not hold the
+same value twice. A spec stands for at most 100000 cells.
+
+## `--set`
+
+`--set path.rtt=30ms` sets a key over what the file says. If the matrix varies that key, the one
+value takes the place of the factor; `--set arrangement=fq` picks one label of a factor.
+";
+
+fn table(section: Section) -> String {
+    let (title, intro) = heading(section);
+    let rows: String = KEYS
+        .iter()
+        .filter(|key| key.sections.contains(&section))
+        .map(|k| row(k, section))
+        .collect();
+    format!(
+        "## {title}\n\n{intro}\n\n| key | takes | default | meaning |\n|---|---|---|---|\n{rows}"
+    )
+}
+
+fn row(key: &Key, section: Section) -> String {
+    let default = match key.fallback {
+        _ if section == Section::Line && key.sections.len() > 1 => {
+            format!("`path.{}`", key.name)
+        }
+        Fallback::Text(text) => format!("`\"{text}\"`"),
+        Fallback::Integer(n) => format!("`{n}`"),
+        Fallback::Bool(b) => format!("`{b}`"),
+        Fallback::Rule(rule) | Fallback::Needed(rule) => rule.to_owned(),
+    };
+    format!(
+        "| `{}` | {} | {default} | {} |\n",
+        key.name,
+        key.kind.describe(),
+        key.meaning
+    )
+}
+
+fn heading(section: Section) -> (&'static str, &'static str) {
+    match section {
+        Section::Top => ("Top of the file", "What holds for the whole spec."),
+        Section::Path => (
+            "`[path]`",
+            "The path between the two ends, the same both ways.",
+        ),
+        Section::Line => (
+            "`[path.down]`, `[path.up]`",
+            "One direction, over `[path]`; `down` is server to client. There is no `rtt` here.",
+        ),
+        Section::Tunnel => (
+            "`[tunnel]`",
+            "A tunnel over the path; without the table there is none.",
+        ),
+        Section::Ends => (
+            "`[ends]`, `[ends.server]`, `[ends.client]`",
+            "The two hosts: `[ends]` sets both, the other two override it for one.",
+        ),
+        Section::Traffic => ("`[traffic]`", "What is measured."),
+        Section::Cross => (
+            "`[[cross]]`",
+            "Competing traffic, one table for each group of flows. It is not measured.",
+        ),
+    }
 }

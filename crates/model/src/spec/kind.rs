@@ -1,0 +1,199 @@
+//! What the keys take, and how the reference says it.
+
+use std::time::Duration;
+
+use super::{
+    quantity::{self, Parsed, show_duration},
+    scalar::{
+        buffer, cc, count, is, maybe_time, name, names, not_in_lab, shape, share, size, text, time,
+        word,
+    },
+    value::{Load, Scalar, Switch, Value, Ways},
+};
+use crate::cell::{EndQdisc, IpVersion, Loss, Queue, TunnelAt, TunnelKind};
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// A name, fit for a file name.
+    Name,
+    /// The name of a congestion control.
+    Cc,
+    /// A whole number within bounds.
+    Count(u64, u64),
+    Bool,
+    /// A span of time within bounds.
+    Time(Duration, Duration),
+    /// A span of time, or a word for none.
+    MaybeTime(Duration, &'static str),
+    Rate,
+    /// A rate that has to be there: no word for none.
+    SomeRate,
+    /// A size within bounds.
+    Size(u64, u64),
+    /// A size within bounds, or `auto`.
+    MaybeSize(u64, u64),
+    Share,
+    Loss,
+    Buffer,
+    Shape,
+    Queue,
+    Qdisc,
+    Ip,
+    At,
+    TunnelKind,
+    Switch,
+    Ways,
+    Load,
+}
+
+const QUEUES: &[(&str, Queue)] = &[
+    ("fifo", Queue::Fifo),
+    ("fq", Queue::Fq),
+    ("fq_codel", Queue::FqCodel),
+    ("codel", Queue::Codel),
+    ("pie", Queue::Pie),
+    ("cake", Queue::Cake),
+    ("dualpi2", Queue::Dualpi2),
+    ("red", Queue::Red),
+    ("policer", Queue::Policer),
+];
+const QDISCS: &[(&str, EndQdisc)] = &[
+    ("noqueue", EndQdisc::Noqueue),
+    ("none", EndQdisc::Noqueue),
+    ("fifo", EndQdisc::Fifo),
+    ("fq", EndQdisc::Fq),
+    ("fq_codel", EndQdisc::FqCodel),
+    ("codel", EndQdisc::Codel),
+    ("pie", EndQdisc::Pie),
+    ("cake", EndQdisc::Cake),
+    ("dualpi2", EndQdisc::Dualpi2),
+];
+const FAMILIES: &[(&str, IpVersion)] = &[("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
+const PLACES: &[(&str, TunnelAt)] = &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
+const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
+const SWITCH: &[(&str, Switch)] = &[("none", Switch::Off), ("wireguard", Switch::On)];
+const WAYS: &[(&str, Ways)] = &[("down", Ways::Down), ("up", Ways::Up), ("both", Ways::Both)];
+const LOADS: &[(&str, Load)] = &[
+    ("tcp", Load::Tcp),
+    ("udp", Load::Udp),
+    ("short", Load::Short),
+    ("idle", Load::Idle),
+];
+
+impl Kind {
+    /// Gives a written value its meaning, or says why it has none.
+    pub(super) fn check(self, scalar: &Scalar) -> Parsed<Value> {
+        match self {
+            Self::Name => name(scalar).map(Value::Text),
+            Self::Cc => cc(scalar).map(Value::Text),
+            Self::Count(low, high) => count(scalar, low, high).map(Value::Count),
+            Self::Bool => match scalar {
+                Scalar::Bool(b) => Ok(Value::Bool(*b)),
+                other => Err(format!("{other} is not true or false")),
+            },
+            Self::Time(low, high) => time(scalar, low, high).map(Value::Time),
+            Self::MaybeTime(low, none) => maybe_time(scalar, low, none).map(Value::MaybeTime),
+            Self::Rate if is(scalar, "unlimited") => Ok(Value::Rate(None)),
+            Self::Rate | Self::SomeRate => text(scalar, "100mbit")
+                .and_then(quantity::rate)
+                .map(|r| Value::Rate(Some(r))),
+            Self::MaybeSize(..) if is(scalar, "auto") => Ok(Value::Size(None)),
+            Self::Size(low, high) | Self::MaybeSize(low, high) => {
+                size(scalar, low, high).map(|b| Value::Size(Some(b)))
+            }
+            Self::Share => share(scalar).map(Value::Share),
+            Self::Loss if matches!(scalar, Scalar::Integer(0)) => Ok(Value::Loss(Loss::None)),
+            Self::Loss => text(scalar, "0.5%")
+                .and_then(quantity::loss)
+                .map(Value::Loss),
+            Self::Buffer => text(scalar, "1bdp").and_then(buffer).map(Value::Buffer),
+            Self::Shape => text(scalar, "95%").and_then(shape).map(Value::Shape),
+            _ => self.check_word(scalar),
+        }
+    }
+
+    fn check_word(self, scalar: &Scalar) -> Parsed<Value> {
+        match self {
+            Self::Queue => word(scalar, QUEUES).map(Value::Queue),
+            Self::Qdisc => word(scalar, QDISCS).map(Value::Qdisc),
+            Self::Ip => match scalar {
+                Scalar::Integer(4) => Ok(Value::Ip(IpVersion::V4)),
+                Scalar::Integer(6) => Ok(Value::Ip(IpVersion::V6)),
+                other => word(other, FAMILIES).map(Value::Ip),
+            },
+            Self::At => word(scalar, PLACES).map(Value::At),
+            Self::TunnelKind => {
+                not_in_lab(
+                    scalar,
+                    &["wireguard-go", "boringtun"],
+                    "use kind = \"wireguard\"",
+                )?;
+                word(scalar, TUNNELS).map(Value::TunnelKind)
+            }
+            Self::Switch if *scalar == Scalar::Bool(false) => Ok(Value::Switch(Switch::Off)),
+            Self::Switch => word(scalar, SWITCH).map(Value::Switch),
+            Self::Ways => word(scalar, WAYS).map(Value::Ways),
+            _ => {
+                let instead = "use kind = \"short\" or lab exec";
+                not_in_lab(scalar, &["http", "quic"], instead)?;
+                word(scalar, LOADS).map(Value::Load)
+            }
+        }
+    }
+
+    /// What the reference says a key takes.
+    pub(super) fn describe(self) -> String {
+        match self {
+            Self::Name => "letters, digits, `.`, `_`, `-`".to_owned(),
+            Self::Cc => "name of a congestion control".to_owned(),
+            Self::Count(low, high) if high >= i64::MAX as u64 => {
+                format!("whole number from {low}")
+            }
+            Self::Count(low, high) => format!("whole number, {low} to {high}"),
+            Self::Bool => "`true`, `false`".to_owned(),
+            Self::Time(low, _) if low.is_zero() => "duration".to_owned(),
+            Self::Time(low, _) => format!("duration, at least {}", show_duration(low)),
+            Self::MaybeTime(low, none) if low.is_zero() => format!("duration or `\"{none}\"`"),
+            Self::MaybeTime(low, none) => {
+                format!("duration, at least {}, or `\"{none}\"`", show_duration(low))
+            }
+            Self::Rate => "rate or `\"unlimited\"`".to_owned(),
+            Self::SomeRate => "rate".to_owned(),
+            Self::Size(..) => "size".to_owned(),
+            Self::MaybeSize(..) => "size or `\"auto\"`".to_owned(),
+            Self::Share => "percentage".to_owned(),
+            Self::Loss => "loss".to_owned(),
+            Self::Buffer => "buffer".to_owned(),
+            Self::Shape => "rate, percentage or `\"none\"`".to_owned(),
+            _ => self
+                .words()
+                .iter()
+                .map(|w| format!("`\"{w}\"`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    }
+
+    fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Queue => names(QUEUES),
+            Self::Qdisc => names(QDISCS),
+            Self::Ip => names(FAMILIES),
+            Self::At => names(PLACES),
+            Self::TunnelKind => names(TUNNELS),
+            Self::Switch => names(SWITCH),
+            Self::Ways => names(WAYS),
+            Self::Load => names(LOADS),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The text that means this queue.
+pub(super) fn queue_name(queue: Queue) -> &'static str {
+    QUEUES
+        .iter()
+        .find(|(_, q)| *q == queue)
+        .map_or("", |(name, _)| name)
+}

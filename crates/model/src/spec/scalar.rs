@@ -1,0 +1,171 @@
+//! Readers of written values, one for each form. Their errors are the reasons users see.
+
+use std::time::Duration;
+
+use super::{
+    nearest::nearest,
+    quantity::{self, Parsed, show_duration},
+    value::{BufferText, Scalar, ShapeText},
+};
+use crate::units::{Bytes, Share};
+
+pub(super) fn names<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
+    words.iter().map(|(name, _)| *name).collect()
+}
+
+pub(super) fn is(scalar: &Scalar, word: &str) -> bool {
+    matches!(scalar, Scalar::Text(text) if text == word)
+}
+
+pub(super) fn text<'a>(scalar: &'a Scalar, example: &str) -> Parsed<&'a str> {
+    match scalar {
+        Scalar::Text(text) => Ok(text),
+        Scalar::Integer(_) | Scalar::Float(_) => Err(format!(
+            "{scalar} has no unit; write for instance \"{example}\""
+        )),
+        _ => Err(format!(
+            "{scalar} is not a text; write for instance \"{example}\""
+        )),
+    }
+}
+
+pub(super) fn word<T: Copy>(scalar: &Scalar, words: &[(&'static str, T)]) -> Parsed<T> {
+    let valid = names(words);
+    let list = valid.join(", ");
+    let Scalar::Text(text) = scalar else {
+        return Err(format!("{scalar} is none of {list}"));
+    };
+    if let Some((_, value)) = words.iter().find(|(name, _)| name == text) {
+        return Ok(*value);
+    }
+    Err(match nearest(text, valid.iter().copied()) {
+        Some(near) => format!("\"{text}\" is none of {list}; nearest is {near}"),
+        None => format!("\"{text}\" is none of {list}"),
+    })
+}
+
+pub(super) fn not_in_lab(scalar: &Scalar, words: &[&str], instead: &str) -> Parsed<()> {
+    match words.iter().find(|word| is(scalar, word)) {
+        Some(word) => Err(format!(
+            "\"{word}\" is not in this version of the lab; {instead}"
+        )),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn name(scalar: &Scalar) -> Parsed<String> {
+    let text = text(scalar, "dorm")?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if text.is_empty() || text.len() > 100 || text.starts_with('.') || !text.chars().all(fits) {
+        return Err(format!(
+            "\"{}\" is no name: 1 to 100 letters, digits, \".\", \"_\", \"-\", no \".\" in front",
+            text.escape_debug()
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn cc(scalar: &Scalar) -> Parsed<String> {
+    let text = text(scalar, "cubic")?;
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    if text.is_empty() || text.len() > 15 || !text.chars().all(fits) {
+        let shown = text.escape_debug();
+        return Err(format!(
+            "\"{shown}\" is no name of a congestion control such as \"cubic\""
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn count(scalar: &Scalar, low: u64, high: u64) -> Parsed<u64> {
+    let Scalar::Integer(n) = scalar else {
+        return Err(format!("{scalar} is not a whole number"));
+    };
+    match u64::try_from(*n) {
+        Ok(n) if n < low => Err(format!("{n} is too small; the least is {low}")),
+        Ok(n) if n > high => Err(format!("{n} is too large; the most is {high}")),
+        Ok(n) => Ok(n),
+        Err(_) => Err(format!("{n} is negative")),
+    }
+}
+
+pub(super) fn time(scalar: &Scalar, low: Duration, high: Duration) -> Parsed<Duration> {
+    let span = match scalar {
+        Scalar::Integer(0) => Duration::ZERO,
+        other => text(other, "20ms").and_then(quantity::duration)?,
+    };
+    match span {
+        s if s < low && s.is_zero() => Err("must be longer than 0".to_owned()),
+        s if s < low => Err(format!(
+            "{} is too short; the least is {}",
+            show_duration(s),
+            show_duration(low)
+        )),
+        s if s > high => Err(format!(
+            "{} is too long; the most is {}",
+            show_duration(s),
+            show_duration(high)
+        )),
+        s => Ok(s),
+    }
+}
+
+pub(super) fn maybe_time(scalar: &Scalar, low: Duration, none: &str) -> Parsed<Option<Duration>> {
+    if is(scalar, none) {
+        return Ok(None);
+    }
+    time(scalar, low, quantity::MAX_TIME)
+        .map(Some)
+        .map_err(|e| format!("{e}, or \"{none}\""))
+}
+
+pub(super) fn size(scalar: &Scalar, low: u64, high: u64) -> Parsed<Bytes> {
+    let bytes = text(scalar, "256kB").and_then(quantity::size)?;
+    match bytes {
+        Bytes(0) => Err("a size of 0 is impossible".to_owned()),
+        b if b.0 < low => Err(format!("{b} is too small; the least is {}", Bytes(low))),
+        b if b.0 > high => Err(format!("{b} is too large; the most is {}", Bytes(high))),
+        b => Ok(b),
+    }
+}
+
+pub(super) fn share(scalar: &Scalar) -> Parsed<Share> {
+    match scalar {
+        Scalar::Integer(0) => Ok(Share::ZERO),
+        other => text(other, "0.5%").and_then(quantity::share),
+    }
+}
+
+pub(super) fn buffer(text: &str) -> Parsed<BufferText> {
+    let forms = "\"1bdp\", \"200p\", \"256kB\" or \"40ms\"";
+    if let Some(number) = text.strip_suffix("bdp") {
+        return match number.trim().parse::<f64>() {
+            Ok(n) if n > 0.0 && n <= 1e6 => Ok(BufferText::Bdp(n)),
+            _ => Err(format!("\"{text}\" is no number of BDPs above 0")),
+        };
+    }
+    if let Some(number) = text.strip_suffix('p') {
+        return match number.trim().parse::<u32>() {
+            Ok(0) => Err("a buffer of 0 packets holds nothing".to_owned()),
+            Ok(n) => Ok(BufferText::Packets(n)),
+            Err(_) => Err(format!("\"{text}\" is no number of packets; write {forms}")),
+        };
+    }
+    if let Ok(bytes) = quantity::size(text) {
+        return Ok(BufferText::Bytes(bytes));
+    }
+    quantity::duration(text)
+        .map(BufferText::Time)
+        .map_err(|_| format!("\"{text}\" is no buffer; write {forms}"))
+}
+
+pub(super) fn shape(text: &str) -> Parsed<ShapeText> {
+    match text {
+        "none" => Ok(ShapeText::None),
+        text if text.trim_end().ends_with('%') => match quantity::share(text)? {
+            share if share.is_zero() => Err("a rate of 0 lets nothing through".to_owned()),
+            share => Ok(ShapeText::Share(share)),
+        },
+        text => quantity::rate(text).map(ShapeText::Rate),
+    }
+}

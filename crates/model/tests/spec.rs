@@ -1,0 +1,359 @@
+//! What a spec means: defaults, overrides, the matrix, `--set`.
+
+use std::time::Duration;
+
+use model::{
+    cell::{Buffer, Cell, Direction, IpVersion, Loss, Queue, TrafficKind},
+    spec::{Spec, reference},
+    units::{Bytes, Rate, Seed},
+};
+use proptest::prelude::*;
+
+fn parse(text: &str) -> Spec {
+    Spec::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn cells(text: &str) -> Vec<Cell> {
+    parse(text).cells().unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn cell(text: &str) -> Cell {
+    let mut cells = cells(text);
+    assert_eq!(cells.len(), 1);
+    cells.remove(0)
+}
+
+#[test]
+fn an_empty_spec_has_all_defaults() {
+    let cell = cell("");
+    assert_eq!((cell.name.as_str(), cell.seed), ("test", Seed(1)));
+    assert_eq!(cell.length(), Duration::from_secs(13));
+    assert_eq!(cell.sample, Duration::from_millis(10));
+    assert_eq!(
+        (cell.path.rtt(), cell.path.mtu),
+        (Duration::from_millis(20), 1500)
+    );
+    assert_eq!(cell.path.down, cell.path.up);
+    assert_eq!(
+        (cell.path.down.rate, cell.path.down.queue),
+        (None, Queue::Fifo)
+    );
+    assert_eq!((cell.path.ip, cell.tunnel), (IpVersion::V4, None));
+    assert_eq!(
+        (cell.ends.server.cc.as_str(), cell.ends.server.shape),
+        ("cubic", None)
+    );
+    assert_eq!(
+        (cell.traffic.kind, cell.traffic.flows),
+        (TrafficKind::Tcp, 1)
+    );
+    assert_eq!(cell.traffic.probe, Some(Duration::from_millis(10)));
+    assert_eq!(
+        (cell.traffic.directions, cell.cross),
+        (vec![Direction::Down], vec![])
+    );
+}
+
+#[test]
+fn one_direction_overrides_the_path() {
+    let cell = cell(
+        r#"
+        [path]
+        rtt = "30ms"
+        rate = "80mbit"
+        loss = "1%"
+        [path.down]
+        delay = "5ms"
+        loss = "every 100"
+        [path.up]
+        rate = "8mbit"
+        "#,
+    );
+    let (down, up) = (&cell.path.down, &cell.path.up);
+    assert_eq!((down.delay.as_millis(), up.delay.as_millis()), (5, 15));
+    assert_eq!(
+        (down.rate.map(Rate::bps), up.rate.map(Rate::bps)),
+        (Some(80_000_000), Some(8_000_000))
+    );
+    assert_eq!(down.loss, Loss::Every(100));
+    assert!(matches!(up.loss, Loss::Random(p) if p.get() == 0.01));
+    // 80 Mbit/s and 8 Mbit/s for 20 ms.
+    assert_eq!(down.buffer, Buffer::Bytes(Bytes(200_000)));
+    assert_eq!(up.buffer, Buffer::Bytes(Bytes(20_000)));
+}
+
+#[test]
+fn buffers_come_out_in_packets_or_bytes() {
+    let buffer = |key: &str| {
+        cell(&format!("[path]\nrtt = \"10ms\"\nrate = \"10mbit\"\n{key}"))
+            .path
+            .down
+            .buffer
+    };
+    assert_eq!(buffer("buffer = \"200p\""), Buffer::Packets(200));
+    assert_eq!(buffer("buffer = \"256kB\""), Buffer::Bytes(Bytes(256_000)));
+    assert_eq!(buffer("buffer = \"40ms\""), Buffer::Bytes(Bytes(50_000)));
+    assert_eq!(buffer("buffer = \"2.5bdp\""), Buffer::Bytes(Bytes(31_250)));
+    // The defaults: the BDP is 12500 bytes, ten packets are more.
+    assert_eq!(buffer(""), Buffer::Bytes(Bytes(15_140)));
+    assert_eq!(buffer("queue = \"policer\""), Buffer::Bytes(Bytes(15_140)));
+    let policer = cell("[path]\nrate = \"1gbit\"\nqueue = \"policer\"")
+        .path
+        .down
+        .buffer;
+    assert_eq!(policer, Buffer::Bytes(Bytes(1_250_000)));
+}
+
+#[test]
+fn a_shape_in_percent_is_of_the_direction_the_end_sends() {
+    let cell = cell(
+        r#"
+        path.down.rate = "100mbit"
+        path.up.rate = "10mbit"
+        ends.shape = "95%"
+        "#,
+    );
+    assert_eq!(cell.ends.server.shape.map(Rate::bps), Some(95_000_000));
+    assert_eq!(cell.ends.client.shape.map(Rate::bps), Some(9_500_000));
+}
+
+#[test]
+fn the_last_factor_varies_fastest_then_the_repeats() {
+    let cells = cells(
+        r#"
+        seed = 7
+        repeats = 2
+        [matrix]
+        "path.rtt" = ["10ms", "20ms"]
+        "ends.cc" = ["cubic", "bbr"]
+        "#,
+    );
+    let shown: Vec<_> = cells
+        .iter()
+        .map(|c| {
+            (
+                c.path.rtt().as_millis(),
+                c.ends.client.cc.as_str(),
+                c.seed.0,
+            )
+        })
+        .collect();
+    let expected = [
+        (10, "cubic", 7),
+        (10, "cubic", 8),
+        (10, "bbr", 7),
+        (10, "bbr", 8),
+        (20, "cubic", 7),
+        (20, "cubic", 8),
+        (20, "bbr", 7),
+        (20, "bbr", 8),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(cells[2].factors["path.rtt"], "10ms");
+    assert_eq!(cells[2].factors["ends.cc"], "bbr");
+}
+
+#[test]
+fn a_label_sets_several_keys_and_is_what_rows_show() {
+    let spec = parse(
+        r#"
+        path.rate = "10mbit"
+        [matrix]
+        arrangement = [
+          { label = "plain" },
+          { label = "managed", "path.queue" = "cake", ends.server = { qdisc = "fq_codel", shape = "95%" } },
+        ]
+        "#,
+    );
+    let cells = spec.cells().unwrap();
+    assert_eq!(spec.matrix_keys(), ["arrangement"]);
+    assert_eq!(cells[0].factors["arrangement"], "plain");
+    assert_eq!(cells[1].factors["arrangement"], "managed");
+    assert_eq!(cells[1].path.up.queue, Queue::Cake);
+    assert_eq!(cells[1].ends.server.shape.map(Rate::bps), Some(9_500_000));
+    assert_eq!(cells[1].ends.client.shape, None);
+}
+
+#[test]
+fn a_matrix_takes_the_tunnel_away() {
+    let cells = cells("[tunnel]\nmtu = 1380\n[matrix]\ntunnel = [\"none\", \"wireguard\"]");
+    assert_eq!(cells[0].tunnel, None);
+    assert_eq!(cells[1].tunnel.as_ref().map(|t| t.mtu), Some(1380));
+}
+
+#[test]
+fn an_idle_competitor_is_none() {
+    let cells = cells("[[cross]]\n[matrix]\n\"cross.0.kind\" = [\"idle\", \"tcp\"]");
+    assert_eq!((cells[0].cross.len(), cells[1].cross.len()), (0, 1));
+}
+
+#[test]
+fn set_goes_over_the_file_and_over_a_factor() {
+    let mut spec = parse("[path]\nrtt = \"10ms\"\n[matrix]\n\"ends.cc\" = [\"cubic\", \"bbr\"]");
+    spec.set("path.rtt", "30ms").unwrap();
+    spec.set("ends.cc", "reno").unwrap();
+    spec.set("traffic.flows", "4").unwrap();
+    spec.set("ends.ecn", "true").unwrap();
+    spec.set("repeats", "2").unwrap();
+    let cells = spec.with_seed(40).cells().unwrap();
+    assert_eq!(cells.iter().map(|c| c.seed.0).collect::<Vec<_>>(), [40, 41]);
+    assert_eq!(
+        (cells[0].path.rtt().as_millis(), cells[0].traffic.flows),
+        (30, 4)
+    );
+    assert_eq!(
+        (cells[0].ends.server.cc.as_str(), cells[0].ends.server.ecn),
+        ("reno", true)
+    );
+    assert_eq!(cells[0].factors["ends.cc"], "reno");
+}
+
+#[test]
+fn set_picks_a_label() {
+    let text = r#"
+        [matrix]
+        load = [{ label = "one" }, { label = "many", traffic.flows = 8 }]
+    "#;
+    let mut spec = parse(text);
+    spec.set("load", "many").unwrap();
+    assert_eq!(spec.cells().unwrap()[0].traffic.flows, 8);
+    let error = parse(text).set("load", "few").unwrap_err().to_string();
+    assert!(
+        error.contains("--set load: \"few\" is none of its labels \"one\", \"many\""),
+        "{error}"
+    );
+    let error = parse(text)
+        .set("traffic.flows", "2")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("the matrix sets it by \"load\""), "{error}");
+}
+
+#[test]
+fn set_refuses_what_is_wrong_or_without_effect() {
+    let mut spec = parse("path.down.rate = \"1mbit\"\npath.up.rate = \"1mbit\"");
+    let error = spec.set("path.raet", "1mbit").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "test.toml: --set path.raet: unknown key; nearest is path.rate"
+    );
+    spec.set("path.rate", "2mbit").unwrap();
+    let error = spec.cells().unwrap_err().to_string();
+    assert_eq!(error, "test.toml: --set path.rate: no cell uses it");
+}
+
+#[test]
+fn a_large_matrix_is_quick() {
+    let values: Vec<String> = (0..50_000).map(|n| format!("\"{}us\"", n + 1)).collect();
+    let text = format!(
+        "repeats = 2\n[matrix]\n\"path.rtt\" = [{}]",
+        values.join(",")
+    );
+    assert_eq!(cells(&text).len(), 100_000);
+}
+
+#[test]
+fn the_reference_is_current() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/spec.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(file, reference()).unwrap();
+    }
+    let written = std::fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        written == reference(),
+        "{file} is old: run with UPDATE_DOCS=1"
+    );
+}
+
+/// Values of a key, good and bad.
+const WORDS: &[(&str, &[&str])] = &[
+    ("path.rtt", &["\"0s\"", "\"20ms\"", "\"1s\"", "20"]),
+    (
+        "path.rate",
+        &["\"1mbit\"", "\"10gbit\"", "\"unlimited\"", "\"0bit\""],
+    ),
+    ("path.down.delay", &["\"1ms\"", "\"7ns\""]),
+    (
+        "path.up.buffer",
+        &["\"1bdp\"", "\"5p\"", "\"64kB\"", "\"9ms\"", "\"x\""],
+    ),
+    (
+        "path.queue",
+        &["\"fifo\"", "\"cake\"", "\"policer\"", "\"q\""],
+    ),
+    (
+        "path.loss",
+        &[
+            "\"0.37%\"",
+            "\"gemodel(1%, 10%, 70%, 0.1%)\"",
+            "\"every 7\"",
+            "0",
+        ],
+    ),
+    ("path.jitter", &["\"1ms\"", "\"3us\""]),
+    ("path.reorder", &["\"0.1%\"", "\"25%\""]),
+    ("path.mtu", &["1500", "9000", "600", "0"]),
+    ("path.ip", &["4", "6"]),
+    ("tunnel.mtu", &["1420", "576"]),
+    ("tunnel", &["\"none\"", "\"wireguard\"", "false"]),
+    ("ends.server.qdisc", &["\"fq\"", "\"none\"", "\"cake\""]),
+    ("ends.shape", &["\"95%\"", "\"3mbit\"", "\"none\""]),
+    ("ends.rmem", &["\"6MB\"", "\"auto\"", "\"1B\""]),
+    (
+        "traffic.kind",
+        &["\"tcp\"", "\"udp\"", "\"short\"", "\"idle\"", "\"http\""],
+    ),
+    ("traffic.rate", &["\"1.5mbit\""]),
+    ("traffic.size", &["\"10kB\""]),
+    ("traffic.direction", &["\"down\"", "\"both\""]),
+    ("traffic.flows", &["1", "64", "4096", "-1"]),
+    ("traffic.probe", &["\"off\"", "\"1ms\""]),
+    ("idle", &["\"0s\"", "\"3s\""]),
+];
+
+/// Any one of the settings of [`WORDS`].
+fn setting() -> impl Strategy<Value = (&'static str, &'static str)> {
+    proptest::sample::select(WORDS)
+        .prop_flat_map(|(key, values)| (Just(key), proptest::sample::select(values)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Cells are the same after JSON; what is refused is refused without a panic.
+    #[test]
+    fn cells_survive_json(settings in prop::collection::vec(setting(), 0..8)) {
+        let mut spec = parse("[matrix]\n\"ends.client.cc\" = [\"cubic\", \"bbr\"]");
+        for (key, value) in &settings {
+            let _ = spec.set(key, value);
+        }
+        for cell in spec.cells().unwrap_or_default() {
+            let json = serde_json::to_string(&cell).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Cell>(&json).unwrap(), cell);
+        }
+    }
+
+    /// Settings in a file and in a matrix never panic.
+    #[test]
+    fn settings_in_a_file(base in prop::collection::vec(setting(), 0..6),
+                          varied in prop::collection::vec(setting(), 0..4)) {
+        let base: Vec<String> = base.iter().map(|(k, v)| format!("\"{k}\" = {v}")).collect();
+        let varied: Vec<String> = varied.iter().map(|(k, v)| format!("\"{k}\" = [{v}]")).collect();
+        let text = format!("{}\n[[cross]]\n[matrix]\n{}", base.join("\n"), varied.join("\n"));
+        if let Ok(spec) = Spec::parse("x.toml", &text) {
+            let _ = spec.cells();
+        }
+    }
+
+    #[test]
+    fn no_text_panics(text in ".{0,200}") {
+        let _ = Spec::parse("x.toml", &text).and_then(|spec| spec.cells());
+    }
+
+    #[test]
+    fn no_toml_panics(lines in prop::collection::vec(
+        "(\\[\\[?[a-z.0-9]{0,12}\\]?\\]|\"?[a-z.0-9]{1,14}\"? = (\"[^\"]{0,9}\"|[0-9]{1,20}|\\[[0-9,{}a-z=\"]{0,20}\\]|\\{\\}))", 0..8)) {
+        let text = lines.join("\n");
+        let _ = Spec::parse("x.toml", &text).and_then(|spec| spec.cells());
+    }
+}
