@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::Netns;
+use crate::netlink::{Message, NLM_F_ACK};
 
 /// A throwaway namespace, or `None` with a printed reason where the test may not make one.
 pub(crate) fn netns() -> Option<Netns> {
@@ -16,20 +17,36 @@ pub(crate) fn netns() -> Option<Netns> {
     }
 }
 
-/// Bytes from hexadecimal text; white space is ignored.
-pub(crate) fn hex(text: &str) -> Vec<u8> {
-    let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
-    digits
-        .chunks(2)
-        .map(|pair| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap())
-        .collect()
+/// A captured message of iproute2 from a golden file: `# command`, then its bytes in hexadecimal with the sequence number
+/// zeroed; `~` stands for 1024 zero bytes.
+pub(crate) fn golden(file: &str, command: &str) -> String {
+    let mut lines = file
+        .lines()
+        .skip_while(|l| l.strip_prefix("# ") != Some(command));
+    assert!(lines.next().is_some(), "no golden of {command}");
+    let hex: String = lines.take_while(|l| !l.starts_with('#')).collect();
+    lines_of(&hex.replace('~', &"00".repeat(1024)))
 }
 
-/// Hexadecimal text of bytes, 32 bytes a line, so that a difference is easy to find.
-pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    let lines: Vec<String> = bytes
-        .chunks(32)
-        .map(|line| line.iter().map(|b| format!("{b:02x}")).collect())
-        .collect();
+/// A message as a golden has it: acknowledged, with sequence number 0, and rate tables zeroed (iproute2 rounds their
+/// entries, which the kernel does not read, to microseconds).
+pub(crate) fn wire(mut message: Message) -> String {
+    message.add_flags(NLM_F_ACK);
+    let mut bytes = message.finish(0).unwrap().to_vec();
+    let mut at = 36;
+    while at + 1028 <= bytes.len() {
+        if bytes[at..at + 2] == 1028u16.to_ne_bytes() {
+            bytes[at + 4..at + 1028].fill(0);
+            at += 1024;
+        }
+        at += 4;
+    }
+    lines_of(&bytes.iter().map(|b| format!("{b:02x}")).collect::<String>())
+}
+
+/// Text in lines of 64 characters, so that a difference is easy to find.
+fn lines_of(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let lines: Vec<String> = chars.chunks(64).map(|line| line.iter().collect()).collect();
     lines.join("\n")
 }

@@ -40,6 +40,14 @@ pub fn add_address(
     address: IpAddr,
     prefix_len: u8,
 ) -> Result<(), NetlinkError> {
+    let mut m = address_message(index, address, prefix_len);
+    nl.request(
+        &mut m,
+        format_args!("add address {address}/{prefix_len} to link {index}"),
+    )
+}
+
+pub(super) fn address_message(index: u32, address: IpAddr, prefix_len: u8) -> Message {
     let flags = if address.is_ipv6() { IFA_F_NODAD } else { 0 };
     let mut m = Message::new(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
     let mut header = [
@@ -56,10 +64,7 @@ pub fn add_address(
     m.raw(&header)
         .ip(IFA_LOCAL, address)
         .ip(IFA_ADDRESS, address);
-    nl.request(
-        &mut m,
-        format_args!("add address {address}/{prefix_len} to link {index}"),
-    )
+    m
 }
 
 /// A route in the main table.
@@ -97,7 +102,7 @@ pub fn add_route(nl: &mut Netlink, route: &Route) -> Result<(), NetlinkError> {
     nl.request(&mut m, format_args!("add the route {route}"))
 }
 
-fn route_message(route: &Route) -> Message {
+pub(super) fn route_message(route: &Route) -> Message {
     let (to, prefix_len) = route.to;
     let scope = if route.via.is_none() && to.is_ipv4() {
         RT_SCOPE_LINK
@@ -137,16 +142,21 @@ pub fn add_neighbour(
     address: IpAddr,
     mac: Mac,
 ) -> Result<(), NetlinkError> {
+    let mut m = neighbour_message(index, address, mac);
+    nl.request(
+        &mut m,
+        format_args!("add neighbour {address} to link {index}"),
+    )
+}
+
+pub(super) fn neighbour_message(index: u32, address: IpAddr, mac: Mac) -> Message {
     let mut m = Message::new(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE);
     let mut header = [0; 12];
     header[0] = family(address);
     header[4..8].copy_from_slice(&index.to_ne_bytes());
     header[8..10].copy_from_slice(&NUD_PERMANENT.to_ne_bytes());
     m.raw(&header).ip(NDA_DST, address).attr(NDA_LLADDR, &mac);
-    nl.request(
-        &mut m,
-        format_args!("add neighbour {address} to link {index}"),
-    )
+    m
 }
 
 /// `AF_INET` or `AF_INET6` as the headers of route netlink hold it.

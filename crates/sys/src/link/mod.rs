@@ -103,7 +103,7 @@ fn veth_message(near: &NewLink<'_>, far: &NewLink<'_>) -> Message {
     let mut m = Message::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
     near.encode(&mut m);
     m.nest(IFLA_LINKINFO, |m| {
-        m.str(IFLA_INFO_KIND, "veth");
+        m.attr(IFLA_INFO_KIND, b"veth");
         m.nest(IFLA_INFO_DATA, |m| {
             m.nest(VETH_INFO_PEER, |m| far.encode(m));
         });
@@ -139,7 +139,7 @@ fn create(nl: &mut Netlink, kind: &str, link: &NewLink<'_>) -> Result<(), Netlin
     let mut m = Message::new(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
     link.encode(&mut m);
     m.nest(IFLA_LINKINFO, |m| {
-        m.str(IFLA_INFO_KIND, kind);
+        m.attr(IFLA_INFO_KIND, kind.as_bytes());
     });
     nl.request(&mut m, format_args!("create the {kind} link {}", link.name))
 }

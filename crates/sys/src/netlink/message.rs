@@ -10,6 +10,8 @@ pub(crate) const NLMSG_HDRLEN: usize = 16;
 pub const NLM_F_REQUEST: u16 = 0x1;
 /// Asks for an acknowledgement (`NLM_F_ACK`).
 pub const NLM_F_ACK: u16 = 0x4;
+/// Asks for the notification that the request causes (`NLM_F_ECHO`).
+pub const NLM_F_ECHO: u16 = 0x8;
 /// Asks for all objects (`NLM_F_ROOT | NLM_F_MATCH`).
 pub const NLM_F_DUMP: u16 = 0x300;
 /// Replaces an existing object (`NLM_F_REPLACE`).

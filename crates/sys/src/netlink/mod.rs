@@ -12,7 +12,8 @@ mod socket;
 pub use attr::{Attr, Attrs, NLA_F_NESTED};
 pub use error::NetlinkError;
 pub use message::{
-    Message, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST,
+    Message, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REPLACE,
+    NLM_F_REQUEST,
 };
 pub use reply::{Replies, Reply};
 pub use socket::Netlink;

@@ -6,7 +6,7 @@ use crate::netlink::{Attr, Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, Ne
 
 use super::stats::{Basic, Queue, basic, queue};
 use super::ticks::{
-    DEFAULT_TABLE_MTU, Rate, bytes_per_second, needs_rate64, rate32, transmit_ticks, words,
+    DEFAULT_TABLE_MTU, Rate, bytes_per_second, needs_rate64, transmit_ticks, words,
 };
 use super::{Handle, Kind, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
 
@@ -130,7 +130,12 @@ pub fn action_drops(
     Ok(filters.into_iter().flatten().collect())
 }
 
-fn matchall_message(ifindex: u32, hook: Hook, priority: u16, actions: &[Action]) -> Message {
+pub(super) fn matchall_message(
+    ifindex: u32,
+    hook: Hook,
+    priority: u16,
+    actions: &[Action],
+) -> Message {
     let mut m = Message::new(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL);
     m.raw(&tcmsg(ifindex, Handle::NONE, hook.parent(), info(priority)))
         .str(TCA_KIND, "matchall");
@@ -173,14 +178,11 @@ impl Action {
 }
 
 /// `struct tc_police`: index, action when exceeded, limit, burst in ticks, mtu, rate, peak rate, refcnt, bindcnt, capab;
-/// then the rate table and what becomes of packets within the rate.
+/// then the rate table and what becomes of packets within the rate, which is `TC_ACT_OK` if not given.
 fn police(m: &mut Message, rate_bps: u64, burst_bytes: u32, mtu: u32, pass: u32) {
     let bytes_per_s = bytes_per_second(rate_bps);
     let rate = Rate::new(bytes_per_s, if mtu == 0 { DEFAULT_TABLE_MTU } else { mtu });
-    let burst = transmit_ticks(
-        u64::from(rate32(bytes_per_s)).max(bytes_per_s),
-        u64::from(burst_bytes),
-    );
+    let burst = transmit_ticks(bytes_per_s, u64::from(burst_bytes));
     let head = words(&[0, TC_ACT_SHOT, 0, burst, mtu]);
     let tail = words(&[0, 0, 0]);
     m.attr(
@@ -191,7 +193,9 @@ fn police(m: &mut Message, rate_bps: u64, burst_bytes: u32, mtu: u32, pass: u32)
     if needs_rate64(bytes_per_s) {
         m.u64(TCA_POLICE_RATE64, bytes_per_s);
     }
-    m.u32(TCA_POLICE_RESULT, pass);
+    if pass != TC_ACT_OK {
+        m.u32(TCA_POLICE_RESULT, pass);
+    }
 }
 
 /// `struct tc_gact`: index, capab, action, refcnt, bindcnt; `struct tc_gact_p`: type, n, action for the n-th.

@@ -1,6 +1,6 @@
 //! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` a sample, no allocation.
 
-use crate::netlink::{Message, Netlink, NetlinkError};
+use crate::netlink::{Message, NLM_F_ECHO, Netlink, NetlinkError};
 
 use super::stats::parse;
 use super::{Handle, QdiscStats, RTM_GETQDISC, tcmsg};
@@ -24,13 +24,14 @@ impl StatsReader {
         Self::new(nl, ifindex, Handle::NONE, parent)
     }
 
-    /// Samples the queue discipline of a handle, wherever it hangs.
+    /// Samples the queue discipline of a handle, wherever it hangs; the parent in its samples is none.
     pub fn of_handle(nl: Netlink, ifindex: u32, handle: Handle) -> StatsReader {
         Self::new(nl, ifindex, handle, Handle::NONE)
     }
 
     fn new(nl: Netlink, ifindex: u32, handle: Handle, parent: Handle) -> StatsReader {
-        let mut request = Message::new(RTM_GETQDISC, 0);
+        // Without it the answer goes to the multicast group only (net/core/rtnetlink.c: `rtnetlink_send`).
+        let mut request = Message::new(RTM_GETQDISC, NLM_F_ECHO);
         request.raw(&tcmsg(ifindex, handle, parent, 0));
         StatsReader {
             nl,
