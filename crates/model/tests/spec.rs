@@ -1,5 +1,7 @@
 //! What a spec means: defaults, overrides, the matrix, `--set`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::time::Duration;
 
 use model::{
@@ -263,6 +265,15 @@ fn the_reference_is_current() {
         written == reference(),
         "{file} is old: run with UPDATE_DOCS=1"
     );
+}
+
+#[test]
+fn the_example_of_the_reference_is_a_spec() {
+    let text = reference();
+    let (_, rest) = text.split_once("```toml\n").unwrap();
+    let (example, _) = rest.split_once("```").unwrap();
+    let text = format!("path.rate = \"10mbit\"\n[[cross]]\n{example}");
+    assert_eq!(cells(&text).len(), 16);
 }
 
 /// Values of a key, good and bad.

@@ -1,6 +1,8 @@
 //! Runs all specs of `tests/specs`: the good ones give the number of cells of their first line,
 //! the bad ones the errors of their first lines.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::{fs, path::PathBuf};
 
 use model::spec::Spec;

@@ -169,7 +169,7 @@ pub(super) const KEYS: &[Key] = &[
     key(PATH, "mtu", MTU, Fallback::Integer(1500), "MTU of every link between the ends; at least 1280 with IPv6."),
     key(PATH, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family of the path, the outer one under a tunnel. `4` and `6` are accepted."),
 
-    key(TUNNEL, "kind", Kind::TunnelKind, Fallback::Text("wireguard"), "Implementation: the kernel's own WireGuard."),
+    key(TUNNEL, "kind", Kind::Tunnel, Fallback::Text("wireguard"), "Implementation: the kernel's own WireGuard."),
     key(TUNNEL, "mtu", MTU, Fallback::Integer(1420), "MTU of the tunnel device; at least 1280 with IPv6 inside. Packets that do not fit the path with 60 bytes (outer IPv4) or 80 bytes (IPv6) on top are fragmented."),
     key(TUNNEL, "at", Kind::At, Fallback::Text("ends"), "Where it ends: on the two hosts, or on routers in front of them."),
     key(TUNNEL, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family inside."),

@@ -41,7 +41,7 @@ pub(super) enum Kind {
     Qdisc,
     Ip,
     At,
-    TunnelKind,
+    Tunnel,
     Switch,
     Ways,
     Load,
@@ -123,13 +123,13 @@ impl Kind {
                 other => word(other, FAMILIES).map(Value::Ip),
             },
             Self::At => word(scalar, PLACES).map(Value::At),
-            Self::TunnelKind => {
+            Self::Tunnel => {
                 not_in_lab(
                     scalar,
                     &["wireguard-go", "boringtun"],
                     "use kind = \"wireguard\"",
                 )?;
-                word(scalar, TUNNELS).map(Value::TunnelKind)
+                word(scalar, TUNNELS).map(Value::Tunnel)
             }
             Self::Switch if *scalar == Scalar::Bool(false) => Ok(Value::Switch(Switch::Off)),
             Self::Switch => word(scalar, SWITCH).map(Value::Switch),
@@ -181,7 +181,7 @@ impl Kind {
             Self::Qdisc => names(QDISCS),
             Self::Ip => names(FAMILIES),
             Self::At => names(PLACES),
-            Self::TunnelKind => names(TUNNELS),
+            Self::Tunnel => names(TUNNELS),
             Self::Switch => names(SWITCH),
             Self::Ways => names(WAYS),
             Self::Load => names(LOADS),

@@ -104,8 +104,9 @@ impl Reader<'_> {
 
     fn levels(&mut self, name: &str, place: Place, array: &[Spanned<DeValue<'_>>]) -> Vec<Level> {
         let known = keys::find(name).is_some() || keys::is_table(name);
-        let free = !name.contains('.') && array.iter().all(|v| v.get_ref().is_table());
-        if !known && !(free && !array.is_empty()) {
+        let all_tables = !array.is_empty() && array.iter().all(|v| v.get_ref().is_table());
+        let own_name = !name.contains('.') && all_tables;
+        if !known && !own_name {
             self.problems.add(place, name, keys::unknown(name));
             return Vec::new();
         }

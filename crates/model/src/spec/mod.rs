@@ -117,6 +117,13 @@ impl Spec {
         }
         for levels in combinations(&self.document.factors) {
             let cell = self.cell(&levels, &mut used, &mut problems);
+            if cell.is_none() && problems.is_empty() {
+                problems.add(
+                    Place::File,
+                    "",
+                    "a combination gave no cell; this is our mistake",
+                );
+            }
             cells.extend(cell.into_iter().flat_map(|cell| self.repeats_of(&cell)));
         }
         self.refuse_unused(&used, &mut problems);

@@ -43,6 +43,9 @@ pub const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Largest size the grammar accepts: 1 TB.
 pub const MAX_SIZE: Bytes = Bytes(1_000_000_000_000);
 
+/// Most packets the kernel counts between two that it drops.
+const MAX_EVERY: u64 = 65_535;
+
 /// Reads a span of time: `20ms`.
 pub fn duration(text: &str) -> Parsed<Duration> {
     let (number, unit) = split(text)?;
@@ -120,10 +123,13 @@ pub fn loss(text: &str) -> Parsed<Loss> {
 }
 
 fn every(text: &str) -> Parsed<Loss> {
-    match text.parse() {
-        Ok(n) if n >= 2 => Ok(Loss::Every(n)),
-        Ok(_) => Err("every n-th packet needs an n of at least 2".to_owned()),
-        Err(_) => Err(format!(
+    match (text.parse::<u64>(), text.parse()) {
+        (Ok(0 | 1), _) => Err("every n-th packet needs an n of at least 2".to_owned()),
+        (Ok(n), Ok(every)) if n <= MAX_EVERY => Ok(Loss::Every(every)),
+        (Ok(n), _) => Err(format!(
+            "every {n} is too many; the kernel counts to {MAX_EVERY}"
+        )),
+        (Err(_), _) => Err(format!(
             "\"every {text}\" has no number; write for instance \"every 1000\""
         )),
     }

@@ -130,5 +130,5 @@ values! {
     Text(String), Count(u64), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
-    TunnelKind(TunnelKind), Switch(Switch), Ways(Ways), Load(Load),
+    Tunnel(TunnelKind), Switch(Switch), Ways(Ways), Load(Load),
 }
