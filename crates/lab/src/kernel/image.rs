@@ -1,0 +1,301 @@
+//! A kernel image, what is known about it, and how to find one.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::cache::Cache;
+use super::config::{self, Config};
+use super::error::{Context as _, KernelError};
+use super::ikconfig;
+use super::patches::PatchReport;
+
+/// Name of the image in its cache folder.
+pub(super) const IMAGE_FILE: &str = "linux";
+/// Name of the file beside it that tells about it.
+pub(super) const META_FILE: &str = "image.json";
+
+/// A kernel image that the lab can start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// The program.
+    pub path: PathBuf,
+    /// SHA-256 of the program, in lower-case hex.
+    pub sha256: String,
+    /// What is known about it; `None` if the image does not tell.
+    pub meta: Option<Meta>,
+}
+
+/// What is known about an image. Written as `image.json` beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of this document.
+    pub schema: u32,
+    /// SHA-256 of the image this tells about.
+    pub sha256: String,
+    /// Size of the image in bytes.
+    pub size_bytes: u64,
+    /// `7.2.13`
+    pub version: String,
+    /// Where the source came from; absent for an image that the lab did not build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceInfo>,
+    /// Hash over the fragment, the patches and the compiler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
+    /// First line of `gcc --version`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+    /// Timer ticks a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hz: Option<u32>,
+    /// Whether `PATHTWIN_SEED` decides its entropy; without that no run repeats.
+    pub seeded: bool,
+    /// Whether it can run programs without ptrace (`seccomp=on`, Linux 6.16 and later).
+    pub seccomp: bool,
+    /// Whether the cipher of WireGuard uses the CPU's vector units.
+    pub simd_crypto: bool,
+    /// As `net.ipv4.tcp_congestion_control` names them.
+    pub congestion_controls: Vec<String>,
+    /// As `tc` names them.
+    pub qdiscs: Vec<String>,
+    /// Kinds of tunnel devices.
+    pub tunnels: Vec<String>,
+    /// Options of the lab's fragment that this image lacks.
+    pub missing_options: Vec<String>,
+    /// What became of each patch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patches: Vec<PatchReport>,
+    /// The whole configuration it was built with.
+    pub config: String,
+}
+
+/// Where a kernel source came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceInfo {
+    /// `linux-source-7.2 7.2.13-1`, or the name of the file.
+    pub name: String,
+    /// SHA-256 of the package or tarball; of paths and contents for a folder.
+    pub sha256: String,
+    /// The archive and suite, if it was fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
+}
+
+/// What an image can do that its configuration does not say.
+pub(super) struct Traits {
+    pub(super) seeded: bool,
+    pub(super) seccomp: bool,
+}
+
+impl Traits {
+    /// Looks for the texts that come with each ability.
+    pub(super) fn of(image: &[u8]) -> Self {
+        Self {
+            seeded: contains(image, b"PATHTWIN_SEED\0"),
+            // Help text in arch/um/os-Linux/start_up.c
+            seccomp: contains(image, b"seccomp=<on/auto/off>"),
+        }
+    }
+}
+
+pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    find(haystack, needle).is_some()
+}
+
+/// Position of the first occurrence.
+pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    let first = *needle.first()?;
+    let mut from = 0;
+    while let Some(at) = haystack[from..].iter().position(|byte| *byte == first) {
+        let start = from + at;
+        if haystack[start..].starts_with(needle) {
+            return Some(start);
+        }
+        from = start + 1;
+    }
+    None
+}
+
+impl Meta {
+    /// Reads what a configuration says.
+    pub(super) fn from_config(version: String, image: &[u8], text: String) -> Self {
+        let config = Config::parse(&text);
+        let traits = Traits::of(image);
+        let wanted = config::parse_fragment(config::FRAGMENT);
+        Self {
+            schema: 1,
+            sha256: hex(&Sha256::digest(image)),
+            size_bytes: image.len() as u64,
+            version,
+            source: None,
+            recipe: None,
+            compiler: None,
+            hz: config.hz(),
+            seeded: traits.seeded,
+            seccomp: traits.seccomp,
+            simd_crypto: config.simd_crypto(),
+            congestion_controls: config.congestion_controls(),
+            qdiscs: config.qdiscs(),
+            tunnels: config.tunnels(),
+            missing_options: config
+                .missing(&wanted)
+                .iter()
+                .map(|w| format!("{}={}", w.name, w.value))
+                .collect(),
+            patches: Vec::new(),
+            config: text,
+        }
+    }
+}
+
+impl Image {
+    /// Reads an image that lies anywhere. Its configuration is taken from the image itself
+    /// (`CONFIG_IKCONFIG`) unless an `image.json` beside it tells about this very image.
+    pub fn open(path: &Path) -> Result<Self, KernelError> {
+        let bad = |why: &str| KernelError::BadImage {
+            path: path.to_path_buf(),
+            why: why.to_owned(),
+        };
+        let path = &path
+            .canonicalize()
+            .map_err(|error| bad(&error.to_string()))?;
+        let bytes = read(path)?;
+        if !bytes.starts_with(b"\x7fELF") {
+            return Err(bad("it is not a program"));
+        }
+        if !contains(&bytes, b"time-travel=") {
+            return Err(bad("it is no User Mode Linux with time travel"));
+        }
+        let sha256 = hex(&Sha256::digest(&bytes));
+        let beside = path.with_file_name(META_FILE);
+        let told = read_meta(&beside).ok().filter(|meta| meta.sha256 == sha256);
+        let meta = match told {
+            Some(meta) => Some(meta),
+            None => ikconfig::extract(&bytes).map(|text| {
+                let version = ikconfig::version(&bytes).unwrap_or_else(|| "unknown".to_owned());
+                Meta::from_config(version, &bytes, text)
+            }),
+        };
+        Ok(Self {
+            path: path.clone(),
+            sha256,
+            meta,
+        })
+    }
+
+    /// Reads an image of the cache. The hash is the recorded one; only the size is checked, so
+    /// that a cell does not read the whole image before it starts it.
+    pub(super) fn cached(folder: &Path) -> Result<Self, KernelError> {
+        let path = folder.join(IMAGE_FILE);
+        let meta = read_meta(&folder.join(META_FILE))?;
+        let size = path.metadata().on("read", &path)?.len();
+        if size != meta.size_bytes {
+            let why = format!("it has {size} bytes and should have {}", meta.size_bytes);
+            return Err(KernelError::BadImage { path, why });
+        }
+        Ok(Self {
+            path,
+            sha256: meta.sha256.clone(),
+            meta: Some(meta),
+        })
+    }
+
+    /// Reads the whole image again and compares it with its recorded hash.
+    pub fn verify(&self) -> Result<(), KernelError> {
+        let found = hex(&Sha256::digest(&read(&self.path)?));
+        if found == self.sha256 {
+            return Ok(());
+        }
+        let why = format!("its SHA-256 is {found} and should be {}", self.sha256);
+        Err(KernelError::BadImage {
+            path: self.path.clone(),
+            why,
+        })
+    }
+}
+
+/// The image to use: the file that `PATHTWIN_KERNEL` names, else the cache's current one.
+///
+/// # Errors
+/// If there is none, or it cannot be used.
+pub fn locate() -> Result<Image, KernelError> {
+    match std::env::var_os("PATHTWIN_KERNEL") {
+        Some(path) if !path.is_empty() => Image::open(Path::new(&path)),
+        _ => locate_in(&Cache::from_env()?),
+    }
+}
+
+/// The current image of a cache.
+pub(super) fn locate_in(cache: &Cache) -> Result<Image, KernelError> {
+    match cache.current() {
+        Some(folder) => Image::cached(&folder),
+        None => Err(KernelError::NoImage {
+            dir: cache.root().to_path_buf(),
+        }),
+    }
+}
+
+fn read_meta(path: &Path) -> Result<Meta, KernelError> {
+    let text = read(path)?;
+    serde_json::from_slice(&text).map_err(|error| KernelError::BadImage {
+        path: path.to_path_buf(),
+        why: error.to_string(),
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, KernelError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .on("open", path)?
+        .read_to_end(&mut bytes)
+        .on("read", path)?;
+    Ok(bytes)
+}
+
+/// Lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_found() {
+        assert_eq!(find(b"aab aabc", b"aabc"), Some(4));
+        assert_eq!(find(b"aab", b"c"), None);
+        assert_eq!(find(b"", b"c"), None);
+    }
+
+    #[test]
+    fn a_script_is_no_image() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("x");
+        std::fs::write(&file, "#!/bin/sh\n").unwrap();
+        let error = Image::open(&file).unwrap_err().to_string();
+        assert!(error.contains("it is not a program"), "{error}");
+        assert!(Image::open(&dir.path().join("absent")).is_err());
+    }
+
+    #[test]
+    fn the_document_survives_a_round_trip() {
+        let image = b"\x7fELF time-travel= PATHTWIN_SEED\0";
+        let meta = Meta::from_config("7.2.13".to_owned(), image, "CONFIG_HZ=1000\n".to_owned());
+        assert!(meta.seeded && !meta.seccomp);
+        assert!(
+            meta.missing_options
+                .contains(&"CONFIG_WIREGUARD=y".to_owned())
+        );
+        let text = serde_json::to_string(&meta).unwrap();
+        assert_eq!(serde_json::from_str::<Meta>(&text).unwrap(), meta);
+    }
+}

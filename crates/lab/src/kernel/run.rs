@@ -1,0 +1,221 @@
+//! Runs one program of the build, with its output in the log.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::error::{Context as _, KernelError};
+
+/// How many lines of the log an error carries.
+const TAIL_LINES: usize = 15;
+
+/// The log of one build, and the wish to stop it.
+#[derive(Debug)]
+pub(super) struct Runner {
+    log: PathBuf,
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl Runner {
+    /// Starts a new log.
+    pub(super) fn new(log: PathBuf, cancel: Option<Arc<AtomicBool>>) -> Result<Self, KernelError> {
+        File::create(&log).on("write", &log)?;
+        Ok(Self { log, cancel })
+    }
+
+    /// Fails once the user asked to stop.
+    pub(super) fn check_cancelled(&self) -> Result<(), KernelError> {
+        match &self.cancel {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(KernelError::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a program; both its outputs go to the log.
+    pub(super) fn run(&self, step: &str, command: &mut Command) -> Result<(), KernelError> {
+        self.lines(step, command, &mut |_| ())
+    }
+
+    /// Runs a program, shows each line of both its outputs to `see`, and logs it.
+    pub(super) fn lines(
+        &self,
+        step: &str,
+        command: &mut Command,
+        see: &mut dyn FnMut(&str),
+    ) -> Result<(), KernelError> {
+        let mut log = self.begin(command)?;
+        // One pipe for both, so that a complaint stands in the log where it happened.
+        let (reader, writer) = std::io::pipe().on("open a pipe for", &self.log)?;
+        let copy = writer.try_clone().on("open a pipe for", &self.log)?;
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(copy)
+            .stderr(writer)
+            .spawn();
+        // The command keeps its ends of the pipe until told otherwise, and the pipe would never end.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.map_err(|error| self.not_started(step, command, &error))?;
+        let seen = self.follow(reader, &mut log, see);
+        if seen.is_err() {
+            // make ends its own children on SIGTERM; SIGKILL would leave compilers running.
+            stop(&child);
+        }
+        let status = child.wait().on("wait for", &self.log)?;
+        seen?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(self.failed(step, status.to_string()))
+        }
+    }
+
+    fn begin(&self, command: &Command) -> Result<File, KernelError> {
+        self.check_cancelled()?;
+        let mut log = OpenOptions::new()
+            .append(true)
+            .open(&self.log)
+            .on("write", &self.log)?;
+        writeln!(log, "$ {command:?}").on("write", &self.log)?;
+        Ok(log)
+    }
+
+    fn follow(
+        &self,
+        pipe: impl Read,
+        log: &mut File,
+        see: &mut dyn FnMut(&str),
+    ) -> Result<(), KernelError> {
+        let mut reader = BufReader::new(pipe);
+        let mut line = Vec::new();
+        while reader
+            .read_until(b'\n', &mut line)
+            .on("read from", &self.log)?
+            > 0
+        {
+            log.write_all(&line).on("write", &self.log)?;
+            see(String::from_utf8_lossy(&line).trim_end());
+            line.clear();
+            self.check_cancelled()?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program and returns what it printed; what it complained about goes to the log.
+    pub(super) fn output(&self, step: &str, command: &mut Command) -> Result<String, KernelError> {
+        let log = self.begin(command)?;
+        let out = command.stdin(Stdio::null()).stderr(log).output();
+        let out = out.map_err(|error| self.not_started(step, command, &error))?;
+        if !out.status.success() {
+            return Err(self.failed(step, out.status.to_string()));
+        }
+        Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+    }
+
+    fn not_started(&self, step: &str, command: &Command, error: &std::io::Error) -> KernelError {
+        self.failed(
+            step,
+            format!("cannot start {}: {error}", command.get_program().display()),
+        )
+    }
+
+    fn failed(&self, step: &str, status: String) -> KernelError {
+        KernelError::Step {
+            step: step.to_owned(),
+            status,
+            tail: self.tail(),
+            log: self.log.clone(),
+        }
+    }
+
+    /// The last lines of the log.
+    pub(super) fn tail(&self) -> String {
+        tail_of(&self.log, TAIL_LINES).unwrap_or_default()
+    }
+}
+
+fn stop(child: &Child) {
+    if let Some(pid) = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+    {
+        // It may have ended by itself; then there is nothing to stop.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+}
+
+fn tail_of(file: &Path, lines: usize) -> std::io::Result<String> {
+    let mut file = File::open(file)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(16384)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // What make says of each object that went well only pushes the reason out of sight.
+    let all: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with("  ") || line.contains('|'))
+        .collect();
+    Ok(all[all.len().saturating_sub(lines)..].join("\n"))
+}
+
+/// A command that sees nothing of the caller's settings but where programs and temporary files
+/// are, and speaks English.
+pub(super) fn plain(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("LC_ALL", "C");
+    for name in [
+        "PATH",
+        "HOME",
+        "TMPDIR",
+        "http_proxy",
+        "https_proxy",
+        "no_proxy",
+    ] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_carries_the_end_of_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let runner = Runner::new(dir.path().join("log"), None).unwrap();
+        let script = "for i in $(seq 100); do echo line $i; done; echo why >&2; exit 3";
+        let error = runner
+            .run("trying", plain("sh").args(["-c", script]))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("trying failed (exit status: 3)"),
+            "{error}"
+        );
+        assert!(
+            error.contains("why") && error.contains("line 100") && !error.contains("line 50\n"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_wish_to_stop_ends_the_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let flag = Arc::new(AtomicBool::new(false));
+        let runner = Runner::new(dir.path().join("log"), Some(flag.clone())).unwrap();
+        let result = runner.lines(
+            "waiting",
+            plain("sh").args(["-c", "echo up; exec sleep 60"]),
+            &mut |_| {
+                flag.store(true, Ordering::Relaxed);
+            },
+        );
+        assert!(matches!(result, Err(KernelError::Cancelled)), "{result:?}");
+    }
+}
