@@ -1,6 +1,6 @@
 //! Watching a cell: TCP_INFO of its sockets and the state of its queues, on a grid of time.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
 use model::{
     cell::Cell,
@@ -8,7 +8,7 @@ use model::{
 };
 use sys::{
     clock::Instant,
-    tc::{self, QdiscExtra, StatsReader},
+    tc::{self, Hook, QdiscExtra, StatsReader},
     tcp_info,
 };
 use testbed::{LossCounter, Testbed, WatchedQueue};
@@ -40,11 +40,8 @@ pub(crate) fn watch(
 ) -> anyhow::Result<()> {
     let mut readers = Vec::new();
     for (id, queue) in watched(cell, bed) {
-        let reader = bed.hosts[queue.host]
-            .ns
-            .run(|| StatsReader::new(queue.device, queue.handle))?
-            .map_err(|e| anyhow::anyhow!("watch {}: {e}", queue.place))?;
-        readers.push((id, reader));
+        let nl = bed.hosts[queue.host].ns.route()?;
+        readers.push((id, StatsReader::of_handle(nl, queue.device, queue.handle)));
     }
     let mut next = times.zero;
     let mut count = 0;
@@ -91,29 +88,39 @@ fn sample_flow(started: &Started, ns: i64, whole: bool, records: &mut Stream) {
     let often = started.info.cross.is_none();
     let mut bytes = [0; 512];
     if let Some(sender) = halves.sender.get().filter(|_| often || whole) {
-        if let Ok(n) = tcp_info::raw(sender.as_raw_fd(), &mut bytes) {
+        if let Ok(n) = tcp_info::raw(sender.as_fd(), &mut bytes) {
             records.push(Kind::TcpSender, started.info.id, ns, &bytes[..n]);
         }
     }
     if let Some(receiver) = halves.receiver.get().filter(|_| whole) {
-        if let Ok(n) = tcp_info::raw(receiver.as_raw_fd(), &mut bytes) {
+        if let Ok(n) = tcp_info::raw(receiver.as_fd(), &mut bytes) {
             records.push(Kind::TcpReceiver, started.info.id, ns, &bytes[..n]);
         }
     }
 }
 
 fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
-    let mut sample = QueueSample {
+    let (marks, delay_us, delay_l4s_us) = match stats.extra {
+        Some(QdiscExtra::Codel { ecn_mark, ldelay_us, .. }) => (ecn_mark, ldelay_us, 0),
+        Some(QdiscExtra::FqCodel { ecn_mark, .. }) => (ecn_mark, 0, 0),
+        Some(QdiscExtra::Pie { ecn_mark, delay_us, .. }) => (ecn_mark, delay_us, 0),
+        Some(QdiscExtra::Cake { ecn_mark, avg_delay_us, .. }) => (ecn_mark, avg_delay_us, 0),
+        Some(QdiscExtra::DualPi2 { ecn_mark, delay_c_us, delay_l_us, .. }) => {
+            (ecn_mark, delay_c_us, delay_l_us)
+        }
+        Some(QdiscExtra::Red { marked, .. }) => (marked, 0, 0),
+        Some(QdiscExtra::Netem { .. } | QdiscExtra::Fq { .. }) | None => (0, 0, 0),
+    };
+    QueueSample {
         backlog_bytes: u64::from(stats.backlog_bytes),
         packets_waiting: u64::from(stats.qlen),
         bytes: stats.bytes,
-        packets: u64::from(stats.packets),
+        packets: stats.packets,
         drops: u64::from(stats.drops),
-        ..QueueSample::default()
-    };
-    let _: Option<&QdiscExtra> = stats.extra.as_ref();
-    sample.marks = 0;
-    sample
+        marks: u64::from(marks),
+        delay_ns: u64::from(delay_us) * 1000,
+        delay_l4s_ns: u64::from(delay_l4s_us) * 1000,
+    }
 }
 
 /// What the stages that lose packets on purpose have done.
@@ -126,14 +133,20 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
                 let stats = tc::stats(&mut nl, Some(stage.device))?;
                 let found = stats.into_iter().find(|s| s.handle == handle);
                 found.map_or((0, 0), |s| {
-                    (u64::from(s.packets) + u64::from(s.drops), u64::from(s.drops))
+                    (s.packets + u64::from(s.drops), u64::from(s.drops))
                 })
             }
-            LossCounter::Ingress => tc::action_counts(&mut nl, stage.device, tc::Handle::INGRESS)?,
-            LossCounter::Egress => tc::action_counts(&mut nl, stage.device, tc::Handle::EGRESS)?,
+            LossCounter::Ingress => action(&mut nl, stage.device, Hook::Ingress)?,
+            LossCounter::Egress => action(&mut nl, stage.device, Hook::Egress)?,
         };
         let (direction, stage) = (stage.direction, stage.stage.to_owned());
         all.push(LossTruth { direction, stage, packets, drops });
     }
     Ok(all)
+}
+
+/// Packets an action has seen, and those it dropped.
+fn action(nl: &mut sys::Netlink, device: u32, hook: Hook) -> anyhow::Result<(u64, u64)> {
+    let actions = tc::action_drops(nl, device, hook)?;
+    Ok(actions.first().map_or((0, 0), |a| (a.packets, u64::from(a.drops))))
 }

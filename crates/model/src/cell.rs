@@ -181,8 +181,8 @@ pub enum Loss {
         /// Loss in the good state (`1-k` of netem).
         good: Share,
     },
-    /// Exactly every n-th packet.
-    Every(u32),
+    /// Exactly every n-th packet; the kernel counts to 65535 (`tc_gact_p`).
+    Every(u16),
 }
 
 /// Address family.

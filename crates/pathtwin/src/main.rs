@@ -1,2 +1,72 @@
-//! Find out why TCP is slow on a path, prove the fix on a twin of it
-fn main() {}
+//! Find out why TCP is slow on a path, prove the fix on a twin of it.
+
+mod arguments;
+mod exec;
+mod kernel;
+mod output;
+mod progress;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Command, Lab};
+
+/// Exit codes (see `docs/reference/exit-codes.md`).
+pub(crate) mod code {
+    /// A verdict: a check failed.
+    pub(crate) const VERDICT: u8 = 1;
+    /// Wrong use: arguments or spec.
+    pub(crate) const USE: u8 = 2;
+    /// The environment lacks something.
+    pub(crate) const LACKS: u8 = 3;
+    /// A run failed.
+    pub(crate) const FAILED: u8 = 4;
+}
+
+/// An error with the exit code it leads to.
+pub(crate) struct Failure {
+    code: u8,
+    error: anyhow::Error,
+}
+
+impl Failure {
+    pub(crate) fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
+        Self { code, error: error.into() }
+    }
+}
+
+impl From<lab::LabError> for Failure {
+    fn from(error: lab::LabError) -> Self {
+        use lab::LabError::{Kernel, NoGuest};
+        let code = if matches!(error, NoGuest(_) | Kernel(_)) { code::LACKS } else { code::FAILED };
+        Self::new(code, error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(code::FAILED, error)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Lab(lab) => match lab {
+            Lab::Run(run) => run::run(&run),
+            Lab::Exec(exec) => exec::exec(&exec),
+            Lab::Kernel(kernel) => kernel::kernel(&kernel),
+        },
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);
+            output::print(&script).map(|()| ExitCode::SUCCESS)
+        }
+    };
+    result.unwrap_or_else(|failure| {
+        eprintln!("pathtwin: {:#}", failure.error);
+        ExitCode::from(failure.code)
+    })
+}

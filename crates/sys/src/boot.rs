@@ -61,3 +61,26 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(&partial, bytes)?;
     fs::rename(&partial, path)
 }
+
+/// Has a child see `root` as its root and start in `directory` there, or in `/` if there is none.
+pub fn inside(command: &mut std::process::Command, root: &Path, directory: &str) -> io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let text = |s: &Path| CString::new(s.as_os_str().as_encoded_bytes()).map_err(io::Error::from);
+    let (root, directory) = (text(root)?, text(Path::new(directory))?);
+    // SAFETY: between fork and exec only system calls without allocation are made.
+    unsafe {
+        command.pre_exec(move || {
+            rustix::process::chroot(root.as_c_str())?;
+            if rustix::process::chdir(directory.as_c_str()).is_err() {
+                rustix::process::chdir(c"/")?;
+            }
+            Ok(())
+        });
+    }
+    Ok(())
+}
+
+/// Writes back all files.
+pub fn sync() {
+    rustix::fs::sync();
+}

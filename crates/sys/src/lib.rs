@@ -7,6 +7,7 @@ pub mod link;
 pub mod netlink;
 pub mod netns;
 pub mod sched;
+pub mod signal;
 pub mod socket;
 pub mod sysctl;
 pub mod tc;

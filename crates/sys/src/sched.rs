@@ -63,14 +63,43 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// CPU time the ended children of this process have used, in seconds.
-pub fn children_cpu_seconds() -> f64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: getrusage fills the whole struct it is given, or fails and leaves the zeroes.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChildEnd {
+    /// Exit code; absent if a signal ended it.
+    pub code: Option<i32>,
+    /// Processor time of the child and the descendants it waited for, seconds.
+    pub cpu_s: f64,
+}
+
+/// Waits up to `timeout` for a child to end, and reaps it; `None` if it still runs.
+pub fn wait_child(pid: u32, timeout: std::time::Duration) -> io::Result<Option<ChildEnd>> {
+    use rustix::{event, process};
+    let raw = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or(io::ErrorKind::InvalidInput)?;
+    let handle = process::pidfd_open(raw, process::PidfdFlags::empty())?;
+    let mut polled = [event::PollFd::new(&handle, event::PollFlags::IN)];
+    let timeout = event::Timespec::try_from(timeout).map_err(|_| io::ErrorKind::InvalidInput)?;
+    match event::poll(&mut polled, Some(&timeout)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
+        other => other?,
     };
+    let mut status = 0;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers are to local memory of the right types, which wait4 fills.
+    let (rc, usage) = unsafe {
+        let rc = libc::wait4(pid as libc::pid_t, &mut status, 0, usage.as_mut_ptr());
+        (rc, usage.assume_init())
+    };
+    if rc < 0 {
+        return Err(io::Error::last_os_error());
+    }
     let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+    Ok(Some(ChildEnd {
+        code,
+        cpu_s: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+    }))
 }

@@ -10,7 +10,7 @@ use sys::{
     Netlink, NetlinkError, Netns, ethtool,
     link::{self, NewLink, Route},
     sysctl,
-    tc::{self, Action, Handle, Qdisc},
+    tc::{self, Action, Handle, Hook, Qdisc},
 };
 
 use crate::{
@@ -162,8 +162,10 @@ fn make_host(host: &Host) -> Result<Node, BuildError> {
     ns.run(|| {
         host.sysctls.iter().try_for_each(|(name, value)| match sysctl::write(name, value) {
             // A kernel without IPv6 has none of its settings, and needs none.
-            Err(e) if name.starts_with("net.ipv6") && e.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
+            Err(e) if name.starts_with("net.ipv6") && e.io().kind() == io::ErrorKind::NotFound => {
+                Ok(())
+            }
+            done => done.map_err(io::Error::other),
         })
     })
     .and_then(|done| done)
@@ -245,8 +247,8 @@ fn dress(
         Stage::End => {
             if !plan.segmentation {
                 node.ns
-                    .run(|| ethtool::set(DEVICES[device], &[ethtool::Offload::Tso, ethtool::Offload::Gso], false))
-                    .and_then(|done| done)
+                    .run(|| whole_packets(DEVICES[device]))
+                    .and_then(|done| done.map_err(io::Error::other))
                     .map_err(system(node.name))?;
             }
             let (end, direction) = match host {
@@ -271,6 +273,12 @@ fn dress(
     Ok(())
 }
 
+/// Has a device cut segments up before it sends them.
+fn whole_packets(device: &str) -> Result<(), ethtool::EthtoolError> {
+    ethtool::set_offload(device, ethtool::Offload::Tso, false)?;
+    ethtool::set_offload(device, ethtool::Offload::Gso, false)
+}
+
 /// Periodic loss is an action on the packets that come out of the bottleneck.
 fn ingress_loss(
     bed: &mut Testbed,
@@ -284,7 +292,7 @@ fn ingress_loss(
     let fault = kernel(node.name);
     let mut nl = node.ns.route().map_err(&fault)?;
     clsact(&mut nl, device).map_err(&fault)?;
-    tc::add_filter(&mut nl, device, Handle::INGRESS, &Action::DropEvery(n)).map_err(&fault)?;
+    tc::add_matchall(&mut nl, device, Hook::Ingress, 1, &[Action::DropEvery(n)]).map_err(&fault)?;
     let counter = LossCounter::Ingress;
     bed.losses.push(LossStage { host, device, counter, stage: "loss", direction });
     Ok(())
@@ -336,8 +344,9 @@ impl Dressing {
         if line.queue == Queue::Policer {
             clsact(&mut self.nl, self.index)?;
             let burst_bytes = u32::try_from(line.buffer.bytes(cell.path.mtu).0).unwrap_or(u32::MAX);
-            let police = Action::Police { rate_bps: rate.bps(), burst_bytes };
-            tc::add_filter(&mut self.nl, self.index, Handle::EGRESS, &police)?;
+            let mtu_bytes = Some(cell.path.mtu + 14);
+            let police = Action::Police { rate_bps: rate.bps(), burst_bytes, mtu_bytes };
+            tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
             self.lose(LossCounter::Egress, "policer", direction);
         }
         Ok(())

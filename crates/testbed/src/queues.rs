@@ -78,7 +78,7 @@ pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
 pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdisc> {
     let loss = match line.loss {
         Loss::None | Loss::Every(_) => None,
-        Loss::Random(p) => Some(tc::Loss::Random { probability: p.get(), correlation: 0.0 }),
+        Loss::Random(p) => Some(tc::Loss::Random(p.get())),
         Loss::GilbertElliott { p, r, bad, good } => Some(tc::Loss::Gemodel(tc::Gemodel {
             p: p.get(),
             r: r.get(),
@@ -87,7 +87,7 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdi
         })),
     };
     let reorder = (!line.reorder.is_zero())
-        .then(|| tc::Reorder { probability: line.reorder.get(), correlation: 0.0, gap: 1 });
+        .then(|| tc::Reorder { probability: line.reorder.get(), gap: 1 });
     let wanted = !line.delay.is_zero()
         || !line.jitter.is_zero()
         || loss.is_some()

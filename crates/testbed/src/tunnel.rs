@@ -2,11 +2,11 @@
 
 use std::net::SocketAddr;
 
-use model::cell::Tunnel;
+use model::cell::{IpVersion, Tunnel};
 use sys::{
     Netns, NetlinkError,
     link::{self, NewLink, Route},
-    wireguard::{self, Peer},
+    wireguard::{Device, Peer, WireGuard},
 };
 
 use crate::address::{self, Side, TUNNEL};
@@ -36,7 +36,7 @@ pub(crate) fn make(
     ns: &Netns,
     tunnel: &Tunnel,
     side: Side,
-    outer: model::cell::IpVersion,
+    outer: IpVersion,
     far_network: u8,
     networks: &[u8],
 ) -> Result<(), NetlinkError> {
@@ -48,23 +48,23 @@ pub(crate) fn make(
         Side::Client => (&CLIENT, &SERVER, Side::Server),
         Side::Server => (&SERVER, &CLIENT, Side::Client),
     };
-    let everything = address::network(tunnel.ip, 0);
-    let any = match everything.0 {
-        std::net::IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),
-        std::net::IpAddr::V6(_) => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    let any: std::net::IpAddr = match tunnel.ip {
+        IpVersion::V4 => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpVersion::V6 => std::net::Ipv6Addr::UNSPECIFIED.into(),
     };
-    let config = wireguard::Config {
+    let device = Device {
         private_key: Some(own.private),
         listen_port: Some(PORT),
         peers: vec![Peer {
             public_key: peer.public,
+            preshared_key: None,
             endpoint: Some(SocketAddr::new(address::host(outer, far_network, other), PORT)),
             allowed_ips: vec![(any, 0)],
-            ..Peer::default()
+            keepalive_s: None,
         }],
-        ..wireguard::Config::default()
+        ..Device::default()
     };
-    wireguard::set_device(&mut ns.generic()?, index, &config)?;
+    WireGuard::new(ns.generic()?)?.set(index, &device)?;
     let own = address::host(tunnel.ip, TUNNEL, side);
     link::add_address(&mut nl, index, own, address::prefix(tunnel.ip))?;
     link::set_up(&mut nl, index)?;
