@@ -1,0 +1,145 @@
+//! One guest: a kernel process with a job.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use model::{job::{JOB_FILE, Job, OUTPUT_FILE}, units::Seed};
+
+use crate::{LabError, sandbox::Sandbox};
+
+/// How a guest is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Boot<'a> {
+    /// The kernel image.
+    pub kernel: &'a Path,
+    /// The folders it lives in.
+    pub sandbox: &'a Sandbox,
+    /// Processor to run on; absent = any.
+    pub cpu: Option<usize>,
+    /// Real time after which it is ended.
+    pub wall_limit: Duration,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// What a guest cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Real time, s.
+    pub wall_s: f64,
+    /// Processor time, s.
+    pub cpu_s: f64,
+}
+
+/// The command line: the same for all cells of a memory size, because the kernel mixes it into its
+/// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` stands for the
+/// cell's folder, whatever its name is.
+fn arguments(memory_mb: u64) -> Vec<String> {
+    let mut arguments = vec![format!("mem={memory_mb}M")];
+    arguments.extend(
+        [
+            "seccomp=on",
+            "time-travel=inf-cpu",
+            "time-travel-start=1700000000000000000",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            "rootflags=/../root",
+            "hostfs=/proc/self/cwd",
+            "ro",
+            "init=/init",
+            "con=null",
+            "con0=null,fd:1",
+            "quiet",
+            "panic=-1",
+        ]
+        .map(str::to_owned),
+    );
+    arguments
+}
+
+/// Runs a job in a guest and leaves what came out in `folder`.
+pub fn run(boot: Boot<'_>, folder: &Path, job: &Job, seed: Seed, memory_mb: u64) -> Result<Cost, LabError> {
+    let file = folder.join(JOB_FILE);
+    let text = serde_json::to_vec(job).map_err(|e| LabError::Result(file.clone(), e.to_string()))?;
+    fs::write(&file, text).map_err(LabError::file("write", &file))?;
+    let console = folder.join("console.txt");
+    let output = fs::File::create(&console).map_err(LabError::file("make", &console))?;
+    let errors = output.try_clone().map_err(LabError::file("use", &console))?;
+    let mut command = Command::new(boot.kernel);
+    command
+        .args(arguments(memory_mb))
+        .current_dir(folder)
+        .env_clear()
+        .env("PATHTWIN_SEED", seed.to_string())
+        .env("TMPDIR", boot.sandbox.memory_folder())
+        .env("HOME", folder)
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(errors);
+    sys::sched::confine(&mut command, boot.cpu);
+    let started = Instant::now();
+    let child = command.spawn().map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
+    let pid = child.id();
+    let end = wait(boot, pid, started);
+    // Nothing of a guest may outlive it, however it ended.
+    sys::sched::kill_group(pid);
+    let end = match end? {
+        Some(end) => end,
+        None => {
+            let _ = sys::sched::wait_child(pid, Duration::from_secs(10));
+            return Err(if boot.stop.load(Ordering::Relaxed) {
+                LabError::Stopped
+            } else {
+                LabError::TooLong { seconds: boot.wall_limit.as_secs(), console: tail(&console) }
+            });
+        }
+    };
+    if !folder.join(OUTPUT_FILE).exists() {
+        let how = match end.code {
+            Some(code) => format!("exit code {code}"),
+            None => "ended by a signal".to_owned(),
+        };
+        return Err(LabError::NoResult { how, console: tail(&console) });
+    }
+    Ok(Cost { wall_s: started.elapsed().as_secs_f64(), cpu_s: end.cpu_s })
+}
+
+/// Waits for the end, the limit, or the user; `None` if it is to be ended.
+fn wait(boot: Boot<'_>, pid: u32, started: Instant) -> Result<Option<sys::sched::ChildEnd>, LabError> {
+    loop {
+        let look = Duration::from_millis(50);
+        let end = sys::sched::wait_child(pid, look)
+            .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
+        if end.is_some() {
+            return Ok(end);
+        }
+        if boot.stop.load(Ordering::Relaxed) || started.elapsed() > boot.wall_limit {
+            return Ok(None);
+        }
+    }
+}
+
+/// The last lines of a console.
+fn tail(console: &Path) -> String {
+    let text = fs::read(console).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+/// The guest program: `PATHTWIN_GUEST`, or `pathtwin-guest` beside this program.
+pub fn program() -> Result<std::path::PathBuf, LabError> {
+    let path = match std::env::var_os("PATHTWIN_GUEST") {
+        Some(path) => path.into(),
+        None => {
+            let own = std::env::current_exe().map_err(LabError::file("find", "this program"))?;
+            own.with_file_name("pathtwin-guest")
+        }
+    };
+    if path.is_file() { Ok(path) } else { Err(LabError::NoGuest(path)) }
+}

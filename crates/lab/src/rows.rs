@@ -1,0 +1,182 @@
+//! From records to rows: what a cell measured, one row for each group of flows and direction.
+
+mod queue;
+mod tcp;
+mod udp;
+
+use model::{
+    cell::{Cell, Direction, TrafficKind},
+    record::{Flow, Kind, ProbeSample, Record, records},
+    row::{Layer, ROW_SCHEMA, Row},
+};
+
+use crate::{LabError, cell::CellResult};
+
+
+/// The rows of a cell.
+pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
+    let all = records(&result.records)?.collect::<Result<Vec<_>, _>>()?;
+    let truth = records(&result.truth)?.collect::<Result<Vec<_>, _>>()?;
+    let mut rows = Vec::new();
+    let groups = std::iter::once((None, &cell.traffic))
+        .chain(cell.cross.iter().enumerate().map(|(i, t)| (Some(i), t)));
+    for (cross, traffic) in groups {
+        for &direction in &traffic.directions {
+            let flows: Vec<&Flow> = result
+                .output
+                .flows
+                .iter()
+                .filter(|f| f.cross == cross && f.direction == direction)
+                .collect();
+            let mut row = empty(cell, result, direction, cross, flows.len());
+            let window = Window::new(cell, traffic);
+            match traffic.kind {
+                TrafficKind::Tcp => tcp::fill(&mut row, &flows, &all, window),
+                TrafficKind::Udp { .. } => udp::fill(&mut row, &flows, &all, window),
+                TrafficKind::Short { .. } => short(&mut row, &flows, &all, window),
+                TrafficKind::Idle => {}
+            }
+            if cross.is_none() {
+                probes(&mut row, cell, result, &all);
+                queue::fill(&mut row, result, &truth, window);
+            }
+            row.invalid_because.extend(flows.iter().filter_map(|f| f.error.clone()));
+            row.invalid_because.sort();
+            row.invalid_because.dedup();
+            row.valid = row.invalid_because.is_empty();
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// The time over which a group is measured, ns after the load started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    from: i64,
+    to: i64,
+}
+
+impl Window {
+    fn new(cell: &Cell, traffic: &model::cell::Traffic) -> Self {
+        let ns = |d: std::time::Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
+        let end = ns(cell.warmup + cell.duration);
+        let to = traffic.stop.map_or(end, |stop| ns(stop).min(end));
+        Self { from: ns(cell.warmup.max(traffic.start)).min(to), to }
+    }
+
+    fn seconds(self) -> f64 {
+        (self.to - self.from) as f64 / 1e9
+    }
+
+    fn holds(self, at: i64) -> bool {
+        (self.from..=self.to).contains(&at)
+    }
+}
+
+/// The last record at or before `at`, of records in the order of time.
+pub(crate) fn at_or_before<'a, 'r>(records: &[&'a Record<'r>], at: i64) -> Option<&'a Record<'r>> {
+    records[..records.partition_point(|r| r.at_ns <= at)].last().copied()
+}
+
+/// Records of one kind and flow or queue.
+pub(crate) fn of<'a, 'r>(all: &'a [Record<'r>], kind: Kind, id: u16) -> Vec<&'a Record<'r>> {
+    all.iter().filter(|r| r.kind == kind && r.id == id).collect()
+}
+
+fn empty(
+    cell: &Cell,
+    result: &CellResult,
+    direction: Direction,
+    cross: Option<usize>,
+    flows: usize,
+) -> Row {
+    Row {
+        schema: ROW_SCHEMA,
+        name: cell.name.clone(),
+        factors: cell.factors.clone(),
+        seed: cell.seed,
+        layer: if cell.tunnel.is_some() { Layer::Tunnel } else { Layer::Underlay },
+        direction,
+        cross,
+        flows,
+        goodput_mbps: None,
+        goodput_range_mbps: None,
+        retransmits: None,
+        segments: None,
+        cc_requested: None,
+        cc_used: None,
+        tcp_rtt_p50_ms: None,
+        cwnd_p50: None,
+        rwnd_limited: None,
+        sndbuf_limited: None,
+        probe_idle_p50_ms: None,
+        probe_n: None,
+        probe_p50_ms: None,
+        probe_p99_ms: None,
+        probe_lost: None,
+        queue_p50_ms: None,
+        queue_p99_ms: None,
+        queue_drops: None,
+        queue_marks: None,
+        true_loss: None,
+        udp_lost: None,
+        udp_reordered: None,
+        udp_duplicates: None,
+        udp_jitter_ms: None,
+        short_n: None,
+        short_p50_ms: None,
+        short_p99_ms: None,
+        valid: true,
+        invalid_because: Vec::new(),
+        kernel: result.output.kernel.clone(),
+        cpu_s: result.cost.cpu_s,
+        virtual_s: result.output.virtual_ns as f64 / 1e9,
+        wall_s: result.cost.wall_s,
+        cached: result.cached,
+        digest: result.digest.clone(),
+    }
+}
+
+/// Round trips of the probes: idle before the load, loaded while measuring.
+fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
+    let answers: Vec<(i64, f64)> = all
+        .iter()
+        .filter(|r| r.kind == Kind::Probe)
+        .map(|r| (r.at_ns, ProbeSample::read(r.payload).rtt_ns as f64 / 1e6))
+        .collect();
+    let pick = |holds: &dyn Fn(i64) -> bool| -> Vec<f64> {
+        answers.iter().filter(|(at, _)| holds(*at)).map(|(_, rtt)| *rtt).collect()
+    };
+    let window = Window::new(cell, &cell.traffic);
+    row.probe_idle_p50_ms = stats::median(&pick(&|at| at < 0));
+    if cell.traffic.kind == TrafficKind::Idle {
+        return;
+    }
+    let loaded = |at: i64| at >= window.from && at < window.to;
+    let rtts = pick(&loaded);
+    let sent = result.output.probes_sent_ns.iter().filter(|&&at| loaded(at)).count();
+    if sent > 0 {
+        row.probe_n = Some(rtts.len() as u64);
+        row.probe_lost = Some(1.0 - rtts.len() as f64 / sent as f64);
+        row.probe_p50_ms = stats::median(&rtts);
+        row.probe_p99_ms = stats::percentile(&rtts, 99.0);
+    }
+}
+
+fn short(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
+    use model::record::ShortSample;
+    let done: Vec<ShortSample> = all
+        .iter()
+        .filter(|r| r.kind == Kind::Short && flows.iter().any(|f| f.id == r.id))
+        .filter(|r| window.holds(r.at_ns))
+        .map(|r| ShortSample::read(r.payload))
+        .collect();
+    let times: Vec<f64> = done.iter().map(|s| s.complete_ns as f64 / 1e6).collect();
+    row.cc_requested = flows.first().and_then(|f| f.cc_requested.clone());
+    row.short_n = Some(done.len() as u64);
+    row.short_p50_ms = stats::median(&times);
+    row.short_p99_ms = stats::percentile(&times, 99.0);
+    let bytes: u64 = done.iter().map(|s| s.bytes).sum();
+    row.goodput_mbps = Some(bytes as f64 * 8.0 / 1e6 / window.seconds());
+}

@@ -1,0 +1,40 @@
+//! The truth about the bottleneck's queue and the losses made on purpose.
+
+use model::{
+    record::{Kind, QueueSample, Record},
+    row::Row,
+};
+
+use super::{Window, of};
+use crate::cell::CellResult;
+
+pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], window: Window) {
+    let bottleneck = result
+        .output
+        .queues
+        .iter()
+        .find(|q| q.place == "bottleneck" && q.direction == row.direction);
+    if let Some((queue, rate)) = bottleneck.and_then(|q| Some((q, q.rate_bps?))) {
+        let samples = of(truth, Kind::Queue, queue.id);
+        let waits: Vec<f64> = samples
+            .iter()
+            .filter(|r| window.holds(r.at_ns))
+            .map(|r| QueueSample::read(r.payload).backlog_bytes as f64 * 8e3 / rate as f64)
+            .collect();
+        row.queue_p50_ms = stats::median(&waits);
+        row.queue_p99_ms = stats::percentile(&waits, 99.0);
+        if let Some(last) = samples.last().map(|r| QueueSample::read(r.payload)) {
+            row.queue_drops = Some(last.drops);
+            row.queue_marks = Some(last.marks);
+        }
+    }
+    for loss in result.output.losses.iter().filter(|l| l.direction == row.direction) {
+        match loss.stage.as_str() {
+            "policer" => row.queue_drops = Some(loss.drops),
+            _ if loss.packets > 0 => {
+                row.true_loss = Some(loss.drops as f64 / loss.packets as f64);
+            }
+            _ => {}
+        }
+    }
+}

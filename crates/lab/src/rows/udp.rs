@@ -1,0 +1,43 @@
+//! Rows of constant-rate UDP.
+
+use model::{
+    record::{Flow, Kind, Record, UdpSample},
+    row::Row,
+};
+
+use super::{Window, at_or_before, of};
+
+pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
+    let (mut bits, mut received, mut sent, mut reordered, mut duplicates) = (0.0, 0, 0, 0, 0);
+    let mut jitters = Vec::new();
+    let mut any = false;
+    for flow in flows {
+        let samples = of(all, Kind::Udp, flow.id);
+        let end = at_or_before(&samples, window.to);
+        let start = at_or_before(&samples, window.from);
+        let (Some(end), begun) = (end, start.map(|r| UdpSample::read(r.payload))) else { continue };
+        let begun = begun.unwrap_or_default();
+        let ended = UdpSample::read(end.payload);
+        // Rates are over the time between the two samples, not over the window: a sample is
+        // written when a batch of datagrams is complete.
+        let seconds = (end.at_ns - start.map_or(window.from, |r| r.at_ns)) as f64 / 1e9;
+        if seconds > 0.0 {
+            any = true;
+            bits += (ended.bytes - begun.bytes) as f64 * 8.0 / seconds;
+        }
+        received += ended.received - begun.received;
+        sent += ended.highest - begun.highest;
+        reordered += ended.reordered - begun.reordered;
+        duplicates += ended.duplicates - begun.duplicates;
+        jitters.push(ended.jitter_ns as f64 / 1e6);
+    }
+    if any {
+        row.goodput_mbps = Some(bits / 1e6);
+        row.udp_reordered = Some(reordered);
+        row.udp_duplicates = Some(duplicates);
+        row.udp_jitter_ms = stats::mean(&jitters);
+        row.udp_lost = (sent > 0).then(|| (1.0 - received as f64 / sent as f64).max(0.0));
+    } else {
+        row.invalid_because.push("no datagram arrived".to_owned());
+    }
+}

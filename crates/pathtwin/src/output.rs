@@ -1,0 +1,31 @@
+//! Standard output: data only, and a reader that goes away is no error.
+
+use std::io::{self, Write};
+
+use crate::{Failure, code};
+
+/// Prints bytes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(code::FAILED, e)),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a value as one JSON document.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(|e| Failure::new(code::FAILED, e))?;
+    text.push(b'\n');
+    print(&text)
+}
+
+/// Prints values as one JSON line each.
+pub(crate) fn json_lines<T: serde::Serialize>(values: &[T]) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    for value in values {
+        serde_json::to_writer(&mut text, value).map_err(|e| Failure::new(code::FAILED, e))?;
+        text.push(b'\n');
+    }
+    print(&text)
+}
