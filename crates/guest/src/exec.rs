@@ -6,7 +6,7 @@
 use std::{
     fs::{self, File},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     time::Duration,
 };
 
@@ -42,7 +42,11 @@ pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput>
     }
     let statuses = finish(children)?;
     boot::sync();
-    Ok(ExecOutput { error: None, statuses, virtual_ns: Instant::now().0 })
+    Ok(ExecOutput {
+        error: None,
+        statuses,
+        virtual_ns: Instant::now().0,
+    })
 }
 
 fn mount_host(bed: &Testbed) -> anyhow::Result<()> {
@@ -76,10 +80,14 @@ fn start(
     number: usize,
     command: &job::Command,
 ) -> anyhow::Result<Child> {
-    let node = bed.hosts.iter().find(|h| h.name == command.node).with_context(|| {
-        let names: Vec<&str> = bed.hosts.iter().map(|h| h.name).collect();
-        format!("no node {}; there are {}", command.node, names.join(", "))
-    })?;
+    let node = bed
+        .hosts
+        .iter()
+        .find(|h| h.name == command.node)
+        .with_context(|| {
+            let names: Vec<&str> = bed.hosts.iter().map(|h| h.name).collect();
+            format!("no node {}; there are {}", command.node, names.join(", "))
+        })?;
     let (program, arguments) = command.argv.split_first().context("no program")?;
     let file = |end: &str| File::create(engine.folder.join(format!("{number}.{end}")));
     let mut child = Command::new(program);
@@ -89,7 +97,8 @@ fn start(
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", "/tmp")
         .env("LANG", "C.UTF-8")
-        .stdin(Stdio::null())
+        // Not Stdio::null(): that opens /dev/null of the guest, which has none.
+        .stdin(File::open("/host/dev/null")?)
         .stdout(file("stdout")?)
         .stderr(file("stderr")?);
     boot::inside(&mut child, Path::new(HOST), &exec.directory)?;
@@ -116,7 +125,10 @@ fn finish(mut children: Vec<Child>) -> anyhow::Result<Vec<Option<i32>>> {
         statuses.push(status.map(|s| s.code().unwrap_or_else(|| 128 + s.signal().unwrap_or(0))));
     }
     if let Some(status) = statuses.last_mut() {
-        *status = Some(last.code().unwrap_or_else(|| 128 + last.signal().unwrap_or(0)));
+        *status = Some(
+            last.code()
+                .unwrap_or_else(|| 128 + last.signal().unwrap_or(0)),
+        );
     }
     Ok(statuses)
 }
@@ -125,9 +137,15 @@ fn watchdog(engine: Engine<'_>, programs: usize, limit: Duration) {
     let file = engine.folder.join(job::OUTPUT_FILE);
     std::thread::spawn(move || {
         Instant(0).after(FIRST + limit).wait();
-        let error = Some(format!("stopped after {limit:?} of virtual time (see --limit)"));
+        let error = Some(format!(
+            "stopped after {limit:?} of virtual time (see --limit)"
+        ));
         let virtual_ns = Instant::now().0;
-        let output = ExecOutput { error, statuses: vec![None; programs], virtual_ns };
+        let output = ExecOutput {
+            error,
+            statuses: vec![None; programs],
+            virtual_ns,
+        };
         boot::sync();
         if let Ok(bytes) = serde_json::to_vec(&output) {
             let _ = boot::write_whole(&file, &bytes);

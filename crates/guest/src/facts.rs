@@ -6,7 +6,9 @@ use model::job::Facts;
 pub(crate) fn collect() -> anyhow::Result<Facts> {
     let tried = testbed::needs::try_all()?;
     let names = |kind: testbed::needs::Kind| {
-        let found = tried.iter().filter(|t| t.kind == kind && t.refusal.is_none());
+        let found = tried
+            .iter()
+            .filter(|t| t.kind == kind && t.refusal.is_none());
         found.map(|t| t.name.to_owned()).collect()
     };
     let congestion = sys::sysctl::read("net.ipv4.tcp_available_congestion_control")?;

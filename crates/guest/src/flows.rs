@@ -54,8 +54,12 @@ impl Running {
 pub(crate) fn start(cell: &Cell, bed: &Arc<Testbed>, times: Times) -> anyhow::Result<Running> {
     let file = Arc::new(socket::zeroes(tcp::CHUNK)?);
     let mut flows = Vec::new();
-    let groups = std::iter::once((None, &cell.traffic))
-        .chain(cell.cross.iter().enumerate().map(|(i, cross)| (Some(i), cross)));
+    let groups = std::iter::once((None, &cell.traffic)).chain(
+        cell.cross
+            .iter()
+            .enumerate()
+            .map(|(i, cross)| (Some(i), cross)),
+    );
     for (cross, traffic) in groups {
         for &direction in &traffic.directions {
             for _ in 0..traffic.flows {
@@ -63,7 +67,15 @@ pub(crate) fn start(cell: &Cell, bed: &Arc<Testbed>, times: Times) -> anyhow::Re
                     continue;
                 }
                 let id = u16::try_from(flows.len())?;
-                let site = Site { cell, bed, times, id, cross, direction, traffic };
+                let site = Site {
+                    cell,
+                    bed,
+                    times,
+                    id,
+                    cross,
+                    direction,
+                    traffic,
+                };
                 flows.push(site.start(&file)?);
             }
         }
@@ -90,9 +102,11 @@ impl Site<'_> {
             TrafficKind::Udp { rate, payload } => {
                 (self.constant(start, rate, payload)?, "udp", None)
             }
-            TrafficKind::Short { size } => {
-                (self.exchanges(start, size.0)?, "short", Some(self.congestion()))
-            }
+            TrafficKind::Short { size } => (
+                self.exchanges(start, size.0)?,
+                "short",
+                Some(self.congestion()),
+            ),
             TrafficKind::Idle => anyhow::bail!("idle traffic has no flows"),
         };
         let info = Info {
@@ -134,13 +148,18 @@ impl Site<'_> {
             Direction::Down => &self.cell.ends.server,
             Direction::Up => &self.cell.ends.client,
         };
-        end.notsent_lowat.map(|b| u32::try_from(b.0).unwrap_or(u32::MAX))
+        end.notsent_lowat
+            .map(|b| u32::try_from(b.0).unwrap_or(u32::MAX))
     }
 
     fn listen(&self) -> anyhow::Result<std::net::TcpListener> {
         let options = self.options(self.direction == Direction::Down);
         let at = self.server_address()?;
-        Ok(self.bed.server().ns.run(|| socket::tcp_listener(at, &options))??)
+        Ok(self
+            .bed
+            .server()
+            .ns
+            .run(|| socket::tcp_listener(at, &options))??)
     }
 
     fn connector(
@@ -157,7 +176,13 @@ impl Site<'_> {
             Direction::Up => Role::Sender,
         };
         let connect = Box::new(self.connector()?);
-        Ok(tcp::bulk(self.listen()?, connect, role, start, file.clone())?)
+        Ok(tcp::bulk(
+            self.listen()?,
+            connect,
+            role,
+            start,
+            file.clone(),
+        )?)
     }
 
     fn exchanges(&self, start: Instant, size: u64) -> anyhow::Result<Flow> {
@@ -167,7 +192,14 @@ impl Site<'_> {
         };
         let connect = Box::new(self.connector()?);
         let zero = self.times.zero;
-        Ok(short::exchanges(self.listen()?, connect, exchange, self.id, start, zero)?)
+        Ok(short::exchanges(
+            self.listen()?,
+            connect,
+            exchange,
+            self.id,
+            start,
+            zero,
+        )?)
     }
 
     fn constant(
@@ -190,7 +222,11 @@ impl Site<'_> {
         sender.connect(to)?;
         receiver.connect(from)?;
         // Only its own device's fq paces a socket; a tunnel device in between hides it.
-        let hidden = self.cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Ends);
+        let hidden = self
+            .cell
+            .tunnel
+            .as_ref()
+            .is_some_and(|t| t.at == TunnelAt::Ends);
         let by_queue = end.qdisc == EndQdisc::Fq && end.shape.is_none() && !hidden;
         let bits = u64::from(payload) * 8;
         let every = Duration::from_nanos(bits * 1_000_000_000 / rate.bps().max(1));

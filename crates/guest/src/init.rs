@@ -15,5 +15,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     // For all namespaces together, so not the testbed's to set: at its default a guest with little
     // memory falls into TCP memory pressure, in pages (net/ipv4/tcp.c, tcp_init_mem).
     sys::sysctl::write("net.ipv4.tcp_mem", "4194304 4194304 4194304")?;
-    work(Engine { folder: Path::new(FOLDER), guest: true })
+    work(Engine {
+        folder: Path::new(FOLDER),
+        guest: true,
+    })
 }

@@ -37,7 +37,9 @@ fn main() -> ExitCode {
     let (mode, folder) = (arguments.next(), arguments.next());
     let result = match (mode, folder) {
         (Some(mode), Some(folder)) if mode == "native" => native(Path::new(&folder)),
-        _ => Err(anyhow::anyhow!("usage: pathtwin-guest native FOLDER; or as the init of a guest")),
+        _ => Err(anyhow::anyhow!(
+            "usage: pathtwin-guest native FOLDER; or as the init of a guest"
+        )),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,7 +51,10 @@ fn main() -> ExitCode {
 }
 
 fn native(folder: &Path) -> anyhow::Result<()> {
-    work(Engine { folder, guest: false })
+    work(Engine {
+        folder,
+        guest: false,
+    })
 }
 
 /// Does the job of a folder and writes what came out.

@@ -40,7 +40,12 @@ impl Times {
     fn new(cell: &Cell, from: Instant) -> Self {
         let zero = from.after(cell.idle);
         let measured = zero.after(cell.warmup);
-        Self { first: from, zero, measured, end: measured.after(cell.duration) }
+        Self {
+            first: from,
+            zero,
+            measured,
+            end: measured.after(cell.duration),
+        }
     }
 }
 
@@ -93,7 +98,8 @@ fn connect_probes(bed: &Testbed) -> anyhow::Result<std::net::UdpSocket> {
 
 /// The address of an end.
 pub(crate) fn address(node: &Node) -> anyhow::Result<std::net::IpAddr> {
-    node.address.with_context(|| format!("{} has no address", node.name))
+    node.address
+        .with_context(|| format!("{} has no address", node.name))
 }
 
 fn start_probes(
@@ -102,8 +108,13 @@ fn start_probes(
     times: Times,
     exact_timers: bool,
 ) -> anyhow::Result<Probes> {
-    let schedule =
-        Schedule { first: times.first, every, end: times.end, zero: times.zero, exact_timers };
+    let schedule = Schedule {
+        first: times.first,
+        every,
+        end: times.end,
+        zero: times.zero,
+        exact_timers,
+    };
     Ok(probe::start(socket, schedule)?)
 }
 
@@ -142,7 +153,10 @@ fn empty(error: Option<String>) -> Output {
 
 /// Release of the running kernel.
 pub(crate) fn release() -> String {
-    fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
+    fs::read_to_string("/proc/sys/kernel/osrelease")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 fn describe(cell: &Cell, bed: &Testbed, running: &mut flows::Running) -> anyhow::Result<Output> {
@@ -180,8 +194,14 @@ fn join(streams: &[Stream]) -> Stream {
 fn counters(bed: &Testbed) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for node in [bed.client(), bed.server()] {
-        for file in ["/proc/thread-self/net/netstat", "/proc/thread-self/net/snmp"] {
-            let text = node.ns.run(|| fs::read_to_string(file)).and_then(|text| text);
+        for file in [
+            "/proc/thread-self/net/netstat",
+            "/proc/thread-self/net/snmp",
+        ] {
+            let text = node
+                .ns
+                .run(|| fs::read_to_string(file))
+                .and_then(|text| text);
             read_counters(node.name, &text.unwrap_or_default(), &mut all);
         }
     }
@@ -193,7 +213,9 @@ fn read_counters(node: &str, text: &str, into: &mut BTreeMap<String, u64>) {
     let lines: Vec<&str> = text.lines().collect();
     for pair in lines.chunks_exact(2) {
         let (mut names, mut values) = (pair[0].split_whitespace(), pair[1].split_whitespace());
-        let (Some(group), Some(_)) = (names.next(), values.next()) else { continue };
+        let (Some(group), Some(_)) = (names.next(), values.next()) else {
+            continue;
+        };
         for (name, value) in names.zip(values) {
             if let Ok(value) = value.parse() {
                 into.insert(format!("{node}.{group}{name}").replace(':', "."), value);
@@ -202,11 +224,17 @@ fn read_counters(node: &str, text: &str, into: &mut BTreeMap<String, u64>) {
     }
 }
 
-fn increase(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+fn increase(
+    before: &BTreeMap<String, u64>,
+    after: &BTreeMap<String, u64>,
+) -> BTreeMap<String, u64> {
     after
         .iter()
         .map(|(name, value)| {
-            (name.clone(), value.saturating_sub(before.get(name).copied().unwrap_or(0)))
+            (
+                name.clone(),
+                value.saturating_sub(before.get(name).copied().unwrap_or(0)),
+            )
         })
         .filter(|(_, increase)| *increase > 0)
         .collect()

@@ -49,7 +49,10 @@ pub(crate) fn watch(
         let at = next.min(times.end);
         // The start and the end of measuring are looked at whole, whatever the grid.
         let marks = [times.measured, times.end];
-        let at = marks.into_iter().filter(|&m| m > last(next, cell)).fold(at, Ord::min);
+        let at = marks
+            .into_iter()
+            .filter(|&m| m > last(next, cell))
+            .fold(at, Ord::min);
         at.wait();
         let mark = marks.contains(&at);
         let ns = at.since(times.zero);
@@ -101,13 +104,26 @@ fn sample_flow(started: &Started, ns: i64, whole: bool, records: &mut Stream) {
 
 fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
     let (marks, delay_us, delay_l4s_us) = match stats.extra {
-        Some(QdiscExtra::Codel { ecn_mark, ldelay_us, .. }) => (ecn_mark, ldelay_us, 0),
+        Some(QdiscExtra::Codel {
+            ecn_mark,
+            ldelay_us,
+            ..
+        }) => (ecn_mark, ldelay_us, 0),
         Some(QdiscExtra::FqCodel { ecn_mark, .. }) => (ecn_mark, 0, 0),
-        Some(QdiscExtra::Pie { ecn_mark, delay_us, .. }) => (ecn_mark, delay_us, 0),
-        Some(QdiscExtra::Cake { ecn_mark, avg_delay_us, .. }) => (ecn_mark, avg_delay_us, 0),
-        Some(QdiscExtra::DualPi2 { ecn_mark, delay_c_us, delay_l_us, .. }) => {
-            (ecn_mark, delay_c_us, delay_l_us)
-        }
+        Some(QdiscExtra::Pie {
+            ecn_mark, delay_us, ..
+        }) => (ecn_mark, delay_us, 0),
+        Some(QdiscExtra::Cake {
+            ecn_mark,
+            avg_delay_us,
+            ..
+        }) => (ecn_mark, avg_delay_us, 0),
+        Some(QdiscExtra::DualPi2 {
+            ecn_mark,
+            delay_c_us,
+            delay_l_us,
+            ..
+        }) => (ecn_mark, delay_c_us, delay_l_us),
         Some(QdiscExtra::Red { marked, .. }) => (marked, 0, 0),
         Some(QdiscExtra::Netem { .. } | QdiscExtra::Fq { .. }) | None => (0, 0, 0),
     };
@@ -140,7 +156,12 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
             LossCounter::Egress => action(&mut nl, stage.device, Hook::Egress)?,
         };
         let (direction, stage) = (stage.direction, stage.stage.to_owned());
-        all.push(LossTruth { direction, stage, packets, drops });
+        all.push(LossTruth {
+            direction,
+            stage,
+            packets,
+            drops,
+        });
     }
     Ok(all)
 }
@@ -148,5 +169,7 @@ pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
 /// Packets an action has seen, and those it dropped.
 fn action(nl: &mut sys::Netlink, device: u32, hook: Hook) -> anyhow::Result<(u64, u64)> {
     let actions = tc::action_drops(nl, device, hook)?;
-    Ok(actions.first().map_or((0, 0), |a| (a.packets, u64::from(a.drops))))
+    Ok(actions
+        .first()
+        .map_or((0, 0), |a| (a.packets, u64::from(a.drops))))
 }

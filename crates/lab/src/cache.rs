@@ -7,7 +7,10 @@ use std::{
     time::SystemTime,
 };
 
-use model::{cell::Cell, job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE}};
+use model::{
+    cell::Cell,
+    job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
+};
 
 use crate::{
     LabError,
@@ -51,7 +54,10 @@ impl Cache {
         let place = self.place(cell);
         let cost = fs::read_to_string(place.join(COST_FILE)).ok()?;
         let (wall, cpu) = cost.trim().split_once(' ')?;
-        let cost = Cost { wall_s: wall.parse().ok()?, cpu_s: cpu.parse().ok()? };
+        let cost = Cost {
+            wall_s: wall.parse().ok()?,
+            cpu_s: cpu.parse().ok()?,
+        };
         match cell::read(&place, cost, true) {
             Ok(result) => Some(result),
             Err(_) => {
@@ -94,7 +100,9 @@ impl Cache {
         let mut all: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for shelf in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             for entry in fs::read_dir(shelf.path()).into_iter().flatten().flatten() {
-                let Ok(changed) = entry.metadata().and_then(|m| m.modified()) else { continue };
+                let Ok(changed) = entry.metadata().and_then(|m| m.modified()) else {
+                    continue;
+                };
                 all.push((changed, size(&entry.path()), entry.path()));
             }
         }
@@ -111,12 +119,19 @@ impl Cache {
 
 fn size(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum()
+    files
+        .filter_map(|f| f.metadata().ok())
+        .map(|m| m.len())
+        .sum()
 }
 
 /// The folder results are remembered in.
 pub fn folder() -> Result<PathBuf, LabError> {
-    let given = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let given = |name| {
+        std::env::var_os(name)
+            .filter(|v| !v.is_empty())
+            .map(PathBuf::from)
+    };
     given("PATHTWIN_CACHE")
         .or_else(|| Some(given("XDG_CACHE_HOME")?.join("pathtwin")))
         .or_else(|| Some(given("HOME")?.join(".cache/pathtwin")))

@@ -59,17 +59,33 @@ pub fn read(folder: &Path, cost: Cost, cached: bool) -> Result<CellResult, LabEr
         serde_json::from_slice(&description).map_err(|e| LabError::Result(path, e.to_string()))?;
     if output.error.is_some() {
         let (records, truth) = (Vec::new(), Vec::new());
-        return Ok(CellResult { output, records, truth, digest: String::new(), cost, cached });
+        return Ok(CellResult {
+            output,
+            records,
+            truth,
+            digest: String::new(),
+            cost,
+            cached,
+        });
     }
     let (_, records) = read(RECORDS_FILE)?;
     let (_, truth) = read(TRUTH_FILE)?;
     let mut hasher = blake3::Hasher::new();
     for part in [&description, &records, &truth] {
         // With its length before it, no part can pass for the end of another.
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
     }
     let digest = hasher.finalize().to_hex().to_string();
-    Ok(CellResult { output, records, truth, digest, cost, cached })
+    Ok(CellResult {
+        output,
+        records,
+        truth,
+        digest,
+        cost,
+        cached,
+    })
 }
 
 /// Memory of a cell's guest: room for all that its queues, windows and delays can hold, counted at
@@ -79,7 +95,9 @@ pub fn memory_mb(cell: &Cell) -> u64 {
     const BASE: u64 = 192 << 20;
     let path = &cell.path;
     let holds = [&path.down, &path.up].map(|line| {
-        let rate = line.rate.unwrap_or(model::units::Rate::from_bps(10_000_000_000));
+        let rate = line
+            .rate
+            .unwrap_or(model::units::Rate::from_bps(10_000_000_000));
         rate.bytes_in(path.rtt() + line.jitter).0 + line.buffer.bytes(path.mtu).0
     });
     let flows: u64 = std::iter::once(&cell.traffic)

@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{job::{JOB_FILE, Job, OUTPUT_FILE}, units::Seed};
+use model::{
+    job::{JOB_FILE, Job, OUTPUT_FILE},
+    units::Seed,
+};
 
 use crate::{LabError, sandbox::Sandbox};
 
@@ -63,13 +66,22 @@ fn arguments(memory_mb: u64) -> Vec<String> {
 }
 
 /// Runs a job in a guest and leaves what came out in `folder`.
-pub fn run(boot: Boot<'_>, folder: &Path, job: &Job, seed: Seed, memory_mb: u64) -> Result<Cost, LabError> {
+pub fn run(
+    boot: Boot<'_>,
+    folder: &Path,
+    job: &Job,
+    seed: Seed,
+    memory_mb: u64,
+) -> Result<Cost, LabError> {
     let file = folder.join(JOB_FILE);
-    let text = serde_json::to_vec(job).map_err(|e| LabError::Result(file.clone(), e.to_string()))?;
+    let text =
+        serde_json::to_vec(job).map_err(|e| LabError::Result(file.clone(), e.to_string()))?;
     fs::write(&file, text).map_err(LabError::file("write", &file))?;
     let console = folder.join("console.txt");
     let output = fs::File::create(&console).map_err(LabError::file("make", &console))?;
-    let errors = output.try_clone().map_err(LabError::file("use", &console))?;
+    let errors = output
+        .try_clone()
+        .map_err(LabError::file("use", &console))?;
     let mut command = Command::new(boot.kernel);
     command
         .args(arguments(memory_mb))
@@ -83,7 +95,9 @@ pub fn run(boot: Boot<'_>, folder: &Path, job: &Job, seed: Seed, memory_mb: u64)
         .stderr(errors);
     sys::sched::confine(&mut command, boot.cpu);
     let started = Instant::now();
-    let child = command.spawn().map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
+    let child = command
+        .spawn()
+        .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
     let pid = child.id();
     let end = wait(boot, pid, started);
     // Nothing of a guest may outlive it, however it ended.
@@ -95,7 +109,10 @@ pub fn run(boot: Boot<'_>, folder: &Path, job: &Job, seed: Seed, memory_mb: u64)
             return Err(if boot.stop.load(Ordering::Relaxed) {
                 LabError::Stopped
             } else {
-                LabError::TooLong { seconds: boot.wall_limit.as_secs(), console: tail(&console) }
+                LabError::TooLong {
+                    seconds: boot.wall_limit.as_secs(),
+                    console: tail(&console),
+                }
             });
         }
     };
@@ -104,13 +121,23 @@ pub fn run(boot: Boot<'_>, folder: &Path, job: &Job, seed: Seed, memory_mb: u64)
             Some(code) => format!("exit code {code}"),
             None => "ended by a signal".to_owned(),
         };
-        return Err(LabError::NoResult { how, console: tail(&console) });
+        return Err(LabError::NoResult {
+            how,
+            console: tail(&console),
+        });
     }
-    Ok(Cost { wall_s: started.elapsed().as_secs_f64(), cpu_s: end.cpu_s })
+    Ok(Cost {
+        wall_s: started.elapsed().as_secs_f64(),
+        cpu_s: end.cpu_s,
+    })
 }
 
 /// Waits for the end, the limit, or the user; `None` if it is to be ended.
-fn wait(boot: Boot<'_>, pid: u32, started: Instant) -> Result<Option<sys::sched::ChildEnd>, LabError> {
+fn wait(
+    boot: Boot<'_>,
+    pid: u32,
+    started: Instant,
+) -> Result<Option<sys::sched::ChildEnd>, LabError> {
     loop {
         let look = Duration::from_millis(50);
         let end = sys::sched::wait_child(pid, look)
@@ -141,5 +168,9 @@ pub fn program() -> Result<std::path::PathBuf, LabError> {
             own.with_file_name("pathtwin-guest")
         }
     };
-    if path.is_file() { Ok(path) } else { Err(LabError::NoGuest(path)) }
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(LabError::NoGuest(path))
+    }
 }

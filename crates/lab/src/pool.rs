@@ -12,7 +12,13 @@ use std::{
 
 use model::cell::Cell;
 
-use crate::{LabError, cache::Cache, cell::{self, CellResult}, guest::Boot, sandbox::Sandbox};
+use crate::{
+    LabError,
+    cache::Cache,
+    cell::{self, CellResult},
+    guest::Boot,
+    sandbox::Sandbox,
+};
 
 /// What the cells are run with.
 #[derive(Debug)]
@@ -81,8 +87,23 @@ impl Pool<'_> {
         if let Some(known) = self.cache.and_then(|cache| cache.get(cell)) {
             return Ok(known);
         }
-        let Pool { kernel, sandbox, wall_limit, stop, .. } = *self;
-        let result = cell::run(Boot { kernel, sandbox, cpu, wall_limit, stop }, cell)?;
+        let Pool {
+            kernel,
+            sandbox,
+            wall_limit,
+            stop,
+            ..
+        } = *self;
+        let result = cell::run(
+            Boot {
+                kernel,
+                sandbox,
+                cpu,
+                wall_limit,
+                stop,
+            },
+            cell,
+        )?;
         if let Some(cache) = self.cache {
             // A full disk must not lose the result in hand.
             let _ = cache.put(cell, &result);

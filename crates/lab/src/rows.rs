@@ -12,7 +12,6 @@ use model::{
 
 use crate::{LabError, cell::CellResult};
 
-
 /// The rows of a cell.
 pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
     let all = records(&result.records)?.collect::<Result<Vec<_>, _>>()?;
@@ -40,7 +39,8 @@ pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
                 probes(&mut row, cell, result, &all);
                 queue::fill(&mut row, result, &truth, window);
             }
-            row.invalid_because.extend(flows.iter().filter_map(|f| f.error.clone()));
+            row.invalid_because
+                .extend(flows.iter().filter_map(|f| f.error.clone()));
             row.invalid_because.sort();
             row.invalid_because.dedup();
             row.valid = row.invalid_because.is_empty();
@@ -62,7 +62,10 @@ impl Window {
         let ns = |d: std::time::Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
         let end = ns(cell.warmup + cell.duration);
         let to = traffic.stop.map_or(end, |stop| ns(stop).min(end));
-        Self { from: ns(cell.warmup.max(traffic.start)).min(to), to }
+        Self {
+            from: ns(cell.warmup.max(traffic.start)).min(to),
+            to,
+        }
     }
 
     fn seconds(self) -> f64 {
@@ -76,12 +79,16 @@ impl Window {
 
 /// The last record at or before `at`, of records in the order of time.
 pub(crate) fn at_or_before<'a, 'r>(records: &[&'a Record<'r>], at: i64) -> Option<&'a Record<'r>> {
-    records[..records.partition_point(|r| r.at_ns <= at)].last().copied()
+    records[..records.partition_point(|r| r.at_ns <= at)]
+        .last()
+        .copied()
 }
 
 /// Records of one kind and flow or queue.
 pub(crate) fn of<'a, 'r>(all: &'a [Record<'r>], kind: Kind, id: u16) -> Vec<&'a Record<'r>> {
-    all.iter().filter(|r| r.kind == kind && r.id == id).collect()
+    all.iter()
+        .filter(|r| r.kind == kind && r.id == id)
+        .collect()
 }
 
 fn empty(
@@ -96,7 +103,11 @@ fn empty(
         name: cell.name.clone(),
         factors: cell.factors.clone(),
         seed: cell.seed,
-        layer: if cell.tunnel.is_some() { Layer::Tunnel } else { Layer::Underlay },
+        layer: if cell.tunnel.is_some() {
+            Layer::Tunnel
+        } else {
+            Layer::Underlay
+        },
         direction,
         cross,
         flows,
@@ -146,7 +157,11 @@ fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
         .map(|r| (r.at_ns, ProbeSample::read(r.payload).rtt_ns as f64 / 1e6))
         .collect();
     let pick = |holds: &dyn Fn(i64) -> bool| -> Vec<f64> {
-        answers.iter().filter(|(at, _)| holds(*at)).map(|(_, rtt)| *rtt).collect()
+        answers
+            .iter()
+            .filter(|(at, _)| holds(*at))
+            .map(|(_, rtt)| *rtt)
+            .collect()
     };
     let window = Window::new(cell, &cell.traffic);
     row.probe_idle_p50_ms = stats::median(&pick(&|at| at < 0));
@@ -155,7 +170,12 @@ fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
     }
     let loaded = |at: i64| at >= window.from && at < window.to;
     let rtts = pick(&loaded);
-    let sent = result.output.probes_sent_ns.iter().filter(|&&at| loaded(at)).count();
+    let sent = result
+        .output
+        .probes_sent_ns
+        .iter()
+        .filter(|&&at| loaded(at))
+        .count();
     if sent > 0 {
         row.probe_n = Some(rtts.len() as u64);
         row.probe_lost = Some(1.0 - rtts.len() as f64 / sent as f64);

@@ -46,7 +46,10 @@ impl Sandbox {
         fs::copy(guest, &init).map_err(LabError::file("copy the guest program to", &init))?;
         fs::set_permissions(&init, fs::Permissions::from_mode(0o755))
             .map_err(LabError::file("make executable", &init))?;
-        Ok(Self { folder, next: AtomicUsize::new(0) })
+        Ok(Self {
+            folder,
+            next: AtomicUsize::new(0),
+        })
     }
 
     /// A new folder for one cell.
@@ -66,14 +69,20 @@ impl Sandbox {
 /// A guest's memory is a file; it belongs into memory, where it may also be mapped executable.
 fn base() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
-    if memory.is_dir() { memory } else { std::env::temp_dir() }
+    if memory.is_dir() {
+        memory
+    } else {
+        std::env::temp_dir()
+    }
 }
 
 /// Removes sandboxes whose owner is gone (it was killed).
 fn remove_left(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|n| n.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
+        let owner = name
+            .to_str()
+            .and_then(|n| n.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
         if owner.is_some_and(|pid: u32| !Path::new(&format!("/proc/{pid}")).exists()) {
             let _ = fs::remove_dir_all(entry.path());
         }

@@ -116,7 +116,13 @@ pub enum Buffer {
     Packets(u32),
     /// Bytes, Ethernet headers included.
     Bytes(Bytes),
+    /// What the kernel gives a queue of this kind (hundreds to thousands of packets).
+    Kernel,
 }
+
+/// Packets that [`Buffer::Kernel`] is taken for where a size must be named. Those of the kernel
+/// range from 1000 (pie, codel) to 10240 (fq_codel), but an AQM keeps far fewer.
+const KERNEL_PACKETS: u32 = 1000;
 
 impl Buffer {
     /// The buffer in bytes, packets taken as full ones.
@@ -124,6 +130,7 @@ impl Buffer {
         match self {
             Self::Packets(n) => Bytes(u64::from(n) * (u64::from(mtu) + ETHERNET_HEADER)),
             Self::Bytes(bytes) => bytes,
+            Self::Kernel => Self::Packets(KERNEL_PACKETS).bytes(mtu),
         }
     }
 
@@ -131,6 +138,7 @@ impl Buffer {
     pub fn packets(self, mtu: u32) -> u32 {
         match self {
             Self::Packets(n) => n,
+            Self::Kernel => KERNEL_PACKETS,
             Self::Bytes(b) => u32::try_from(b.0 / (u64::from(mtu) + ETHERNET_HEADER))
                 .unwrap_or(u32::MAX)
                 .max(1),

@@ -99,6 +99,7 @@ fn buffers_come_out_in_packets_or_bytes() {
     // The defaults: the BDP is 12500 bytes, ten packets are more.
     assert_eq!(buffer(""), Buffer::Bytes(Bytes(15_140)));
     assert_eq!(buffer("queue = \"policer\""), Buffer::Bytes(Bytes(15_140)));
+    assert_eq!(buffer("queue = \"cake\""), Buffer::Kernel);
     let policer = cell("[path]\nrate = \"1gbit\"\nqueue = \"policer\"")
         .path
         .down

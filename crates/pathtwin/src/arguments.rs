@@ -18,7 +18,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Lab(Lab),
     /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin")]
+    #[command(
+        after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

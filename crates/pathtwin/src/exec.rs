@@ -13,10 +13,14 @@ use crate::{
 };
 
 pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
-    let commands = groups(&arguments.on, &arguments.rest).map_err(|e| Failure::new(code::USE, e))?;
+    let commands =
+        groups(&arguments.on, &arguments.rest).map_err(|e| Failure::new(code::USE, e))?;
     let spec = run::read_spec(&arguments.spec, &arguments.cells)?;
     let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-    let cell = cells.into_iter().next().ok_or_else(|| anyhow!("the spec has no cells"))?;
+    let cell = cells
+        .into_iter()
+        .next()
+        .ok_or_else(|| anyhow!("the spec has no cells"))?;
     let directory = std::env::current_dir().context("find the working directory")?;
     let job = Job {
         cell,
@@ -30,7 +34,9 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
     let boot = Boot {
         kernel: &kernel.path,
         sandbox: &sandbox,
-        cpu: sys::sched::allowed_cpus().ok().and_then(|cpus| cpus.last().copied()),
+        cpu: sys::sched::allowed_cpus()
+            .ok()
+            .and_then(|cpus| cpus.last().copied()),
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         stop,
     };
@@ -53,7 +59,10 @@ fn groups(first: &str, rest: &[String]) -> anyhow::Result<Vec<Command>> {
         if words.next().map(String::as_str) != Some("--") {
             anyhow::bail!("after --on {next} there must be -- and a program");
         }
-        commands.push(Command { node: std::mem::replace(&mut node, next.clone()), argv });
+        commands.push(Command {
+            node: std::mem::replace(&mut node, next.clone()),
+            argv,
+        });
         argv = Vec::new();
     }
     commands.push(Command { node, argv });
@@ -69,22 +78,28 @@ fn show(arguments: &Exec, job: &Job, result: &ExecResult) -> Result<ExitCode, Fa
         let several = job.commands.len() > 1;
         for (command, ended) in job.commands.iter().zip(&result.programs) {
             if several {
-                let status = ended.status.map_or("stopped".to_owned(), |s| format!("exit {s}"));
+                let status = ended
+                    .status
+                    .map_or("stopped".to_owned(), |s| format!("exit {s}"));
                 eprintln!("== {}: {} ({status})", command.node, command.argv.join(" "));
             }
             output::print(&ended.stdout)?;
             eprint!("{}", String::from_utf8_lossy(&ended.stderr));
         }
     } else {
-        let programs = job.commands.iter().zip(&result.programs).map(|(command, ended)| {
-            serde_json::json!({
-                "node": command.node,
-                "argv": command.argv,
-                "status": ended.status,
-                "stdout": String::from_utf8_lossy(&ended.stdout),
-                "stderr": String::from_utf8_lossy(&ended.stderr),
-            })
-        });
+        let programs = job
+            .commands
+            .iter()
+            .zip(&result.programs)
+            .map(|(command, ended)| {
+                serde_json::json!({
+                    "node": command.node,
+                    "argv": command.argv,
+                    "status": ended.status,
+                    "stdout": String::from_utf8_lossy(&ended.stdout),
+                    "stderr": String::from_utf8_lossy(&ended.stderr),
+                })
+            });
         output::json(&serde_json::json!({
             "programs": programs.collect::<Vec<_>>(),
             "virtual_s": result.virtual_s,
@@ -95,7 +110,10 @@ fn show(arguments: &Exec, job: &Job, result: &ExecResult) -> Result<ExitCode, Fa
     match (&result.error, status) {
         (Some(error), _) => Err(Failure::new(code::FAILED, anyhow!("{error}"))),
         (None, Some(status)) => Ok(ExitCode::from(u8::try_from(status).unwrap_or(code::FAILED))),
-        (None, None) => Err(Failure::new(code::FAILED, anyhow!("the last program did not end"))),
+        (None, None) => Err(Failure::new(
+            code::FAILED,
+            anyhow!("the last program did not end"),
+        )),
     }
 }
 
@@ -104,16 +122,27 @@ mod tests {
     use super::*;
 
     fn split(rest: &[&str]) -> anyhow::Result<Vec<Command>> {
-        groups("server", &rest.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>())
+        groups(
+            "server",
+            &rest.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(),
+        )
     }
 
     #[test]
     fn groups_are_split_at_on() {
-        let commands =
-            split(&["iperf3", "-s", "-1", "--on", "client", "--", "iperf3", "-c", "server"]).unwrap();
+        let commands = split(&[
+            "iperf3", "-s", "-1", "--on", "client", "--", "iperf3", "-c", "server",
+        ])
+        .unwrap();
         assert_eq!(commands.len(), 2);
-        assert_eq!((commands[0].node.as_str(), commands[0].argv.len()), ("server", 3));
-        assert_eq!((commands[1].node.as_str(), commands[1].argv.len()), ("client", 3));
+        assert_eq!(
+            (commands[0].node.as_str(), commands[0].argv.len()),
+            ("server", 3)
+        );
+        assert_eq!(
+            (commands[1].node.as_str(), commands[1].argv.len()),
+            ("client", 3)
+        );
     }
 
     #[test]

@@ -33,14 +33,21 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(code: u8, error: impl Into<anyhow::Error>) -> Self {
-        Self { code, error: error.into() }
+        Self {
+            code,
+            error: error.into(),
+        }
     }
 }
 
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
         use lab::LabError::{Kernel, NoGuest};
-        let code = if matches!(error, NoGuest(_) | Kernel(_)) { code::LACKS } else { code::FAILED };
+        let code = if matches!(error, NoGuest(_) | Kernel(_)) {
+            code::LACKS
+        } else {
+            code::FAILED
+        };
         Self::new(code, error)
     }
 }

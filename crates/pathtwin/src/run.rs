@@ -59,7 +59,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
             if !matches!(error, lab::LabError::Stopped) {
                 failed += 1;
                 let cell = &cells[ended.index];
-                bar.suspend(|| eprintln!("pathtwin: cell {} seed {}: {error}", ended.index, cell.seed));
+                bar.suspend(|| {
+                    eprintln!("pathtwin: cell {} seed {}: {error}", ended.index, cell.seed)
+                });
             }
         }
     });
@@ -78,5 +80,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         eprintln!("pathtwin: stopped; what was done is above");
         return Ok(ExitCode::from(130));
     }
-    Ok(if failed > 0 { ExitCode::from(code::FAILED) } else { ExitCode::SUCCESS })
+    Ok(if failed > 0 {
+        ExitCode::from(code::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
 }

@@ -50,7 +50,10 @@ pub fn median_interval(samples: &[f64], random: &mut Random) -> Option<Interval>
         drawn.fill_with(|| samples[random.below(samples.len())]);
         medians.extend(median(&drawn));
     }
-    Some(Interval { low: percentile(&medians, 2.5)?, high: percentile(&medians, 97.5)? })
+    Some(Interval {
+        low: percentile(&medians, 2.5)?,
+        high: percentile(&medians, 97.5)?,
+    })
 }
 
 #[cfg(test)]
@@ -63,8 +66,9 @@ mod tests {
         let mut random = Random::new(1);
         let mut covered = 0;
         for _ in 0..200 {
-            let samples: Vec<f64> =
-                (0..30).map(|_| random.next_u64() as f64 / u64::MAX as f64).collect();
+            let samples: Vec<f64> = (0..30)
+                .map(|_| random.next_u64() as f64 / u64::MAX as f64)
+                .collect();
             let interval = median_interval(&samples, &mut random).unwrap();
             covered += usize::from(interval.low <= 0.5 && 0.5 <= interval.high);
         }

@@ -48,7 +48,13 @@ mod tests {
     fn percentiles_interpolate_as_r_does() {
         // R: quantile(c(1, 2, 3, 4, 10), c(0, .25, .5, .9, 1))
         let x = [10.0, 1.0, 3.0, 2.0, 4.0];
-        for (p, expected) in [(0.0, 1.0), (25.0, 2.0), (50.0, 3.0), (90.0, 7.6), (100.0, 10.0)] {
+        for (p, expected) in [
+            (0.0, 1.0),
+            (25.0, 2.0),
+            (50.0, 3.0),
+            (90.0, 7.6),
+            (100.0, 10.0),
+        ] {
             assert!((percentile(&x, p).unwrap() - expected).abs() < 1e-12, "{p}");
         }
         assert_eq!(percentile(&[], 50.0), None);
@@ -64,7 +70,9 @@ mod tests {
 
     #[test]
     fn slope_of_a_line_is_its_slope() {
-        let points: Vec<_> = (0..9).map(|x| (f64::from(x), 3.0 - 0.75 * f64::from(x))).collect();
+        let points: Vec<_> = (0..9)
+            .map(|x| (f64::from(x), 3.0 - 0.75 * f64::from(x)))
+            .collect();
         assert!((slope(&points).unwrap() + 0.75).abs() < 1e-12);
         assert_eq!(slope(&[(1.0, 2.0), (1.0, 3.0)]), None);
     }

@@ -40,7 +40,10 @@ pub(crate) fn host(ip: IpVersion, number: u8, side: Side) -> IpAddr {
 pub(crate) fn network(ip: IpVersion, number: u8) -> (IpAddr, u8) {
     match ip {
         IpVersion::V4 => (Ipv4Addr::new(10, 0, number, 0).into(), 24),
-        IpVersion::V6 => (Ipv6Addr::new(0xfd00, u16::from(number), 0, 0, 0, 0, 0, 0).into(), 64),
+        IpVersion::V6 => (
+            Ipv6Addr::new(0xfd00, u16::from(number), 0, 0, 0, 0, 0, 0).into(),
+            64,
+        ),
     }
 }
 

@@ -131,7 +131,11 @@ pub fn build(cell: &Cell) -> Result<Testbed, BuildError> {
     for host in &plan.hosts {
         hosts.push(make_host(host)?);
     }
-    let mut bed = Testbed { hosts, queues: Vec::new(), losses: Vec::new() };
+    let mut bed = Testbed {
+        hosts,
+        queues: Vec::new(),
+        losses: Vec::new(),
+    };
     for (index, link) in plan.links.iter().enumerate() {
         make_link(&bed.hosts, index, link, cell.path.mtu)?;
     }
@@ -160,17 +164,26 @@ fn make_host(host: &Host) -> Result<Node, BuildError> {
     let ns = Netns::create().map_err(system(host.name))?;
     ns.loopback_up().map_err(kernel(host.name))?;
     ns.run(|| {
-        host.sysctls.iter().try_for_each(|(name, value)| match sysctl::write(name, value) {
-            // A kernel without IPv6 has none of its settings, and needs none.
-            Err(e) if name.starts_with("net.ipv6") && e.io().kind() == io::ErrorKind::NotFound => {
-                Ok(())
-            }
-            done => done.map_err(io::Error::other),
-        })
+        host.sysctls
+            .iter()
+            .try_for_each(|(name, value)| match sysctl::write(name, value) {
+                // A kernel without IPv6 has none of its settings, and needs none.
+                Err(e)
+                    if name.starts_with("net.ipv6") && e.io().kind() == io::ErrorKind::NotFound =>
+                {
+                    Ok(())
+                }
+                done => done.map_err(io::Error::other),
+            })
     })
     .and_then(|done| done)
     .map_err(system(host.name))?;
-    Ok(Node { name: host.name, ns, address: None, underlay: None })
+    Ok(Node {
+        name: host.name,
+        ns,
+        address: None,
+        underlay: None,
+    })
 }
 
 fn make_link(hosts: &[Node], index: usize, link: &Link, mtu: u32) -> Result<(), BuildError> {
@@ -184,7 +197,10 @@ fn make_link(hosts: &[Node], index: usize, link: &Link, mtu: u32) -> Result<(), 
         ..NewLink::named(name)
     };
     let near = new(DEVICES[1], Side::Client);
-    let far = NewLink { netns: Some(right.ns.fd()), ..new(DEVICES[0], Side::Server) };
+    let far = NewLink {
+        netns: Some(right.ns.fd()),
+        ..new(DEVICES[0], Side::Server)
+    };
     link::create_veth(&mut nl, &near, &far).map_err(&fault)?;
     number(&left.ns, DEVICES[1], link, Side::Client).map_err(&fault)?;
     number(&right.ns, DEVICES[0], link, Side::Server).map_err(kernel(right.name))
@@ -194,7 +210,11 @@ fn make_link(hosts: &[Node], index: usize, link: &Link, mtu: u32) -> Result<(), 
 fn number(ns: &Netns, device: &str, link: &Link, side: Side) -> Result<(), NetlinkError> {
     let mut nl = ns.route()?;
     let index = link::index(&mut nl, device)?;
-    let other = if side == Side::Client { Side::Server } else { Side::Client };
+    let other = if side == Side::Client {
+        Side::Server
+    } else {
+        Side::Client
+    };
     link::set_up(&mut nl, index)?;
     for &ip in &link.families {
         let own = address::host(ip, link.number, side);
@@ -213,15 +233,21 @@ fn make_routes(node: &Node, plan: &Plan, host: usize) -> Result<(), BuildError> 
             Side::Client => &plan.links[host - 1],
             Side::Server => &plan.links[host],
         };
-        let Some(target) = plan.links.iter().find(|l| l.number == network) else { continue };
+        let Some(target) = plan.links.iter().find(|l| l.number == network) else {
+            continue;
+        };
         for &ip in &target.families {
             // A network of another family than the link on the way is reached by the tunnel.
             if !gateway_link.families.contains(&ip) {
                 continue;
             }
             let via = address::host(ip, gateway_link.number, side);
-            let route =
-                Route { to: address::network(ip, network), via: Some(via), dev: None, metric: Some(100) };
+            let route = Route {
+                to: address::network(ip, network),
+                via: Some(via),
+                dev: None,
+                metric: Some(100),
+            };
             link::add_route(&mut nl, &route).map_err(&fault)?;
         }
     }
@@ -241,7 +267,13 @@ fn dress(
     let fault = kernel(node.name);
     let mut nl = node.ns.route().map_err(&fault)?;
     let index = link::index(&mut nl, DEVICES[device]).map_err(&fault)?;
-    let mut dressing = Dressing { nl, index, host, queues: Vec::new(), losses: Vec::new() };
+    let mut dressing = Dressing {
+        nl,
+        index,
+        host,
+        queues: Vec::new(),
+        losses: Vec::new(),
+    };
     match stage {
         Stage::Wire => {}
         Stage::End => {
@@ -255,7 +287,9 @@ fn dress(
                 0 => (&cell.ends.client, Direction::Up),
                 _ => (&cell.ends.server, Direction::Down),
             };
-            dressing.end(end, node.name, direction, cell.path.mtu).map_err(&fault)?;
+            dressing
+                .end(end, node.name, direction, cell.path.mtu)
+                .map_err(&fault)?;
         }
         Stage::Bottleneck(direction) => {
             dressing.bottleneck(cell, direction).map_err(&fault)?;
@@ -265,10 +299,14 @@ fn dress(
     let Dressing { queues, losses, .. } = dressing;
     bed.queues.extend(queues);
     bed.losses.extend(losses);
-    // Losses of the other direction that come in here: see `Dressing::ingress_loss`.
     if let Stage::Bottleneck(direction) = stage {
-        let other = if direction == Direction::Up { Direction::Down } else { Direction::Up };
-        ingress_loss(bed, cell, host, index, other)?;
+        // What comes out of a device comes into the one at the other end of its link.
+        let (next, device) = if device == 0 {
+            (host - 1, 1)
+        } else {
+            (host + 1, 0)
+        };
+        periodic_loss(bed, cell, next, DEVICES[device], direction)?;
     }
     Ok(())
 }
@@ -280,26 +318,41 @@ fn whole_packets(device: &str) -> Result<(), ethtool::EthtoolError> {
 }
 
 /// Periodic loss is an action on the packets that come out of the bottleneck.
-fn ingress_loss(
+fn periodic_loss(
     bed: &mut Testbed,
     cell: &Cell,
     host: usize,
-    device: u32,
+    device: &str,
     direction: Direction,
 ) -> Result<(), BuildError> {
-    let Loss::Every(n) = cell.path.line(direction).loss else { return Ok(()) };
+    let Loss::Every(n) = cell.path.line(direction).loss else {
+        return Ok(());
+    };
     let node = &bed.hosts[host];
     let fault = kernel(node.name);
     let mut nl = node.ns.route().map_err(&fault)?;
+    let device = link::index(&mut nl, device).map_err(&fault)?;
     clsact(&mut nl, device).map_err(&fault)?;
     tc::add_matchall(&mut nl, device, Hook::Ingress, 1, &[Action::DropEvery(n)]).map_err(&fault)?;
     let counter = LossCounter::Ingress;
-    bed.losses.push(LossStage { host, device, counter, stage: "loss", direction });
+    bed.losses.push(LossStage {
+        host,
+        device,
+        counter,
+        stage: "loss",
+        direction,
+    });
     Ok(())
 }
 
 fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
-    tc::add(nl, device, Handle::CLSACT, Handle::new(0xffff, 0), &Qdisc::Clsact)
+    tc::add(
+        nl,
+        device,
+        Handle::CLSACT,
+        Handle::new(0xffff, 0),
+        &Qdisc::Clsact,
+    )
 }
 
 struct Dressing {
@@ -345,7 +398,11 @@ impl Dressing {
             clsact(&mut self.nl, self.index)?;
             let burst_bytes = u32::try_from(line.buffer.bytes(cell.path.mtu).0).unwrap_or(u32::MAX);
             let mtu_bytes = Some(cell.path.mtu + 14);
-            let police = Action::Police { rate_bps: rate.bps(), burst_bytes, mtu_bytes };
+            let police = Action::Police {
+                rate_bps: rate.bps(),
+                burst_bytes,
+                mtu_bytes,
+            };
             tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
             self.lose(LossCounter::Egress, "policer", direction);
         }
@@ -354,8 +411,16 @@ impl Dressing {
 
     fn delay(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
-        let Some(netem) = queues::delay(line, cell.seed, direction) else { return Ok(()) };
-        tc::replace(&mut self.nl, self.index, Handle::ROOT, queues::ROOT_QUEUE, &netem)?;
+        let Some(netem) = queues::delay(line, cell.seed, direction) else {
+            return Ok(());
+        };
+        tc::replace(
+            &mut self.nl,
+            self.index,
+            Handle::ROOT,
+            queues::ROOT_QUEUE,
+            &netem,
+        )?;
         let random = match line.loss {
             Loss::Random(p) => p != Share::ZERO,
             Loss::GilbertElliott { .. } => true,
@@ -377,24 +442,45 @@ impl Dressing {
     ) {
         let (host, device) = (self.host, self.index);
         let rate_bps = Some(rate_bps);
-        self.queues.push(WatchedQueue { host, device, handle, place, direction, kind, rate_bps });
+        self.queues.push(WatchedQueue {
+            host,
+            device,
+            handle,
+            place,
+            direction,
+            kind,
+            rate_bps,
+        });
     }
 
     fn lose(&mut self, counter: LossCounter, stage: &'static str, direction: Direction) {
         let (host, device) = (self.host, self.index);
-        self.losses.push(LossStage { host, device, counter, stage, direction });
+        self.losses.push(LossStage {
+            host,
+            device,
+            counter,
+            stage,
+            direction,
+        });
     }
 }
 
 fn make_tunnel(bed: &mut Testbed, cell: &Cell, plan: &Plan) -> Result<(), BuildError> {
-    let (Some(tunnel), Some((near, far))) = (&cell.tunnel, plan.tunnel) else { return Ok(()) };
+    let (Some(tunnel), Some((near, far))) = (&cell.tunnel, plan.tunnel) else {
+        return Ok(());
+    };
     let at_ends = tunnel.at == TunnelAt::Ends;
     // Behind a router lies its LAN; behind an end nothing.
-    let (client_lan, server_lan) = if at_ends { (vec![], vec![]) } else { (vec![1], vec![5]) };
+    let (client_lan, server_lan) = if at_ends {
+        (vec![], vec![])
+    } else {
+        (vec![1], vec![5])
+    };
     let outer = cell.path.ip;
     // The outer link of the near host is number 2, of the far one number 4.
     let node = &bed.hosts[near];
-    tunnel::make(&node.ns, tunnel, Side::Client, outer, 4, &server_lan).map_err(kernel(node.name))?;
+    tunnel::make(&node.ns, tunnel, Side::Client, outer, 4, &server_lan)
+        .map_err(kernel(node.name))?;
     let node = &bed.hosts[far];
     tunnel::make(&node.ns, tunnel, Side::Server, outer, 2, &client_lan).map_err(kernel(node.name))
 }
@@ -404,7 +490,11 @@ fn name_ends(bed: &mut Testbed, cell: &Cell, plan: &Plan) {
     let outer = |number, side| address::host(cell.path.ip, number, side);
     let inner = |ip: IpVersion, number, side| address::host(ip, number, side);
     for (index, side) in [(0, Side::Client), (last, Side::Server)] {
-        let link = if index == 0 { &plan.links[0] } else { &plan.links[last - 1] };
+        let link = if index == 0 {
+            &plan.links[0]
+        } else {
+            &plan.links[last - 1]
+        };
         let (address, underlay) = match &cell.tunnel {
             None => (outer(link.number, side), Some(outer(link.number, side))),
             Some(t) if t.at == TunnelAt::Ends => {

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! client --- [client-router] --- near --- far --- [server-router] --- server
-//!                                     <== down: queue at far, delay at near
-//!                                     ==> up:   queue at near, delay at far
+//!                                     <== down: first stage at far, last at near
+//!                                     ==> up:   first stage at near, last at far
 //! ```
 //!
+//! The stages of a direction are its bottleneck and its delay; [`plan`] says which comes first.
 //! `near` and `far` route, they do not bridge: only a routed hop takes a packet off its sender's
 //! socket (`skb_orphan` in `ip_rcv_core`, net/ipv4/ip_input.c, Linux 7.2), without which TCP small
 //! queues of the sender would reach into the bottleneck. The queue and the delay sit on different

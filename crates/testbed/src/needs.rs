@@ -5,7 +5,7 @@
 
 use model::cell::{Cell, Loss, Queue};
 use sys::{
-    Netns, NetlinkError,
+    NetlinkError, Netns,
     link::{self, NewLink},
     tc::{self, Action, Handle, Hook, Qdisc},
 };
@@ -36,7 +36,10 @@ pub struct Tried {
 
 /// Everything pathtwin knows how to use, tried.
 pub fn try_all() -> Result<Vec<Tried>, super::BuildError> {
-    let mut names: Vec<(Kind, String)> = known().into_iter().map(|q| (Kind::Qdisc, q.kind().to_owned())).collect();
+    let mut names: Vec<(Kind, String)> = known()
+        .into_iter()
+        .map(|q| (Kind::Qdisc, q.kind().to_owned()))
+        .collect();
     names.extend(["police", "gact"].map(|a| (Kind::Action, a.to_owned())));
     names.push((Kind::Tunnel, "wireguard".to_owned()));
     names.extend(["cubic", "bbr", "reno", "dctcp"].map(|c| (Kind::Congestion, c.to_owned())));
@@ -73,13 +76,18 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     if lines.iter().any(|l| matches!(l.loss, Loss::Every(_))) {
         names.push((Kind::Action, "gact".to_owned()));
     }
-    if lines.iter().any(|l| l.queue == Queue::Policer && l.rate.is_some()) {
+    if lines
+        .iter()
+        .any(|l| l.queue == Queue::Policer && l.rate.is_some())
+    {
         names.push((Kind::Action, "police".to_owned()));
     }
     if cell.tunnel.is_some() {
         names.push((Kind::Tunnel, "wireguard".to_owned()));
     }
-    let groups = std::iter::once(&cell.traffic).chain(&cell.cross).filter_map(|t| t.cc.clone());
+    let groups = std::iter::once(&cell.traffic)
+        .chain(&cell.cross)
+        .filter_map(|t| t.cc.clone());
     let ends = [&cell.ends.client, &cell.ends.server].map(|e| e.cc.clone());
     names.extend(groups.chain(ends).map(|cc| (Kind::Congestion, cc)));
     names.sort();
@@ -127,7 +135,11 @@ fn try_these(names: &[(Kind, String)]) -> Result<Vec<Tried>, super::BuildError> 
     let scratch = Scratch::new()?;
     let tried = names.iter().map(|(kind, name)| {
         let refusal = scratch.refusal(*kind, name);
-        Tried { kind: *kind, name: name.clone(), refusal }
+        Tried {
+            kind: *kind,
+            name: name.clone(),
+            refusal,
+        }
     });
     Ok(tried.collect())
 }
@@ -161,7 +173,9 @@ impl Scratch {
     fn qdisc(&self, name: &str) -> Result<(), NetlinkError> {
         let mut nl = self.0.route()?;
         let device = link::index(&mut nl, DEVICE)?;
-        let Some(qdisc) = known().into_iter().find(|q| q.kind() == name) else { return Ok(()) };
+        let Some(qdisc) = known().into_iter().find(|q| q.kind() == name) else {
+            return Ok(());
+        };
         let (parent, handle) = match qdisc {
             Qdisc::Clsact => (Handle::CLSACT, Handle::new(0xffff, 0)),
             _ => (Handle::ROOT, Handle::new(1, 0)),
@@ -173,9 +187,19 @@ impl Scratch {
     fn action(&self, name: &str) -> Result<(), NetlinkError> {
         let mut nl = self.0.route()?;
         let device = link::index(&mut nl, DEVICE)?;
-        tc::add(&mut nl, device, Handle::CLSACT, Handle::new(0xffff, 0), &Qdisc::Clsact)?;
+        tc::add(
+            &mut nl,
+            device,
+            Handle::CLSACT,
+            Handle::new(0xffff, 0),
+            &Qdisc::Clsact,
+        )?;
         let action = match name {
-            "police" => Action::Police { rate_bps: 1_000_000, burst_bytes: 10_000, mtu_bytes: None },
+            "police" => Action::Police {
+                rate_bps: 1_000_000,
+                burst_bytes: 10_000,
+                mtu_bytes: None,
+            },
             _ => Action::DropEvery(2),
         };
         let added = tc::add_matchall(&mut nl, device, Hook::Egress, 1, &[action]);
@@ -194,9 +218,13 @@ impl Scratch {
             congestion: Some(name.to_owned()),
             notsent_lowat: None,
         };
-        let made = self.0.run(|| sys::socket::tcp_listener(at, &options)).and_then(|made| made);
+        let made = self
+            .0
+            .run(|| sys::socket::tcp_listener(at, &options))
+            .and_then(|made| made);
         // The namespace's loopback is down, so only the option can be refused with these words.
-        made.err().map(|e| e.to_string()).filter(|text| text.contains("congestion control"))
+        made.err()
+            .map(|e| e.to_string())
+            .filter(|text| text.contains("congestion control"))
     }
 }
-

@@ -61,7 +61,10 @@ pub(crate) const MIDDLE: u8 = 3;
 impl Plan {
     /// The plan for a cell.
     pub fn new(cell: &Cell) -> Self {
-        let routers = cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Routers);
+        let routers = cell
+            .tunnel
+            .as_ref()
+            .is_some_and(|t| t.at == TunnelAt::Routers);
         let path = cell.path.ip;
         let inner = cell.tunnel.as_ref().map_or(path, |t| t.ip);
         let mut hosts = vec![end("client", &cell.ends.client, cell)];
@@ -73,10 +76,11 @@ impl Plan {
         hosts.push(router("near"));
         hosts.push(router("far"));
         let outward = if routers { Stage::Wire } else { Stage::End };
-        links.push(link(2, outward, Stage::Delay(Direction::Down), path));
-        let up = Stage::Bottleneck(Direction::Up);
-        links.push(link(MIDDLE, up, Stage::Bottleneck(Direction::Down), path));
-        links.push(link(4, Stage::Delay(Direction::Up), outward, path));
+        let (down_first, down_last) = stages(cell, Direction::Down);
+        let (up_first, up_last) = stages(cell, Direction::Up);
+        links.push(link(2, outward, down_last, path));
+        links.push(link(MIDDLE, up_first, down_first, path));
+        links.push(link(4, up_last, outward, path));
         if routers {
             hosts.push(router("server-router"));
             links.push(link(5, Stage::Wire, Stage::End, inner));
@@ -87,8 +91,15 @@ impl Plan {
             TunnelAt::Ends => (0, last),
             TunnelAt::Routers => (1, last - 1),
         });
-        let segmentation = [&cell.path.down, &cell.path.up].into_iter().all(cuts_segments);
-        Self { hosts, links, tunnel, segmentation }
+        let segmentation = [&cell.path.down, &cell.path.up]
+            .into_iter()
+            .all(cuts_segments);
+        Self {
+            hosts,
+            links,
+            tunnel,
+            segmentation,
+        }
     }
 
     /// The networks `host` reaches through a neighbour, each with the side that neighbour is on.
@@ -106,6 +117,31 @@ impl Plan {
     }
 }
 
+/// The two stages of a direction in the order in which packets meet them: the bottleneck, then the
+/// delay with its faults.
+///
+/// A delay without faults may as well come first, and then does: a sender's segments of many
+/// packets cross it whole, which is cheaper, and are cut up by the bottleneck as ever. What arrives
+/// at the queue, and the time from there around to it again, are the same either way.
+fn stages(cell: &Cell, direction: Direction) -> (Stage, Stage) {
+    let line = cell.path.line(direction);
+    let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
+    if line.rate.is_some() && is_pure_delay(line) {
+        (delay, queue)
+    } else {
+        (queue, delay)
+    }
+}
+
+/// Whether packets of a line all take the same time and none is lost on the way by chance.
+fn is_pure_delay(line: &model::cell::Line) -> bool {
+    use model::cell::Loss;
+    matches!(line.loss, Loss::None | Loss::Every(_))
+        && line.jitter.is_zero()
+        && line.reorder.is_zero()
+        && line.duplicate.is_zero()
+}
+
 /// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`); a
 /// policer, or no bottleneck at all, would see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {
@@ -113,28 +149,50 @@ fn cuts_segments(line: &model::cell::Line) -> bool {
 }
 
 fn link(number: u8, client_side: Stage, server_side: Stage, ip: IpVersion) -> Link {
-    Link { number, client_side, server_side, families: vec![ip] }
+    Link {
+        number,
+        client_side,
+        server_side,
+        families: vec![ip],
+    }
 }
 
 fn router(name: &'static str) -> Host {
-    let sysctls = [("net.ipv4.ip_forward", "1"), ("net.ipv6.conf.all.forwarding", "1")];
+    let sysctls = [
+        ("net.ipv4.ip_forward", "1"),
+        ("net.ipv6.conf.all.forwarding", "1"),
+    ];
     let sysctls = sysctls.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
-    Host { name, router: true, sysctls }
+    Host {
+        name,
+        router: true,
+        sysctls,
+    }
 }
 
 fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
     let fits = fitting_buffer(cell);
-    let (rmem, wmem) = (end.rmem.map_or(fits, |b| b.0), end.wmem.map_or(fits, |b| b.0));
+    let (rmem, wmem) = (
+        end.rmem.map_or(fits, |b| b.0),
+        end.wmem.map_or(fits, |b| b.0),
+    );
     let settings = [
         ("net.ipv4.tcp_rmem", format!("4096 131072 {rmem}")),
         ("net.ipv4.tcp_wmem", format!("4096 16384 {wmem}")),
-        ("net.ipv4.tcp_ecn", if end.ecn { "1" } else { "0" }.to_owned()),
+        (
+            "net.ipv4.tcp_ecn",
+            if end.ecn { "1" } else { "0" }.to_owned(),
+        ),
         // What one flow learnt must not help the next.
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         ("net.ipv4.ping_group_range", "0 2147483647".to_owned()),
     ];
     let sysctls = settings.map(|(k, v)| (k.to_owned(), v)).to_vec();
-    Host { name, router: false, sysctls }
+    Host {
+        name,
+        router: false,
+        sysctls,
+    }
 }
 
 /// A buffer limit that never holds a flow back on this path: the kernel's defaults, or eight times
@@ -145,7 +203,9 @@ fn fitting_buffer(cell: &Cell) -> u64 {
     const MOST: u64 = 1 << 30;
     let path = &cell.path;
     let holds = |line: &model::cell::Line| {
-        let rate = line.rate.unwrap_or(model::units::Rate::from_bps(10_000_000_000));
+        let rate = line
+            .rate
+            .unwrap_or(model::units::Rate::from_bps(10_000_000_000));
         rate.bytes_in(path.rtt() + line.jitter).0 + line.buffer.bytes(path.mtu).0
     };
     let most = holds(&path.down).max(holds(&path.up));

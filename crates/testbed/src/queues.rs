@@ -51,7 +51,9 @@ pub(crate) fn waiting(line: &Line) -> Option<(Handle, &'static str)> {
 pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
     let qdisc = match end.qdisc {
         EndQdisc::Noqueue => None,
-        EndQdisc::Fifo => Some(Qdisc::Pfifo { limit: Some(HOST_FIFO) }),
+        EndQdisc::Fifo => Some(Qdisc::Pfifo {
+            limit: Some(HOST_FIFO),
+        }),
         EndQdisc::Fq => Some(Qdisc::Fq(tc::Fq::default())),
         EndQdisc::FqCodel => Some(Qdisc::FqCodel(tc::FqCodel::default())),
         EndQdisc::Codel => Some(Qdisc::Codel(tc::Codel::default())),
@@ -64,7 +66,9 @@ pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
         (_, Some(cake @ Qdisc::Cake(_))) => vec![root(cake)],
         (None, Some(qdisc)) => vec![root(qdisc)],
         (Some(rate), qdisc) => {
-            let fifo = Qdisc::Pfifo { limit: Some(HOST_FIFO) };
+            let fifo = Qdisc::Pfifo {
+                limit: Some(HOST_FIFO),
+            };
             shaped(rate, qdisc.unwrap_or(fifo), mtu)
         }
     }
@@ -86,8 +90,10 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdi
             good_loss: good.get(),
         })),
     };
-    let reorder = (!line.reorder.is_zero())
-        .then(|| tc::Reorder { probability: line.reorder.get(), gap: 1 });
+    let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {
+        probability: line.reorder.get(),
+        gap: 1,
+    });
     let wanted = !line.delay.is_zero()
         || !line.jitter.is_zero()
         || loss.is_some()
@@ -124,26 +130,43 @@ fn dice(seed: Seed, direction: Direction) -> u64 {
 }
 
 fn root(qdisc: Qdisc) -> Hung {
-    Hung { parent: Handle::ROOT, handle: ROOT_QUEUE, qdisc }
+    Hung {
+        parent: Handle::ROOT,
+        handle: ROOT_QUEUE,
+        qdisc,
+    }
 }
 
-/// A queue behind a token bucket that holds one packet, so that packets leave at even distances.
+/// A queue behind a token bucket that holds little more than one packet, so that packets leave at
+/// even distances.
+///
+/// The little more makes up for timers that end up to half a microsecond late, which a bucket of
+/// one packet would lose for good (`tbf_dequeue` caps the tokens at the bucket, net/sched/sch_tbf.c,
+/// Linux 7.2). It stays below a second packet, or segments of two would pass uncut.
 fn shaped(rate: Rate, queue: Qdisc, mtu: u32) -> Vec<Hung> {
     let packet = mtu + ETHERNET_HEADER as u32;
+    let lateness = rate.bytes_in(std::time::Duration::from_micros(1)).0;
+    let spare = u32::try_from(lateness)
+        .unwrap_or(u32::MAX)
+        .clamp(16, packet / 2);
     let tbf = tc::Tbf {
         rate_bps: rate.bps(),
-        burst_bytes: packet,
+        burst_bytes: packet + spare,
         // Only of the queue it starts with, which is replaced at once.
         limit_bytes: packet,
         table_mtu_bytes: None,
     };
-    let inside = Hung { parent: Handle::new(1, 1), handle: INNER_QUEUE, qdisc: queue };
+    let inside = Hung {
+        parent: Handle::new(1, 1),
+        handle: INNER_QUEUE,
+        qdisc: queue,
+    };
     vec![root(Qdisc::Tbf(tbf)), inside]
 }
 
 /// The queue inside a bottleneck's shaper. AQMs mark packets that can be marked.
 fn inner(queue: Queue, buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
-    let packets = Some(buffer.packets(mtu));
+    let packets = (buffer != Buffer::Kernel).then(|| buffer.packets(mtu));
     match queue {
         Queue::Fifo | Queue::Policer | Queue::Cake => fifo(buffer),
         Queue::Fq => Qdisc::Fq(tc::Fq {
@@ -166,9 +189,10 @@ fn inner(queue: Queue, buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
             ecn: Some(true),
             ..tc::Pie::default()
         }),
-        Queue::Dualpi2 => {
-            Qdisc::DualPi2(tc::DualPi2 { limit_packets: packets, ..tc::DualPi2::default() })
-        }
+        Queue::Dualpi2 => Qdisc::DualPi2(tc::DualPi2 {
+            limit_packets: packets,
+            ..tc::DualPi2::default()
+        }),
         Queue::Red => red(buffer, rate, mtu),
     }
 }
@@ -176,9 +200,12 @@ fn inner(queue: Queue, buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
 fn fifo(buffer: Buffer) -> Qdisc {
     match buffer {
         Buffer::Packets(n) => Qdisc::Pfifo { limit: Some(n) },
-        Buffer::Bytes(bytes) => {
-            Qdisc::Bfifo { limit: Some(u32::try_from(bytes.0).unwrap_or(u32::MAX)) }
-        }
+        Buffer::Kernel => Qdisc::Pfifo {
+            limit: Some(HOST_FIFO),
+        },
+        Buffer::Bytes(bytes) => Qdisc::Bfifo {
+            limit: Some(u32::try_from(bytes.0).unwrap_or(u32::MAX)),
+        },
     }
 }
 
@@ -204,10 +231,18 @@ fn red(buffer: Buffer, rate: Rate, mtu: u32) -> Qdisc {
     })
 }
 
+/// Memory in which `bytes` of full packets wait: cake limits what packets occupy
+/// (`skb->truesize`), 2304 bytes for one of 1514 that crossed a veth pair.
+fn memory_for(bytes: u64) -> u32 {
+    u32::try_from(bytes * 2304 / 1514).unwrap_or(u32::MAX)
+}
+
 fn cake(rate: Option<Rate>, buffer: Option<Buffer>, mtu: u32) -> Qdisc {
     Qdisc::Cake(tc::Cake {
         rate_bps: rate.map(Rate::bps),
-        memory_bytes: buffer.map(|b| u32::try_from(b.bytes(mtu).0).unwrap_or(u32::MAX)),
+        memory_bytes: buffer
+            .filter(|&b| b != Buffer::Kernel)
+            .map(|b| memory_for(b.bytes(mtu).0)),
         ..tc::Cake::default()
     })
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use model::cell::{IpVersion, Tunnel};
 use sys::{
-    Netns, NetlinkError,
+    NetlinkError, Netns,
     link::{self, NewLink, Route},
     wireguard::{Device, Peer, WireGuard},
 };
@@ -41,7 +41,10 @@ pub(crate) fn make(
     networks: &[u8],
 ) -> Result<(), NetlinkError> {
     let mut nl = ns.route()?;
-    let link = NewLink { mtu: Some(tunnel.mtu), ..NewLink::named(DEVICE) };
+    let link = NewLink {
+        mtu: Some(tunnel.mtu),
+        ..NewLink::named(DEVICE)
+    };
     link::create_wireguard(&mut nl, &link)?;
     let index = link::index(&mut nl, DEVICE)?;
     let (own, peer, other) = match side {
@@ -58,7 +61,10 @@ pub(crate) fn make(
         peers: vec![Peer {
             public_key: peer.public,
             preshared_key: None,
-            endpoint: Some(SocketAddr::new(address::host(outer, far_network, other), PORT)),
+            endpoint: Some(SocketAddr::new(
+                address::host(outer, far_network, other),
+                PORT,
+            )),
             allowed_ips: vec![(any, 0)],
             keepalive_s: None,
         }],

@@ -34,10 +34,18 @@ impl Halves {
     /// Ends the flow: both halves return from what they are blocked in.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        for stream in [&self.sender, &self.receiver].into_iter().filter_map(OnceLock::get) {
+        for stream in [&self.sender, &self.receiver]
+            .into_iter()
+            .filter_map(OnceLock::get)
+        {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        for stream in self.passing.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for stream in self
+            .passing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+        {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
@@ -60,7 +68,10 @@ impl Halves {
 
     /// Why the flow did not run, if it did not.
     pub fn error(&self) -> Option<String> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -84,6 +95,9 @@ impl Flow {
     /// Ends the flow and waits for its halves.
     pub fn finish(self) -> Vec<Ended> {
         self.halves.stop();
-        self.threads.into_iter().filter_map(|t| t.join().ok()).collect()
+        self.threads
+            .into_iter()
+            .filter_map(|t| t.join().ok())
+            .collect()
     }
 }

@@ -25,9 +25,12 @@ fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<thread::JoinHandle<T>> {
-    thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(move || {
-        // Without this, a sleep ends up to 50 µs late.
-        let _ = sys::sched::set_timer_slack(1);
-        body()
-    })
+    thread::Builder::new()
+        .name(name.to_owned())
+        .stack_size(STACK)
+        .spawn(move || {
+            // Without this, a sleep ends up to 50 µs late.
+            let _ = sys::sched::set_timer_slack(1);
+            body()
+        })
 }

@@ -86,7 +86,11 @@ pub fn start(socket: UdpSocket, schedule: Schedule) -> io::Result<Probes> {
         sent
     })?;
     let receiver = spawn("answers", move || receive(&receiving, schedule, &done))?;
-    Ok(Probes { sender, receiver, schedule })
+    Ok(Probes {
+        sender,
+        receiver,
+        schedule,
+    })
 }
 
 fn send(socket: &UdpSocket, schedule: Schedule) -> Vec<Instant> {
@@ -96,7 +100,11 @@ fn send(socket: &UdpSocket, schedule: Schedule) -> Vec<Instant> {
         next.wait();
         let mut bytes = [0; PAYLOAD];
         bytes[..8].copy_from_slice(&(sent.len() as u64).to_le_bytes());
-        sent.push(if schedule.exact_timers { next } else { Instant::now() });
+        sent.push(if schedule.exact_timers {
+            next
+        } else {
+            Instant::now()
+        });
         // A full queue on the own device loses the probe, as it would lose any datagram.
         let _ = socket.send(&bytes);
         next = next.after(schedule.every);
@@ -137,11 +145,21 @@ impl Probes {
         answers.sort_unstable();
         answers.dedup_by_key(|(seq, _)| *seq);
         for (seq, time) in answers {
-            let Some(at) = usize::try_from(seq).ok().and_then(|i| sent.get(i)) else { continue };
+            let Some(at) = usize::try_from(seq).ok().and_then(|i| sent.get(i)) else {
+                continue;
+            };
             let rtt_ns = (time - offset).saturating_sub(at.0);
             let sample = ProbeSample { seq, rtt_ns };
-            records.push_words(Kind::Probe, 0, at.since(self.schedule.zero), &sample.words());
+            records.push_words(
+                Kind::Probe,
+                0,
+                at.since(self.schedule.zero),
+                &sample.words(),
+            );
         }
-        (sent.iter().map(|t| t.since(self.schedule.zero)).collect(), records)
+        (
+            sent.iter().map(|t| t.since(self.schedule.zero)).collect(),
+            records,
+        )
     }
 }

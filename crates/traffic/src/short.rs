@@ -65,7 +65,10 @@ pub fn exchanges(
     })?;
     // The server waits for a next client that never comes; it ends with the process.
     drop(server);
-    Ok(Flow { halves, threads: vec![client] })
+    Ok(Flow {
+        halves,
+        threads: vec![client],
+    })
 }
 
 fn ask(

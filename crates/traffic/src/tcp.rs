@@ -37,7 +37,11 @@ pub fn bulk(
     file: Arc<File>,
 ) -> io::Result<Flow> {
     let halves = Arc::new(Halves::default());
-    let accepting = if connecting == Role::Sender { Role::Receiver } else { Role::Sender };
+    let accepting = if connecting == Role::Sender {
+        Role::Receiver
+    } else {
+        Role::Sender
+    };
     let (near, far, far_file) = (halves.clone(), halves.clone(), file.clone());
     let accepted = spawn("accept", move || {
         let stream = listener.accept().map(|(stream, _)| stream);
@@ -49,11 +53,18 @@ pub fn bulk(
         run(&near, connecting, "connect", connect(), &file);
         Ended::default()
     })?;
-    Ok(Flow { halves, threads: vec![connected, accepted] })
+    Ok(Flow {
+        halves,
+        threads: vec![connected, accepted],
+    })
 }
 
 fn run(halves: &Halves, role: Role, what: &str, stream: io::Result<TcpStream>, file: &File) {
-    let slot = if role == Role::Sender { &halves.sender } else { &halves.receiver };
+    let slot = if role == Role::Sender {
+        &halves.sender
+    } else {
+        &halves.receiver
+    };
     let stream = match stream {
         Ok(stream) => slot.get_or_init(|| stream),
         Err(error) => return halves.fail(what, &error),
@@ -66,7 +77,14 @@ fn run(halves: &Halves, role: Role, what: &str, stream: io::Result<TcpStream>, f
         Role::Receiver => discard_all(halves, stream),
     };
     if let Err(error) = result {
-        halves.fail(if role == Role::Sender { "send" } else { "receive" }, &error);
+        halves.fail(
+            if role == Role::Sender {
+                "send"
+            } else {
+                "receive"
+            },
+            &error,
+        );
     }
 }
 

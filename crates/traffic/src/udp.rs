@@ -47,10 +47,19 @@ pub fn constant(sender: UdpSocket, receiver: UdpSocket, id: u16, pace: Pace) -> 
                 sent
             }
         };
-        Ended { records: Stream::default(), sent }
+        Ended {
+            records: Stream::default(),
+            sent,
+        }
     })?;
-    let receiving = spawn("udp", move || Ended { records: receive(&far, &receiver, id, pace), sent: 0 })?;
-    Ok(Flow { halves, threads: vec![sending, receiving] })
+    let receiving = spawn("udp", move || Ended {
+        records: receive(&far, &receiver, id, pace),
+        sent: 0,
+    })?;
+    Ok(Flow {
+        halves,
+        threads: vec![sending, receiving],
+    })
 }
 
 fn send(halves: &Halves, socket: &UdpSocket, pace: Pace) -> Result<u64, (u64, io::Error)> {
@@ -78,7 +87,9 @@ fn send(halves: &Halves, socket: &UdpSocket, pace: Pace) -> Result<u64, (u64, io
             Err(e) if e.raw_os_error().is_some_and(is_loss) => sent += per_call as u64,
             Err(e) => return Err((sent, e)),
         }
-        next = pace.start.after(Duration::from_nanos(sent * pace.every.as_nanos() as u64));
+        next = pace
+            .start
+            .after(Duration::from_nanos(sent * pace.every.as_nanos() as u64));
     }
     Ok(sent)
 }
@@ -105,7 +116,9 @@ fn receive(halves: &Halves, socket: &UdpSocket, id: u16, pace: Pace) -> Stream {
         };
         let mut last = 0;
         for (bytes, time) in batch.datagrams() {
-            let Some((number, sent)) = header(bytes) else { continue };
+            let Some((number, sent)) = header(bytes) else {
+                continue;
+            };
             last = time - offset;
             counter.count(number, last as i64 - sent as i64, pace.payload as u64);
         }
@@ -119,7 +132,10 @@ fn receive(halves: &Halves, socket: &UdpSocket, id: u16, pace: Pace) -> Stream {
 
 fn header(bytes: &[u8]) -> Option<(u64, u64)> {
     let (number, rest) = bytes.split_first_chunk()?;
-    Some((u64::from_le_bytes(*number), u64::from_le_bytes(*rest.first_chunk()?)))
+    Some((
+        u64::from_le_bytes(*number),
+        u64::from_le_bytes(*rest.first_chunk()?),
+    ))
 }
 
 /// Counts what became of numbered datagrams.
@@ -171,7 +187,10 @@ mod tests {
             counter.count(number, 1000, 100);
         }
         let s = counter.sample;
-        assert_eq!((s.received, s.highest, s.reordered, s.duplicates), (5, 6, 1, 1));
+        assert_eq!(
+            (s.received, s.highest, s.reordered, s.duplicates),
+            (5, 6, 1, 1)
+        );
         assert_eq!(s.bytes, 500);
     }
 

@@ -28,7 +28,12 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
             row.queue_marks = Some(last.marks);
         }
     }
-    for loss in result.output.losses.iter().filter(|l| l.direction == row.direction) {
+    for loss in result
+        .output
+        .losses
+        .iter()
+        .filter(|l| l.direction == row.direction)
+    {
         match loss.stage.as_str() {
             "policer" => row.queue_drops = Some(loss.drops),
             _ if loss.packets > 0 => {

@@ -16,7 +16,9 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
     for flow in flows {
         match flow_goodput(flow, all, window) {
             Some(goodput) => goodputs.push(goodput),
-            None => row.invalid_because.push(format!("flow {} never ran", flow.id)),
+            None => row
+                .invalid_because
+                .push(format!("flow {} never ran", flow.id)),
         }
         let senders = of(all, Kind::TcpSender, flow.id);
         let inside = senders.iter().filter(|r| window.holds(r.at_ns));

@@ -15,7 +15,9 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         let samples = of(all, Kind::Udp, flow.id);
         let end = at_or_before(&samples, window.to);
         let start = at_or_before(&samples, window.from);
-        let (Some(end), begun) = (end, start.map(|r| UdpSample::read(r.payload))) else { continue };
+        let (Some(end), begun) = (end, start.map(|r| UdpSample::read(r.payload))) else {
+            continue;
+        };
         let begun = begun.unwrap_or_default();
         let ended = UdpSample::read(end.payload);
         // Rates are over the time between the two samples, not over the window: a sample is

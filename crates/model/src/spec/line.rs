@@ -196,6 +196,10 @@ fn default_buffer(rate: Option<Rate>, queue: Queue, full: u64, rtt: Duration) ->
     let Some(rate) = rate else {
         return Buffer::Packets(UNLIMITED_PACKETS);
     };
+    // An AQM keeps its queue short by itself, and is not itself in one of a path's BDP.
+    if !matches!(queue, Queue::Fifo | Queue::Red | Queue::Policer) {
+        return Buffer::Kernel;
+    }
     let span = if queue == Queue::Policer {
         POLICER_BURST
     } else {
