@@ -28,7 +28,7 @@ const GAP: Duration = Duration::from_millis(200);
 
 /// Runs the programs; their output is in files of the folder.
 pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput> {
-    let bed = testbed::build(&exec.cell).context("build the path")?;
+    let bed = testbed::build(&exec.cell, engine.timers()).context("build the path")?;
     mount_host(&bed).context("show the host's files")?;
     let limit = Duration::from_nanos(exec.limit_ns);
     watchdog(engine, exec.commands.len(), limit);

@@ -25,6 +25,17 @@ pub(crate) struct Engine<'a> {
     pub(crate) guest: bool,
 }
 
+impl Engine<'_> {
+    /// How well the timers of its kernel keep time.
+    pub(crate) fn timers(&self) -> testbed::Timers {
+        if self.guest {
+            testbed::Timers::Exact
+        } else {
+            testbed::Timers::Late
+        }
+    }
+}
+
 fn main() -> ExitCode {
     if sys::boot::is_init() {
         // Nothing may return from here: the kernel panics when its first process ends.

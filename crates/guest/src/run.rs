@@ -51,7 +51,7 @@ impl Times {
 
 /// Measures a cell, writes its records, and returns the description.
 pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output> {
-    let bed = Arc::new(testbed::build(cell).context("build the path")?);
+    let bed = Arc::new(testbed::build(cell, engine.timers()).context("build the path")?);
     let probing = connect_probes(&bed).context("prepare the probes")?;
     probe::await_path(&probing, TRIES).context("wait for the path")?;
     let ready = Instant::now();

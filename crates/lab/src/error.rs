@@ -25,6 +25,9 @@ pub enum LabError {
     /// Nobody says where a cache may be.
     #[error("there is no place for the cache: set PATHTWIN_CACHE or HOME")]
     NoCache,
+    /// The host cannot do what the native engine needs.
+    #[error("{0}")]
+    Lacks(String),
     /// The kernel process could not be started or waited for.
     #[error("start {0}: {1}; is it a User Mode Linux kernel that may be executed?")]
     Start(PathBuf, io::Error),

@@ -98,24 +98,13 @@ pub fn run(
     let child = command
         .spawn()
         .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
-    let pid = child.id();
-    let end = wait(boot, pid, started);
-    // Nothing of a guest may outlive it, however it ended.
-    sys::sched::kill_group(pid);
-    let end = match end? {
-        Some(end) => end,
-        None => {
-            let _ = sys::sched::wait_child(pid, Duration::from_secs(10));
-            return Err(if boot.stop.load(Ordering::Relaxed) {
-                LabError::Stopped
-            } else {
-                LabError::TooLong {
-                    seconds: boot.wall_limit.as_secs(),
-                    console: tail(&console),
-                }
-            });
-        }
-    };
+    let end = wait(
+        child.id(),
+        boot.wall_limit,
+        boot.stop,
+        boot.kernel,
+        &console,
+    )?;
     if !folder.join(OUTPUT_FILE).exists() {
         let how = match end.code {
             Some(code) => format!("exit code {code}"),
@@ -132,27 +121,41 @@ pub fn run(
     })
 }
 
-/// Waits for the end, the limit, or the user; `None` if it is to be ended.
-fn wait(
-    boot: Boot<'_>,
+/// Waits for a process that leads its own group to end, and ends the whole group: nothing of a
+/// guest may outlive it. At the limit, or when the user wants to stop, ends it itself.
+pub(crate) fn wait(
     pid: u32,
-    started: Instant,
-) -> Result<Option<sys::sched::ChildEnd>, LabError> {
-    loop {
-        let look = Duration::from_millis(50);
-        let end = sys::sched::wait_child(pid, look)
-            .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
-        if end.is_some() {
-            return Ok(end);
+    limit: Duration,
+    stop: &AtomicBool,
+    program: &Path,
+    console: &Path,
+) -> Result<sys::sched::ChildEnd, LabError> {
+    const LOOK: Duration = Duration::from_millis(50);
+    let started = Instant::now();
+    let end = loop {
+        let end = sys::sched::wait_child(pid, LOOK)
+            .map_err(|e| LabError::Start(program.to_owned(), e))?;
+        if end.is_some() || stop.load(Ordering::Relaxed) || started.elapsed() > limit {
+            break end;
         }
-        if boot.stop.load(Ordering::Relaxed) || started.elapsed() > boot.wall_limit {
-            return Ok(None);
-        }
+    };
+    sys::sched::kill_group(pid);
+    if let Some(end) = end {
+        return Ok(end);
     }
+    let _ = sys::sched::wait_child(pid, Duration::from_secs(10));
+    Err(if stop.load(Ordering::Relaxed) {
+        LabError::Stopped
+    } else {
+        LabError::TooLong {
+            seconds: limit.as_secs(),
+            console: tail(console),
+        }
+    })
 }
 
 /// The last lines of a console.
-fn tail(console: &Path) -> String {
+pub(crate) fn tail(console: &Path) -> String {
     let text = fs::read(console).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();

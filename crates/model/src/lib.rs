@@ -8,6 +8,7 @@
 //! form that is printed.
 
 pub mod cell;
+pub mod figures;
 pub mod job;
 pub mod record;
 pub mod row;

@@ -23,6 +23,8 @@ pub(crate) mod code {
     pub(crate) const LACKS: u8 = 3;
     /// A run failed.
     pub(crate) const FAILED: u8 = 4;
+    /// Stopped by Ctrl-C, as a shell would say it.
+    pub(crate) const INTERRUPTED: u8 = 130;
 }
 
 /// An error with the exit code it leads to.
@@ -42,8 +44,8 @@ impl Failure {
 
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
-        use lab::LabError::{Kernel, NoGuest};
-        let code = if matches!(error, NoGuest(_) | Kernel(_)) {
+        use lab::LabError::{Kernel, Lacks, NoCache, NoGuest};
+        let code = if matches!(error, NoGuest(_) | Kernel(_) | Lacks(_) | NoCache) {
             code::LACKS
         } else {
             code::FAILED

@@ -1,14 +1,30 @@
 //! `pathtwin lab run`.
 
-use std::{path::Path, process::ExitCode, sync::atomic::Ordering, time::Duration};
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use anyhow::{Context, anyhow};
-use lab::{cache::Cache, pool::Pool, sandbox::Sandbox};
-use model::{row::Row, spec::Spec};
+use lab::{
+    LabError,
+    cache::Cache,
+    cell::CellResult,
+    pool::{Ended, Pool},
+    sandbox::Sandbox,
+};
+use model::{
+    cell::Cell,
+    figures::Figures,
+    row::{ROW_SCHEMA, Row},
+    spec::Spec,
+};
 
 use crate::{
     Failure,
-    arguments::{Cells, Format, Run},
+    arguments::{Cells, Engine, Format, Run},
     code, output, progress,
 };
 
@@ -34,10 +50,67 @@ pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let spec = read_spec(&arguments.spec, &arguments.cells)?;
     let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-    let kernel = lab::kernel::locate().map_err(lab::LabError::from)?;
+    let figures = arguments.against.as_deref().map(read_figures).transpose()?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let done = match arguments.engine {
+        Engine::Uml => in_guests(arguments, &cells, stop)?,
+        Engine::Native => natively(arguments, &cells, stop)?,
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (cell, result) in cells.iter().zip(&done.results) {
+        if let Some(Ok(result)) = result {
+            rows.extend(lab::rows::rows(cell, result)?);
+        }
+    }
+    if let Some(folder) = &arguments.out {
+        lab::keep::keep(folder, &cells, &done.results, &rows)?;
+    }
+    if let Some(file) = &arguments.graph {
+        let page = report::graph::page(&spec.name, &rows, figures.as_ref());
+        write_page(file, &page)?;
+        eprintln!("pathtwin: graph in {}", file.display());
+    }
+    match arguments.output {
+        Format::Text => output::print(report::terminal::table(&rows, figures.as_ref()).as_bytes())?,
+        Format::Json => output::json(&Document {
+            schema: ROW_SCHEMA,
+            name: &spec.name,
+            rows: &rows,
+        })?,
+        Format::Jsonl => output::json_lines(&rows)?,
+    }
+    if stop.load(Ordering::Relaxed) {
+        let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
+        eprintln!(
+            "pathtwin: stopped; {ended} of {} cells are done and kept",
+            cells.len()
+        );
+        return Ok(ExitCode::from(code::INTERRUPTED));
+    }
+    Ok(if done.failed > 0 {
+        ExitCode::from(code::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The result of a spec as one document.
+#[derive(serde::Serialize)]
+struct Document<'a> {
+    schema: u32,
+    name: &'a str,
+    rows: &'a [Row],
+}
+
+struct Done {
+    results: Vec<Option<Result<CellResult, LabError>>>,
+    failed: usize,
+}
+
+fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let kernel = lab::kernel::locate().map_err(LabError::from)?;
     let guest = lab::guest::program()?;
     let sandbox = Sandbox::new(&guest)?;
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let cache = match arguments.no_cache {
         true => None,
         false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
@@ -51,38 +124,54 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         stop,
     };
+    let done = watched(cells, |told| pool.run(cells, told));
+    if let Some(cache) = cache {
+        cache.trim();
+    }
+    Ok(done)
+}
+
+/// One cell after the other: they share this host's processors and its clock.
+fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let native = lab::native::Native::new(&lab::guest::program()?, cells)?;
+    let limit = Duration::from_secs(arguments.cells.wall_limit);
+    Ok(watched(cells, |told| native.run(cells, limit, stop, told)))
+}
+
+/// Runs cells with a progress bar, and says at once which failed.
+fn watched(
+    cells: &[Cell],
+    run: impl FnOnce(&mut dyn FnMut(&Ended)) -> Vec<Option<Result<CellResult, LabError>>>,
+) -> Done {
     let bar = progress::bar(cells.len());
     let mut failed = 0;
-    let results = pool.run(&cells, |ended| {
+    let results = run(&mut |ended| {
         bar.inc(1);
-        if let Err(error) = &ended.result {
-            if !matches!(error, lab::LabError::Stopped) {
-                failed += 1;
-                let cell = &cells[ended.index];
-                bar.suspend(|| {
-                    eprintln!("pathtwin: cell {} seed {}: {error}", ended.index, cell.seed)
-                });
-            }
+        let Err(error) = &ended.result else { return };
+        if !matches!(error, LabError::Stopped) {
+            failed += 1;
+            let cell = &cells[ended.index];
+            let factors = serde_json::to_string(&cell.factors).unwrap_or_default();
+            bar.suspend(|| eprintln!("pathtwin: cell {factors} seed {}: {error}", cell.seed));
         }
     });
     bar.finish_and_clear();
-    let mut rows: Vec<Row> = Vec::new();
-    for (cell, result) in cells.iter().zip(&results) {
-        if let Some(Ok(result)) = result {
-            rows.extend(lab::rows::rows(cell, result)?);
-        }
-    }
-    match arguments.output {
-        Format::Json => output::json(&rows)?,
-        Format::Jsonl | Format::Text => output::json_lines(&rows)?,
-    }
-    if stop.load(Ordering::Relaxed) {
-        eprintln!("pathtwin: stopped; what was done is above");
-        return Ok(ExitCode::from(130));
-    }
-    Ok(if failed > 0 {
-        ExitCode::from(code::FAILED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Done { results, failed }
+}
+
+fn read_figures(path: &Path) -> Result<Figures, Failure> {
+    let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("read {}", path.display()))
+        .map_err(wrong)?;
+    Figures::parse(&text)
+        .with_context(|| format!("parse {}", path.display()))
+        .map_err(wrong)
+}
+
+fn write_page(file: &Path, page: &str) -> Result<(), Failure> {
+    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| sys::boot::write_whole(file, page.as_bytes()))
+        .with_context(|| format!("write {}", file.display()))
+        .map_err(Failure::from)
 }

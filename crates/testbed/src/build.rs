@@ -16,7 +16,8 @@ use sys::{
 use crate::{
     address::{self, Side, TUNNEL},
     plan::{Host, Link, Plan, Stage},
-    queues, tunnel,
+    queues::{self, Timers},
+    tunnel,
 };
 
 /// Device towards the client, and towards the server.
@@ -125,8 +126,8 @@ pub enum BuildError {
 }
 
 /// Builds the path of a cell.
-pub fn build(cell: &Cell) -> Result<Testbed, BuildError> {
-    let plan = Plan::new(cell);
+pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
+    let plan = Plan::new(cell, timers);
     let mut hosts = Vec::new();
     for host in &plan.hosts {
         hosts.push(make_host(host)?);
@@ -144,8 +145,16 @@ pub fn build(cell: &Cell) -> Result<Testbed, BuildError> {
     }
     // Queues come last: what the set-up itself sends must not wait in them.
     for (index, link) in plan.links.iter().enumerate() {
-        dress(&mut bed, cell, &plan, index, link.client_side, 1)?;
-        dress(&mut bed, cell, &plan, index + 1, link.server_side, 0)?;
+        dress(&mut bed, cell, &plan, timers, index, link.client_side, 1)?;
+        dress(
+            &mut bed,
+            cell,
+            &plan,
+            timers,
+            index + 1,
+            link.server_side,
+            0,
+        )?;
     }
     make_tunnel(&mut bed, cell, &plan)?;
     name_ends(&mut bed, cell, &plan);
@@ -259,6 +268,7 @@ fn dress(
     bed: &mut Testbed,
     cell: &Cell,
     plan: &Plan,
+    timers: Timers,
     host: usize,
     stage: Stage,
     device: usize,
@@ -268,6 +278,7 @@ fn dress(
     let mut nl = node.ns.route().map_err(&fault)?;
     let index = link::index(&mut nl, DEVICES[device]).map_err(&fault)?;
     let mut dressing = Dressing {
+        timers,
         nl,
         index,
         host,
@@ -356,6 +367,7 @@ fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
 }
 
 struct Dressing {
+    timers: Timers,
     nl: Netlink,
     index: u32,
     host: usize,
@@ -378,7 +390,7 @@ impl Dressing {
         direction: Direction,
         mtu: u32,
     ) -> Result<(), NetlinkError> {
-        let queues = queues::end(end, mtu);
+        let queues = queues::end(end, mtu, self.timers);
         let last = queues.last().map(|q| (q.handle, q.qdisc.kind()));
         self.hang(queues)?;
         if let (Some(rate), Some((handle, kind))) = (end.shape, last) {
@@ -389,7 +401,7 @@ impl Dressing {
 
     fn bottleneck(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
-        self.hang(queues::bottleneck(line, cell.path.mtu))?;
+        self.hang(queues::bottleneck(line, cell.path.mtu, self.timers))?;
         let Some(rate) = line.rate else { return Ok(()) };
         if let Some((handle, kind)) = queues::waiting(line) {
             self.watch(handle, "bottleneck", direction, kind, rate.bps());

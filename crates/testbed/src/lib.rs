@@ -25,3 +25,4 @@ mod queues;
 mod tunnel;
 
 pub use build::{BuildError, LossCounter, LossStage, Node, Testbed, WatchedQueue, build};
+pub use queues::Timers;

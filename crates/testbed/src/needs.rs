@@ -10,6 +10,8 @@ use sys::{
     tc::{self, Action, Handle, Hook, Qdisc},
 };
 
+use crate::queues::Timers;
+
 /// Group of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -60,7 +62,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
         (&cell.path.down, model::cell::Direction::Down),
         (&cell.path.up, model::cell::Direction::Up),
     ] {
-        for hung in super::queues::bottleneck(line, cell.path.mtu) {
+        for hung in super::queues::bottleneck(line, cell.path.mtu, Timers::Late) {
             qdisc(hung.qdisc.kind());
         }
         if super::queues::delay(line, cell.seed, direction).is_some() {
@@ -68,7 +70,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
         }
     }
     for end in [&cell.ends.client, &cell.ends.server] {
-        for hung in super::queues::end(end, cell.path.mtu) {
+        for hung in super::queues::end(end, cell.path.mtu, Timers::Late) {
             qdisc(hung.qdisc.kind());
         }
     }

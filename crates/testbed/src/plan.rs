@@ -2,7 +2,7 @@
 
 use model::cell::{Cell, Direction, End, IpVersion, TunnelAt};
 
-use crate::address::Side;
+use crate::{address::Side, queues::Timers};
 
 /// A host of the path: a network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ pub(crate) const MIDDLE: u8 = 3;
 
 impl Plan {
     /// The plan for a cell.
-    pub fn new(cell: &Cell) -> Self {
+    pub fn new(cell: &Cell, timers: Timers) -> Self {
         let routers = cell
             .tunnel
             .as_ref()
@@ -91,9 +91,8 @@ impl Plan {
             TunnelAt::Ends => (0, last),
             TunnelAt::Routers => (1, last - 1),
         });
-        let segmentation = [&cell.path.down, &cell.path.up]
-            .into_iter()
-            .all(cuts_segments);
+        let lines = [&cell.path.down, &cell.path.up];
+        let segmentation = timers == Timers::Exact && lines.into_iter().all(cuts_segments);
         Self {
             hosts,
             links,
@@ -142,8 +141,8 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
         && line.duplicate.is_zero()
 }
 
-/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`); a
-/// policer, or no bottleneck at all, would see it whole.
+/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if their
+/// bucket is smaller than it; a policer, or no bottleneck at all, would see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {
     line.rate.is_some() && line.queue != model::cell::Queue::Policer
 }

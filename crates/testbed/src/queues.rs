@@ -15,6 +15,22 @@ const FAST: u64 = 100_000_000_000;
 /// Packets a plain queue of a host holds (the kernel's default transmit queue length).
 const HOST_FIFO: u32 = 1000;
 
+/// How well the timers of a kernel keep time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timers {
+    /// To half a microsecond (virtual time).
+    Exact,
+    /// To fractions of a millisecond (real time).
+    Late,
+}
+
+impl Timers {
+    /// What must be made up for.
+    fn lateness(self) -> std::time::Duration {
+        std::time::Duration::from_micros(if self == Self::Exact { 1 } else { 500 })
+    }
+}
+
 /// A queue and the place where it hangs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hung {
@@ -29,11 +45,11 @@ pub(crate) const ROOT_QUEUE: Handle = Handle::new(1, 0);
 pub(crate) const INNER_QUEUE: Handle = Handle::new(0x10, 0);
 
 /// The queues of a bottleneck: none without a rate, and none for a policer, which only drops.
-pub(crate) fn bottleneck(line: &Line, mtu: u32) -> Vec<Hung> {
+pub(crate) fn bottleneck(line: &Line, mtu: u32, timers: Timers) -> Vec<Hung> {
     match (line.rate, line.queue) {
         (None, _) | (_, Queue::Policer) => Vec::new(),
         (Some(rate), Queue::Cake) => vec![root(cake(Some(rate), Some(line.buffer), mtu))],
-        (Some(rate), queue) => shaped(rate, inner(queue, line.buffer, rate, mtu), mtu),
+        (Some(rate), queue) => shaped(rate, inner(queue, line.buffer, rate, mtu), mtu, timers),
     }
 }
 
@@ -48,7 +64,7 @@ pub(crate) fn waiting(line: &Line) -> Option<(Handle, &'static str)> {
 }
 
 /// The queues of an end's own device.
-pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
+pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<Hung> {
     let qdisc = match end.qdisc {
         EndQdisc::Noqueue => None,
         EndQdisc::Fifo => Some(Qdisc::Pfifo {
@@ -69,7 +85,7 @@ pub(crate) fn end(end: &End, mtu: u32) -> Vec<Hung> {
             let fifo = Qdisc::Pfifo {
                 limit: Some(HOST_FIFO),
             };
-            shaped(rate, qdisc.unwrap_or(fifo), mtu)
+            shaped(rate, qdisc.unwrap_or(fifo), mtu, timers)
         }
     }
 }
@@ -140,15 +156,18 @@ fn root(qdisc: Qdisc) -> Hung {
 /// A queue behind a token bucket that holds little more than one packet, so that packets leave at
 /// even distances.
 ///
-/// The little more makes up for timers that end up to half a microsecond late, which a bucket of
-/// one packet would lose for good (`tbf_dequeue` caps the tokens at the bucket, net/sched/sch_tbf.c,
-/// Linux 7.2). It stays below a second packet, or segments of two would pass uncut.
-fn shaped(rate: Rate, queue: Qdisc, mtu: u32) -> Vec<Hung> {
+/// The little more makes up for timers that end late, which a bucket of one packet would lose for
+/// good (`tbf_dequeue` caps the tokens at the bucket, net/sched/sch_tbf.c, Linux 7.2). With exact
+/// timers it stays below a second packet, or segments of two would pass uncut.
+fn shaped(rate: Rate, queue: Qdisc, mtu: u32, timers: Timers) -> Vec<Hung> {
     let packet = mtu + ETHERNET_HEADER as u32;
-    let lateness = rate.bytes_in(std::time::Duration::from_micros(1)).0;
-    let spare = u32::try_from(lateness)
-        .unwrap_or(u32::MAX)
-        .clamp(16, packet / 2);
+    let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
+    let most = if timers == Timers::Exact {
+        packet / 2
+    } else {
+        u32::MAX / 2
+    };
+    let spare = lateness.clamp(16, most);
     let tbf = tc::Tbf {
         rate_bps: rate.bps(),
         burst_bytes: packet + spare,

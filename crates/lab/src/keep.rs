@@ -1,0 +1,48 @@
+//! Results kept in a folder of the user's: each cell with its description and records, and all rows.
+
+use std::{fs, path::Path};
+
+use model::{
+    cell::Cell,
+    job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
+    row::Row,
+};
+
+use crate::{LabError, cell::CellResult};
+
+/// Writes what is done to `folder`: `rows.jsonl`, and for each cell `NNNN/` with `cell.json`, its
+/// output and records, or `error.txt` with the console of one that failed.
+pub fn keep(
+    folder: &Path,
+    cells: &[Cell],
+    results: &[Option<Result<CellResult, LabError>>],
+    rows: &[Row],
+) -> Result<(), LabError> {
+    for (index, (cell, result)) in cells.iter().zip(results).enumerate() {
+        let place = folder.join(format!("{index:04}"));
+        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        write(&place.join("cell.json"), &json(cell))?;
+        match result {
+            Some(Ok(result)) => {
+                write(&place.join(OUTPUT_FILE), &json(&result.output))?;
+                write(&place.join(RECORDS_FILE), &result.records)?;
+                write(&place.join(TRUTH_FILE), &result.truth)?;
+            }
+            Some(Err(error)) => write(&place.join("error.txt"), error.to_string().as_bytes())?,
+            None => {}
+        }
+    }
+    let lines: Vec<u8> = rows
+        .iter()
+        .flat_map(|row| [json(row), b"\n".to_vec()].concat())
+        .collect();
+    write(&folder.join("rows.jsonl"), &lines)
+}
+
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    sys::boot::write_whole(path, bytes).map_err(LabError::file("write", path))
+}

@@ -1,0 +1,72 @@
+//! Published figures to hold results against.
+//!
+//! ```toml
+//! source = "where the figures were published"
+//! tolerance = 0.15
+//! [[figure]]
+//! factors = { "ends.server.cc" = "cubic", "path.down.loss" = "0.5%" }
+//! goodput_mbps = 646.1
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::{cell::Direction, row::Row};
+
+/// A table of published figures.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Where they were published.
+    pub source: String,
+    /// Relative difference up to which a result is said to agree.
+    #[serde(default = "tenth")]
+    pub tolerance: f64,
+    /// The figures.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// One line of a published table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Figure {
+    /// The setting it was published for, by matrix key; a row agrees with it in all of these.
+    #[serde(default)]
+    pub factors: BTreeMap<String, serde_json::Value>,
+    /// Direction, if the figure is for one.
+    pub direction: Option<Direction>,
+    /// What was published, by the names of a row's fields.
+    #[serde(flatten)]
+    pub values: BTreeMap<String, serde_json::Value>,
+}
+
+fn tenth() -> f64 {
+    0.1
+}
+
+impl Figures {
+    /// Reads a table; the error names line and reason.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// The published value of a row's field, if there is one for its setting.
+    pub fn value(&self, row: &Row, field: &str) -> Option<f64> {
+        self.figures
+            .iter()
+            .filter(|f| f.fits(row))
+            .find_map(|f| f.values.get(field)?.as_f64())
+    }
+}
+
+impl Figure {
+    fn fits(&self, row: &Row) -> bool {
+        row.cross.is_none()
+            && self.direction.is_none_or(|d| d == row.direction)
+            && self
+                .factors
+                .iter()
+                .all(|(key, value)| row.factors.get(key) == Some(value))
+    }
+}

@@ -1,0 +1,6 @@
+//! A document in a form for people: one file a format.
+
+pub mod graph;
+mod number;
+pub mod summary;
+pub mod terminal;

@@ -1,0 +1,70 @@
+//! Rows of the same setting and other seeds, taken together.
+
+use std::collections::BTreeMap;
+
+use model::row::Row;
+use stats::{Interval, Random};
+
+/// The middle of some repeats, and how far it can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// Number of repeats.
+    pub n: usize,
+    /// The 95 % bootstrap interval of the median; absent with fewer than three repeats.
+    pub interval: Option<Interval>,
+}
+
+/// The rows of one setting.
+#[derive(Clone, Debug)]
+pub struct Summary<'a> {
+    /// All of them; the first stands for what they have in common.
+    pub rows: Vec<&'a Row>,
+}
+
+/// Groups rows by setting, in the order of their first appearance.
+pub fn summaries(rows: &[Row]) -> Vec<Summary<'_>> {
+    let mut groups: Vec<Summary<'_>> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows {
+        let factors = serde_json::to_string(&row.factors).unwrap_or_default();
+        let key = format!(
+            "{} {factors} {:?} {:?} {:?}",
+            row.name, row.layer, row.direction, row.cross
+        );
+        match places.get(&key) {
+            Some(&place) => groups[place].rows.push(row),
+            None => {
+                places.insert(key, groups.len());
+                groups.push(Summary { rows: vec![row] });
+            }
+        }
+    }
+    groups
+}
+
+impl Summary<'_> {
+    /// A row that stands for what all have in common.
+    pub fn first(&self) -> &Row {
+        self.rows[0]
+    }
+
+    /// The spread of a value over the valid repeats that have it.
+    pub fn spread(&self, value: impl Fn(&Row) -> Option<f64>) -> Option<Spread> {
+        let values: Vec<f64> = self
+            .rows
+            .iter()
+            .filter(|r| r.valid)
+            .filter_map(|r| value(r))
+            .collect();
+        let median = stats::median(&values)?;
+        // The same rows give the same interval each time they are printed.
+        let interval = stats::median_interval(&values, &mut Random::new(values.len() as u64));
+        Some(Spread {
+            median,
+            n: values.len(),
+            interval,
+        })
+    }
+}
