@@ -8,6 +8,7 @@ pub mod cache;
 pub mod cell;
 mod error;
 pub mod exec;
+pub mod facts;
 pub mod guest;
 pub mod keep;
 pub mod kernel;
