@@ -1,0 +1,95 @@
+//! Running the real program on the real lab. `make test` builds the guest program and the kernel
+//! image first, and says where they are.
+
+#![allow(dead_code, unreachable_pub)]
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+
+/// The program under test.
+pub fn pathtwin() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pathtwin"));
+    command.env("PATHTWIN_GUEST", guest());
+    command
+}
+
+/// The guest program: the one named, or the optimised one that `make build` makes.
+pub fn guest() -> PathBuf {
+    std::env::var_os("PATHTWIN_GUEST").map_or_else(
+        || {
+            let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            workspace.join("target/x86_64-unknown-linux-musl/release/pathtwin-guest")
+        },
+        PathBuf::from,
+    )
+}
+
+/// The kernel image.
+pub fn kernel() -> PathBuf {
+    let output = pathtwin().args(["lab", "kernel", "path"]).output().expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    PathBuf::from(text(&output.stdout).trim())
+}
+
+/// A spec in a folder of its own.
+pub fn spec(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let path = folder.path().join("spec.toml");
+    std::fs::write(&path, text).expect("write the spec");
+    (folder, path)
+}
+
+/// The rows of a spec, run afresh.
+pub fn rows(spec: &Path, more: &[&str]) -> Vec<Value> {
+    let mut command = pathtwin();
+    command.args(["lab", "run", "--no-cache", "--output", "jsonl"]).args(more).arg(spec);
+    let output = command.output().expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    parse(&output)
+}
+
+/// The rows that were printed.
+pub fn parse(output: &Output) -> Vec<Value> {
+    let lines = text(&output.stdout);
+    lines.lines().map(|l| serde_json::from_str(l).expect("a row a line")).collect()
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Processes that belong to lab guests started by `parent`.
+pub fn guests_of(parent: u32) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("read /proc").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else {
+            continue;
+        };
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        // pid (name) state ppid …; the name may hold anything, so count from the last bracket.
+        let Some((_, rest)) = stat.rsplit_once(')') else { continue };
+        if rest.split_whitespace().nth(1).and_then(|p| p.parse().ok()) == Some(parent) {
+            found.push(pid);
+            found.extend(guests_of(pid as u32));
+        }
+    }
+    found
+}
+
+/// Sandboxes in memory whose owner is `pid`.
+pub fn sandboxes_of(pid: u32) -> Vec<PathBuf> {
+    let prefix = format!("pathtwin-{pid}-");
+    let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    entries
+        .filter(|e| e.file_name().to_string_lossy().starts_with(&prefix))
+        .map(|e| e.path())
+        .collect()
+}

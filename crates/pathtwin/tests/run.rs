@@ -1,0 +1,192 @@
+//! `pathtwin lab run` as a user meets it.
+
+mod common;
+
+use std::{
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use common::{guests_of, parse, pathtwin, rows, sandboxes_of, spec, text};
+use rustix::process::{Pid, Signal, kill_process};
+
+const PLAIN: &str = r#"
+name = "plain"
+duration = "2s"
+warmup = "1s"
+[path]
+rtt = "10ms"
+rate = "20mbit"
+"#;
+
+/// Long enough to be interrupted.
+const LONG: &str = r#"
+name = "long"
+duration = "600s"
+repeats = 4
+[path]
+rtt = "10ms"
+rate = "1gbit"
+"#;
+
+#[test]
+fn a_row_carries_what_the_design_names() {
+    let (_folder, path) = spec(PLAIN);
+    let row = &rows(&path, &[])[0];
+    for name in [
+        "name", "factors", "seed", "layer", "direction", "goodput_mbps", "retransmits",
+        "cc_requested", "cc_used", "tcp_rtt_p50_ms", "probe_idle_p50_ms", "probe_p50_ms",
+        "probe_p99_ms", "probe_lost", "queue_p50_ms", "queue_p99_ms", "rwnd_limited",
+        "sndbuf_limited", "cpu_s", "valid", "virtual_s", "wall_s", "digest",
+    ] {
+        assert!(!row[name].is_null(), "{name} is missing in {row}");
+    }
+    assert_eq!(row["valid"], true);
+}
+
+#[test]
+fn an_unknown_congestion_control_fails_its_cell_and_not_the_others() {
+    let (_folder, path) = spec(&format!(
+        "{PLAIN}\n[matrix]\n\"ends.server.cc\" = [\"cubic\", \"no_such_cc\", \"bbr\"]\n"
+    ));
+    let output = pathtwin()
+        .args(["lab", "run", "--no-cache", "--output", "jsonl"])
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    assert_eq!(output.status.code(), Some(4));
+    let said = text(&output.stderr);
+    assert!(said.contains("no_such_cc") && said.contains("seed 1"), "{said}");
+    let used: Vec<_> = parse(&output).iter().map(|r| r["cc_used"].clone()).collect();
+    assert_eq!(used, ["cubic", "bbr"]);
+}
+
+#[test]
+fn a_second_run_comes_from_the_cache_and_is_the_same() {
+    let cache = tempfile::tempdir().expect("make a folder");
+    let (_folder, path) = spec(PLAIN);
+    let kernel = common::kernel();
+    let run = || {
+        let output = pathtwin()
+            .env("PATHTWIN_CACHE", cache.path())
+            .env("PATHTWIN_KERNEL", &kernel)
+            .args(["lab", "run", "--output", "jsonl"])
+            .arg(&path)
+            .output()
+            .expect("run pathtwin");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        parse(&output).remove(0)
+    };
+    let (first, second) = (run(), run());
+    assert_eq!((&first["cached"], &second["cached"]), (&false.into(), &true.into()));
+    for name in ["digest", "goodput_mbps", "probe_p99_ms"] {
+        assert_eq!(first[name], second[name]);
+    }
+}
+
+/// Waits until something holds; the bound is for a hang, not for a speed.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn ctrl_c_leaves_no_process_and_no_file() {
+    let (_folder, path) = spec(LONG);
+    let mut child = pathtwin()
+        .args(["lab", "run", "--no-cache"])
+        .arg(&path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("run pathtwin");
+    let pid = child.id();
+    eventually("a guest starts", || !guests_of(pid).is_empty());
+    let guests = guests_of(pid);
+    kill_process(Pid::from_raw(pid as i32).expect("a pid"), Signal::INT).expect("interrupt");
+    assert_eq!(child.wait().expect("wait").code(), Some(130));
+    eventually("all guests are gone", || guests.iter().all(|g| !alive(*g)));
+    assert!(sandboxes_of(pid).is_empty());
+}
+
+#[test]
+fn kill_9_leaves_no_process_and_the_next_start_clears_the_files() {
+    let (_folder, path) = spec(LONG);
+    let mut child = pathtwin()
+        .args(["lab", "run", "--no-cache"])
+        .arg(&path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("run pathtwin");
+    let pid = child.id();
+    eventually("a guest starts", || !guests_of(pid).is_empty());
+    let guests = guests_of(pid);
+    child.kill().expect("kill");
+    child.wait().expect("wait");
+    eventually("all guests are gone", || guests.iter().all(|g| !alive(*g)));
+    let (_folder, plain) = spec(PLAIN);
+    rows(&plain, &[]);
+    assert!(sandboxes_of(pid).is_empty());
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+fn alive(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+#[test]
+fn a_cell_that_runs_too_long_is_ended_with_its_console() {
+    let (_folder, path) = spec(LONG);
+    let output = pathtwin()
+        .args(["lab", "run", "--no-cache", "--wall-limit", "1", "--set", "repeats=1"])
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("stopped after 1 s"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_wrong_spec_is_refused_with_its_line() {
+    let (_folder, path) = spec("[path]\nrtt = \"10ms\"\nbufer = \"1bdp\"\n");
+    let output = pathtwin().args(["lab", "run"]).arg(&path).output().expect("run pathtwin");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains(":3: path.bufer") && said.contains("path.buffer"), "{said}");
+}
+
+#[test]
+fn the_document_and_the_kept_folder_hold_the_same_rows() {
+    let (folder, path) = spec(PLAIN);
+    let out = folder.path().join("out");
+    let output = pathtwin()
+        .args(["lab", "run", "--output", "json", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let kept = std::fs::read_to_string(out.join("rows.jsonl")).expect("kept rows");
+    let kept: serde_json::Value = serde_json::from_str(kept.trim()).expect("a row");
+    assert_eq!(document["rows"][0], kept);
+    for file in ["cell.json", "output.json", "records.bin", "truth.bin"] {
+        assert!(out.join("0000").join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn competing_traffic_has_rows_of_its_own() {
+    let (_folder, path) =
+        spec(&format!("{PLAIN}\n[[cross]]\nkind = \"tcp\"\nstart = \"0s\"\n"));
+    let rows = rows(&path, &[]);
+    assert_eq!(rows.len(), 2);
+    let sum: f64 = rows.iter().map(|r| r["goodput_mbps"].as_f64().expect("a goodput")).sum();
+    // Together they fill the line, and no more.
+    assert!((18.0..19.2).contains(&sum), "{sum}");
+}
