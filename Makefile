@@ -33,13 +33,20 @@ help: ## list the targets
 .PHONY: demo
 demo: build kernel ## build all, then run the speed test case as a matrix, with a table and a graph
 	mkdir -p out
-	$(PATHTWIN) lab run cases/4-speedtest/demo.toml --report out/demo.html
+	$(PATHTWIN) lab run cases/4-speedtest/demo.toml \
+		--against cases/4-speedtest/figures.toml --graph out/demo.html
 
 .PHONY: test
 test: build kernel ## build all, then run every test
 	@scripts/setup test
 	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast
+
+.PHONY: sameness
+sameness: build kernel ## replay three cells a hundred times each under five host conditions
+	@scripts/setup test
+	PATHTWIN_REPLAYS=20 PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
+		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
 
 .PHONY: lint
 lint: ## format, clippy, documentation, licences and advisories, scripts

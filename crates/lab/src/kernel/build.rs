@@ -18,7 +18,7 @@ use super::source::{self, Source};
 use super::tools::{self, SourceKind};
 
 /// Objects that Linux 7.2 compiles with the lab's fragment; other versions differ by some percent.
-const USUAL_OBJECTS: u32 = 900;
+const USUAL_OBJECTS: u32 = 850;
 
 /// What to build, and how.
 #[derive(Debug, Clone, Default)]
@@ -277,6 +277,9 @@ impl Job<'_> {
             "KBUILD_BUILD_USER=pathtwin",
             "KBUILD_BUILD_HOST=pathtwin",
             "KBUILD_BUILD_VERSION=1",
+            // Nine tenths of the time go into reading headers; to remember of every token which macro
+            // it came from, for the sake of messages, is a seventh of that (gcc 12, Linux 7.2).
+            "KCFLAGS=-ftrack-macro-expansion=0 -Wno-tautological-compare",
         ]);
         command
     }

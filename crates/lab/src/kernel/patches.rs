@@ -28,6 +28,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0004-um-quiet-sigchld.patch",
         include_str!("../../kernel/patches/0004-um-quiet-sigchld.patch"),
     ),
+    (
+        "0005-um-fewer-futex-calls.patch",
+        include_str!("../../kernel/patches/0005-um-fewer-futex-calls.patch"),
+    ),
 ];
 
 /// One line of the series.

@@ -78,7 +78,11 @@ impl Runner {
             .append(true)
             .open(&self.log)
             .on("write", &self.log)?;
-        writeln!(log, "$ {command:?}").on("write", &self.log)?;
+        write!(log, "$ {}", command.get_program().display()).on("write", &self.log)?;
+        for argument in command.get_args() {
+            write!(log, " {}", argument.display()).on("write", &self.log)?;
+        }
+        writeln!(log).on("write", &self.log)?;
         Ok(log)
     }
 
@@ -157,6 +161,7 @@ fn tail_of(file: &Path, lines: usize) -> std::io::Result<String> {
     let all: Vec<&str> = text
         .lines()
         .filter(|line| !line.starts_with("  ") || line.contains('|'))
+        .filter(|line| !line.starts_with("$ "))
         .collect();
     Ok(all[all.len().saturating_sub(lines)..].join("\n"))
 }

@@ -20,24 +20,27 @@ pub(super) struct Source {
     pub(super) info: SourceInfo,
 }
 
-/// What no build for User Mode Linux reads, as patterns of tar. The Kconfig files stay: they are
-/// read as a whole. Left out because it is half of all that would be written and removed again.
+/// What no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches `/`).
+/// Kconfig files and Makefiles stay: they are read as a whole. Linux 7.2 has 1.6 GB, and this leaves
+/// an eighth of it to be written and removed again.
 const LEAVE_OUT: &[&str] = &[
     "*/.git",
-    "*/drivers/gpu/*.[ch]",
-    "*/drivers/media/*.[ch]",
-    "*/drivers/staging/*.[ch]",
-    "*/drivers/infiniband/*.[ch]",
-    "*/drivers/scsi/*.[ch]",
-    "*/drivers/net/ethernet/*.[ch]",
-    "*/drivers/net/wireless/*.[ch]",
+    "*/arch/[!ux]*/*.[chS]",
+    "*/arch/*.dts*",
+    "*/drivers/[!bcnt]*/*.[chS]",
+    "*/drivers/c[!h]*/*.[chS]",
+    "*/drivers/net/[!w]*/*.[chS]",
+    "*/drivers/net/wireless/*.[chS]",
+    "*/fs/[bcglox]*/*.[ch]",
+    "*/fs/[ns][fltm]*/*.[ch]",
     "*/sound/*.[ch]",
-    "*/tools/testing/*",
+    "*/rust/*.rs",
+    "*/samples/*.[ch]",
     "*/tools/perf/*",
+    "*/tools/testing/*",
+    "*/tools/lib/*",
     "*/Documentation/*.rst",
     "*/Documentation/*.yaml",
-    "*.dtsi",
-    "*.dts",
 ];
 
 /// Which kind of source a path is, by its name or because it is a folder.

@@ -283,3 +283,26 @@ fn two_builds_give_the_same_bytes() {
     let told = Image::open(&second.path).unwrap().meta.unwrap();
     assert_eq!(told.config, meta.config);
 }
+
+/// Any other source builds too, and tells what it lacks:
+/// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-lab --lib -- --ignored kernel::tests::a_given --nocapture`
+///
+/// With `PATHTWIN_TEST_KERNEL_KEEP=FILE` the image stays there.
+#[test]
+#[ignore = "builds a kernel"]
+fn a_given_source_builds() {
+    let Some(source) = std::env::var_os("PATHTWIN_TEST_KERNEL_SOURCE") else {
+        panic!("PATHTWIN_TEST_KERNEL_SOURCE names no source");
+    };
+    let cache = tempfile::tempdir().unwrap();
+    let image = long_build(cache.path(), Some(source.into()));
+    let meta = image.meta.clone().unwrap();
+    assert!(meta.seeded && meta.hz == Some(1000));
+    eprintln!(
+        "Linux {} lacks {:?}\n{:?}",
+        meta.version, meta.missing_options, meta.patches
+    );
+    if let Some(keep) = std::env::var_os("PATHTWIN_TEST_KERNEL_KEEP") {
+        std::fs::copy(&image.path, keep).unwrap();
+    }
+}

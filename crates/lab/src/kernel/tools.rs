@@ -20,6 +20,7 @@ pub struct MissingTool {
 /// Always needed: configure, patch, compile, link.
 const BUILD: &[(&str, &str)] = &[
     ("gcc", "gcc"),
+    ("as", "binutils"),
     ("ld", "binutils"),
     ("ar", "binutils"),
     ("nm", "binutils"),
