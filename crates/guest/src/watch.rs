@@ -90,15 +90,15 @@ fn sample_flow(started: &Started, ns: i64, whole: bool, records: &mut Stream) {
     let halves = &started.flow.halves;
     let often = started.info.cross.is_none();
     let mut bytes = [0; 512];
-    if let Some(sender) = halves.sender.get().filter(|_| often || whole) {
-        if let Ok(n) = tcp_info::raw(sender.as_fd(), &mut bytes) {
-            records.push(Kind::TcpSender, started.info.id, ns, &bytes[..n]);
-        }
+    if let Some(sender) = halves.sender.get().filter(|_| often || whole)
+        && let Ok(n) = tcp_info::raw(sender.as_fd(), &mut bytes)
+    {
+        records.push(Kind::TcpSender, started.info.id, ns, &bytes[..n]);
     }
-    if let Some(receiver) = halves.receiver.get().filter(|_| whole) {
-        if let Ok(n) = tcp_info::raw(receiver.as_fd(), &mut bytes) {
-            records.push(Kind::TcpReceiver, started.info.id, ns, &bytes[..n]);
-        }
+    if let Some(receiver) = halves.receiver.get().filter(|_| whole)
+        && let Ok(n) = tcp_info::raw(receiver.as_fd(), &mut bytes)
+    {
+        records.push(Kind::TcpReceiver, started.info.id, ns, &bytes[..n]);
     }
 }
 

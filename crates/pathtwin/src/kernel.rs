@@ -31,7 +31,11 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
 }
 
 fn build(source: Option<&Path>, force: bool) -> Result<(), Failure> {
-    let options = BuildOptions { source: source.map(Path::to_owned), force, cancel: None };
+    let options = BuildOptions {
+        source: source.map(Path::to_owned),
+        force,
+        cancel: None,
+    };
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
         bar.set_style(style);
@@ -41,8 +45,16 @@ fn build(source: Option<&Path>, force: bool) -> Result<(), Failure> {
         .map_err(|e| Failure::new(e.exit_code(), e));
     bar.finish_and_clear();
     let built = built?;
-    let how = if built.fresh { "built" } else { "already built" };
-    let version = built.image.meta.as_ref().map_or("of unknown version", |m| &m.version);
+    let how = if built.fresh {
+        "built"
+    } else {
+        "already built"
+    };
+    let version = built
+        .image
+        .meta
+        .as_ref()
+        .map_or("of unknown version", |m| &m.version);
     eprintln!("pathtwin: lab kernel {version} {how}");
     output::print(format!("{}\n", built.image.path.display()).as_bytes())
 }
@@ -88,7 +100,12 @@ fn info(format: Format) -> Result<(), Failure> {
         return output::print(text(&image, &facts).as_bytes());
     }
     let Image { path, sha256, meta } = &image;
-    output::json(&Info { path, sha256, facts, meta: meta.as_ref() })
+    output::json(&Info {
+        path,
+        sha256,
+        facts,
+        meta: meta.as_ref(),
+    })
 }
 
 fn text(image: &Image, facts: &Facts) -> String {
@@ -103,7 +120,14 @@ fn text(image: &Image, facts: &Facts) -> String {
         if let Some(source) = &meta.source {
             line("source", &format!("{source:?}"));
         }
-        line("seeded", if meta.seeded { "yes" } else { "no: its runs do not repeat" });
+        line(
+            "seeded",
+            if meta.seeded {
+                "yes"
+            } else {
+                "no: its runs do not repeat"
+            },
+        );
         line("vector crypto", if meta.simd_crypto { "yes" } else { "no" });
         line("compiler", meta.compiler.as_deref().unwrap_or("unknown"));
     }
@@ -112,7 +136,14 @@ fn text(image: &Image, facts: &Facts) -> String {
     line("queues", &facts.qdiscs.join(" "));
     line("tunnels", &facts.tunnels.join(" "));
     let lacks: Vec<&str> = facts.lacks.keys().map(String::as_str).collect();
-    line("lacks", if lacks.is_empty() { "nothing that pathtwin uses" } else { "" });
+    line(
+        "lacks",
+        if lacks.is_empty() {
+            "nothing that pathtwin uses"
+        } else {
+            ""
+        },
+    );
     for name in lacks {
         line("", name);
     }

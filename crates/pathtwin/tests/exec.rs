@@ -1,5 +1,7 @@
 //! `pathtwin lab exec`: programs of the host on the nodes of a path.
 
+#![allow(clippy::expect_used)]
+
 mod common;
 
 use common::{pathtwin, spec, text};
@@ -13,16 +15,27 @@ rate = "50mbit"
 /// Runs groups of programs; returns what all of them printed.
 fn exec(arguments: &[&str]) -> (Option<i32>, String, String) {
     let (_folder, path) = spec(PATH);
-    let output =
-        pathtwin().args(["lab", "exec"]).arg(&path).args(arguments).output().expect("run pathtwin");
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    let output = pathtwin()
+        .args(["lab", "exec"])
+        .arg(&path)
+        .args(arguments)
+        .output()
+        .expect("run pathtwin");
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
 }
 
 #[test]
 fn ping_sees_the_delay_of_the_path() {
     let (code, out, err) = exec(&["--on", "client", "--", "ping", "-c", "3", "server"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("time=30.0 ms") && out.contains("0% packet loss"), "{out}");
+    assert!(
+        out.contains("time=30.0 ms") && out.contains("0% packet loss"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -35,16 +48,37 @@ fn iperf3_measures_the_rate_of_the_path() {
     // The server's own words come first.
     let json = &out[out.find("{\n").expect("a document")..];
     let document: serde_json::Value = serde_json::from_str(json).expect("iperf3's document");
-    let rate = document["end"]["sum_received"]["bits_per_second"].as_f64().expect("a rate");
+    let rate = document["end"]["sum_received"]["bits_per_second"]
+        .as_f64()
+        .expect("a rate");
     assert!((0.9..0.96).contains(&(rate / 50e6)), "{rate}");
 }
 
 #[test]
 fn curl_fetches_from_a_server_on_the_other_end() {
     let (code, out, err) = exec(&[
-        "--on", "server", "--", "python3", "-m", "http.server", "80", "-d", "/", "--on", "client", "--",
-        "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "--retry", "5",
-        "--retry-connrefused", "http://server/etc/passwd",
+        "--on",
+        "server",
+        "--",
+        "python3",
+        "-m",
+        "http.server",
+        "80",
+        "-d",
+        "/",
+        "--on",
+        "client",
+        "--",
+        "curl",
+        "-sS",
+        "-o",
+        "/dev/null",
+        "-w",
+        "%{http_code}",
+        "--retry",
+        "5",
+        "--retry-connrefused",
+        "http://server/etc/passwd",
     ]);
     assert_eq!((code, out.as_str()), (Some(0), "200"), "{err}");
 }
@@ -58,7 +92,18 @@ fn ss_shows_sockets_of_its_own_node() {
 
 #[test]
 fn the_exit_status_of_the_last_program_comes_back() {
-    assert_eq!(exec(&["--on", "client", "--", "sh", "-c", "echo to stderr >&2; exit 7"]).0, Some(7));
+    assert_eq!(
+        exec(&[
+            "--on",
+            "client",
+            "--",
+            "sh",
+            "-c",
+            "echo to stderr >&2; exit 7"
+        ])
+        .0,
+        Some(7)
+    );
 }
 
 #[test]
@@ -80,5 +125,8 @@ fn the_files_of_the_host_cannot_be_written() {
 fn an_unknown_node_is_named_with_those_there_are() {
     let (code, _, err) = exec(&["--on", "moon", "--", "true"]);
     assert_eq!(code, Some(4));
-    assert!(err.contains("no node moon") && err.contains("client"), "{err}");
+    assert!(
+        err.contains("no node moon") && err.contains("client"),
+        "{err}"
+    );
 }

@@ -1,5 +1,7 @@
 //! `--engine native`: the kernel of this host. Needs root; says so and passes without.
 
+#![allow(clippy::expect_used)]
+
 mod common;
 
 use std::{process::Stdio, thread, time::Duration};
@@ -25,8 +27,9 @@ fn state() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let names = |path: &str| {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        let mut names: Vec<_> =
-            entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<_> = entries
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names.join(" ")
     };
@@ -102,7 +105,15 @@ fn kill_9_leaves_nothing_of_a_native_path() {
     assert_eq!(state(), before);
     // The next start removes the folder in memory that the killed one left.
     let short = ["lab", "run", "--engine", "native", "--output", "jsonl"];
-    assert!(pathtwin().args(short).arg(&path).output().expect("run pathtwin").status.success());
+    assert!(
+        pathtwin()
+            .args(short)
+            .arg(&path)
+            .output()
+            .expect("run pathtwin")
+            .status
+            .success()
+    );
     assert!(sandboxes_of(child.id()).is_empty());
 }
 
@@ -121,6 +132,9 @@ fn what_the_host_lacks_is_listed_before_anything_is_changed() {
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(3));
     let said = text(&output.stderr);
-    assert!(said.contains("no_such_cc") && said.contains("nothing was changed"), "{said}");
+    assert!(
+        said.contains("no_such_cc") && said.contains("nothing was changed"),
+        "{said}"
+    );
     assert_eq!(state(), before);
 }

@@ -1,5 +1,7 @@
 //! `pathtwin lab run` as a user meets it.
 
+#![allow(clippy::expect_used)]
+
 mod common;
 
 use std::{
@@ -35,10 +37,29 @@ fn a_row_carries_what_the_design_names() {
     let (_folder, path) = spec(PLAIN);
     let row = &rows(&path, &[])[0];
     for name in [
-        "name", "factors", "seed", "layer", "direction", "goodput_mbps", "retransmits",
-        "cc_requested", "cc_used", "tcp_rtt_p50_ms", "probe_idle_p50_ms", "probe_p50_ms",
-        "probe_p99_ms", "probe_lost", "queue_p50_ms", "queue_p99_ms", "rwnd_limited",
-        "sndbuf_limited", "cpu_s", "valid", "virtual_s", "wall_s", "digest",
+        "name",
+        "factors",
+        "seed",
+        "layer",
+        "direction",
+        "goodput_mbps",
+        "retransmits",
+        "cc_requested",
+        "cc_used",
+        "tcp_rtt_p50_ms",
+        "probe_idle_p50_ms",
+        "probe_p50_ms",
+        "probe_p99_ms",
+        "probe_lost",
+        "queue_p50_ms",
+        "queue_p99_ms",
+        "rwnd_limited",
+        "sndbuf_limited",
+        "cpu_s",
+        "valid",
+        "virtual_s",
+        "wall_s",
+        "digest",
     ] {
         assert!(!row[name].is_null(), "{name} is missing in {row}");
     }
@@ -57,8 +78,14 @@ fn an_unknown_congestion_control_fails_its_cell_and_not_the_others() {
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(4));
     let said = text(&output.stderr);
-    assert!(said.contains("no_such_cc") && said.contains("seed 1"), "{said}");
-    let used: Vec<_> = parse(&output).iter().map(|r| r["cc_used"].clone()).collect();
+    assert!(
+        said.contains("no_such_cc") && said.contains("seed 1"),
+        "{said}"
+    );
+    let used: Vec<_> = parse(&output)
+        .iter()
+        .map(|r| r["cc_used"].clone())
+        .collect();
     assert_eq!(used, ["cubic", "bbr"]);
 }
 
@@ -79,7 +106,10 @@ fn a_second_run_comes_from_the_cache_and_is_the_same() {
         parse(&output).remove(0)
     };
     let (first, second) = (run(), run());
-    assert_eq!((&first["cached"], &second["cached"]), (&false.into(), &true.into()));
+    assert_eq!(
+        (&first["cached"], &second["cached"]),
+        (&false.into(), &true.into())
+    );
     for name in ["digest", "goodput_mbps", "probe_p99_ms"] {
         assert_eq!(first[name], second[name]);
     }
@@ -137,28 +167,48 @@ fn kill_9_leaves_no_process_and_the_next_start_clears_the_files() {
 /// Whether a process runs; one that only waits to be reaped does not.
 fn alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 #[test]
 fn a_cell_that_runs_too_long_is_ended_with_its_console() {
     let (_folder, path) = spec(LONG);
     let output = pathtwin()
-        .args(["lab", "run", "--no-cache", "--wall-limit", "1", "--set", "repeats=1"])
+        .args([
+            "lab",
+            "run",
+            "--no-cache",
+            "--wall-limit",
+            "1",
+            "--set",
+            "repeats=1",
+        ])
         .arg(&path)
         .output()
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(4));
-    assert!(text(&output.stderr).contains("stopped after 1 s"), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("stopped after 1 s"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 #[test]
 fn a_wrong_spec_is_refused_with_its_line() {
     let (_folder, path) = spec("[path]\nrtt = \"10ms\"\nbufer = \"1bdp\"\n");
-    let output = pathtwin().args(["lab", "run"]).arg(&path).output().expect("run pathtwin");
+    let output = pathtwin()
+        .args(["lab", "run"])
+        .arg(&path)
+        .output()
+        .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(said.contains(":3: path.bufer") && said.contains("path.buffer"), "{said}");
+    assert!(
+        said.contains(":3: path.bufer") && said.contains("path.buffer"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -182,11 +232,15 @@ fn the_document_and_the_kept_folder_hold_the_same_rows() {
 
 #[test]
 fn competing_traffic_has_rows_of_its_own() {
-    let (_folder, path) =
-        spec(&format!("{PLAIN}\n[[cross]]\nkind = \"tcp\"\nstart = \"0s\"\n"));
+    let (_folder, path) = spec(&format!(
+        "{PLAIN}\n[[cross]]\nkind = \"tcp\"\nstart = \"0s\"\n"
+    ));
     let rows = rows(&path, &[]);
     assert_eq!(rows.len(), 2);
-    let sum: f64 = rows.iter().map(|r| r["goodput_mbps"].as_f64().expect("a goodput")).sum();
+    let sum: f64 = rows
+        .iter()
+        .map(|r| r["goodput_mbps"].as_f64().expect("a goodput"))
+        .sum();
     // Together they fill the line, and no more.
     assert!((18.0..19.2).contains(&sum), "{sum}");
 }

@@ -3,6 +3,8 @@
 //! `PATHTWIN_REPLAYS` sets how often each cell is replayed in each of the five conditions. The
 //! default is for every test run; `make sameness` does 20, a hundred a cell.
 
+#![allow(clippy::expect_used)]
+
 mod common;
 
 use std::{
@@ -65,7 +67,10 @@ rate = "5mbit"
 const CELLS: [&str; 3] = [LOSSY_CUBIC, TUNNELLED_BBR, CROSSED_DUALPI2];
 
 fn replays() -> usize {
-    std::env::var("PATHTWIN_REPLAYS").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+    std::env::var("PATHTWIN_REPLAYS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(1)
 }
 
 fn digests(spec: &Path) -> BTreeSet<String> {
@@ -102,8 +107,13 @@ fn busy(spec: &Path) -> BTreeSet<String> {
 fn pinned(spec: &Path) -> BTreeSet<String> {
     let mut command = Command::new("taskset");
     command.args(["-c", "0", env!("CARGO_BIN_EXE_pathtwin")]);
-    command.args(["lab", "run", "--no-cache", "--output", "jsonl"]).arg(spec);
-    let output = command.env("PATHTWIN_GUEST", guest()).output().expect("taskset of util-linux");
+    command
+        .args(["lab", "run", "--no-cache", "--output", "jsonl"])
+        .arg(spec);
+    let output = command
+        .env("PATHTWIN_GUEST", guest())
+        .output()
+        .expect("taskset of util-linux");
     assert!(output.status.success(), "{}", text(&output.stderr));
     parse(&output).iter().map(digest).collect()
 }
@@ -123,16 +133,23 @@ fn stuttering(spec: &Path) -> BTreeSet<String> {
         while !done.load(Ordering::Relaxed) {
             let guests = guests_of(pid);
             for signal in [rustix::process::Signal::STOP, rustix::process::Signal::CONT] {
-                for guest in guests.iter().filter_map(|&g| rustix::process::Pid::from_raw(g)) {
+                for guest in guests
+                    .iter()
+                    .filter_map(|&g| rustix::process::Pid::from_raw(g))
+                {
                     let _ = rustix::process::kill_process(guest, signal);
                 }
                 thread::sleep(Duration::from_millis(3));
             }
         }
     };
-    beside(1, stutter, || stdout.read_to_string(&mut printed).expect("read rows"));
+    beside(1, stutter, || {
+        stdout.read_to_string(&mut printed).expect("read rows")
+    });
     assert!(child.wait().expect("wait").success());
-    let rows = printed.lines().map(|l| serde_json::from_str(l).expect("a row a line"));
+    let rows = printed
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("a row a line"));
     rows.map(|row: serde_json::Value| digest(&row)).collect()
 }
 
@@ -149,11 +166,19 @@ fn elsewhere(spec: &Path) -> BTreeSet<String> {
         to
     };
     let program = copy(Path::new(env!("CARGO_BIN_EXE_pathtwin")), "program");
-    let (guest, kernel) = (copy(&guest(), "another-guest"), copy(&kernel(), "another-kernel"));
+    let (guest, kernel) = (
+        copy(&guest(), "another-guest"),
+        copy(&kernel(), "another-kernel"),
+    );
     let spec = copy(spec, "another.toml");
     let mut command = if is_root() {
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
+        command.args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "--inh-caps=-all",
+        ]);
         command.args(["--bounding-set=-all", "--"]).arg(&program);
         command
     } else {
@@ -193,7 +218,11 @@ fn replays_are_the_same_bytes_under_five_host_conditions() {
         assert_eq!(expected.len(), 1, "all rows of a cell carry its one digest");
         for (name, condition) in CONDITIONS {
             for replay in 0..replays() {
-                assert_eq!(condition(&path), expected, "{name}, replay {replay}:\n{cell}");
+                assert_eq!(
+                    condition(&path),
+                    expected,
+                    "{name}, replay {replay}:\n{cell}"
+                );
             }
         }
     }

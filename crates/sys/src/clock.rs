@@ -57,12 +57,10 @@ pub fn realtime_offset() -> u64 {
 /// (kernel/time/posix-timers.c, `posix_get_coarse_res`).
 pub fn hz() -> io::Result<u32> {
     let resolution = rustix::time::clock_getres(ClockId::MonotonicCoarse);
-    let ns = nanoseconds(resolution);
-    if ns == 0 {
-        Err(io::ErrorKind::Unsupported.into())
-    } else {
-        Ok((1_000_000_000 / ns) as u32)
-    }
+    1_000_000_000_u64
+        .checked_div(nanoseconds(resolution))
+        .map(|hz| hz as u32)
+        .ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
 fn nanoseconds(t: Timespec) -> u64 {

@@ -1,7 +1,7 @@
 //! Running the real program on the real lab. `make test` builds the guest program and the kernel
 //! image first, and says where they are.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(clippy::expect_used, dead_code, unreachable_pub)]
 
 use std::{
     path::{Path, PathBuf},
@@ -30,7 +30,10 @@ pub fn guest() -> PathBuf {
 
 /// The kernel image.
 pub fn kernel() -> PathBuf {
-    let output = pathtwin().args(["lab", "kernel", "path"]).output().expect("run pathtwin");
+    let output = pathtwin()
+        .args(["lab", "kernel", "path"])
+        .output()
+        .expect("run pathtwin");
     assert!(output.status.success(), "{}", text(&output.stderr));
     PathBuf::from(text(&output.stdout).trim())
 }
@@ -46,7 +49,10 @@ pub fn spec(text: &str) -> (tempfile::TempDir, PathBuf) {
 /// The rows of a spec, run afresh.
 pub fn rows(spec: &Path, more: &[&str]) -> Vec<Value> {
     let mut command = pathtwin();
-    command.args(["lab", "run", "--no-cache", "--output", "jsonl"]).args(more).arg(spec);
+    command
+        .args(["lab", "run", "--no-cache", "--output", "jsonl"])
+        .args(more)
+        .arg(spec);
     let output = command.output().expect("run pathtwin");
     assert!(output.status.success(), "{}", text(&output.stderr));
     parse(&output)
@@ -55,7 +61,10 @@ pub fn rows(spec: &Path, more: &[&str]) -> Vec<Value> {
 /// The rows that were printed.
 pub fn parse(output: &Output) -> Vec<Value> {
     let lines = text(&output.stdout);
-    lines.lines().map(|l| serde_json::from_str(l).expect("a row a line")).collect()
+    lines
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("a row a line"))
+        .collect()
 }
 
 pub fn text(bytes: &[u8]) -> String {
@@ -70,12 +79,20 @@ pub fn is_root() -> bool {
 pub fn guests_of(parent: u32) -> Vec<i32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("read /proc").flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|n| n.parse::<i32>().ok())
+        else {
             continue;
         };
-        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
+            continue;
+        };
         // pid (name) state ppid …; the name may hold anything, so count from the last bracket.
-        let Some((_, rest)) = stat.rsplit_once(')') else { continue };
+        let Some((_, rest)) = stat.rsplit_once(')') else {
+            continue;
+        };
         if rest.split_whitespace().nth(1).and_then(|p| p.parse().ok()) == Some(parent) {
             found.push(pid);
             found.extend(guests_of(pid as u32));
@@ -87,7 +104,10 @@ pub fn guests_of(parent: u32) -> Vec<i32> {
 /// Sandboxes in memory whose owner is `pid`.
 pub fn sandboxes_of(pid: u32) -> Vec<PathBuf> {
     let prefix = format!("pathtwin-{pid}-");
-    let entries = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    let entries = std::fs::read_dir("/dev/shm")
+        .into_iter()
+        .flatten()
+        .flatten();
     entries
         .filter(|e| e.file_name().to_string_lossy().starts_with(&prefix))
         .map(|e| e.path())
