@@ -85,7 +85,10 @@ impl Config {
     /// no option: it is always there (`net/ipv4/tcp_cong.c`).
     pub(super) fn congestion_controls(&self) -> Vec<String> {
         let mut names = self.built_in("CONFIG_TCP_CONG_");
-        names.retain(|name| name != "advanced");
+        names.retain(|name| name != "advanced" && name != "hstcp");
+        if self.get("CONFIG_TCP_CONG_HSTCP") == Some("y") {
+            names.push("highspeed".to_owned()); // net/ipv4/tcp_highspeed.c
+        }
         names.push("reno".to_owned());
         names.sort_unstable();
         names

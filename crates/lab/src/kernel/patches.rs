@@ -32,6 +32,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0005-um-fewer-futex-calls.patch",
         include_str!("../../kernel/patches/0005-um-fewer-futex-calls.patch"),
     ),
+    (
+        "0006-um-same-memory.patch",
+        include_str!("../../kernel/patches/0006-um-same-memory.patch"),
+    ),
+    (
+        "0007-um-same-task-size.patch",
+        include_str!("../../kernel/patches/0007-um-same-task-size.patch"),
+    ),
 ];
 
 /// One line of the series.

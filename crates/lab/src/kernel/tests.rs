@@ -10,7 +10,7 @@ use super::apt::Repository;
 use super::build::{BuildOptions, build_in};
 use super::cache::Cache;
 use super::error::KernelError;
-use super::image::{Image, hex, locate_in};
+use super::image::{Image, Meta, hex, locate_in};
 use super::run::{Runner, plain};
 use super::tools::{find_in, path_folders};
 
@@ -259,6 +259,19 @@ fn long_build(base: &Path, source: Option<PathBuf>) -> Image {
     built.image
 }
 
+fn assert_tells(told: &Meta, known: &Meta) {
+    let expected = Meta {
+        source: None,
+        recipe: None,
+        compiler: None,
+        patches: Vec::new(),
+        config: told.config.clone(),
+        ..known.clone()
+    };
+    assert_eq!(*told, expected);
+    assert_eq!(told.config.trim_end(), known.config.trim_end());
+}
+
 /// Two builds in two folders give the same bytes. Takes two kernel builds:
 /// `cargo test -p pathtwin-lab --lib -- --ignored kernel::tests::two_builds --nocapture`
 #[test]
@@ -302,7 +315,28 @@ fn a_given_source_builds() {
         "Linux {} lacks {:?}\n{:?}",
         meta.version, meta.missing_options, meta.patches
     );
+    // Without its document an image tells the same about itself, but for where it came from.
+    let alone = cache.path().join("alone");
+    std::fs::copy(&image.path, &alone).unwrap();
+    assert_tells(&Image::open(&alone).unwrap().meta.unwrap(), &meta);
     if let Some(keep) = std::env::var_os("PATHTWIN_TEST_KERNEL_KEEP") {
         std::fs::copy(&image.path, keep).unwrap();
     }
+}
+
+/// What an image tells: `PATHTWIN_KERNEL=FILE cargo test ... kernel::tests::an_image --nocapture`
+#[test]
+#[ignore = "needs a kernel"]
+fn an_image_tells_about_itself() {
+    let image = super::locate().unwrap();
+    let meta = image.meta.unwrap();
+    assert!(meta.seeded && meta.hz == Some(1000), "{meta:?}");
+    eprintln!(
+        "{} {} {:?}\n{:?}",
+        image.sha256, meta.version, meta.congestion_controls, meta.qdiscs
+    );
+    eprintln!(
+        "{:?} seccomp {} simd {} lacks {:?}",
+        meta.tunnels, meta.seccomp, meta.simd_crypto, meta.missing_options
+    );
 }
