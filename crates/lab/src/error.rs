@@ -50,6 +50,9 @@ pub enum LabError {
     /// The guest said why it could not do it.
     #[error("in the guest: {0}")]
     Guest(String),
+    /// A check of ours has a spec that is none.
+    #[error("the spec of the check \"{0}\": {1}")]
+    Check(&'static str, String),
     /// The user asked to stop.
     #[error("stopped")]
     Stopped,

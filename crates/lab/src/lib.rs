@@ -16,5 +16,6 @@ pub mod native;
 pub mod pool;
 pub mod rows;
 pub mod sandbox;
+pub mod validate;
 
 pub use error::LabError;

@@ -33,6 +33,8 @@ pub(crate) enum Lab {
     Run(Run),
     /// Run programs of this host on the nodes of a path
     Exec(Exec),
+    /// Check the lab against arithmetic, standards and published measurements
+    Validate(Validate),
     /// The lab's kernel image
     Kernel(Kernel),
 }
@@ -133,6 +135,30 @@ pub(crate) struct Exec {
     /// The first program, then further groups of --on NODE -- CMD
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin lab validate
+  pathtwin lab validate --only cubic --only fifo
+
+Exit codes: 0 all checks passed, 1 one failed, 3 something is missing (docs/validation.md).")]
+pub(crate) struct Validate {
+    /// Only checks with this in their name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Print the names of the checks, and run none
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Cells at once; default: one a processor
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run every cell, also those whose result is known
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]

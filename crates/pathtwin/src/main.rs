@@ -6,6 +6,7 @@ mod kernel;
 mod output;
 mod progress;
 mod run;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Lab(lab) => match lab {
             Lab::Run(run) => run::run(&run),
             Lab::Exec(exec) => exec::exec(&exec),
+            Lab::Validate(arguments) => validate::validate(&arguments),
             Lab::Kernel(kernel) => kernel::kernel(&kernel),
         },
         Command::Completions { shell } => {

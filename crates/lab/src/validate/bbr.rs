@@ -1,0 +1,41 @@
+//! BBR and CUBIC under random loss: the figure everyone knows.
+
+use super::{
+    Check, Expect, Line, Work,
+    seen::Seen,
+    theory::{FRAME, MSS},
+};
+
+pub(super) const CHECKS: &[Check] = &[Check {
+    name: "random loss, 100 Mbit/s, 100 ms",
+    source: "Cardwell et al., CACM 60(2) 2017, figure 8",
+    work: Work::Cells(include_str!("specs/bbr.toml"), judge),
+}];
+
+/// Median over the seeds of the goodput, as a share of what the link carries.
+fn share(seen: &[Seen<'_>], cc: &str, loss: &str) -> Option<f64> {
+    let own = seen
+        .iter()
+        .filter(|s| s.cell.ends.server.cc == cc && s.factor("path.down.loss") == loss);
+    let shares: Option<Vec<f64>> = own
+        .map(|s| Some(s.goodput()? / (s.rate_mbps() * MSS / FRAME)))
+        .collect();
+    stats::median(&shares?)
+}
+
+fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut line = |cc: &str, loss: &str, expected| {
+        let what = format!("{cc} at {loss}");
+        lines.push(Line::new(what, expected, share(seen, cc, loss), "of C"));
+    };
+    for (loss, p) in [("0.1%", 0.001), ("1%", 0.01), ("2%", 0.02), ("5%", 0.05)] {
+        line("bbr", loss, Expect::at_least(0.95 * (1.0 - p)));
+    }
+    // Its probes at 1.25 of the rate find nothing any more when a fifth of them is lost.
+    line("bbr", "15%", Expect::at_least(0.5 * 0.85));
+    line("bbr", "20%", Expect::at_most(0.5 * 0.8));
+    line("cubic", "0.1%", Expect::at_most(0.2));
+    line("cubic", "1%", Expect::at_most(0.05));
+    lines
+}

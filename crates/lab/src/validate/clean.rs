@@ -1,0 +1,58 @@
+//! A clean fast path is limited by its rate and by nothing of the lab's own.
+
+use super::{Check, Expect, Line, Work, seen::Seen};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "clean path",
+        source: "arithmetic: 0.9564 of the rate, less the time to get there",
+        work: Work::Cells(include_str!("specs/clean.toml"), judge),
+    },
+    Check {
+        name: "hosts without pressure",
+        source: "net/ipv4/tcp.c, tcp_input.c: no limit of a host may shape a cell",
+        work: Work::All(pressure),
+    },
+];
+
+fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for s in seen {
+        let label = format!("{} {}", s.factor("case"), s.factor("ends.server.cc"));
+        let share = s.goodput().map(|g| g / s.rate_mbps());
+        lines.push(Line::new(
+            label.clone(),
+            Expect::at_least(0.93),
+            share,
+            "of the rate",
+        ));
+        let row = s.row();
+        for (what, value) in [
+            ("rwnd_limited", row.and_then(|r| r.rwnd_limited)),
+            ("sndbuf_limited", row.and_then(|r| r.sndbuf_limited)),
+        ] {
+            let what = format!("{label} {what}");
+            lines.push(Line::new(what, Expect::at_most(0.01), value, "of the time"));
+        }
+    }
+    lines
+}
+
+/// Counters that say that a host ran out of memory for TCP.
+const COUNTERS: [&str; 3] = ["TCPMemoryPressures", "TCPRcvCollapsed", "TCPRcvQDrop"];
+
+fn pressure(seen: &[Seen<'_>]) -> Vec<Line> {
+    let one = |counter: &&str| {
+        let of = |s: &Seen<'_>| -> u64 {
+            let all = &s.result.output.counters;
+            ["client", "server"]
+                .iter()
+                .filter_map(|end| all.get(&format!("{end}.TcpExt.{counter}")))
+                .sum()
+        };
+        let sum: u64 = seen.iter().map(of).sum();
+        let what = format!("{counter} in {} cells", seen.len());
+        Line::new(what, Expect::exactly(0.0), Some(sum as f64), "")
+    };
+    COUNTERS.iter().map(one).collect()
+}

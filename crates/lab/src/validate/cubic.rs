@@ -1,0 +1,91 @@
+//! CUBIC's curve: how long it takes to come back to the window it had.
+
+use sys::tcp_info::TcpInfo;
+
+use super::{
+    Check, Expect, Line, Work,
+    seen::Seen,
+    theory::{BETA, C, cubic_k},
+};
+
+pub(super) const CHECKS: &[Check] = &[Check {
+    name: "CUBIC's curve",
+    source: "RFC 9438 section 4.2: K = cbrt(Wmax * 0.3 / 0.4)",
+    work: Work::Cells(include_str!("specs/curve.toml"), judge),
+}];
+
+/// State of congestion avoidance in which the window grows (`TCP_CA_Open`).
+const OPEN: u8 = 0;
+
+/// The window after one loss.
+struct Epoch {
+    /// The window that the curve comes back to.
+    target: f64,
+    /// Time since the curve began and the window, in segments.
+    points: Vec<(f64, f64)>,
+}
+
+/// The epochs between losses; the first, whose target nobody saw, is left out.
+fn epochs(series: &[(f64, TcpInfo)]) -> Vec<Epoch> {
+    let mut epochs: Vec<Epoch> = Vec::new();
+    let (mut target, mut last) = (0.0, None);
+    let (mut threshold, mut began) = (None, None);
+    for (at, info) in series {
+        if threshold != Some(info.snd_ssthresh) {
+            if let (Some(_), Some(window)) = (threshold, last) {
+                // Fast convergence (RFC 9438 section 4.7).
+                target = if window < target {
+                    window * (1.0 + BETA) / 2.0
+                } else {
+                    window
+                };
+                epochs.push(Epoch {
+                    target,
+                    points: Vec::new(),
+                });
+            }
+            (threshold, began) = (Some(info.snd_ssthresh), None);
+        }
+        if info.ca_state != OPEN {
+            continue;
+        }
+        let window = f64::from(info.snd_cwnd);
+        last = Some(window);
+        let began = *began.get_or_insert(*at);
+        if let Some(epoch) = epochs.last_mut() {
+            epoch.points.push((at - began, window));
+        }
+    }
+    epochs.into_iter().skip(1).collect()
+}
+
+/// K from each point of the curve's first half, where a segment more or less says little:
+/// W = C (t - K)^3 + Wmax.
+fn measured_k(epoch: &Epoch) -> Option<f64> {
+    let half = cubic_k(epoch.target) / 2.0;
+    let inside = epoch.points.iter().filter(|(t, _)| (0.5..half).contains(t));
+    let ks: Vec<f64> = inside
+        .map(|(t, window)| t + ((epoch.target - window) / C).cbrt())
+        .collect();
+    stats::median(&ks)
+}
+
+fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+    let Some(s) = seen.first() else {
+        return Vec::new();
+    };
+    let all = epochs(&s.senders());
+    // The last one may have been cut off.
+    let whole = all.split_last().map_or(&[][..], |(_, whole)| whole);
+    let one = |epoch: &Epoch| {
+        // The window follows the curve with up to a round trip between.
+        let expected = Expect::near(cubic_k(epoch.target), s.rtt_s());
+        let what = format!("K for Wmax {:.0}", epoch.target);
+        Line::new(what, expected, measured_k(epoch), "s")
+    };
+    let mut lines: Vec<Line> = whole.iter().take(3).map(one).collect();
+    if lines.is_empty() {
+        lines.push(Line::failed(String::new(), "no epoch between two losses"));
+    }
+    lines
+}

@@ -1,0 +1,67 @@
+//! A full FIFO of N packets holds a packet up for N times its time on the wire.
+
+use super::{Check, Expect, Line, Work, seen::Seen, theory::FRAME};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "full FIFO",
+        source: "arithmetic: N * 8 * 1514 / rate",
+        work: Work::Cells(include_str!("specs/fifo.toml"), judge),
+    },
+    Check {
+        name: "queue belongs to the path",
+        source: "TCP small queues end at the host: skb_orphan in ip_rcv_core, net/ipv4/ip_input.c",
+        work: Work::Cells(include_str!("specs/tsq.toml"), judge_small_queues),
+    },
+];
+
+/// Milliseconds that a full packet takes on the wire.
+fn packet_ms(seen: &Seen<'_>) -> f64 {
+    FRAME * 8.0 / seen.rate_mbps() / 1e3
+}
+
+fn buffer_packets(seen: &Seen<'_>) -> f64 {
+    f64::from(seen.cell.path.down.buffer.packets(seen.cell.path.mtu))
+}
+
+fn most_bytes(seen: &Seen<'_>) -> Option<f64> {
+    let samples = seen.queue_samples();
+    samples
+        .iter()
+        .map(|s| s.backlog_bytes as f64)
+        .reduce(f64::max)
+}
+
+fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for s in seen {
+        let packet = packet_ms(s);
+        let expected = buffer_packets(s) * packet;
+        let label = s.factor("case");
+        let truth = most_bytes(s).map(|bytes| bytes * 8.0 / s.rate_mbps() / 1e3);
+        let expect = Expect::near(expected, packet);
+        lines.push(Line::new(format!("{label}, queue"), expect, truth, "ms"));
+        // A probe that gets in found room for one more packet, and waits for the others.
+        let slowest = s.probes_ms(false).into_iter().reduce(f64::max);
+        let waited = slowest.map(|ms| ms - s.rtt_s() * 1e3);
+        lines.push(Line::new(format!("{label}, probe"), expect, waited, "ms"));
+    }
+    lines
+}
+
+/// If the sender's own limit reached into the bottleneck, its queue could not fill: that limit is
+/// a millisecond's worth of packets (`tcp_small_queue_check`, net/ipv4/tcp_output.c).
+fn judge_small_queues(seen: &[Seen<'_>]) -> Vec<Line> {
+    let one = |s: &Seen<'_>| {
+        let full = buffer_packets(s) * FRAME;
+        let filled = most_bytes(s).map(|bytes| bytes / full);
+        let what = format!("{} fills it", s.factor("ends.server.cc"));
+        Line::new(
+            what,
+            Expect::near(1.0, FRAME / full),
+            filled,
+            "of the buffer",
+        )
+    };
+    seen.iter().map(one).collect()
+}

@@ -1,0 +1,180 @@
+//! A line of the table: what was expected, what came, and the verdict.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Expect {
+    /// What theory says; absent if there is only a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The least that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// The most that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl Expect {
+    /// `value`, give or take `tolerance`.
+    pub fn near(value: f64, tolerance: f64) -> Self {
+        Self {
+            value: Some(value),
+            low: Some(value - tolerance),
+            high: Some(value + tolerance),
+        }
+    }
+
+    /// `value`, give or take this share of it.
+    pub fn within(value: f64, share: f64) -> Self {
+        Self::near(value, value.abs() * share)
+    }
+
+    /// Exactly `value`.
+    pub fn exactly(value: f64) -> Self {
+        Self::near(value, 0.0)
+    }
+
+    /// `low` or more.
+    pub fn at_least(low: f64) -> Self {
+        Self {
+            low: Some(low),
+            ..Self::default()
+        }
+    }
+
+    /// `high` or less.
+    pub fn at_most(high: f64) -> Self {
+        Self {
+            high: Some(high),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a value passes.
+    pub fn holds(&self, got: f64) -> bool {
+        // The bounds themselves pass; a millionth of a millionth is rounding.
+        let slack = 1e-12 * got.abs();
+        got.is_finite()
+            && self.low.is_none_or(|low| got >= low - slack)
+            && self.high.is_none_or(|high| got <= high + slack)
+    }
+}
+
+impl fmt::Display for Expect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.value, self.low, self.high) {
+            (Some(value), Some(low), Some(high)) if high > low => {
+                write!(f, "{} ± {}", number(value), number((high - low) / 2.0))
+            }
+            (Some(value), ..) => f.write_str(&number(value)),
+            (None, Some(low), Some(high)) => write!(f, "{} to {}", number(low), number(high)),
+            (None, Some(low), None) => write!(f, ">= {}", number(low)),
+            (None, None, Some(high)) => write!(f, "<= {}", number(high)),
+            (None, None, None) => Ok(()),
+        }
+    }
+}
+
+/// A number with five digits at most, or whole if it is large.
+pub(crate) fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = (4.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The value is what it must be.
+    Pass,
+    /// It is not, or there is none.
+    Fail,
+    /// It could not be made here.
+    Skip,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pass => "pass",
+            Self::Fail => "FAIL",
+            Self::Skip => "skip",
+        })
+    }
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The check and what of it.
+    pub check: String,
+    /// What the value must be.
+    pub expected: Expect,
+    /// What it is; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub got: Option<f64>,
+    /// Unit of both.
+    pub unit: &'static str,
+    /// Where the expectation comes from.
+    pub source: String,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Why there is no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Line {
+    /// A judged value. `what` tells it from the other lines of its check.
+    pub(super) fn new(
+        what: impl Into<String>,
+        expected: Expect,
+        got: Option<f64>,
+        unit: &'static str,
+    ) -> Self {
+        let passes = got.is_some_and(|got| expected.holds(got));
+        let reason = got.is_none().then(|| "nothing was measured".to_owned());
+        Self {
+            check: what.into(),
+            expected,
+            got,
+            unit,
+            source: String::new(),
+            verdict: if passes { Verdict::Pass } else { Verdict::Fail },
+            reason,
+        }
+    }
+
+    /// The same line with a source of its own.
+    pub(super) fn source(self, source: impl Into<String>) -> Self {
+        let source = source.into();
+        Self { source, ..self }
+    }
+
+    /// A line without a value, because something went wrong.
+    pub(super) fn failed(what: String, why: impl ToString) -> Self {
+        Self {
+            reason: Some(why.to_string()),
+            ..Self::new(what, Expect::default(), None, "")
+        }
+    }
+
+    /// A line without a value, because this host cannot make it.
+    pub(super) fn skipped(why: impl ToString) -> Self {
+        Self {
+            verdict: Verdict::Skip,
+            ..Self::failed(String::new(), why)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The windows of Reno and CUBIC under loss are those of the standards.
+
+use super::{
+    Check, Expect, Line, Work,
+    seen::Seen,
+    theory::{MSS, cubic_window, reno_window},
+};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "Reno, periodic loss",
+        source: "RFC 9438 section 4.3 (AIMD 1, 0.5); Mathis et al. 1997",
+        work: Work::Cells(include_str!("specs/reno.toml"), reno),
+    },
+    Check {
+        name: "CUBIC, periodic loss",
+        source: "RFC 9438 sections 4.3 and 5.1",
+        work: Work::Cells(include_str!("specs/cubic.toml"), cubic),
+    },
+    Check {
+        name: "slope under random loss",
+        source: "RFC 9438 section 5.1: p^-0.75; Mathis et al. 1997: p^-0.5",
+        work: Work::Cells(include_str!("specs/slope.toml"), slopes),
+    },
+];
+
+/// Bound of the standard's formulas.
+const TOLERANCE: f64 = 0.15;
+
+/// The window that a goodput stands for, in segments.
+fn window(seen: &Seen<'_>) -> Option<f64> {
+    Some(seen.goodput()? * 1e6 * seen.rtt_s() / (8.0 * MSS))
+}
+
+fn reno(seen: &[Seen<'_>]) -> Vec<Line> {
+    windows(seen, |s| reno_window(s.loss()))
+}
+
+fn cubic(seen: &[Seen<'_>]) -> Vec<Line> {
+    windows(seen, |s| cubic_window(s.loss(), s.rtt_s()))
+}
+
+fn windows(seen: &[Seen<'_>], theory: fn(&Seen<'_>) -> f64) -> Vec<Line> {
+    let one = |s: &Seen<'_>| {
+        let what = format!("1 in {:.0}, {:.0} ms", 1.0 / s.loss(), s.rtt_s() * 1e3);
+        let expected = Expect::within(theory(s), TOLERANCE);
+        Line::new(what, expected, window(s), "segments")
+    };
+    seen.iter().map(one).collect()
+}
+
+/// Slope of the goodput over the loss, both as logarithms.
+fn slope(seen: &[Seen<'_>], cc: &str) -> Option<f64> {
+    let own = seen.iter().filter(|s| s.cell.ends.server.cc == cc);
+    let points: Option<Vec<(f64, f64)>> = own
+        .map(|s| Some((s.loss().ln(), s.goodput()?.ln())))
+        .collect();
+    stats::slope(&points?)
+}
+
+fn slopes(seen: &[Seen<'_>]) -> Vec<Line> {
+    let (reno, cubic) = (slope(seen, "reno"), slope(seen, "cubic"));
+    vec![
+        Line::new("Reno", Expect::near(-0.5, 0.07), reno, ""),
+        Line::new("CUBIC", Expect::near(-0.75, 0.1), cubic, ""),
+    ]
+}

@@ -1,0 +1,83 @@
+//! `pathtwin lab validate`.
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context, anyhow};
+use lab::{
+    LabError,
+    cache::Cache,
+    pool::Pool,
+    sandbox::Sandbox,
+    validate::{self, Check, Verdict},
+};
+
+use crate::{
+    Failure,
+    arguments::{Format, Validate},
+    code, output, progress,
+};
+
+pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
+    let checks = chosen(&arguments.only)?;
+    if arguments.list {
+        let names: Vec<&str> = checks.iter().map(|c| c.name).collect();
+        output::print(format!("{}\n", names.join("\n")).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let kernel = lab::kernel::locate().map_err(LabError::from)?;
+    let guest = lab::guest::program()?;
+    let sandbox = Sandbox::new(&guest)?;
+    let cache = match arguments.no_cache {
+        true => None,
+        false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
+    };
+    let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
+    let pool = Pool {
+        kernel: &kernel.path,
+        sandbox: &sandbox,
+        cache: cache.as_ref(),
+        jobs: arguments.jobs.map_or(processors, |n| n.get()),
+        wall_limit: Duration::from_secs(600),
+        stop: sys::signal::stop_flag().context("watch for Ctrl-C")?,
+    };
+    let bar = progress::bar(validate::steps(&checks)?);
+    let report = validate::run(&pool, &checks, || bar.inc(1));
+    bar.finish_and_clear();
+    let report = match report {
+        Err(LabError::Stopped) => {
+            eprintln!("pathtwin: stopped; the cells that are done are remembered");
+            return Ok(ExitCode::from(code::INTERRUPTED));
+        }
+        report => report?,
+    };
+    match arguments.output {
+        Format::Text => output::print(validate::table(&report).as_bytes())?,
+        Format::Json => output::json(&report)?,
+        Format::Jsonl => output::json_lines(&report.lines)?,
+    }
+    Ok(match report.count(Verdict::Fail) {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(code::VERDICT),
+    })
+}
+
+/// The checks whose name has one of the given words in it; all without any.
+fn chosen(only: &[String]) -> Result<Vec<Check>, Failure> {
+    let all = validate::checks();
+    let lower = |text: &str| text.to_lowercase();
+    for word in only {
+        if !all.iter().any(|c| lower(c.name).contains(&lower(word))) {
+            let names: Vec<&str> = all.iter().map(|c| c.name).collect();
+            let error = anyhow!(
+                "--only {word}: no check has that in its name; there are {}",
+                names.join("; ")
+            );
+            return Err(Failure::new(code::USE, error));
+        }
+    }
+    let wanted = |check: &Check| {
+        let name = lower(check.name);
+        only.is_empty() || only.iter().any(|word| name.contains(&lower(word)))
+    };
+    Ok(all.into_iter().filter(wanted).collect())
+}
