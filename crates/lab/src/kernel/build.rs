@@ -113,7 +113,7 @@ pub(super) fn build_in(
     }
     tools::check(kind)?;
     cache.create()?;
-    let lock = cache.lock(None, &mut || {
+    let lock = cache.lock(options.cancel.as_deref(), &mut || {
         tell(report, Stage::Wait, "another process builds a kernel")
     })?;
     // Whoever held the lock may have built just this.

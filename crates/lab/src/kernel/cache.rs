@@ -7,13 +7,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use tempfile::TempDir;
 
 use super::error::{Context as _, KernelError};
-use super::run::Runner;
 
 const CURRENT: &str = "current";
 const SCRATCH: &str = "build-";
@@ -100,7 +100,7 @@ impl Cache {
     /// Waits until no other process builds. `waiting` is called once if that takes time.
     pub(super) fn lock(
         &self,
-        runner: Option<&Runner>,
+        cancel: Option<&AtomicBool>,
         waiting: &mut dyn FnMut(),
     ) -> Result<Lock, KernelError> {
         let path = self.root.join("lock");
@@ -121,8 +121,8 @@ impl Cache {
                 waiting();
                 told = true;
             }
-            if let Some(runner) = runner {
-                runner.check_cancelled()?;
+            if cancel.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(KernelError::Cancelled);
             }
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -140,6 +140,10 @@ impl Cache {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
+        self.aside()
+    }
+
+    fn aside(&self) -> Result<TempDir, KernelError> {
         tempfile::Builder::new()
             .prefix(SCRATCH)
             .tempdir_in(&self.root)
@@ -159,28 +163,24 @@ impl Cache {
                 .and_then(|file| file.sync_all())
                 .on("sync", &entry.path())?;
         }
-        if folder.exists() {
-            // A rename cannot replace a folder that is not empty: move the old one aside first.
-            let aside = tempfile::Builder::new()
-                .prefix(SCRATCH)
-                .tempdir_in(&self.root)
-                .on("create a folder in", &self.root)?;
-            std::fs::rename(&folder, aside.path().join("old")).on("move", &folder)?;
+        if !folder.exists() {
             std::fs::rename(staged, &folder).on("install", &folder)?;
-        } else {
+        } else if renameat_with(CWD, staged, CWD, &folder, RenameFlags::EXCHANGE).is_err() {
+            // Not every file system can exchange: move the old one aside first.
+            let aside = self.aside()?;
+            std::fs::rename(&folder, aside.path().join("old")).on("move", &folder)?;
             std::fs::rename(staged, &folder).on("install", &folder)?;
         }
         self.point_to(key)?;
+        // After an exchange the old image is here; if it cannot go now, it goes with its scratch folder.
+        let _ = std::fs::remove_dir_all(staged);
         Ok(folder)
     }
 
     /// Makes `current` point to a key.
     pub(super) fn point_to(&self, key: &str) -> Result<(), KernelError> {
         let link = self.root.join(CURRENT);
-        let scratch = tempfile::Builder::new()
-            .prefix(SCRATCH)
-            .tempdir_in(&self.root)
-            .on("create a folder in", &self.root)?;
+        let scratch = self.aside()?;
         let fresh = scratch.path().join(CURRENT);
         std::os::unix::fs::symlink(key, &fresh).on("create", &fresh)?;
         std::fs::rename(&fresh, &link).on("replace", &link)?;

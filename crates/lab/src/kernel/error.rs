@@ -15,7 +15,7 @@ pub enum KernelError {
         dir: PathBuf,
     },
     /// A file was named as an image, or found in the cache, and is none.
-    #[error("{} is not a usable kernel image: {why}", path.display())]
+    #[error("{} is not a usable kernel image: {why}; `pathtwin lab kernel build --force` makes a new one", path.display())]
     BadImage {
         /// The file.
         path: PathBuf,
