@@ -41,6 +41,7 @@ pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
             }
             row.invalid_because
                 .extend(flows.iter().filter_map(|f| f.error.clone()));
+            row.invalid_because.extend(memory_pressure(&result.output));
             row.invalid_because.sort();
             row.invalid_because.dedup();
             row.valid = row.invalid_because.is_empty();
@@ -149,6 +150,12 @@ fn empty(
     }
 }
 
+/// A guest short of memory holds its flows back, which says nothing of the path.
+fn memory_pressure(output: &model::record::Output) -> Option<String> {
+    let short = |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;
+    output.counters.iter().any(short).then(|| "the guest ran short of TCP memory".to_owned())
+}
+
 /// Round trips of the probes: idle before the load, loaded while measuring.
 fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
     let answers: Vec<(i64, f64)> = all
@@ -197,6 +204,97 @@ fn short(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
     row.short_n = Some(done.len() as u64);
     row.short_p50_ms = stats::median(&times);
     row.short_p99_ms = stats::percentile(&times, 99.0);
-    let bytes: u64 = done.iter().map(|s| s.bytes).sum();
+    let bytes = done.iter().fold(0u64, |sum, s| sum.saturating_add(s.bytes));
     row.goodput_mbps = Some(bytes as f64 * 8.0 / 1e6 / window.seconds());
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        record::{MAGIC, OUTPUT_SCHEMA, Output},
+        spec::Spec,
+    };
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::guest::Cost;
+
+    fn result(cell: &Cell, records: Vec<u8>) -> CellResult {
+        let flow = |id| Flow {
+            id,
+            cross: None,
+            direction: Direction::Down,
+            kind: "tcp".to_owned(),
+            cc_requested: Some("cubic".to_owned()),
+            cc_used: Some("cubic".to_owned()),
+            error: None,
+            udp_sent: None,
+        };
+        let output = Output {
+            schema: OUTPUT_SCHEMA,
+            error: None,
+            kernel: "7.2".to_owned(),
+            virtual_ns: cell.length().as_nanos() as u64,
+            ready_ns: 1,
+            flows: vec![flow(0), flow(1)],
+            queues: Vec::new(),
+            probes_sent_ns: vec![-5, 0, 2_500_000_000, 2_600_000_000],
+            losses: Vec::new(),
+            counters: Default::default(),
+        };
+        let (truth, digest, cost) = (MAGIC.to_vec(), String::new(), Cost::default());
+        CellResult { output, records, truth, digest, cost, cached: false }
+    }
+
+    fn cell(kind: &str) -> Cell {
+        let text = format!("[traffic]\nkind = \"{kind}\"\n");
+        let text = if kind == "udp" { text + "rate = \"1mbit\"\n" } else { text };
+        Spec::parse("test.toml", &text).unwrap().cells().unwrap().remove(0)
+    }
+
+    #[test]
+    fn a_flow_without_records_makes_its_row_invalid() {
+        let cell = cell("tcp");
+        let rows = rows(&cell, &result(&cell, MAGIC.to_vec())).unwrap();
+        assert!(!rows[0].valid && rows[0].goodput_mbps.is_none());
+    }
+
+    #[test]
+    fn unanswered_probes_are_lost_and_not_zero() {
+        let cell = cell("tcp");
+        let row = &rows(&cell, &result(&cell, MAGIC.to_vec())).unwrap()[0];
+        assert_eq!((row.probe_lost, row.probe_n, row.probe_p50_ms), (Some(1.0), Some(0), None));
+    }
+
+    #[test]
+    fn memory_pressure_makes_a_row_invalid() {
+        let cell = cell("tcp");
+        let mut result = result(&cell, MAGIC.to_vec());
+        result.output.counters.insert("client.TcpExt.TCPMemoryPressures".to_owned(), 1);
+        let row = &rows(&cell, &result).unwrap()[0];
+        assert!(row.invalid_because.iter().any(|b| b.contains("TCP memory")));
+    }
+
+    proptest! {
+        #[test]
+        fn no_records_make_a_row_panic(
+            kind in prop::sample::select(vec!["tcp", "udp"]),
+            written in prop::collection::vec(
+                (1u8..7, 0u16..3, -3_000_000_000i64..15_000_000_000,
+                 prop::collection::vec(any::<u8>(), 0..300)),
+                0..30,
+            )
+        ) {
+            let mut stream = MAGIC.to_vec();
+            for (kind, id, at, payload) in written {
+                stream.extend([kind, 0]);
+                stream.extend(id.to_le_bytes());
+                stream.extend((payload.len() as u32).to_le_bytes());
+                stream.extend(at.to_le_bytes());
+                stream.extend(payload);
+            }
+            let cell = cell(kind);
+            prop_assert!(rows(&cell, &result(&cell, stream)).is_ok());
+        }
+    }
 }

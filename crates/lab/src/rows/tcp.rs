@@ -83,10 +83,13 @@ impl Sums {
         let since = |pick: &dyn Fn(&TcpInfo) -> u64| {
             pick(&end).saturating_sub(start.as_ref().map_or(0, pick))
         };
-        self.retransmits += since(&|i| u64::from(i.total_retrans));
-        self.segments += since(&|i| u64::from(i.data_segs_out.unwrap_or(0)));
-        self.busy_us += since(&|i| i.busy_time_us.unwrap_or(0));
-        self.rwnd_us += since(&|i| i.rwnd_limited_us.unwrap_or(0));
-        self.sndbuf_us += since(&|i| i.sndbuf_limited_us.unwrap_or(0));
+        let add = |sum: &mut u64, pick: &dyn Fn(&TcpInfo) -> u64| {
+            *sum = sum.saturating_add(since(pick));
+        };
+        add(&mut self.retransmits, &|i| u64::from(i.total_retrans));
+        add(&mut self.segments, &|i| u64::from(i.data_segs_out.unwrap_or(0)));
+        add(&mut self.busy_us, &|i| i.busy_time_us.unwrap_or(0));
+        add(&mut self.rwnd_us, &|i| i.rwnd_limited_us.unwrap_or(0));
+        add(&mut self.sndbuf_us, &|i| i.sndbuf_limited_us.unwrap_or(0));
     }
 }

@@ -8,7 +8,8 @@ use model::{
 use super::{Window, at_or_before, of};
 
 pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
-    let (mut bits, mut received, mut sent, mut reordered, mut duplicates) = (0.0, 0, 0, 0, 0);
+    let mut bits = 0.0;
+    let (mut received, mut sent, mut reordered, mut duplicates) = (0u64, 0u64, 0u64, 0u64);
     let mut jitters = Vec::new();
     let mut any = false;
     for flow in flows {
@@ -22,15 +23,15 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         let ended = UdpSample::read(end.payload);
         // Rates are over the time between the two samples, not over the window: a sample is
         // written when a batch of datagrams is complete.
-        let seconds = (end.at_ns - start.map_or(window.from, |r| r.at_ns)) as f64 / 1e9;
+        let seconds = end.at_ns.saturating_sub(start.map_or(window.from, |r| r.at_ns)) as f64 / 1e9;
         if seconds > 0.0 {
             any = true;
-            bits += (ended.bytes - begun.bytes) as f64 * 8.0 / seconds;
+            bits += ended.bytes.saturating_sub(begun.bytes) as f64 * 8.0 / seconds;
         }
-        received += ended.received - begun.received;
-        sent += ended.highest - begun.highest;
-        reordered += ended.reordered - begun.reordered;
-        duplicates += ended.duplicates - begun.duplicates;
+        received = received.saturating_add(ended.received.saturating_sub(begun.received));
+        sent = sent.saturating_add(ended.highest.saturating_sub(begun.highest));
+        reordered = reordered.saturating_add(ended.reordered.saturating_sub(begun.reordered));
+        duplicates = duplicates.saturating_add(ended.duplicates.saturating_sub(begun.duplicates));
         jitters.push(ended.jitter_ns as f64 / 1e6);
     }
     if any {

@@ -1,0 +1,67 @@
+//! The record stream: what is written is what is read, and no bytes make the reader panic.
+
+use model::record::{Kind, MAGIC, QueueSample, StreamError, Stream, records};
+use proptest::prelude::*;
+
+const KINDS: [Kind; 6] =
+    [Kind::TcpSender, Kind::TcpReceiver, Kind::Queue, Kind::Probe, Kind::Udp, Kind::Short];
+
+fn kind() -> impl Strategy<Value = Kind> {
+    (0..KINDS.len()).prop_map(|i| KINDS[i])
+}
+
+type Written = (Kind, u16, i64, Vec<u8>);
+
+fn stream(written: &[Written]) -> Stream {
+    let mut stream = Stream::default();
+    for (kind, id, at_ns, payload) in written {
+        stream.push(*kind, *id, *at_ns, payload);
+    }
+    stream
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(
+        written in prop::collection::vec(
+            (kind(), any::<u16>(), any::<i64>(), prop::collection::vec(any::<u8>(), 0..300)),
+            0..20,
+        )
+    ) {
+        let stream = stream(&written);
+        let read: Vec<Written> = records(stream.bytes())
+            .unwrap()
+            .map(|r| r.unwrap())
+            .map(|r| (r.kind, r.id, r.at_ns, r.payload.to_vec()))
+            .collect();
+        prop_assert_eq!(read, written);
+    }
+
+    #[test]
+    fn a_cut_stream_gives_its_whole_records_and_then_says_where_it_is_cut(cut in 1usize..60) {
+        let written: Vec<Written> = (0..4).map(|i| (Kind::Probe, i, 0, vec![0; 16])).collect();
+        let stream = stream(&written);
+        let bytes = &stream.bytes()[..stream.bytes().len() - cut];
+        let read: Vec<_> = records(bytes).unwrap().collect();
+        let whole = (bytes.len() - MAGIC.len()) / 32;
+        prop_assert_eq!(read.iter().filter(|r| r.is_ok()).count(), whole);
+        let ends_inside = (bytes.len() - MAGIC.len()) % 32 != 0;
+        prop_assert_eq!(matches!(read.last(), Some(Err(StreamError::Cut(_)))), ends_inside);
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..500)) {
+        if let Ok(records) = records(&bytes) {
+            records.for_each(drop);
+        }
+        let mut with_magic = MAGIC.to_vec();
+        with_magic.extend(&bytes);
+        records(&with_magic).unwrap().for_each(drop);
+    }
+
+    #[test]
+    fn words_come_back(words in prop::array::uniform8(any::<u64>())) {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        prop_assert_eq!(QueueSample::read(&bytes).words(), words.to_vec());
+    }
+}
