@@ -106,6 +106,9 @@ pub struct Line {
     pub reorder: Share,
     /// Share of packets that arrive twice.
     pub duplicate: Share,
+    /// Whether delay and faults come before the bottleneck, not after it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub faults_first: bool,
 }
 
 /// What a queue can hold.

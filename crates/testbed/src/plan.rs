@@ -86,6 +86,9 @@ impl Plan {
             links.push(link(5, Stage::Wire, Stage::End, inner));
         }
         hosts.push(end("server", &cell.ends.server, cell));
+        if path == IpVersion::V4 && inner == IpVersion::V4 {
+            hosts.iter_mut().for_each(without_ipv6);
+        }
         let last = hosts.len() - 1;
         let tunnel = cell.tunnel.as_ref().map(|t| match t.at {
             TunnelAt::Ends => (0, last),
@@ -125,7 +128,7 @@ impl Plan {
 fn stages(cell: &Cell, direction: Direction) -> (Stage, Stage) {
     let line = cell.path.line(direction);
     let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
-    if line.rate.is_some() && is_pure_delay(line) {
+    if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
         (delay, queue)
     } else {
         (queue, delay)
@@ -142,9 +145,11 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
 }
 
 /// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if their
-/// bucket is smaller than it; a policer, or no bottleneck at all, would see it whole.
+/// bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at all, would
+/// see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {
-    line.rate.is_some() && line.queue != model::cell::Queue::Policer
+    let first = line.faults_first && !is_pure_delay(line);
+    line.rate.is_some() && line.queue != model::cell::Queue::Policer && !first
 }
 
 fn link(number: u8, client_side: Stage, server_side: Stage, ip: IpVersion) -> Link {
@@ -154,6 +159,13 @@ fn link(number: u8, client_side: Stage, server_side: Stage, ip: IpVersion) -> Li
         server_side,
         families: vec![ip],
     }
+}
+
+/// Its own packets (router solicitations, group reports) would be counted and lost with the path's.
+fn without_ipv6(host: &mut Host) {
+    let setting = ("net.ipv6.conf.default.disable_ipv6", "1");
+    host.sysctls
+        .push((setting.0.to_owned(), setting.1.to_owned()));
 }
 
 fn router(name: &'static str) -> Host {
@@ -182,6 +194,8 @@ fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
             "net.ipv4.tcp_ecn",
             if end.ecn { "1" } else { "0" }.to_owned(),
         ),
+        // For programs that do not choose one themselves.
+        ("net.ipv4.tcp_congestion_control", end.cc.clone()),
         // What one flow learnt must not help the next.
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         ("net.ipv4.ping_group_range", "0 2147483647".to_owned()),

@@ -166,6 +166,7 @@ pub(super) const KEYS: &[Key] = &[
     key(BOTH, "jitter", ANY, Fallback::Text("0s"), "Half width of the uniform delay variation; at most the one-way delay. Never reorders."),
     key(BOTH, "reorder", Kind::Share, Fallback::Text("0%"), "Share of packets that overtake the delay; needs a delay."),
     key(BOTH, "duplicate", Kind::Share, Fallback::Text("0%"), "Share of packets that arrive twice."),
+    key(BOTH, "faults_first", Kind::Bool, Fallback::Bool(false), "Whether loss, jitter, reordering and duplicates come before the bottleneck, not after it. Periodic loss always comes after it."),
     key(PATH, "mtu", MTU, Fallback::Integer(1500), "MTU of every link between the ends; at least 1280 with IPv6."),
     key(PATH, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family of the path, the outer one under a tunnel. `4` and `6` are accepted."),
 

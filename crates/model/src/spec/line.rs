@@ -10,7 +10,7 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{Buffer, Direction, ETHERNET_HEADER, IpVersion, Line, Path, Queue},
+    cell::{Buffer, Direction, ETHERNET_HEADER, IpVersion, Line, Loss, Path, Queue},
     units::{Bytes, Rate, Share},
 };
 
@@ -112,15 +112,24 @@ fn line(
             "without a delay no packet can overtake another; set path.rtt",
         );
     }
+    let loss: Found<Loss> = view.first(keys(direction, "loss"))?;
+    let faults_first: Found<bool> = view.first(keys(direction, "faults_first"))?;
+    if faults_first.value && matches!(loss.value, Loss::Every(_)) {
+        view.refuse(
+            &loss,
+            "periodic loss always comes after the bottleneck; leave faults_first out",
+        );
+    }
     Some(Line {
         delay: delay.value,
         rate,
         buffer: buffer?,
         queue,
-        loss: view.first(keys(direction, "loss"))?.value,
+        loss: loss.value,
         jitter: jitter.value,
         reorder: reorder.value,
         duplicate: view.first(keys(direction, "duplicate"))?.value,
+        faults_first: faults_first.value,
     })
 }
 
