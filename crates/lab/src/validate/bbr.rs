@@ -2,24 +2,34 @@
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
-    theory::{FRAME, MSS},
+    seen::{Seen, by},
+    theory::{FRAME, MSS, bbr_after_bottleneck},
 };
 
-pub(super) const CHECKS: &[Check] = &[Check {
-    name: "random loss, 100 Mbit/s, 100 ms",
-    source: "Cardwell et al., CACM 60(2) 2017, figure 8",
-    work: Work::Cells(include_str!("specs/bbr.toml"), judge),
-}];
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "random loss, 100 Mbit/s, 100 ms",
+        source: "Cardwell et al., CACM 60(2) 2017, figure 8",
+        work: Work::Cells(include_str!("specs/bbr.toml"), judge),
+    },
+    Check {
+        name: "BBR, loss after the bottleneck",
+        source: "net/ipv4/tcp_bbr.c: paces at 0.99 of what arrives",
+        work: Work::Cells(include_str!("specs/bbr-after.toml"), judge_after),
+    },
+];
 
-/// Median over the seeds of the goodput, as a share of what the link carries.
-fn share(seen: &[Seen<'_>], cc: &str, loss: &str) -> Option<f64> {
+/// Goodput as a share of what the link carries.
+fn share(seen: &Seen<'_>) -> Option<f64> {
+    Some(seen.goodput()? / (seen.rate_mbps() * MSS / FRAME))
+}
+
+/// Median over the seeds.
+fn median(seen: &[Seen<'_>], cc: &str, loss: &str) -> Option<f64> {
     let own = seen
         .iter()
         .filter(|s| s.cell.ends.server.cc == cc && s.factor("path.down.loss") == loss);
-    let shares: Option<Vec<f64>> = own
-        .map(|s| Some(s.goodput()? / (s.rate_mbps() * MSS / FRAME)))
-        .collect();
+    let shares: Option<Vec<f64>> = own.map(share).collect();
     stats::median(&shares?)
 }
 
@@ -27,7 +37,7 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = |cc: &str, loss: &str, expected| {
         let what = format!("{cc} at {loss}");
-        lines.push(Line::new(what, expected, share(seen, cc, loss), "of C"));
+        lines.push(Line::new(what, expected, median(seen, cc, loss), "of C"));
     };
     for (loss, p) in [("0.1%", 0.001), ("1%", 0.01), ("2%", 0.02), ("5%", 0.05)] {
         line("bbr", loss, Expect::at_least(0.95 * (1.0 - p)));
@@ -38,4 +48,13 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     line("cubic", "0.1%", Expect::at_most(0.2));
     line("cubic", "1%", Expect::at_most(0.05));
     lines
+}
+
+fn judge_after(seen: &[Seen<'_>]) -> Vec<Line> {
+    let one = |(loss, p): (&str, f64)| {
+        let expected = Expect::within(bbr_after_bottleneck(p), 0.03);
+        let got = by(seen, "path.down.loss", loss).and_then(share);
+        Line::new(format!("at {loss}"), expected, got, "of C")
+    };
+    [("1%", 0.01), ("2%", 0.02), ("5%", 0.05)].map(one).to_vec()
 }

@@ -5,12 +5,12 @@ use super::{Check, Expect, Line, Work, seen::Seen};
 pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "clean path",
-        source: "arithmetic: 0.9564 of the rate, less the time to get there",
+        source: "arithmetic: 0.9564 of the rate",
         work: Work::Cells(include_str!("specs/clean.toml"), judge),
     },
     Check {
         name: "hosts without pressure",
-        source: "net/ipv4/tcp.c, tcp_input.c: no limit of a host may shape a cell",
+        source: "no limit of a host may shape a cell",
         work: Work::All(pressure),
     },
 ];
@@ -51,8 +51,12 @@ fn pressure(seen: &[Seen<'_>]) -> Vec<Line> {
                 .sum()
         };
         let sum: u64 = seen.iter().map(of).sum();
-        let what = format!("{counter} in {} cells", seen.len());
-        Line::new(what, Expect::exactly(0.0), Some(sum as f64), "")
+        Line::new(
+            format!("{counter}, all cells"),
+            Expect::exactly(0.0),
+            Some(sum as f64),
+            "",
+        )
     };
     COUNTERS.iter().map(one).collect()
 }

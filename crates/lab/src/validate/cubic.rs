@@ -28,30 +28,28 @@ struct Epoch {
 /// The epochs between losses; the first, whose target nobody saw, is left out.
 fn epochs(series: &[(f64, TcpInfo)]) -> Vec<Epoch> {
     let mut epochs: Vec<Epoch> = Vec::new();
-    let (mut target, mut last) = (0.0, None);
-    let (mut threshold, mut began) = (None, None);
+    let (mut target, mut last, mut began) = (0.0, None, None);
     for (at, info) in series {
-        if threshold != Some(info.snd_ssthresh) {
-            if let (Some(_), Some(window)) = (threshold, last) {
-                // Fast convergence (RFC 9438 section 4.7).
-                target = if window < target {
-                    window * (1.0 + BETA) / 2.0
-                } else {
-                    window
-                };
-                epochs.push(Epoch {
-                    target,
-                    points: Vec::new(),
-                });
-            }
-            (threshold, began) = (Some(info.snd_ssthresh), None);
-        }
         if info.ca_state != OPEN {
+            began = None;
             continue;
         }
         let window = f64::from(info.snd_cwnd);
+        let began = *began.get_or_insert_with(|| {
+            let before = last.unwrap_or(window);
+            // Fast convergence (RFC 9438 section 4.7).
+            target = if before < target {
+                before * (1.0 + BETA) / 2.0
+            } else {
+                before
+            };
+            epochs.push(Epoch {
+                target,
+                points: Vec::new(),
+            });
+            *at
+        });
         last = Some(window);
-        let began = *began.get_or_insert(*at);
         if let Some(epoch) = epochs.last_mut() {
             epoch.points.push((at - began, window));
         }
@@ -77,13 +75,17 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     let all = epochs(&s.senders());
     // The last one may have been cut off.
     let whole = all.split_last().map_or(&[][..], |(_, whole)| whole);
-    let one = |epoch: &Epoch| {
+    let one = |(number, epoch): (usize, &Epoch)| {
         // The window follows the curve with up to a round trip between.
         let expected = Expect::near(cubic_k(epoch.target), s.rtt_s());
-        let what = format!("K for Wmax {:.0}", epoch.target);
-        Line::new(what, expected, measured_k(epoch), "s")
+        Line::new(
+            format!("K after loss {number}"),
+            expected,
+            measured_k(epoch),
+            "s",
+        )
     };
-    let mut lines: Vec<Line> = whole.iter().take(3).map(one).collect();
+    let mut lines: Vec<Line> = (1..).zip(whole.iter().take(3)).map(one).collect();
     if lines.is_empty() {
         lines.push(Line::failed(String::new(), "no epoch between two losses"));
     }

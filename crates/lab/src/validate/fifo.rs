@@ -10,7 +10,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "queue belongs to the path",
-        source: "TCP small queues end at the host: skb_orphan in ip_rcv_core, net/ipv4/ip_input.c",
+        source: "skb_orphan in ip_rcv_core, net/ipv4/ip_input.c",
         work: Work::Cells(include_str!("specs/tsq.toml"), judge_small_queues),
     },
 ];
@@ -41,7 +41,8 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
         let truth = most_bytes(s).map(|bytes| bytes * 8.0 / s.rate_mbps() / 1e3);
         let expect = Expect::near(expected, packet);
         lines.push(Line::new(format!("{label}, queue"), expect, truth, "ms"));
-        // A probe that gets in found room for one more packet, and waits for the others.
+        // A probe takes the last place: it waits for the N - 1 packets before it.
+        let expect = Expect::near(expected - packet, packet);
         let slowest = s.probes_ms(false).into_iter().reduce(f64::max);
         let waited = slowest.map(|ms| ms - s.rtt_s() * 1e3);
         lines.push(Line::new(format!("{label}, probe"), expect, waited, "ms"));

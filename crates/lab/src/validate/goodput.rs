@@ -8,7 +8,7 @@ use super::{
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "goodput share",
-    source: "arithmetic: payload / frame; WireGuard 60 or 80 B (wireguard.com/papers/wireguard.pdf)",
+    source: "arithmetic: payload / frame; WireGuard adds 60 or 80 B",
     work: Work::Cells(include_str!("specs/goodput.toml"), judge),
 }];
 

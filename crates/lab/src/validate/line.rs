@@ -100,6 +100,8 @@ pub enum Verdict {
     Pass,
     /// It is not, or there is none.
     Fail,
+    /// It is not, and docs/validation.md says why; not counted as a failure.
+    Known,
     /// It could not be made here.
     Skip,
 }
@@ -109,6 +111,7 @@ impl fmt::Display for Verdict {
         f.write_str(match self {
             Self::Pass => "pass",
             Self::Fail => "FAIL",
+            Self::Known => "differs",
             Self::Skip => "skip",
         })
     }
@@ -160,6 +163,18 @@ impl Line {
     pub(super) fn source(self, source: impl Into<String>) -> Self {
         let source = source.into();
         Self { source, ..self }
+    }
+
+    /// The same line where a difference is understood; a value that is missing still fails.
+    pub(super) fn known(self, why: &str) -> Self {
+        if self.verdict != Verdict::Fail || self.got.is_none() {
+            return self;
+        }
+        Self {
+            verdict: Verdict::Known,
+            reason: Some(why.to_owned()),
+            ..self
+        }
     }
 
     /// A line without a value, because something went wrong.

@@ -33,9 +33,10 @@ pub fn table(report: &Report) -> String {
     }
     let _ = writeln!(
         out,
-        "{} passed, {} failed, {} skipped; kernel {}",
+        "{} passed, {} failed, {} differ as documented, {} skipped; kernel {}",
         report.count(Verdict::Pass),
         report.count(Verdict::Fail),
+        report.count(Verdict::Known),
         report.count(Verdict::Skip),
         report.kernel.as_deref().unwrap_or("unknown")
     );
