@@ -1,0 +1,174 @@
+//! The cases: every spec stands for cells, every published figure belongs to one of them, and the
+//! demo gives the figures of its report.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use lab::{pool::Pool, rows::rows, sandbox::Sandbox};
+use model::{
+    cell::Cell,
+    figures::{Figure, Figures},
+    row::Row,
+    spec::Spec,
+};
+use serde_json::json;
+
+const FIGURES: &str = "figures.toml";
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases")
+}
+
+/// What is in a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("read a folder of cases");
+    let mut paths: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The folders of the cases.
+fn folders() -> Vec<PathBuf> {
+    let folders: Vec<_> = entries(&cases())
+        .into_iter()
+        .filter(|p| p.is_dir())
+        .collect();
+    assert_eq!(folders.len(), 4, "{folders:?}");
+    folders
+}
+
+fn cells(file: &Path) -> Vec<Cell> {
+    let text = fs::read_to_string(file).unwrap();
+    Spec::parse(&file.display().to_string(), &text)
+        .and_then(|spec| spec.cells())
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn figures(folder: &Path) -> Figures {
+    let file = folder.join(FIGURES);
+    let text = fs::read_to_string(&file).unwrap();
+    Figures::parse(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+}
+
+/// The cells of all specs of a case.
+fn all_cells(folder: &Path) -> Vec<Cell> {
+    let specs: Vec<_> = entries(folder)
+        .into_iter()
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .filter(|p| p.file_name().is_some_and(|n| n != FIGURES))
+        .collect();
+    assert!(!specs.is_empty(), "{}: no specs", folder.display());
+    specs.iter().flat_map(|spec| cells(spec)).collect()
+}
+
+fn belongs(figure: &Figure, cell: &Cell) -> bool {
+    figure
+        .direction
+        .is_none_or(|d| cell.traffic.directions.contains(&d))
+        && figure
+            .factors
+            .iter()
+            .all(|(key, value)| cell.factors.get(key) == Some(value))
+}
+
+/// Whether rows have a number of this name.
+fn is_field(name: &str) -> bool {
+    let mut row = json!({
+        "schema": 1, "name": "", "factors": {}, "seed": 1, "layer": "underlay", "direction": "down",
+        "flows": 1, "valid": true, "kernel": "", "cpu_s": 1, "virtual_s": 1, "wall_s": 1,
+        "cached": false, "digest": "",
+    });
+    row[name] = json!(1);
+    serde_json::from_value::<Row>(row)
+        .and_then(serde_json::to_value)
+        .is_ok_and(|row| row[name].is_number())
+}
+
+#[test]
+fn every_spec_stands_for_cells() {
+    for folder in folders() {
+        assert!(!all_cells(&folder).is_empty());
+    }
+}
+
+#[test]
+fn every_figure_belongs_to_a_cell() {
+    for folder in folders() {
+        let (figures, cells) = (figures(&folder), all_cells(&folder));
+        let place = folder.display();
+        assert!(!figures.figures.is_empty(), "{place}");
+        for figure in &figures.figures {
+            assert!(
+                cells.iter().any(|cell| belongs(figure, cell)),
+                "{place}: no cell has {:?}",
+                figure.factors
+            );
+            assert!(!figure.values.is_empty(), "{place}: {:?}", figure.factors);
+            for (name, value) in &figure.values {
+                assert!(is_field(name), "{place}: {name} is no field of a row");
+                assert!(value.is_number(), "{place}: {name} = {value}");
+            }
+        }
+    }
+}
+
+/// The guest program as `make build` leaves it, unless another is named.
+fn guest() -> PathBuf {
+    std::env::var_os("PATHTWIN_GUEST").map_or_else(
+        || cases().join("../target/x86_64-unknown-linux-musl/release/pathtwin-guest"),
+        PathBuf::from,
+    )
+}
+
+/// Runs cells; needs the kernel image and the guest program.
+fn run(cells: &[Cell]) -> Vec<Row> {
+    let kernel = lab::kernel::locate().expect("find the kernel image");
+    let sandbox = Sandbox::new(&guest()).expect("make a sandbox");
+    let pool = Pool {
+        kernel: &kernel.path,
+        sandbox: &sandbox,
+        cache: None,
+        jobs: sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len()),
+        wall_limit: Duration::from_secs(300),
+        stop: &AtomicBool::new(false),
+    };
+    let results = pool.run(cells, |_| ());
+    let each = cells.iter().zip(results);
+    each.flat_map(|(cell, result)| {
+        let result = result.expect("a result").expect("a cell that ran");
+        rows(cell, &result).expect("read its records")
+    })
+    .collect()
+}
+
+/// LAB: boots the demo's eight cells, one seed each; about 25 s of processor time.
+#[test]
+fn lab_demo_gives_the_published_downloads_within_their_tolerance() {
+    let folder = cases().join("4-speedtest");
+    let mut cells = cells(&folder.join("demo.toml"));
+    let seed = cells[0].seed;
+    cells.retain(|cell| cell.seed == seed);
+    assert_eq!(cells.len(), 8);
+    let figures = figures(&folder);
+    let rows = run(&cells);
+    assert_eq!(rows.len(), 8);
+    let mut misses = Vec::new();
+    for row in &rows {
+        assert!(row.valid, "{:?}", row.invalid_because);
+        let published = figures.value(row, "goodput_mbps").expect("a figure");
+        let got = row.goodput_mbps.expect("a goodput");
+        if (got / published - 1.0).abs() > figures.tolerance {
+            misses.push(format!(
+                "{:?}: {published} published, {got} here",
+                row.factors
+            ));
+        }
+    }
+    assert!(misses.is_empty(), "{misses:#?}");
+}
