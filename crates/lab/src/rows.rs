@@ -152,8 +152,13 @@ fn empty(
 
 /// A guest short of memory holds its flows back, which says nothing of the path.
 fn memory_pressure(output: &model::record::Output) -> Option<String> {
-    let short = |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;
-    output.counters.iter().any(short).then(|| "the guest ran short of TCP memory".to_owned())
+    let short =
+        |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;
+    output
+        .counters
+        .iter()
+        .any(short)
+        .then(|| "the guest ran short of TCP memory".to_owned())
 }
 
 /// Round trips of the probes: idle before the load, loaded while measuring.
@@ -243,13 +248,28 @@ mod tests {
             counters: Default::default(),
         };
         let (truth, digest, cost) = (MAGIC.to_vec(), String::new(), Cost::default());
-        CellResult { output, records, truth, digest, cost, cached: false }
+        CellResult {
+            output,
+            records,
+            truth,
+            digest,
+            cost,
+            cached: false,
+        }
     }
 
     fn cell(kind: &str) -> Cell {
         let text = format!("[traffic]\nkind = \"{kind}\"\n");
-        let text = if kind == "udp" { text + "rate = \"1mbit\"\n" } else { text };
-        Spec::parse("test.toml", &text).unwrap().cells().unwrap().remove(0)
+        let text = if kind == "udp" {
+            text + "rate = \"1mbit\"\n"
+        } else {
+            text
+        };
+        Spec::parse("test.toml", &text)
+            .unwrap()
+            .cells()
+            .unwrap()
+            .remove(0)
     }
 
     #[test]
@@ -263,14 +283,20 @@ mod tests {
     fn unanswered_probes_are_lost_and_not_zero() {
         let cell = cell("tcp");
         let row = &rows(&cell, &result(&cell, MAGIC.to_vec())).unwrap()[0];
-        assert_eq!((row.probe_lost, row.probe_n, row.probe_p50_ms), (Some(1.0), Some(0), None));
+        assert_eq!(
+            (row.probe_lost, row.probe_n, row.probe_p50_ms),
+            (Some(1.0), Some(0), None)
+        );
     }
 
     #[test]
     fn memory_pressure_makes_a_row_invalid() {
         let cell = cell("tcp");
         let mut result = result(&cell, MAGIC.to_vec());
-        result.output.counters.insert("client.TcpExt.TCPMemoryPressures".to_owned(), 1);
+        result
+            .output
+            .counters
+            .insert("client.TcpExt.TCPMemoryPressures".to_owned(), 1);
         let row = &rows(&cell, &result).unwrap()[0];
         assert!(row.invalid_because.iter().any(|b| b.contains("TCP memory")));
     }

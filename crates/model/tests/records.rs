@@ -1,10 +1,16 @@
 //! The record stream: what is written is what is read, and no bytes make the reader panic.
 
-use model::record::{Kind, MAGIC, QueueSample, StreamError, Stream, records};
+use model::record::{Kind, MAGIC, QueueSample, Stream, StreamError, records};
 use proptest::prelude::*;
 
-const KINDS: [Kind; 6] =
-    [Kind::TcpSender, Kind::TcpReceiver, Kind::Queue, Kind::Probe, Kind::Udp, Kind::Short];
+const KINDS: [Kind; 6] = [
+    Kind::TcpSender,
+    Kind::TcpReceiver,
+    Kind::Queue,
+    Kind::Probe,
+    Kind::Udp,
+    Kind::Short,
+];
 
 fn kind() -> impl Strategy<Value = Kind> {
     (0..KINDS.len()).prop_map(|i| KINDS[i])

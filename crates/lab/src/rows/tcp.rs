@@ -87,7 +87,9 @@ impl Sums {
             *sum = sum.saturating_add(since(pick));
         };
         add(&mut self.retransmits, &|i| u64::from(i.total_retrans));
-        add(&mut self.segments, &|i| u64::from(i.data_segs_out.unwrap_or(0)));
+        add(&mut self.segments, &|i| {
+            u64::from(i.data_segs_out.unwrap_or(0))
+        });
         add(&mut self.busy_us, &|i| i.busy_time_us.unwrap_or(0));
         add(&mut self.rwnd_us, &|i| i.rwnd_limited_us.unwrap_or(0));
         add(&mut self.sndbuf_us, &|i| i.sndbuf_limited_us.unwrap_or(0));

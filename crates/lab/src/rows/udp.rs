@@ -23,7 +23,10 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         let ended = UdpSample::read(end.payload);
         // Rates are over the time between the two samples, not over the window: a sample is
         // written when a batch of datagrams is complete.
-        let seconds = end.at_ns.saturating_sub(start.map_or(window.from, |r| r.at_ns)) as f64 / 1e9;
+        let seconds = end
+            .at_ns
+            .saturating_sub(start.map_or(window.from, |r| r.at_ns)) as f64
+            / 1e9;
         if seconds > 0.0 {
             any = true;
             bits += ended.bytes.saturating_sub(begun.bytes) as f64 * 8.0 / seconds;
