@@ -100,7 +100,7 @@ pub enum Verdict {
     Pass,
     /// It is not, or there is none.
     Fail,
-    /// It is not, and docs/validation.md says why; not counted as a failure.
+    /// It is not, and docs/validation.md says what is known of it; not counted as a failure.
     Known,
     /// It could not be made here.
     Skip,
@@ -165,7 +165,7 @@ impl Line {
         Self { source, ..self }
     }
 
-    /// The same line where a difference is understood; a value that is missing still fails.
+    /// The same line where a difference is documented; a value that is missing still fails.
     pub(super) fn known(self, why: &str) -> Self {
         if self.verdict != Verdict::Fail || self.got.is_none() {
             return self;

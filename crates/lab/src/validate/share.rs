@@ -12,12 +12,12 @@ pub(super) const CHECKS: &[Check] = &[Check {
     work: Work::Cells(include_str!("specs/share.toml"), judge),
 }];
 
-/// What single flows of published measurements scatter by.
+/// Ours: the paper gives no spread for its 40 %.
 const TOLERANCE: f64 = 0.1;
 
-/// Why the model's line may fail. See docs/validation.md.
-const FULL: &str = "the model takes the queue for full at all times; one CUBIC flow leaves it at \
-                    0.6 to 0.9 of that, and BBR measures its round trip when it is emptiest";
+/// Why the model's line is no failure.
+const DIFFERS: &str =
+    "BBR gets less than the model says; not explained in full, see docs/validation.md";
 
 fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     let share = |s: &Seen<'_>| {
@@ -36,7 +36,7 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
         let what = format!("{}, model", s.factor("path.buffer"));
         Line::new(what, Expect::near(model(s), TOLERANCE), share(s), "")
             .source("Ware et al., IMC 2019, section 4")
-            .known(FULL)
+            .known(DIFFERS)
     });
     measured.chain(modelled).collect()
 }
