@@ -9,7 +9,7 @@ use super::patches::{FILES, SERIES};
 use super::tools::static_libc;
 
 /// Raised when the way of building changes.
-const SCHEMA: &str = "pathtwin kernel recipe 1";
+const SCHEMA: &str = "pathtwin kernel recipe 2";
 
 /// The compiler, as far as it shows in an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
