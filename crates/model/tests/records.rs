@@ -51,7 +51,7 @@ proptest! {
         let read: Vec<_> = records(bytes).unwrap().collect();
         let whole = (bytes.len() - MAGIC.len()) / 32;
         prop_assert_eq!(read.iter().filter(|r| r.is_ok()).count(), whole);
-        let ends_inside = (bytes.len() - MAGIC.len()) % 32 != 0;
+        let ends_inside = !(bytes.len() - MAGIC.len()).is_multiple_of(32);
         prop_assert_eq!(matches!(read.last(), Some(Err(StreamError::Cut(_)))), ends_inside);
     }
 

@@ -194,8 +194,6 @@ fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
             "net.ipv4.tcp_ecn",
             if end.ecn { "1" } else { "0" }.to_owned(),
         ),
-        // For programs that do not choose one themselves.
-        ("net.ipv4.tcp_congestion_control", end.cc.clone()),
         // What one flow learnt must not help the next.
         ("net.ipv4.tcp_no_metrics_save", "1".to_owned()),
         ("net.ipv4.ping_group_range", "0 2147483647".to_owned()),
