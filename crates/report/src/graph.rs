@@ -274,7 +274,7 @@ fn bar(
             );
         }
         // The series' number and the value, so that colour is not needed to read the chart.
-        let above = y - 4.0;
+        let above = published.map_or(y, |value| y.min(scale.y(value) - 6.0)) - 4.0;
         let _ = write!(
             svg,
             "<text x=\"{middle:.1}\" y=\"{above:.1}\" text-anchor=\"middle\" font-size=\"10\">{}: {}</text>",
