@@ -18,11 +18,14 @@
 //! process is gone, so is all that it made.
 
 mod address;
+mod bed;
 mod build;
+mod dress;
 pub mod needs;
 pub mod plan;
 mod queues;
 mod tunnel;
 
-pub use build::{BuildError, LossCounter, LossStage, Node, Testbed, WatchedQueue, build};
+pub use bed::{BuildError, LossCounter, LossStage, Node, Testbed, WatchedQueue};
+pub use build::build;
 pub use queues::Timers;

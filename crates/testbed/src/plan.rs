@@ -55,6 +55,9 @@ pub struct Plan {
     pub segmentation: bool,
 }
 
+/// A host's device towards the client, and the one towards the server.
+pub(crate) const DEVICES: [&str; 2] = ["to-client", "to-server"];
+
 /// Number of the link between `near` and `far`.
 pub(crate) const MIDDLE: u8 = 3;
 

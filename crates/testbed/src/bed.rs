@@ -1,0 +1,118 @@
+//! A path that stands: its hosts, and the queues and losses worth watching.
+
+use std::{io, net::IpAddr};
+
+use model::cell::Direction;
+use sys::{NetlinkError, Netns, tc::Handle};
+
+/// A host that stands.
+#[derive(Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: &'static str,
+    /// Its namespace.
+    pub ns: Netns,
+    /// Its address for the measured layer: inside the tunnel if there is one. Routers have none.
+    pub address: Option<IpAddr>,
+    /// Its address on the path itself, if it is an end that has one.
+    pub underlay: Option<IpAddr>,
+}
+
+/// A queue to look at.
+#[derive(Clone, Debug)]
+pub struct WatchedQueue {
+    /// Index of its host in [`Testbed::hosts`].
+    pub host: usize,
+    /// Index of its device.
+    pub device: u32,
+    /// Handle of the queue.
+    pub handle: Handle,
+    /// `bottleneck`, or the name of the end whose shaper it is in.
+    pub place: &'static str,
+    /// Direction of the packets in it.
+    pub direction: Direction,
+    /// The kernel's name of its kind.
+    pub kind: &'static str,
+    /// Rate at which it drains, bit/s.
+    pub rate_bps: Option<u64>,
+}
+
+/// A stage that loses packets on purpose.
+#[derive(Clone, Debug)]
+pub struct LossStage {
+    /// Index of its host.
+    pub host: usize,
+    /// Index of its device.
+    pub device: u32,
+    /// Where its counters are.
+    pub counter: LossCounter,
+    /// `loss` or `policer`.
+    pub stage: &'static str,
+    /// Direction of the packets.
+    pub direction: Direction,
+}
+
+/// Where a loss stage counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossCounter {
+    /// The drops of a queue.
+    Queue(Handle),
+    /// The drops of an action on packets that come in.
+    Ingress,
+    /// The drops of an action on packets that go out.
+    Egress,
+}
+
+/// A path that stands.
+#[derive(Debug)]
+pub struct Testbed {
+    /// All hosts, client first, server last.
+    pub hosts: Vec<Node>,
+    /// Queues worth watching.
+    pub queues: Vec<WatchedQueue>,
+    /// Stages that lose packets on purpose.
+    pub losses: Vec<LossStage>,
+}
+
+impl Testbed {
+    /// The near end.
+    pub fn client(&self) -> &Node {
+        &self.hosts[0]
+    }
+
+    /// The far end.
+    pub fn server(&self) -> &Node {
+        &self.hosts[self.hosts.len() - 1]
+    }
+}
+
+/// Why a testbed could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The kernel refused something.
+    #[error("on {host}: {source}")]
+    Kernel {
+        /// The host it was for.
+        host: &'static str,
+        /// What and why.
+        source: NetlinkError,
+    },
+    /// Something other than netlink failed.
+    #[error("on {host}: {source}")]
+    System {
+        /// The host it was for.
+        host: &'static str,
+        /// What and why.
+        source: io::Error,
+    },
+}
+
+/// For `map_err` of netlink calls.
+pub(crate) fn kernel(host: &'static str) -> impl Fn(NetlinkError) -> BuildError {
+    move |source| BuildError::Kernel { host, source }
+}
+
+/// For `map_err` of other calls.
+pub(crate) fn system(host: &'static str) -> impl Fn(io::Error) -> BuildError {
+    move |source| BuildError::System { host, source }
+}
