@@ -87,6 +87,7 @@ pub fn run(
         .args(arguments(memory_mb))
         .current_dir(folder)
         .env_clear()
+        .envs(crate::kernel::ENVIRONMENT.iter().copied())
         .env("PATHTWIN_SEED", seed.to_string())
         .env("TMPDIR", boot.sandbox.memory_folder())
         .env("HOME", folder)
