@@ -1,6 +1,7 @@
 //! `pathtwin lab run`.
 
 use std::{
+    num::NonZeroUsize,
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -12,6 +13,7 @@ use lab::{
     LabError,
     cache::Cache,
     cell::CellResult,
+    kernel::Image,
     pool::{Ended, Pool},
     sandbox::Sandbox,
 };
@@ -107,25 +109,54 @@ struct Done {
     failed: usize,
 }
 
+/// What cells in guests need: the image, the folders, the results that are known.
+pub(crate) struct Lab {
+    kernel: Image,
+    sandbox: Sandbox,
+    cache: Option<Cache>,
+}
+
+impl Lab {
+    pub(crate) fn open(no_cache: bool) -> Result<Self, Failure> {
+        let kernel = lab::kernel::locate().map_err(LabError::from)?;
+        let guest = lab::guest::program()?;
+        let sandbox = Sandbox::new(&guest)?;
+        let cache = match no_cache {
+            true => None,
+            false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
+        };
+        Ok(Self {
+            kernel,
+            sandbox,
+            cache,
+        })
+    }
+
+    /// A pool of `jobs` guests at once; one a processor if that is not said.
+    pub(crate) fn pool<'a>(
+        &'a self,
+        jobs: Option<NonZeroUsize>,
+        wall_limit: Duration,
+        stop: &'a AtomicBool,
+    ) -> Pool<'a> {
+        let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
+        Pool {
+            kernel: &self.kernel.path,
+            sandbox: &self.sandbox,
+            cache: self.cache.as_ref(),
+            jobs: jobs.map_or(processors, NonZeroUsize::get),
+            wall_limit,
+            stop,
+        }
+    }
+}
+
 fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let kernel = lab::kernel::locate().map_err(LabError::from)?;
-    let guest = lab::guest::program()?;
-    let sandbox = Sandbox::new(&guest)?;
-    let cache = match arguments.no_cache {
-        true => None,
-        false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
-    };
-    let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
-    let pool = Pool {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cache: cache.as_ref(),
-        jobs: arguments.jobs.map_or(processors, |n| n.get()),
-        wall_limit: Duration::from_secs(arguments.cells.wall_limit),
-        stop,
-    };
+    let lab = Lab::open(arguments.no_cache)?;
+    let limit = Duration::from_secs(arguments.cells.wall_limit);
+    let pool = lab.pool(arguments.jobs, limit, stop);
     let done = watched(cells, |told| pool.run(cells, told));
-    if let Some(cache) = cache {
+    if let Some(cache) = &lab.cache {
         cache.trim();
     }
     Ok(done)

@@ -5,9 +5,6 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::{Context, anyhow};
 use lab::{
     LabError,
-    cache::Cache,
-    pool::Pool,
-    sandbox::Sandbox,
     validate::{self, Check, Verdict},
 };
 
@@ -15,6 +12,7 @@ use crate::{
     Failure,
     arguments::{Format, Validate},
     code, output, progress,
+    run::Lab,
 };
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
@@ -24,22 +22,9 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         output::print(format!("{}\n", names.join("\n")).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let kernel = lab::kernel::locate().map_err(LabError::from)?;
-    let guest = lab::guest::program()?;
-    let sandbox = Sandbox::new(&guest)?;
-    let cache = match arguments.no_cache {
-        true => None,
-        false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
-    };
-    let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
-    let pool = Pool {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cache: cache.as_ref(),
-        jobs: arguments.jobs.map_or(processors, |n| n.get()),
-        wall_limit: Duration::from_secs(600),
-        stop: sys::signal::stop_flag().context("watch for Ctrl-C")?,
-    };
+    let lab = Lab::open(arguments.no_cache)?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let pool = lab.pool(arguments.jobs, Duration::from_secs(600), stop);
     let bar = progress::bar(validate::steps(&checks)?);
     let report = validate::run(&pool, &checks, || bar.inc(1));
     bar.finish_and_clear();

@@ -5,7 +5,8 @@
 mod common;
 
 use std::{
-    process::Stdio,
+    path::Path,
+    process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -124,19 +125,25 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-#[test]
-fn ctrl_c_leaves_no_process_and_no_file() {
-    let (_folder, path) = spec(LONG);
-    let mut child = pathtwin()
+/// Starts a run and waits until it has guests.
+fn start(spec: &Path) -> (Child, Vec<i32>) {
+    let child = pathtwin()
         .args(["lab", "run", "--no-cache"])
-        .arg(&path)
+        .arg(spec)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("run pathtwin");
     let pid = child.id();
     eventually("a guest starts", || !guests_of(pid).is_empty());
-    let guests = guests_of(pid);
+    (child, guests_of(pid))
+}
+
+#[test]
+fn ctrl_c_leaves_no_process_and_no_file() {
+    let (_folder, path) = spec(LONG);
+    let (mut child, guests) = start(&path);
+    let pid = child.id();
     kill_process(Pid::from_raw(pid as i32).expect("a pid"), Signal::INT).expect("interrupt");
     assert_eq!(child.wait().expect("wait").code(), Some(130));
     eventually("all guests are gone", || guests.iter().all(|g| !alive(*g)));
@@ -146,16 +153,8 @@ fn ctrl_c_leaves_no_process_and_no_file() {
 #[test]
 fn kill_9_leaves_no_process_and_the_next_start_clears_the_files() {
     let (_folder, path) = spec(LONG);
-    let mut child = pathtwin()
-        .args(["lab", "run", "--no-cache"])
-        .arg(&path)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("run pathtwin");
+    let (mut child, guests) = start(&path);
     let pid = child.id();
-    eventually("a guest starts", || !guests_of(pid).is_empty());
-    let guests = guests_of(pid);
     child.kill().expect("kill");
     child.wait().expect("wait");
     eventually("all guests are gone", || guests.iter().all(|g| !alive(*g)));

@@ -5,7 +5,6 @@ use std::{
     io,
     net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
     os::fd::{AsRawFd, RawFd},
-    time::Duration,
 };
 
 use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
@@ -130,11 +129,6 @@ pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Resul
     }
     sockopt::set_socket_send_buffer_size(socket, send)?;
     Ok(())
-}
-
-/// Time after which a blocked read gives up.
-pub fn set_read_timeout(socket: &UdpSocket, after: Duration) -> io::Result<()> {
-    socket.set_read_timeout(Some(after))
 }
 
 /// Room for datagrams that one call receives.
