@@ -8,9 +8,13 @@
 //! form that is printed.
 
 pub mod cell;
+pub mod evidence;
+pub mod facts;
 pub mod figures;
 pub mod job;
+pub mod plan;
 pub mod record;
 pub mod row;
+pub mod run;
 pub mod spec;
 pub mod units;

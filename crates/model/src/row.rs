@@ -10,7 +10,7 @@ use crate::{cell::Direction, units::Seed};
 pub const ROW_SCHEMA: u32 = 1;
 
 /// Which layer the traffic of a row crosses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// The path itself.
