@@ -17,6 +17,9 @@ pub(crate) enum Command {
     /// The real Linux kernel on a path you describe, in virtual time
     #[command(subcommand)]
     Lab(Lab),
+    /// The protocol of iperf3
+    #[command(subcommand)]
+    Iperf3(crate::iperf3::Iperf3),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod exec;
+mod iperf3;
 mod kernel;
 mod output;
 mod progress;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
             Lab::Validate(arguments) => validate::validate(&arguments),
             Lab::Kernel(kernel) => kernel::kernel(&kernel),
         },
+        Command::Iperf3(command) => iperf3::iperf3(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);

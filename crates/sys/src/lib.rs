@@ -12,6 +12,8 @@ pub mod socket;
 pub mod sysctl;
 pub mod tc;
 pub mod tcp_info;
+pub mod usage;
+pub mod wait;
 pub mod wireguard;
 
 mod bytes;

@@ -62,6 +62,11 @@ pub fn congestion(stream: &TcpStream) -> io::Result<String> {
     Ok(sockopt::tcp_congestion(stream)?)
 }
 
+/// Changes the congestion control of a connected socket.
+pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
+    Ok(sockopt::set_tcp_congestion(stream, name)?)
+}
+
 /// Reads and throws away up to `len` bytes (at most 1 GiB a call), blocking until all have come,
 /// the peer ends or the socket is shut down. Nothing is copied, and the thread does not leave the
 /// kernel between packets, so the receiver reads each one as it comes yet costs one system call.
@@ -97,6 +102,17 @@ pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Re
 /// A UDP socket on `address`, with the kernel's receive times switched on.
 pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
+    bind(&fd, &address)?;
+    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    Ok(fd.into())
+}
+
+/// As [`udp`], on an address that other sockets of this kind share: a datagram goes to the one that
+/// is connected to its sender, else to the one that was bound last (net/ipv4/udp.c,
+/// `compute_score`, `__udp4_lib_lookup`).
+pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
+    let fd = socket(family(address), SocketType::DGRAM, None)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
     bind(&fd, &address)?;
     set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
     Ok(fd.into())
@@ -153,6 +169,16 @@ impl Batch {
     /// Blocks until all the room is used or the socket's read timeout has passed with at least one
     /// datagram there; an error if none came. The thread does not leave the kernel in between.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.receive_with(socket, 0)
+    }
+
+    /// As [`receive`](Self::receive), but blocks for the first datagram only and then takes what
+    /// is there.
+    pub fn receive_ready(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.receive_with(socket, libc::MSG_WAITFORONE)
+    }
+
+    fn receive_with(&mut self, socket: &UdpSocket, flags: libc::c_int) -> io::Result<usize> {
         let count = self.control.len();
         let mut vectors: Vec<libc::iovec> = self
             .bytes
@@ -178,7 +204,7 @@ impl Batch {
                 socket.as_raw_fd(),
                 headers.as_mut_ptr(),
                 count as libc::c_uint,
-                0,
+                flags as _,
                 std::ptr::null_mut(),
             )
         };

@@ -8,6 +8,7 @@
 use std::{io, thread};
 
 pub mod flow;
+pub mod iperf3;
 pub mod probe;
 pub mod short;
 pub mod tcp;

@@ -94,7 +94,7 @@ fn send(halves: &Halves, socket: &UdpSocket, pace: Pace) -> Result<u64, (u64, io
     Ok(sent)
 }
 
-fn is_loss(errno: i32) -> bool {
+pub(crate) fn is_loss(errno: i32) -> bool {
     const ECONNREFUSED: i32 = 111;
     const ENOBUFS: i32 = 105;
     matches!(errno, ECONNREFUSED | ENOBUFS)
@@ -153,7 +153,7 @@ impl Counter {
 
     /// Takes in one datagram: its number, its transit time (any clock offset) and its size.
     pub fn count(&mut self, number: u64, transit_ns: i64, bytes: u64) {
-        if number + Self::WINDOW < self.sample.highest || !self.seen.insert(number) {
+        if number.saturating_add(Self::WINDOW) < self.sample.highest || !self.seen.insert(number) {
             self.sample.duplicates += 1;
             return;
         }
@@ -162,11 +162,11 @@ impl Counter {
         if number < self.sample.highest {
             self.sample.reordered += 1;
         }
-        self.sample.highest = self.sample.highest.max(number + 1);
+        self.sample.highest = self.sample.highest.max(number.saturating_add(1));
         if let Some(before) = self.transit.replace(transit_ns) {
             // RFC 3550 section 6.4.1: J += (|D| - J) / 16.
-            let difference = transit_ns.abs_diff(before) as i64;
-            let jitter = self.sample.jitter_ns as i64;
+            let difference = i128::from(transit_ns.abs_diff(before));
+            let jitter = i128::from(self.sample.jitter_ns);
             self.sample.jitter_ns = (jitter + (difference - jitter) / 16).max(0) as u64;
         }
         if self.seen.len() as u64 > 2 * Self::WINDOW {
@@ -192,6 +192,16 @@ mod tests {
             (5, 6, 1, 1)
         );
         assert_eq!(s.bytes, 500);
+    }
+
+    #[test]
+    fn numbers_at_the_end_of_the_range_are_counted() {
+        let mut counter = Counter::default();
+        for (number, transit) in [(u64::MAX, i64::MIN), (u64::MAX - 1, i64::MAX)] {
+            counter.count(number, transit, 100);
+        }
+        assert_eq!(counter.sample.received, 2);
+        assert_eq!(counter.sample.highest, u64::MAX);
     }
 
     #[test]

@@ -1,0 +1,279 @@
+//! `pathtwin iperf3`: the protocol of iperf3, as client and as server.
+
+use std::{
+    io::Read,
+    net::{SocketAddr, ToSocketAddrs},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand};
+use model::spec::quantity;
+use traffic::iperf3::{
+    Error,
+    client::{self, Options},
+    outcome::Outcome,
+    params::{Direction, Params, Protocol},
+    wire,
+};
+
+use crate::{Failure, arguments::Format, code};
+
+mod show;
+
+/// The protocol of iperf3
+#[derive(Debug, Subcommand)]
+pub(crate) enum Iperf3 {
+    /// Measure with an iperf3 server
+    Client(Client),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin iperf3 client server.example -R -C bbr
+  pathtwin iperf3 client [2001:db8::1]:5201 --bidir -P 4 -t 30 --output json
+  pathtwin iperf3 client server.example -u -b 50mbit
+
+Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M, 4M).
+
+Exit codes: 0 done, 1 the sample is not valid (another congestion control was used), 2 wrong use,
+3 this host lacks something, 4 the test failed.")]
+pub(crate) struct Client {
+    /// The server: HOST, HOST:PORT, [IPV6]:PORT, with or without iperf3:// before it
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) test: Test,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+/// What is to be measured.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Datagrams in place of a connection
+    #[arg(short, long)]
+    udp: bool,
+    /// The server sends
+    #[arg(short = 'R', long)]
+    reverse: bool,
+    /// Both send
+    #[arg(long, conflicts_with = "reverse")]
+    bidir: bool,
+    /// Streams in each direction
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
+    parallel: u32,
+    /// Congestion control of the sender
+    #[arg(short = 'C', long, value_name = "NAME", conflicts_with = "udp")]
+    congestion: Option<String>,
+    /// How long to send
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    time: Duration,
+    /// Start of the test that does not count, in seconds
+    #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=600))]
+    omit: u32,
+    /// Send this much in each direction, however long it takes
+    #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "time", value_parser = size)]
+    bytes: Option<u64>,
+    /// Rate of each stream, 0 = unlimited; default: unlimited, with --udp 1mbit
+    #[arg(short, long, value_name = "RATE", value_parser = rate)]
+    bitrate: Option<u64>,
+    /// Bytes of a write, or of a datagram; default: 128 KiB, or what a segment carries
+    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    length: Option<u64>,
+    /// Send small writes at once
+    #[arg(short = 'N', long)]
+    no_delay: bool,
+}
+
+pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
+    match command {
+        Iperf3::Client(arguments) => client(&arguments.server, &arguments.test, arguments.output),
+    }
+}
+
+/// Measures with the iperf3 server at `url` and prints what it showed.
+pub(crate) fn client(url: &str, test: &Test, format: Format) -> Result<ExitCode, Failure> {
+    let options = options(test).map_err(|e| Failure::new(code::USE, anyhow!(e)))?;
+    let outcome = measure(url, &options)?;
+    show::outcome(url, &outcome, format)?;
+    Ok(if outcome.invalid.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(code::VERDICT)
+    })
+}
+
+/// Measures with the iperf3 server at `url`: at the first of its addresses that takes connections.
+pub(crate) fn measure(url: &str, options: &Options) -> Result<Outcome, Failure> {
+    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
+    let mut failed = anyhow!("{url} has no address");
+    for address in addresses(url)? {
+        match client::run(address, options, random()?, stop) {
+            Ok(outcome) => return Ok(outcome),
+            Err(Error::Connect(..)) if stop.load(std::sync::atomic::Ordering::Relaxed) => {
+                return Err(Failure::new(code::INTERRUPTED, Error::Stopped));
+            }
+            Err(error @ Error::Connect(..)) => failed = error.into(),
+            Err(error) => return Err(failure(error)),
+        }
+    }
+    Err(Failure::new(code::FAILED, failed))
+}
+
+fn failure(error: Error) -> Failure {
+    let code = match error {
+        Error::Stopped => code::INTERRUPTED,
+        Error::Congestion { .. } => code::LACKS,
+        _ => code::FAILED,
+    };
+    Failure::new(code, error)
+}
+
+fn options(test: &Test) -> Result<Options, String> {
+    let protocol = if test.udp {
+        Protocol::Udp
+    } else {
+        Protocol::Tcp
+    };
+    let (least, most) = if test.udp { (16, 65_507) } else { (1, 1 << 20) };
+    let len = match test.length {
+        Some(len) if (least..=most).contains(&len) => Some(len as u32),
+        Some(len) => {
+            return Err(format!(
+                "a length of {len} is not in {least} to {most} bytes"
+            ));
+        }
+        None => None,
+    };
+    let rate = test.bitrate.unwrap_or(if test.udp { 1_000_000 } else { 0 });
+    if test.time.is_zero() || test.bytes == Some(0) {
+        return Err("a test needs some time, or bytes".to_owned());
+    }
+    Ok(Options {
+        params: Params {
+            protocol,
+            direction: match (test.reverse, test.bidir) {
+                (true, _) => Direction::Down,
+                (_, true) => Direction::Both,
+                _ => Direction::Up,
+            },
+            parallel: test.parallel,
+            omit_s: test.omit,
+            bytes: test.bytes,
+            len,
+            rate_bps: Some(rate).filter(|&rate| rate > 0),
+            nodelay: test.no_delay,
+            congestion: test.congestion.clone(),
+            ..Params::default()
+        },
+        duration: test.time,
+    })
+}
+
+/// The addresses of `iperf3://HOST[:PORT]`, or of the same without the scheme.
+fn addresses(url: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let wrong = |why: &str| Failure::new(code::USE, anyhow!("{url}: {why}"));
+    let place = url.strip_prefix("iperf3://").unwrap_or(url);
+    let place = place.strip_suffix('/').unwrap_or(place);
+    let (host, port) = match place.rsplit_once(':') {
+        // An IPv6 address has more colons, and brackets if a port follows.
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+            let port = port.parse().map_err(|_| wrong("the port is no number"))?;
+            (host, port)
+        }
+        _ => (place, wire::PORT),
+    };
+    let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+    let host = bare.unwrap_or(host);
+    if host.is_empty() || host.contains('/') {
+        return Err(wrong("write iperf3://HOST or iperf3://HOST:PORT"));
+    }
+    let found = (host, port).to_socket_addrs();
+    let found = found.with_context(|| format!("find the address of {host}"))?;
+    Ok(found.collect())
+}
+
+fn random() -> Result<[u8; 36], Failure> {
+    let mut bytes = [0; 36];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .context("read /dev/urandom")?;
+    Ok(bytes)
+}
+
+/// A span of time; a bare number is of seconds, as for iperf3.
+fn time(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(_) => quantity::duration(&format!("{text}s")),
+        Err(_) => quantity::duration(text),
+    }
+}
+
+/// A rate in bit/s, 0 for none; `50M` as for iperf3, where a letter is a power of 1000.
+fn rate(text: &str) -> Result<u64, String> {
+    match with_letter(text, 1000) {
+        Some(rate) => Ok(rate),
+        None => quantity::rate(text).map(|rate| rate.bps()),
+    }
+}
+
+/// A size in bytes; `4M` as for iperf3, where a letter is a power of 1024.
+fn size(text: &str) -> Result<u64, String> {
+    match with_letter(text, 1024) {
+        Some(size) => Ok(size),
+        None => quantity::size(text).map(|size| size.0),
+    }
+}
+
+fn with_letter(text: &str, thousand: u64) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let power = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(thousand.pow(power))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_with_and_without_port() {
+        for (text, address) in [
+            ("iperf3://127.0.0.1", "127.0.0.1:5201"),
+            ("127.0.0.1:7", "127.0.0.1:7"),
+            ("iperf3://[::1]:7/", "[::1]:7"),
+            ("[::1]", "[::1]:5201"),
+            ("::1", "[::1]:5201"),
+        ] {
+            let found = addresses(text).ok().unwrap();
+            assert_eq!(found, [address.parse().unwrap()], "{text}");
+        }
+        for text in ["", "iperf3://", "127.0.0.1:x", "a/b", ":7"] {
+            assert!(addresses(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn quantities_are_read_as_in_specs_and_as_for_iperf3() {
+        assert_eq!(rate("50M"), Ok(50_000_000));
+        assert_eq!(rate("50mbit"), Ok(50_000_000));
+        assert_eq!(rate("0"), Ok(0));
+        assert_eq!(size("4M"), Ok(4 << 20));
+        assert_eq!(size("4MB"), Ok(4_000_000));
+        assert_eq!(time("3"), Ok(Duration::from_secs(3)));
+        assert_eq!(time("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(time("250ms"), Ok(Duration::from_millis(250)));
+        for text in ["", "M", "-1", "5X", "99999999999999T"] {
+            assert!(rate(text).is_err(), "{text}");
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}

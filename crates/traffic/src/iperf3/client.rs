@@ -1,0 +1,315 @@
+//! A client: connects to a server, has one test done, returns what both ends counted.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpStream, UdpSocket},
+    os::fd::AsFd,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Duration,
+};
+
+use sys::{clock::Instant, socket, tcp_info};
+
+use super::{
+    Error, TCP_LEN, UDP_LEN,
+    datagram::{HEAD, HELLO, is_reply},
+    halves::{LOOK, Load},
+    outcome::Outcome,
+    params::{Direction, Params, Protocol},
+    results::Results,
+    stream_id,
+    streams::{Link, Streams},
+    usage::Usage,
+    wire::{Control, Cookie, MAX_RESULTS, State},
+};
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long the server may take for a step.
+const STEP: Duration = Duration::from_secs(30);
+/// Time between two tries to open a UDP stream, and how many there are.
+const TRY: Duration = Duration::from_secs(1);
+const TRIES: u32 = 5;
+/// How long a test of a number of bytes may go without any progress.
+const STUCK: Duration = Duration::from_secs(60);
+/// How long after the last datagram there is no hope of another.
+const LAST: Duration = Duration::from_secs(2);
+/// Time between two looks whether all bytes have come.
+const PEEK: Duration = Duration::from_millis(1);
+
+/// What a client is to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What is asked of the server. `len` may be absent: then 128 KiB for TCP, and for UDP as much
+    /// as a segment of the control connection carries. `time_s` is set from `duration`.
+    pub params: Params,
+    /// How long to send after the omitted part, if no bytes or blocks are given.
+    pub duration: Duration,
+}
+
+/// Does one test with the server at `address`. The cookie is made from `random`; once `stop` is
+/// set the test is broken off.
+///
+/// # Errors
+/// Whatever keeps the test from coming to its end. A sample that came about but is not what was
+/// asked for is no error: see [`Outcome::invalid`].
+pub fn run(
+    address: SocketAddr,
+    options: &Options,
+    random: [u8; 36],
+    stop: &AtomicBool,
+) -> Result<Outcome, Error> {
+    let stream =
+        TcpStream::connect_timeout(&address, CONNECT).map_err(|e| Error::Connect(address, e))?;
+    let mut client = Client {
+        params: agreed(options, &stream),
+        cookie: Cookie::new(random),
+        control: Control::new(stream).map_err(Error::Control)?,
+        address,
+        stop,
+    };
+    let result = client.run(options.duration);
+    if matches!(result, Err(Error::Stopped | Error::Stream { .. })) {
+        let _ = client.control.send_state(State::ClientTerminate);
+    }
+    result
+}
+
+/// The parameters with every default filled in.
+fn agreed(options: &Options, control: &TcpStream) -> Params {
+    let mut params = options.params.clone();
+    params.len.get_or_insert_with(|| match params.protocol {
+        Protocol::Tcp => TCP_LEN,
+        Protocol::Udp => tcp_info::read(control.as_fd())
+            .ok()
+            .map(|i| i.snd_mss)
+            .filter(|mss| (HEAD as u32..=65_507).contains(mss))
+            .unwrap_or(UDP_LEN),
+    });
+    params.counters_64bit = params.protocol == Protocol::Udp;
+    let by_bytes = params.bytes.is_some() || params.blocks.is_some();
+    let seconds = options.duration.as_nanos().div_ceil(1_000_000_000).max(1);
+    params.time_s = (!by_bytes).then(|| u32::try_from(seconds).unwrap_or(u32::MAX));
+    params
+}
+
+struct Client<'a> {
+    params: Params,
+    cookie: Cookie,
+    control: Control,
+    address: SocketAddr,
+    stop: &'a AtomicBool,
+}
+
+impl Client<'_> {
+    fn run(&mut self, duration: Duration) -> Result<Outcome, Error> {
+        self.control.send(self.cookie.bytes())?;
+        self.expect(State::ParamExchange)?;
+        self.control.send_json(&self.params.to_json())?;
+        self.expect(State::CreateStreams)?;
+        let links = self.open()?;
+        self.expect(State::TestStart)?;
+        self.expect(State::TestRunning)?;
+
+        let usage = Usage::start();
+        let len = self.params.len.unwrap_or(TCP_LEN);
+        let budget = self.params.budget(len);
+        let load = Load::new(
+            len as usize,
+            self.params.rate_bps,
+            self.params.counters_64bit,
+            budget,
+        );
+        let mut streams = Streams::start(load, links)?;
+        self.watch(&mut streams, budget, duration)?;
+        streams.drain();
+        let cpu = usage.percent();
+        self.control.send_state(State::TestEnd)?;
+        self.expect(State::ExchangeResults)?;
+
+        let tallies = streams.tally();
+        let sends_tcp = tallies.iter().any(|t| t.retransmits.is_some());
+        let receives_only = tallies.iter().all(|t| !t.sends);
+        let ours = Results {
+            cpu,
+            has_retransmits: (!receives_only).then_some(sends_tcp),
+            congestion_used: tallies.iter().find_map(|t| t.congestion.clone()),
+            streams: tallies.iter().map(|t| t.results()).collect(),
+        };
+        self.control.send_json(&ours.to_json())?;
+        let theirs = Results::parse(&self.control.json(MAX_RESULTS, STEP)?)?;
+        self.expect(State::DisplayResults)?;
+        drop(streams);
+        // The server has said all that it has to say; whether it hears this does not matter.
+        let _ = self.control.send_state(State::Done);
+        Outcome::new(self.params.clone(), cpu, &tallies, &theirs)
+    }
+
+    fn expect(&mut self, state: State) -> Result<(), Error> {
+        self.control.expect(state, STEP)
+    }
+
+    /// Opens the streams: first those that send, as the server takes them.
+    fn open(&mut self) -> Result<Vec<(Link, bool)>, Error> {
+        let count = self.params.parallel as usize;
+        let roles = match self.params.direction {
+            Direction::Up => vec![true; count],
+            Direction::Down => vec![false; count],
+            Direction::Both => [vec![true; count], vec![false; count]].concat(),
+        };
+        let mut links = Vec::new();
+        for sends in roles {
+            let id = stream_id(links.len());
+            let link = match self.params.protocol {
+                Protocol::Tcp => Link::Tcp(self.open_tcp(id, sends)?),
+                Protocol::Udp => Link::Udp(self.open_udp().map_err(|why| Error::Open { id, why })?),
+            };
+            links.push((link, sends));
+        }
+        Ok(links)
+    }
+
+    fn open_tcp(&self, id: u32, sends: bool) -> Result<TcpStream, Error> {
+        let open = || {
+            let mut stream = TcpStream::connect_timeout(&self.address, CONNECT)?;
+            stream.set_nodelay(self.params.nodelay)?;
+            io::Write::write_all(&mut stream, self.cookie.bytes())?;
+            Ok(stream)
+        };
+        let stream = open().map_err(|why| Error::Open { id, why })?;
+        if let Some(name) = self.params.congestion.as_ref().filter(|_| sends) {
+            socket::set_congestion(&stream, name).map_err(|why| Error::Congestion {
+                name: name.clone(),
+                why,
+            })?;
+        }
+        Ok(stream)
+    }
+
+    /// The first datagram or its answer may be lost, so it is sent again; a server that has
+    /// answered takes a second one for data that it cannot read.
+    fn open_udp(&self) -> io::Result<UdpSocket> {
+        let mut any = self.control.stream().local_addr()?;
+        any.set_port(0);
+        let stream = socket::udp(any)?;
+        stream.connect(self.address)?;
+        stream.set_read_timeout(Some(TRY))?;
+        let mut bytes = [0; 16];
+        for _ in 0..TRIES {
+            stream.send(&HELLO)?;
+            let until = Instant::now().after(TRY);
+            while Instant::now() < until {
+                match stream.recv(&mut bytes) {
+                    Ok(n) if is_reply(&bytes[..n]) => return Ok(stream),
+                    // Data that overtook the answer.
+                    Ok(_) => {}
+                    Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => return Err(e),
+                    Err(_) => break,
+                }
+            }
+        }
+        Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "no answer on the server's UDP port; is it open in every firewall on the way?",
+        ))
+    }
+
+    /// Waits for the end of the test, which this end decides.
+    fn watch(
+        &mut self,
+        streams: &mut Streams,
+        budget: Option<u64>,
+        duration: Duration,
+    ) -> Result<(), Error> {
+        let counted = streams
+            .began()
+            .after(Duration::from_secs(self.params.omit_s.into()));
+        self.watch_until(streams, counted)?;
+        if self.params.omit_s > 0 {
+            streams.omit();
+        }
+        match budget {
+            Some(bytes) => self.watch_bytes(streams, bytes),
+            None => self.watch_until(streams, counted.after(duration)),
+        }
+    }
+
+    fn watch_until(&mut self, streams: &Streams, end: Instant) -> Result<(), Error> {
+        loop {
+            let left = u64::try_from(end.since(Instant::now())).unwrap_or(0);
+            if left == 0 {
+                return Ok(());
+            }
+            self.look(streams, Duration::from_nanos(left).min(LOOK))?;
+        }
+    }
+
+    /// Waits until all bytes have got to the other end's kernel, or to this end.
+    fn watch_bytes(&mut self, streams: &Streams, bytes: u64) -> Result<(), Error> {
+        let up = self.params.direction != Direction::Down;
+        let down = self.params.direction != Direction::Up;
+        let is_udp = self.params.protocol == Protocol::Udp;
+        let mut progress = Progress::new(self.params.rate_bps, self.params.len);
+        loop {
+            let sent = !up || (streams.bytes(true) >= bytes && streams.acknowledged());
+            let received = !down || streams.bytes(false) >= bytes;
+            if sent && received {
+                return Ok(());
+            }
+            let silent = progress.silent(streams);
+            // The last datagrams may be lost, and then nothing comes any more.
+            if sent && is_udp && silent > progress.block + LAST {
+                return Ok(());
+            }
+            if silent > progress.block + STUCK {
+                return Err(Error::Stuck);
+            }
+            self.look(streams, PEEK)?;
+        }
+    }
+
+    /// Waits for `limit`; an error if something comes up that ends the test.
+    fn look(&mut self, streams: &Streams, limit: Duration) -> Result<(), Error> {
+        if self.control.ready(limit)? {
+            let message = self.control.message(STEP)?;
+            return Err(Error::unexpected(message));
+        }
+        if self.stop.load(Relaxed) {
+            return Err(Error::Stopped);
+        }
+        streams.failure().map_or(Ok(()), Err)
+    }
+}
+
+/// Whether bytes move at all.
+struct Progress {
+    /// Time of one block at the rate that was asked for.
+    block: Duration,
+    bytes: u64,
+    since: Instant,
+}
+
+impl Progress {
+    fn new(rate_bps: Option<u64>, len: Option<u32>) -> Self {
+        let bits = f64::from(len.unwrap_or(0)) * 8.0;
+        let block = rate_bps.map_or(0.0, |rate| bits / rate.max(1) as f64);
+        Self {
+            block: Duration::try_from_secs_f64(block).unwrap_or(Duration::MAX / 2),
+            bytes: 0,
+            since: Instant::now(),
+        }
+    }
+
+    /// Time since bytes moved last.
+    fn silent(&mut self, streams: &Streams) -> Duration {
+        let moved = streams
+            .bytes(true)
+            .saturating_add(streams.bytes(false))
+            .saturating_add(streams.acknowledged_bytes());
+        let now = Instant::now();
+        if moved != self.bytes {
+            (self.bytes, self.since) = (moved, now);
+        }
+        Duration::from_nanos(u64::try_from(now.since(self.since)).unwrap_or(0))
+    }
+}

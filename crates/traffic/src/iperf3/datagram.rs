@@ -1,0 +1,62 @@
+//! UDP: the exchange that opens a stream, and the head of each datagram.
+
+/// What a client sends to open a stream. A server takes any datagram for it.
+pub const HELLO: [u8; 4] = *b"9876";
+/// What a server answers (3.12 and newer).
+pub const REPLY: [u8; 4] = *b"6789";
+/// What older servers answer, and the same from hosts of the other byte order.
+const OLD_REPLIES: [[u8; 4]; 2] = [987_654_321_u32.to_le_bytes(), 987_654_321_u32.to_be_bytes()];
+
+/// Bytes of a head with a number of 64 bits; a datagram has at least these.
+pub const HEAD: usize = 16;
+
+/// Whether a datagram is a server's answer to [`HELLO`].
+pub fn is_reply(bytes: &[u8]) -> bool {
+    bytes == REPLY || OLD_REPLIES.iter().any(|old| bytes == old)
+}
+
+/// What stands at the start of each datagram, all big endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// When it was sent, on a clock of the sender's own, s.
+    pub seconds: u32,
+    /// And µs.
+    pub micros: u32,
+    /// Its number; the first has 1.
+    pub number: u64,
+}
+
+impl Head {
+    /// The bytes of the head; only 12 of them are sent where numbers have 32 bits.
+    pub fn encode(&self, wide: bool) -> [u8; HEAD] {
+        let mut bytes = [0; HEAD];
+        bytes[..4].copy_from_slice(&self.seconds.to_be_bytes());
+        bytes[4..8].copy_from_slice(&self.micros.to_be_bytes());
+        if wide {
+            bytes[8..].copy_from_slice(&self.number.to_be_bytes());
+        } else {
+            bytes[8..12].copy_from_slice(&(self.number as u32).to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads the head of a datagram; `None` if it is too short for one.
+    pub fn decode(wide: bool, bytes: &[u8]) -> Option<Self> {
+        let (seconds, rest) = bytes.split_first_chunk()?;
+        let (micros, rest) = rest.split_first_chunk()?;
+        Some(Self {
+            seconds: u32::from_be_bytes(*seconds),
+            micros: u32::from_be_bytes(*micros),
+            number: if wide {
+                u64::from_be_bytes(*rest.first_chunk()?)
+            } else {
+                u32::from_be_bytes(*rest.first_chunk()?).into()
+            },
+        })
+    }
+
+    /// When it was sent, ns on the sender's clock.
+    pub fn sent_ns(&self) -> i64 {
+        i64::from(self.seconds) * 1_000_000_000 + i64::from(self.micros) * 1000
+    }
+}

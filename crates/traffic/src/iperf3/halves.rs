@@ -1,0 +1,302 @@
+//! The loops that send and receive data.
+
+use std::{
+    io::{self, Read, Write},
+    net::{TcpStream, UdpSocket},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use sys::{
+    clock::{self, Instant},
+    socket::{self, Batch},
+};
+
+use super::datagram::{HEAD, Head};
+use crate::udp::{Counter, is_loss};
+
+/// Longest that a blocked call keeps a half from seeing that the test ended.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// Datagrams of one call.
+const BATCH: usize = 64;
+
+/// How far a test is, as its halves need to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Phase {
+    /// Data flows and counts.
+    Running,
+    /// Nothing is sent any more; what has arrived still counts.
+    Emptying,
+    /// Nothing is sent any more; what arrives is read, so that the sender does not block, and does
+    /// not count.
+    Draining,
+    /// Over.
+    Ended,
+}
+
+/// What the halves of one test share.
+#[derive(Debug)]
+pub(super) struct Load {
+    phase: AtomicU8,
+    /// When the test began.
+    pub(super) start: Instant,
+    /// Bytes of a write or of a datagram's payload.
+    pub(super) len: usize,
+    /// Rate of a stream, bit/s; absent = unlimited.
+    pub(super) rate_bps: Option<u64>,
+    /// Datagrams have numbers of 64 bits.
+    pub(super) wide: bool,
+    /// What is sent.
+    payload: Vec<u8>,
+    /// Bytes still to be sent over all streams, if they are limited.
+    budget: Option<AtomicU64>,
+}
+
+impl Load {
+    pub(super) fn new(len: usize, rate_bps: Option<u64>, wide: bool, budget: Option<u64>) -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Running as u8),
+            start: Instant::now(),
+            len,
+            rate_bps,
+            wide,
+            payload: noise(len),
+            budget: budget.map(AtomicU64::new),
+        }
+    }
+
+    pub(super) fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Relaxed);
+    }
+
+    fn is(&self, phase: Phase) -> bool {
+        self.phase.load(Relaxed) == phase as u8
+    }
+
+    fn counts(&self) -> bool {
+        self.is(Phase::Running) || self.is(Phase::Emptying)
+    }
+
+    /// Takes up to `bytes` from what may still be sent.
+    fn take(&self, bytes: usize) -> usize {
+        let Some(budget) = &self.budget else {
+            return bytes;
+        };
+        let take = |left: u64| Some(left.saturating_sub(bytes as u64));
+        let before = budget
+            .fetch_update(Relaxed, Relaxed, take)
+            .unwrap_or_else(|left| left);
+        before.min(bytes as u64) as usize
+    }
+
+    fn give_back(&self, bytes: usize) {
+        if let Some(budget) = &self.budget {
+            budget.fetch_add(bytes as u64, Relaxed);
+        }
+    }
+
+    /// How many bytes of a stream are due now at its rate, of which it has sent `sent`; waits a
+    /// while if none are.
+    fn due(&self, sent: u64) -> u64 {
+        let Some(rate) = self.rate_bps else {
+            return u64::MAX;
+        };
+        let now = Instant::now();
+        let gone = u128::try_from(now.since(self.start)).unwrap_or(0);
+        let allowed = u64::try_from(gone * u128::from(rate) / 8_000_000_000).unwrap_or(u64::MAX);
+        // A block is due when the ones before it have had their time.
+        if allowed >= sent {
+            return allowed - sent + 1;
+        }
+        let wait = u128::from(sent - allowed) * 8_000_000_000 / u128::from(rate.max(1));
+        let wait = Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX));
+        now.after(wait.min(LOOK)).wait();
+        0
+    }
+}
+
+/// Bytes that compress badly: a tunnel that compresses would else look faster than it is.
+fn noise(len: usize) -> Vec<u8> {
+    // xorshift64, Marsaglia 2003.
+    let mut x = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut bytes = Vec::with_capacity(len + 8);
+    while bytes.len() < len {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        bytes.extend(x.to_le_bytes());
+    }
+    bytes.truncate(len);
+    bytes
+}
+
+/// What a half has counted so far.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    bytes: AtomicU64,
+    /// Datagrams sent.
+    packets: AtomicU64,
+    received: Mutex<Counter>,
+    /// When something came last, ns.
+    last: AtomicU64,
+    failed: Mutex<Option<io::Error>>,
+}
+
+impl Counts {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
+    pub(super) fn sent_packets(&self) -> u64 {
+        self.packets.load(Relaxed)
+    }
+
+    pub(super) fn received(&self) -> MutexGuard<'_, Counter> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn last(&self) -> Instant {
+        Instant(self.last.load(Relaxed))
+    }
+
+    pub(super) fn fail(&self, error: io::Error) {
+        let mut slot = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(error);
+    }
+
+    pub(super) fn failure(&self) -> Option<io::Error> {
+        self.failed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    fn add(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Relaxed);
+        self.last.store(Instant::now().0, Relaxed);
+    }
+}
+
+/// The call did nothing, and may do something the next time.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+pub(super) fn send_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
+    while load.is(Phase::Running) {
+        if load.due(counts.bytes()) == 0 {
+            continue;
+        }
+        let want = load.take(load.len);
+        if want == 0 {
+            return Ok(());
+        }
+        let result = stream.write(&load.payload[..want]);
+        let went = *result.as_ref().unwrap_or(&0);
+        load.give_back(want - went);
+        counts.add(went);
+        match result {
+            Err(e) if !is_passing(&e) => return Err(e),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn receive_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
+    let mut bytes = vec![0; load.len.clamp(128 << 10, 1 << 20)];
+    while !load.is(Phase::Ended) {
+        match stream.read(&mut bytes) {
+            Ok(0) => return Ok(()),
+            Ok(n) if load.counts() => counts.add(n),
+            Ok(_) => {}
+            Err(e) if !is_passing(&e) => return Err(e),
+            Err(_) if load.is(Phase::Emptying) => return Ok(()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn send_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
+    let mut datagrams = vec![load.payload.clone(); BATCH];
+    while load.is(Phase::Running) {
+        let due = load.due(counts.bytes()).div_ceil(load.len as u64);
+        let due = usize::try_from(due).unwrap_or(BATCH).min(BATCH);
+        // The last datagram is as long as the others.
+        let taken = load.take(due * load.len);
+        let count = taken.div_ceil(load.len);
+        if count == 0 && due > 0 {
+            return Ok(());
+        }
+        label(&mut datagrams[..count], counts.sent_packets(), load.wide);
+        let went = match socket::send_batch(socket, &datagrams[..count]) {
+            Ok(went) => went,
+            // The far end's port closed or the own queue is full: as a line that loses everything.
+            Err(e) if e.raw_os_error().is_some_and(is_loss) => {
+                Instant::now().after(Duration::from_millis(1)).wait();
+                0
+            }
+            Err(e) if is_passing(&e) => 0,
+            Err(e) => return Err(e),
+        };
+        if went < count {
+            load.give_back(taken - went * load.len);
+        }
+        counts.packets.fetch_add(went as u64, Relaxed);
+        counts.add(went * load.len);
+    }
+    Ok(())
+}
+
+/// Writes heads with the numbers after `before` and the time now.
+fn label(datagrams: &mut [Vec<u8>], before: u64, wide: bool) {
+    let now = Instant::now().0;
+    for (datagram, number) in datagrams.iter_mut().zip(before + 1..) {
+        let head = Head {
+            seconds: (now / 1_000_000_000) as u32,
+            micros: (now % 1_000_000_000 / 1000) as u32,
+            number,
+        };
+        let bytes = head.encode(wide);
+        let len = if wide { HEAD } else { HEAD - 4 };
+        datagram[..len].copy_from_slice(&bytes[..len]);
+    }
+}
+
+pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
+    let mut batch = Batch::new(BATCH, load.len.max(HEAD));
+    let offset = clock::realtime_offset();
+    while !load.is(Phase::Ended) {
+        match batch.receive_ready(socket) {
+            Ok(_) if load.counts() => take_in(&batch, load, counts, offset),
+            // A port that closed tells so once and is no reason to end.
+            Err(e) if !is_passing(&e) && !e.raw_os_error().is_some_and(is_loss) => return Err(e),
+            Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn take_in(batch: &Batch, load: &Load, counts: &Counts, offset: u64) {
+    let mut received = counts.received();
+    for (bytes, time) in batch.datagrams() {
+        let Some(head) = Head::decode(load.wide, bytes) else {
+            continue;
+        };
+        // Numbers start at 1.
+        let Some(number) = head.number.checked_sub(1) else {
+            continue;
+        };
+        let arrived = time.wrapping_sub(offset).cast_signed();
+        let transit = arrived.wrapping_sub(head.sent_ns());
+        received.count(number, transit, bytes.len() as u64);
+        counts.add(bytes.len());
+    }
+}

@@ -1,0 +1,263 @@
+//! What a test showed, from what both ends counted.
+
+use sys::tcp_info::TcpInfo;
+
+use super::{
+    Error, Tally,
+    params::{Direction, Params},
+    results::{Cpu, Results, StreamResults},
+};
+
+/// What a test showed.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was asked for.
+    pub params: Params,
+    /// The client.
+    pub client: End,
+    /// The server.
+    pub server: End,
+    /// All streams, in the order in which they were opened.
+    pub streams: Vec<Stream>,
+    /// Why the figures are not of what was asked for; empty if they are.
+    pub invalid: Vec<Invalid>,
+}
+
+/// One end of a test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    /// Processor time of its process.
+    pub cpu: Cpu,
+    /// Congestion control that its sockets used; absent for UDP, and where the end did not say.
+    pub congestion_used: Option<String>,
+}
+
+/// Why a sample does not count.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// The sender used another congestion control, which iperf3 does without a word.
+    #[error("the {end} sent with {used}, not with {asked}")]
+    Congestion {
+        /// The end that sends: `client` or `server`.
+        end: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What was used.
+        used: String,
+    },
+    /// The sender does not tell what it used.
+    #[error("the {end} does not tell whether it sent with {asked}")]
+    CongestionUnknown {
+        /// The end that sends: `client` or `server`.
+        end: &'static str,
+        /// What was asked for.
+        asked: String,
+    },
+    /// No byte arrived.
+    #[error("stream {0} carried nothing")]
+    Nothing(u32),
+}
+
+/// One stream, from what both ends counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stream {
+    /// Its number.
+    pub id: u32,
+    /// `Up` or `Down`.
+    pub direction: Direction,
+    /// Payload bytes that the sender handed to its kernel.
+    pub sent_bytes: u64,
+    /// Time of the sender, µs.
+    pub sent_us: u64,
+    /// Payload bytes that the receiver read.
+    pub received_bytes: u64,
+    /// Time of the receiver, µs.
+    pub received_us: u64,
+    /// Segments sent again; absent for UDP, and where the sender does not count them.
+    pub retransmits: Option<u64>,
+    /// What became of the datagrams; UDP only.
+    pub udp: Option<Udp>,
+    /// What the client's kernel knows of the connection at the end; TCP only.
+    pub tcp: Option<TcpInfo>,
+}
+
+/// What became of the datagrams of a stream.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Udp {
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Highest number that came, less those before the counted part.
+    pub packets: u64,
+    /// Of these, lost.
+    pub lost: u64,
+    /// Came after later ones; absent where the server receives, since the protocol does not carry
+    /// it.
+    pub reordered: Option<u64>,
+    /// Jitter by RFC 3550, µs.
+    pub jitter_us: f64,
+}
+
+/// One direction, over all its streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    /// Payload bytes sent.
+    pub sent_bytes: u64,
+    /// Payload bytes received.
+    pub received_bytes: u64,
+    /// Time of the receiver, µs: that of the stream that took longest.
+    pub received_us: u64,
+    /// Segments sent again, if all senders count them.
+    pub retransmits: Option<u64>,
+    /// What became of the datagrams of all streams, with the largest jitter; UDP only.
+    pub udp: Option<Udp>,
+    /// Payload that came, bit/s; absent if no time passed.
+    pub goodput_bps: Option<f64>,
+}
+
+impl Stream {
+    /// Payload that came, bit/s; absent if no time passed.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        rate(self.received_bytes, self.received_us)
+    }
+}
+
+/// The other end may tell any numbers.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
+}
+
+/// What became of the datagrams of two streams.
+fn both(one: Option<Udp>, other: Option<Udp>) -> Option<Udp> {
+    let (one, other) = (one?, other?);
+    Some(Udp {
+        sent: one.sent.saturating_add(other.sent),
+        packets: one.packets.saturating_add(other.packets),
+        lost: one.lost.saturating_add(other.lost),
+        reordered: one
+            .reordered
+            .zip(other.reordered)
+            .map(|(a, b)| a.saturating_add(b)),
+        jitter_us: one.jitter_us.max(other.jitter_us),
+    })
+}
+
+fn rate(bytes: u64, us: u64) -> Option<f64> {
+    (us > 0).then(|| bytes as f64 * 8e6 / us as f64)
+}
+
+impl Outcome {
+    /// Sums over the streams of one direction; `None` if nothing was sent that way.
+    pub fn total(&self, direction: Direction) -> Option<Total> {
+        let streams = || self.streams.iter().filter(|s| s.direction == direction);
+        streams().next()?;
+        let received_bytes = sum(streams().map(|s| s.received_bytes));
+        let received_us = streams().map(|s| s.received_us).max().unwrap_or(0);
+        Some(Total {
+            sent_bytes: sum(streams().map(|s| s.sent_bytes)),
+            received_bytes,
+            received_us,
+            retransmits: streams()
+                .map(|s| s.retransmits)
+                .collect::<Option<Vec<_>>>()
+                .map(|counts| sum(counts.into_iter())),
+            udp: streams().map(|s| s.udp).reduce(both).flatten(),
+            goodput_bps: rate(received_bytes, received_us),
+        })
+    }
+
+    pub(super) fn new(
+        params: Params,
+        cpu: Cpu,
+        tallies: &[Tally],
+        theirs: &Results,
+    ) -> Result<Self, Error> {
+        let streams: Vec<Stream> = tallies
+            .iter()
+            .map(
+                |ours| match theirs.streams.iter().find(|s| s.id == ours.id) {
+                    Some(theirs) => Ok(Stream::new(ours, theirs)),
+                    None => Err(Error::Protocol(format!("no results of stream {}", ours.id))),
+                },
+            )
+            .collect::<Result<_, _>>()?;
+        let mut outcome = Self {
+            params,
+            client: End {
+                cpu,
+                congestion_used: tallies.iter().find_map(|t| t.congestion.clone()),
+            },
+            server: End {
+                cpu: theirs.cpu,
+                congestion_used: theirs.congestion_used.clone(),
+            },
+            streams,
+            invalid: Vec::new(),
+        };
+        outcome.check(tallies);
+        Ok(outcome)
+    }
+
+    fn check(&mut self, tallies: &[Tally]) {
+        let client = tallies.iter().filter(|t| t.sends && t.tcp.is_some());
+        let mut used: Vec<_> = client.map(|t| ("client", t.congestion.clone())).collect();
+        if tallies.iter().any(|t| !t.sends && t.tcp.is_some()) {
+            used.push(("server", self.server.congestion_used.clone()));
+        }
+        used.dedup();
+        for (end, used) in used {
+            let Some(asked) = self.params.congestion.clone() else {
+                break;
+            };
+            match used {
+                Some(used) if used == asked => {}
+                Some(used) => self.invalid.push(Invalid::Congestion { end, asked, used }),
+                None => self.invalid.push(Invalid::CongestionUnknown { end, asked }),
+            }
+        }
+        let silent = self.streams.iter().filter(|s| s.received_bytes == 0);
+        self.invalid.extend(silent.map(|s| Invalid::Nothing(s.id)));
+    }
+}
+
+impl Stream {
+    fn new(ours: &Tally, theirs: &StreamResults) -> Self {
+        let theirs_us = ((theirs.end_s - theirs.start_s).max(0.0) * 1e6) as u64;
+        // A server that does not tell its time has counted for as long as the client.
+        let theirs_us = if theirs_us == 0 {
+            ours.time_us
+        } else {
+            theirs_us
+        };
+        let mut stream = Self {
+            id: ours.id,
+            direction: Direction::Up,
+            sent_bytes: ours.bytes,
+            sent_us: ours.time_us,
+            received_bytes: theirs.bytes,
+            received_us: theirs_us,
+            retransmits: ours.retransmits,
+            udp: ours.packets.map(|sent| Udp {
+                sent,
+                packets: theirs.packets,
+                lost: theirs.lost,
+                reordered: None,
+                jitter_us: theirs.jitter_s * 1e6,
+            }),
+            tcp: ours.tcp,
+        };
+        if !ours.sends {
+            stream.direction = Direction::Down;
+            (stream.sent_bytes, stream.received_bytes) = (theirs.bytes, ours.bytes);
+            (stream.sent_us, stream.received_us) = (theirs_us, ours.time_us);
+            stream.retransmits = theirs.retransmits.filter(|_| ours.tcp.is_some());
+            stream.udp = ours.packets.map(|packets| Udp {
+                sent: theirs.packets,
+                packets,
+                lost: ours.lost.unwrap_or(0),
+                reordered: ours.reordered,
+                jitter_us: ours.jitter_us.unwrap_or(0.0),
+            });
+        }
+        stream
+    }
+}

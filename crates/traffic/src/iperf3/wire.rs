@@ -1,0 +1,266 @@
+//! Framing of the control connection: a cookie, then single bytes of state and JSON texts with
+//! their length in front.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    os::fd::AsFd,
+    time::Duration,
+};
+
+use serde_json::Value;
+use sys::clock::Instant;
+
+use super::Error;
+
+/// The port of a server, for control and data, TCP and UDP.
+pub const PORT: u16 = 5201;
+/// Bytes of a cookie: 36 characters and a zero.
+pub const COOKIE_LEN: usize = 37;
+/// Longest parameters that a server reads, bytes (the limit of iperf 3.18 and newer).
+pub const MAX_PARAMS: usize = 8192;
+/// Longest results that are read, bytes: 128 streams in each direction and room for the output
+/// of a server.
+pub const MAX_RESULTS: usize = 1 << 20;
+
+/// Longest silence in the middle of a message, and longest time for a message to be taken.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// What one end tells the other by a single byte (src/iperf_api.h, iperf 3.1 to 3.22).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i8)]
+pub enum State {
+    /// Server: all streams stand.
+    TestStart = 1,
+    /// Server: data may flow.
+    TestRunning = 2,
+    /// Client: time or bytes are used up.
+    TestEnd = 4,
+    /// Server: send the parameters.
+    ParamExchange = 9,
+    /// Server: open the data streams.
+    CreateStreams = 10,
+    /// Server: ended by its operator.
+    ServerTerminate = 11,
+    /// Client: ended by its operator.
+    ClientTerminate = 12,
+    /// Server: send the results, then take mine.
+    ExchangeResults = 13,
+    /// Server: results are exchanged.
+    DisplayResults = 14,
+    /// Client: good-bye.
+    Done = 16,
+    /// Server: another test is running.
+    AccessDenied = -1,
+    /// Server: an error; its number follows.
+    ServerError = -2,
+}
+
+impl State {
+    const ALL: [Self; 12] = [
+        Self::TestStart,
+        Self::TestRunning,
+        Self::TestEnd,
+        Self::ParamExchange,
+        Self::CreateStreams,
+        Self::ServerTerminate,
+        Self::ClientTerminate,
+        Self::ExchangeResults,
+        Self::DisplayResults,
+        Self::Done,
+        Self::AccessDenied,
+        Self::ServerError,
+    ];
+
+    /// The state that a byte stands for.
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.byte() == byte)
+    }
+
+    /// The byte that stands for the state.
+    pub fn byte(self) -> u8 {
+        (self as i8).cast_unsigned()
+    }
+}
+
+/// What a test's connections have in common: the server knows by it which test a data connection
+/// belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Cookie([u8; COOKIE_LEN]);
+
+impl Cookie {
+    /// A cookie of 36 random bytes, of which 5 bits each are used.
+    pub fn new(random: [u8; COOKIE_LEN - 1]) -> Self {
+        const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let mut bytes = [0; COOKIE_LEN];
+        for (byte, random) in bytes.iter_mut().zip(random) {
+            *byte = LETTERS[usize::from(random % 32)];
+        }
+        Self(bytes)
+    }
+
+    /// Takes what a client sent; `None` if it does not end as a cookie does, so that some other
+    /// protocol is told apart.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let bytes: [u8; COOKIE_LEN] = bytes.try_into().ok()?;
+        bytes.ends_with(&[0]).then_some(Self(bytes))
+    }
+
+    /// The bytes on the wire.
+    pub fn bytes(&self) -> &[u8; COOKIE_LEN] {
+        &self.0
+    }
+}
+
+/// A message that is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A state that stands for itself.
+    State(State),
+    /// The server could not go on.
+    ServerError {
+        /// Number of the error (`enum` in src/iperf_api.h).
+        code: i32,
+        /// `errno` with it; absent where the server closed before sending it, as 3.12 does when it
+        /// refuses credentials.
+        errno: Option<i32>,
+    },
+}
+
+/// Reads a state, and the numbers that come with an error.
+pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
+    let mut byte = [0];
+    read_exact(reader, &mut byte)?;
+    let state = State::from_byte(byte[0]).ok_or_else(|| {
+        let byte = byte[0].cast_signed();
+        Error::Protocol(format!("state {byte} is none that iperf3 has"))
+    })?;
+    if state != State::ServerError {
+        return Ok(Message::State(state));
+    }
+    let mut number = [0; 4];
+    read_exact(reader, &mut number)?;
+    let code = i32::from_be_bytes(number);
+    let errno = read_exact(reader, &mut number).ok();
+    Ok(Message::ServerError {
+        code,
+        errno: errno.map(|()| i32::from_be_bytes(number)),
+    })
+}
+
+/// Reads a JSON text of at most `limit` bytes. Nothing is allocated for a longer one.
+pub fn read_json(reader: &mut impl Read, limit: usize) -> Result<Value, Error> {
+    let mut length = [0; 4];
+    read_exact(reader, &mut length)?;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > limit {
+        return Err(Error::Protocol(format!(
+            "a JSON text of {length} bytes, where {limit} are allowed"
+        )));
+    }
+    let mut text = vec![0; length];
+    read_exact(reader, &mut text)?;
+    serde_json::from_slice(&text).map_err(|e| Error::Protocol(format!("not JSON: {e}")))
+}
+
+/// A JSON text as it goes over the wire.
+pub fn frame(value: &Value) -> Vec<u8> {
+    let text = value.to_string();
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    let mut bytes = length.to_be_bytes().to_vec();
+    bytes.extend(text.as_bytes());
+    bytes
+}
+
+fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), Error> {
+    reader.read_exact(bytes).map_err(|e| match e.kind() {
+        io::ErrorKind::UnexpectedEof => Error::Ended,
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::Silent,
+        _ => Error::Control(e),
+    })
+}
+
+/// The control connection of one test.
+#[derive(Debug)]
+pub(super) struct Control {
+    stream: TcpStream,
+}
+
+impl Control {
+    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(IDLE))?;
+        Ok(Self { stream })
+    }
+
+    pub(super) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.stream.write_all(bytes).map_err(Error::Control)
+    }
+
+    pub(super) fn send_state(&mut self, state: State) -> Result<(), Error> {
+        self.send(&[state.byte()])
+    }
+
+    pub(super) fn send_json(&mut self, value: &Value) -> Result<(), Error> {
+        self.send(&frame(value))
+    }
+
+    pub(super) fn send_error(&mut self, code: i32) -> Result<(), Error> {
+        let mut bytes = vec![State::ServerError.byte()];
+        bytes.extend(code.to_be_bytes());
+        bytes.extend(0_i32.to_be_bytes());
+        self.send(&bytes)
+    }
+
+    /// Whether something is there to be read, waiting for it up to `limit`.
+    pub(super) fn ready(&self, limit: Duration) -> Result<bool, Error> {
+        let ready = sys::wait::readable(&[self.stream.as_fd()], limit).map_err(Error::Control)?;
+        Ok(ready.contains(&true))
+    }
+
+    pub(super) fn message(&mut self, limit: Duration) -> Result<Message, Error> {
+        read_message(&mut self.until(limit))
+    }
+
+    /// Waits for a state that has to be `wanted`.
+    pub(super) fn expect(&mut self, wanted: State, limit: Duration) -> Result<(), Error> {
+        match self.message(limit)? {
+            Message::State(state) if state == wanted => Ok(()),
+            other => Err(Error::unexpected(other)),
+        }
+    }
+
+    pub(super) fn json(&mut self, limit: usize, time: Duration) -> Result<Value, Error> {
+        read_json(&mut self.until(time), limit)
+    }
+
+    fn until(&self, limit: Duration) -> Until<'_> {
+        Until {
+            stream: &self.stream,
+            end: Instant::now().after(limit),
+        }
+    }
+}
+
+/// Reads with a limit on the whole, so that a peer cannot stretch a message byte by byte.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = u64::try_from(self.end.since(Instant::now())).unwrap_or(0);
+        if left == 0 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream
+            .set_read_timeout(Some(Duration::from_nanos(left.max(1000))))?;
+        self.stream.read(bytes)
+    }
+}
