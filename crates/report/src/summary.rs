@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::row::Row;
-use stats::{Interval, Random};
+use stats::Interval;
 
 /// The middle of some repeats, and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ impl Summary<'_> {
             .collect();
         let median = stats::median(&values)?;
         // The same rows give the same interval each time they are printed.
-        let interval = stats::median_interval(&values, &mut Random::new(values.len() as u64));
+        let interval = stats::median_interval(&values);
         Some(Spread {
             median,
             n: values.len(),

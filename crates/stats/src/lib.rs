@@ -1,7 +1,32 @@
-//! Order statistics, means and bootstrap intervals. Knows nothing of networks.
+//! Order statistics, intervals that hold for few samples, tests by ranks, drift and change points.
+//! Knows nothing of networks.
+//!
+//! Which method was chosen for what, and how often its intervals cover the truth, is in
+//! `docs/statistics.md`.
 
-mod bootstrap;
+mod center;
+mod change;
+mod correction;
+pub mod distribution;
+mod drift;
+mod interval;
 mod order;
+mod permutation;
+mod proportion;
+mod random;
+mod ranks;
+mod ratio;
+mod stop;
 
-pub use bootstrap::{Interval, Random, median_interval};
+pub use center::{mean_interval, median_interval, median_interval_at, relative_half_width};
+pub use change::{Change, changes};
+pub use correction::{benjamini_hochberg, holm};
+pub use drift::{Drift, drift};
+pub use interval::Interval;
 pub use order::{mean, median, percentile, slope, standard_deviation};
+pub use permutation::{ln_ratio_of_medians, permutation_p};
+pub use proportion::{clopper_pearson, clustered, percentile_interval, wilson};
+pub use random::Random;
+pub use ranks::{MannWhitney, mann_whitney, shift, signed_rank_interval};
+pub use ratio::{Ratio, difference_p, paired_ratio, ratio, ratio_at};
+pub use stop::{Stop, StopRule};

@@ -1,0 +1,209 @@
+//! Intervals of a median and of a mean that hold for a handful of skewed samples.
+//!
+//! The choice of methods, and the coverage they reach, is in `docs/statistics.md`;
+//! `tests/coverage.rs` measures it.
+
+use crate::{
+    distribution::t_quantile,
+    interval::{Interval, LEVEL},
+    order::{mean, median, standard_deviation},
+    random::Random,
+};
+
+/// From this number of samples on, an interval of the median uses their order alone.
+pub(crate) const BY_ORDER: usize = 8;
+
+/// The 95 % interval of the median of what the samples were drawn from. `None` with fewer than
+/// three samples, of which no useful interval can be had, or if one is not finite.
+///
+/// Eight samples and more: order statistics, interpolated (Hettmansperger and Sheather 1986), for
+/// whatever distribution. Three to seven: Student's t on the logarithms (on the values, if one is
+/// not positive), because the order of so few cannot reach 95 %; it assumes that the logarithms lie
+/// about evenly to both sides of the median.
+pub fn median_interval(samples: &[f64]) -> Option<Interval> {
+    median_interval_at(samples, LEVEL)
+}
+
+/// [`median_interval`] for another chance of covering the median, `level`, from 0.5 to below 1.
+pub fn median_interval_at(samples: &[f64], level: f64) -> Option<Interval> {
+    if samples.len() < 3 || !samples.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    if samples.len() >= BY_ORDER
+        && let Some(interval) = by_order(samples, level)
+    {
+        return Some(interval);
+    }
+    match logarithms(samples) {
+        Some(logs) => student(&logs, level).map(Interval::exp),
+        None => student(samples, level),
+    }
+}
+
+/// The natural logarithms; `None` unless all values are positive.
+pub(crate) fn logarithms(samples: &[f64]) -> Option<Vec<f64>> {
+    samples.iter().map(|&x| (x > 0.0).then(|| x.ln())).collect()
+}
+
+/// Student's interval of a mean.
+fn student(samples: &[f64], level: f64) -> Option<Interval> {
+    let (n, center) = (samples.len() as f64, mean(samples)?);
+    let t = t_quantile(0.5 + level / 2.0, n - 1.0);
+    let half = t * standard_deviation(samples)? / n.sqrt();
+    Some(Interval {
+        low: center - half,
+        high: center + half,
+    })
+}
+
+/// The interpolated interval between order statistics; `None` if even the whole range covers the
+/// median less often than `level`.
+fn by_order(samples: &[f64], level: f64) -> Option<Interval> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // coverage = 1 - 2 P(fewer than `depth` of n samples are below the median), depth from 1.
+    let mut depth = 1;
+    let mut chance = 0.5_f64.powi(n as i32);
+    let mut coverage = 1.0 - 2.0 * chance;
+    if coverage < level {
+        return None;
+    }
+    loop {
+        chance *= (n - depth + 1) as f64 / depth as f64;
+        let next = coverage - 2.0 * chance;
+        if next < level || 2 * (depth + 1) > n {
+            // What share of the way to the next pair keeps the level (their formula 2.1).
+            let way = ((coverage - level) / (coverage - next)).min(1.0);
+            let (n_, d) = (n as f64, depth as f64);
+            let share = (n_ - d) * way / (d + (n_ - 2.0 * d) * way);
+            let between = |outer: f64, inner: f64| outer + share * (inner - outer);
+            return Some(Interval {
+                low: between(sorted[depth - 1], sorted[depth.min(n - 1)]),
+                high: between(sorted[n - depth], sorted[n - depth - 1]),
+            });
+        }
+        coverage = next;
+        depth += 1;
+    }
+}
+
+/// The 95 % interval of the mean of what the samples were drawn from, by the bootstrap-t (Efron and
+/// Tibshirani 1993, chapter 12.5), which follows the skew. `None` with fewer than five samples, or
+/// if one is not finite.
+///
+/// Where a few values are very large, a mean needs far more samples than a median.
+pub fn mean_interval(samples: &[f64], random: &mut Random) -> Option<Interval> {
+    if samples.len() < 5 || !samples.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let mut interval = bootstrap_t(samples, random).or_else(|| by_delta(samples))?;
+    if samples.iter().all(|&x| x >= 0.0) {
+        interval.low = interval.low.max(0.0);
+    }
+    Some(interval)
+}
+
+/// Student's interval of ln(mean), with the error of the mean carried over to first order: where
+/// ties leave the bootstrap nothing to work with.
+fn by_delta(samples: &[f64]) -> Option<Interval> {
+    let (n, center) = (samples.len() as f64, mean(samples)?);
+    if center <= 0.0 || samples.iter().any(|&x| x < 0.0) {
+        return student(samples, LEVEL);
+    }
+    let t = t_quantile(0.5 + LEVEL / 2.0, n - 1.0);
+    let half = t * standard_deviation(samples)? / n.sqrt() / center;
+    Some(Interval {
+        low: center * (-half).exp(),
+        high: center * half.exp(),
+    })
+}
+
+/// The bootstrap-t interval; `None` where ties leave too many draws without spread.
+fn bootstrap_t(samples: &[f64], random: &mut Random) -> Option<Interval> {
+    const ROUNDS: usize = 1999;
+    let (n, center) = (samples.len(), mean(samples)?);
+    let error = standard_deviation(samples)? / (n as f64).sqrt();
+    let mut drawn = vec![0.0; n];
+    let mut ts = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        drawn.fill_with(|| samples[random.below(n)]);
+        let away = mean(&drawn)? - center;
+        let spread = standard_deviation(&drawn)? / (n as f64).sqrt();
+        ts.push(if away == 0.0 { 0.0 } else { away / spread });
+    }
+    ts.sort_by(f64::total_cmp);
+    // 2 % beyond either end, not 2.5: with so few samples the method covers one or two points less
+    // than it should.
+    let beyond = (ROUNDS + 1) / 50;
+    let interval = Interval {
+        low: center - ts[ROUNDS - beyond] * error,
+        high: center - ts[beyond - 1] * error,
+    };
+    (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+}
+
+/// Half the width of the 95 % interval of the median, relative to the median.
+pub fn relative_half_width(samples: &[f64], level: f64) -> Option<f64> {
+    let (interval, center) = (median_interval_at(samples, level)?, median(samples)?);
+    (center != 0.0).then(|| interval.half_width() / center.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_samples_have_no_interval() {
+        assert_eq!(median_interval(&[1.0, 2.0]), None);
+        assert_eq!(
+            mean_interval(&[1.0, 2.0, 3.0, 4.0], &mut Random::new(1)),
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_number_has_no_interval() {
+        assert_eq!(median_interval(&[1.0, 2.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn order_statistics_are_those_of_the_binomial() {
+        // Nine samples: between the 2nd and the 8th there is 1 - 2 (1 + 9) / 2^9 = 96.1 %.
+        let nine: Vec<f64> = (1..=9).map(f64::from).collect();
+        let at = 1.0 - 20.0 / 512.0;
+        let interval = median_interval_at(&nine, at).unwrap();
+        assert!((interval.low - 2.0).abs() < 1e-9 && (interval.high - 8.0).abs() < 1e-9);
+        // A lower level lies inside.
+        let inside = median_interval(&nine).unwrap();
+        assert!(inside.low > 2.0 && inside.low < 3.0, "{inside:?}");
+    }
+
+    #[test]
+    fn a_handful_that_agrees_has_a_point() {
+        for n in [3, 7, 8, 20] {
+            let same = vec![4.0; n];
+            let interval = median_interval(&same).unwrap();
+            assert!((interval.low - 4.0).abs() < 1e-12 && (interval.high - 4.0).abs() < 1e-12);
+        }
+        for n in [5, 20] {
+            let interval = mean_interval(&vec![4.0; n], &mut Random::new(1)).unwrap();
+            assert_eq!((interval.low, interval.high), (4.0, 4.0));
+        }
+    }
+
+    #[test]
+    fn positive_samples_have_positive_intervals() {
+        let interval = median_interval(&[1.0, 2.0, 90.0]).unwrap();
+        assert!(interval.low > 0.0);
+        let interval = mean_interval(&[1.0, 2.0, 1.0, 2.0, 900.0], &mut Random::new(1)).unwrap();
+        assert!(interval.low >= 0.0);
+    }
+
+    #[test]
+    fn values_below_zero_are_taken_as_they_are() {
+        let interval = median_interval(&[-1.0, 0.0, 1.0]).unwrap();
+        assert!((interval.low + interval.high).abs() < 1e-12);
+        assert!((interval.high - 4.302_652_7 / 3.0_f64.sqrt()).abs() < 1e-6);
+    }
+}
