@@ -6,6 +6,7 @@
 mod figure;
 mod sample;
 mod series;
+mod value;
 
 use serde::{Deserialize, Serialize};
 
