@@ -8,6 +8,7 @@ pub mod netlink;
 pub mod netns;
 pub mod sched;
 pub mod signal;
+pub mod sock_diag;
 pub mod socket;
 pub mod sysctl;
 pub mod tc;

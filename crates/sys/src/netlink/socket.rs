@@ -50,7 +50,7 @@ impl Netlink {
     }
 
     /// No protocol is `NETLINK_ROUTE`, which is 0.
-    fn open(protocol: Option<Protocol>, op: &str) -> Result<Self, NetlinkError> {
+    pub(crate) fn open(protocol: Option<Protocol>, op: &str) -> Result<Self, NetlinkError> {
         let fd = socket_with(
             AddressFamily::NETLINK,
             SocketType::RAW,

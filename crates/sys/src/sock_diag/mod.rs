@@ -1,0 +1,117 @@
+//! The live TCP sockets of a network namespace, with what the kernel knows of each (include/uapi/linux/inet_diag.h,
+//! net/ipv4/inet_diag.c, Linux 7.2): what `ss -tni` shows, as data.
+//!
+//! Nobody needs privilege for this. A namespace shows its own sockets only, those of its containers not.
+
+mod decode;
+mod owner;
+mod request;
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+
+use crate::netlink::{Netlink, NetlinkError};
+use crate::tcp_info::{BbrInfo, TcpInfo};
+
+pub use owner::{Owner, owners};
+pub use request::{ESTABLISHED, WITH_DATA};
+
+/// A TCP socket as a dump shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpSocket {
+    /// Number that no other socket has had or gets while the kernel runs (`sock_gen_cookie`).
+    pub cookie: u64,
+    /// State, as [`TcpInfo::state`] has it.
+    pub state: u8,
+    /// Own address and port. IPv4 in an IPv6 socket is shown as IPv4.
+    pub local: SocketAddr,
+    /// The peer's address and port.
+    pub remote: SocketAddr,
+    /// Index of the interface it is bound to.
+    pub bound_to: Option<u32>,
+    /// User who owns it.
+    pub uid: u32,
+    /// Inode of its descriptor; absent when no process holds it any more, or the kernel made it.
+    pub inode: Option<u32>,
+    /// Bytes received that the application has not read.
+    pub receive_queue_bytes: u32,
+    /// Bytes written that the peer has not acknowledged.
+    pub send_queue_bytes: u32,
+    /// Congestion control in use.
+    pub congestion: Option<String>,
+    /// State of the connection.
+    pub info: Option<TcpInfo>,
+    /// State of bbr, where that is in use.
+    pub bbr: Option<BbrInfo>,
+    /// Its memory.
+    pub memory: Option<SocketMemory>,
+}
+
+/// Memory of a socket (`INET_DIAG_SKMEMINFO`; `SK_MEMINFO_*` in include/uapi/linux/sock_diag.h). The kernel counts its own
+/// bookkeeping, too, so a buffer holds about half of it as payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SocketMemory {
+    /// Used by what was received, bytes.
+    pub receive_used_bytes: u32,
+    /// Limit for what was received (`sk_rcvbuf`), bytes.
+    pub receive_limit_bytes: u32,
+    /// Handed to queues and devices and not yet sent out, bytes.
+    pub send_in_queues_bytes: u32,
+    /// Limit for what was written (`sk_sndbuf`), bytes.
+    pub send_limit_bytes: u32,
+    /// Used by what was written, bytes.
+    pub send_used_bytes: u32,
+    /// Packets dropped at the socket; absent before Linux 4.6.
+    pub drops: Option<u32>,
+}
+
+impl Netlink {
+    /// Opens a socket for [`tcp_sockets`] in the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// `EPROTONOSUPPORT`: the kernel is built without `CONFIG_NET`'s socket monitoring (`NETLINK_SOCK_DIAG`).
+    pub fn sock_diag() -> Result<Self, NetlinkError> {
+        Self::open(
+            Some(rustix::net::netlink::SOCK_DIAG),
+            "open a socket monitoring (sock_diag) netlink socket",
+        )
+    }
+}
+
+/// All TCP sockets, IPv4 and IPv6, in one of `states`, a set of `1 << state`: [`ESTABLISHED`], [`WITH_DATA`].
+///
+/// # Errors
+/// `ENOENT`: the kernel lacks `CONFIG_INET_DIAG` or `CONFIG_INET_TCP_DIAG`, or may not load their modules.
+pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, NetlinkError> {
+    let mut sockets = dump(
+        nl,
+        request::AF_INET,
+        states,
+        "list the TCP sockets over IPv4",
+    )?;
+    match dump(
+        nl,
+        request::AF_INET6,
+        states,
+        "list the TCP sockets over IPv6",
+    ) {
+        Ok(more) => sockets.extend(more),
+        // IPv4 was answered, so that the kernel can do it, and has no IPv6.
+        Err(e) if e.errno == libc::ENOENT => {}
+        Err(e) => return Err(e),
+    }
+    Ok(sockets)
+}
+
+fn dump(
+    nl: &mut Netlink,
+    family: u8,
+    states: u32,
+    op: impl Display,
+) -> Result<Vec<TcpSocket>, NetlinkError> {
+    let mut message = request::tcp_dump(family, states);
+    nl.dump(&mut message, op, TcpSocket::parse)
+}
+
+#[cfg(test)]
+mod tests;
