@@ -1,3 +1,5 @@
 //! Plan and two ends to a Run: schedule, interleaving, repeats, stop rule, validity, host facts.
 //!
 //! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
+
+pub mod observe;

@@ -1,0 +1,129 @@
+//! The figures of one connection.
+
+use model::observation::ObservedSocket;
+use stats::median;
+use sys::tcp_info::TcpInfo;
+
+use super::{
+    Connection,
+    sample::{Counters, Sample, difference},
+    verdict,
+};
+
+/// Slow start threshold of a connection that has had no loss (`TCP_INFINITE_SSTHRESH`, include/net/tcp.h, Linux 7.2).
+const NO_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// Differences between the first and the last sample.
+pub(super) struct Moved {
+    pub(super) span_us: u64,
+    pub(super) acked: Option<u64>,
+    pub(super) received: Option<u64>,
+    busy_us: Option<u64>,
+}
+
+/// The figures of a connection and what they say. `end` is when the last list was taken.
+pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
+    let samples = &connection.samples;
+    let last = &connection.last;
+    let none = Counters::default();
+    let first_counters = samples.first().map_or(&none, |s| &s.counters);
+    let last_counters = samples.last().map_or(&none, |s| &s.counters);
+    let counted = |counter: fn(&Counters) -> Option<u64>| {
+        let several = samples.len() > 1;
+        let difference = difference(first_counters, last_counters, counter);
+        difference.filter(|_| several)
+    };
+    let ended_us = samples.last().map_or(0, |s| s.at_us);
+    let moved = Moved {
+        span_us: ended_us - samples.first().map_or(ended_us, |s| s.at_us),
+        acked: counted(|c| c.acked),
+        received: counted(|c| c.received),
+        busy_us: counted(|c| c.busy_us),
+    };
+    let of_busy = |time: Option<u64>| share(time?, moved.busy_us?);
+    let rwnd_limited = of_busy(counted(|c| c.rwnd_limited_us));
+    let sndbuf_limited = of_busy(counted(|c| c.sndbuf_limited_us));
+    let retransmitted = counted(|c| c.retransmitted);
+    let info = last.info.unwrap_or_default();
+    let rtt_us = middle(samples, |s| s.rtt_us.map(f64::from));
+    let owner = connection.owner.as_ref();
+    let mut socket = ObservedSocket {
+        local: last.local,
+        remote: last.remote,
+        verdict: model::observation::Verdict::CannotTell,
+        because: verdict::nothing(),
+        cc: last.congestion.clone(),
+        pid: owner.map(|o| o.pid),
+        process: owner.map(|o| o.name.clone()),
+        uid: last.uid,
+        samples: samples.len(),
+        observed_us: moved.span_us,
+        ended: ended_us < end,
+        goodput_out_bps: rate(moved.acked, moved.span_us),
+        goodput_in_bps: rate(moved.received, moved.span_us),
+        delivery_rate_bps: delivery_rate(samples),
+        retransmission_rate: retransmitted
+            .zip(counted(|c| c.sent))
+            .and_then(|(again, sent)| share(again, sent)),
+        retransmitted_bytes: retransmitted,
+        rtt_us,
+        min_rtt_us: info.min_rtt_us,
+        rtt_over_min: rtt_us
+            .zip(info.min_rtt_us.filter(|&us| us > 0))
+            .map(|(rtt, min)| rtt / f64::from(min)),
+        busy: moved.busy_us.and_then(|busy| share(busy, moved.span_us)),
+        rwnd_limited,
+        sndbuf_limited,
+        app_limited: app_limited(samples),
+        cwnd_limited: rwnd_limited
+            .zip(sndbuf_limited)
+            .map(|(rwnd, sndbuf)| (1.0 - rwnd - sndbuf).max(0.0)),
+        cwnd: Some(info.snd_cwnd).filter(|&cwnd| cwnd > 0),
+        ssthresh: Some(info.snd_ssthresh).filter(|&s| s != NO_SSTHRESH && s > 0),
+        mss_bytes: Some(info.snd_mss).filter(|&mss| mss > 0),
+        pmtu_bytes: Some(info.pmtu).filter(|&pmtu| pmtu > 0),
+        peer_window_bytes: info.snd_wnd,
+        send_buffer_bytes: last.memory.map(|m| m.send_limit_bytes),
+        receive_buffer_used: middle(samples, |s| s.unread),
+        pacing_limit_bps: pacing_limit(&info),
+        reord_seen: counted(|c| c.reordered),
+        dsack_dups: counted(|c| c.duplicates),
+        timeouts: counted(|c| c.timeouts),
+        bbr_bandwidth_bps: last.bbr.map(|b| b.bw_bytes_s as f64 * 8.0),
+        bbr_min_rtt_us: last.bbr.and_then(|b| b.min_rtt_us),
+    };
+    (socket.verdict, socket.because) = verdict::of(&socket, &moved);
+    socket
+}
+
+/// Bytes over a span as bit/s; unknown if no time has passed.
+fn rate(bytes: Option<u64>, span_us: u64) -> Option<f64> {
+    let bits = bytes? as f64 * 8.0;
+    (span_us > 0).then(|| bits * 1e6 / span_us as f64)
+}
+
+/// The kernel counts times in ticks, so a part may come out greater than the whole.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| (part as f64 / whole as f64).min(1.0))
+}
+
+fn middle(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
+    median(&samples.iter().filter_map(value).collect::<Vec<_>>())
+}
+
+/// A rate that the application limited says what it gave, not what the path can take.
+fn delivery_rate(samples: &[Sample]) -> Option<f64> {
+    let bps = |s: &Sample| s.delivery_rate_bytes_s.map(|rate| rate as f64 * 8.0);
+    middle(samples, |s| bps(s).filter(|_| !s.app_limited)).or_else(|| middle(samples, bps))
+}
+
+/// Before the first delivery there is no rate that could be limited.
+fn app_limited(samples: &[Sample]) -> Option<f64> {
+    let delivering = samples.iter().filter(|s| s.delivery_rate_bytes_s.is_some());
+    let limited = delivering.clone().filter(|s| s.app_limited).count();
+    share(limited as u64, delivering.count() as u64)
+}
+
+fn pacing_limit(info: &TcpInfo) -> Option<f64> {
+    info.max_pacing_rate_bytes_s.map(|rate| rate as f64 * 8.0)
+}

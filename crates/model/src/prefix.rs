@@ -1,0 +1,139 @@
+//! A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+
+use std::{fmt, net::IpAddr, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// The addresses that share their first bits with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Prefix {
+    address: IpAddr,
+    length: u8,
+}
+
+impl Prefix {
+    /// The addresses whose first `length` bits are those of `address`; `None` if it has not that
+    /// many.
+    pub fn new(address: IpAddr, length: u8) -> Option<Self> {
+        (length <= bits(address).1).then_some(Self { address, length })
+    }
+
+    /// Whether an address is in the range. IPv4 and IPv6 are never in one another.
+    pub fn contains(self, address: IpAddr) -> bool {
+        let ((own, width), (other, other_width)) = (bits(self.address), bits(address));
+        let differing = own ^ other;
+        // A shift by the whole width would overflow; no bits to compare are all equal.
+        width == other_width
+            && differing
+                .checked_shr(u32::from(width - self.length))
+                .unwrap_or(0)
+                == 0
+    }
+}
+
+/// An address as a number, and its width in bits.
+fn bits(address: IpAddr) -> (u128, u8) {
+    match address {
+        IpAddr::V4(a) => (u128::from(a.to_bits()), 32),
+        IpAddr::V6(a) => (a.to_bits(), 128),
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("\"{text}\" is no range of addresses; write 10.0.0.0/8 or 2001:db8::1");
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let length = match length {
+            Some(length) => length.parse().map_err(|_| wrong())?,
+            None => bits(address).1,
+        };
+        Self::new(address, length).ok_or_else(|| {
+            format!(
+                "\"{text}\": the prefix of such an address is at most /{}",
+                bits(address).1
+            )
+        })
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> String {
+        prefix.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(prefix: &str, address: &str) -> bool {
+        let prefix: Prefix = prefix.parse().unwrap();
+        prefix.contains(address.parse().unwrap())
+    }
+
+    #[test]
+    fn the_first_bits_decide() {
+        assert!(within("10.0.0.0/8", "10.255.0.1"));
+        assert!(!within("10.0.0.0/8", "11.0.0.1"));
+        assert!(within("192.0.2.129/25", "192.0.2.255"));
+        assert!(!within("192.0.2.129/25", "192.0.2.127"));
+        assert!(within("2001:db8::/33", "2001:db8:7fff::1"));
+        assert!(!within("2001:db8::/33", "2001:db8:8000::1"));
+    }
+
+    #[test]
+    fn a_prefix_of_no_bits_is_all_of_its_family() {
+        assert!(within("0.0.0.0/0", "255.255.255.255"));
+        assert!(within("::/0", "ffff::1"));
+        assert!(!within("0.0.0.0/0", "::1"));
+        assert!(!within("::/0", "127.0.0.1"));
+    }
+
+    #[test]
+    fn an_address_alone_is_itself() {
+        assert!(within("192.0.2.1", "192.0.2.1"));
+        assert!(!within("192.0.2.1", "192.0.2.0"));
+        assert!(within("::1", "::1"));
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        for text in [
+            "",
+            "/",
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0.0/-1",
+            "10.0.0/8",
+            "host/8",
+        ] {
+            assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+        assert_eq!(
+            "10.1.0.0/16".parse::<Prefix>().unwrap().to_string(),
+            "10.1.0.0/16"
+        );
+    }
+}
