@@ -31,6 +31,18 @@ pub struct Observation {
     pub sockets: Vec<ObservedSocket>,
 }
 
+impl Observation {
+    /// The connections as flat rows, of a list taken at `at_us`.
+    pub fn rows(self, at_us: u64) -> Vec<SocketRow> {
+        let row = |socket| SocketRow {
+            schema: self.schema,
+            at_us,
+            socket,
+        };
+        self.sockets.into_iter().map(row).collect()
+    }
+}
+
 /// Which connections are looked at; nothing = all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
@@ -48,6 +60,18 @@ impl Filter {
         let port = |p| local.port() == p || remote.port() == p;
         self.dst.is_none_or(|dst| dst.contains(remote.ip())) && self.port.is_none_or(port)
     }
+}
+
+/// One connection as a flat row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SocketRow {
+    /// [`OBSERVATION_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// End of the time observed, since the first list of the whole run, us.
+    pub at_us: u64,
+    /// The connection.
+    #[serde(flatten)]
+    pub socket: ObservedSocket,
 }
 
 /// One connection. What the kernel does not tell, and what too few samples cannot tell, is absent.

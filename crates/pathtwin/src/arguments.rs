@@ -20,6 +20,8 @@ pub(crate) enum Command {
     /// The protocol of iperf3
     #[command(subcommand)]
     Iperf3(crate::iperf3::Iperf3),
+    /// What limits the live TCP connections of this host, without adding any load
+    Observe(crate::observe::Observe),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

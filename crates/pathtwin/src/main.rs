@@ -4,6 +4,7 @@ mod arguments;
 mod exec;
 mod iperf3;
 mod kernel;
+mod observe;
 mod output;
 mod progress;
 mod run;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
             Lab::Kernel(kernel) => kernel::kernel(&kernel),
         },
         Command::Iperf3(command) => iperf3::iperf3(&command),
+        Command::Observe(arguments) => observe::observe(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);

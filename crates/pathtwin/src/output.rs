@@ -6,10 +6,16 @@ use crate::{Failure, code};
 
 /// Prints bytes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
+    print_while_read(bytes).map(|_| ())
+}
+
+/// Prints bytes to standard output; `false` if nobody reads it any more.
+pub(crate) fn print_while_read(bytes: &[u8]) -> Result<bool, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(code::FAILED, e)),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(e) => Err(Failure::new(code::FAILED, e)),
     }
 }
 
@@ -22,10 +28,15 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 
 /// Prints values as one JSON line each.
 pub(crate) fn json_lines<T: serde::Serialize>(values: &[T]) -> Result<(), Failure> {
+    json_lines_while_read(values).map(|_| ())
+}
+
+/// Prints values as one JSON line each; `false` if nobody reads them any more.
+pub(crate) fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, Failure> {
     let mut text = Vec::new();
     for value in values {
         serde_json::to_writer(&mut text, value).map_err(|e| Failure::new(code::FAILED, e))?;
         text.push(b'\n');
     }
-    print(&text)
+    print_while_read(&text)
 }

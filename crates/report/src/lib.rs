@@ -2,5 +2,6 @@
 
 pub mod graph;
 mod number;
+pub mod observation;
 pub mod summary;
 pub mod terminal;

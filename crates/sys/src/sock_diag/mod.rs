@@ -69,7 +69,7 @@ impl Netlink {
     /// Opens a socket for [`tcp_sockets`] in the calling thread's network namespace.
     ///
     /// # Errors
-    /// `EPROTONOSUPPORT`: the kernel is built without `CONFIG_NET`'s socket monitoring (`NETLINK_SOCK_DIAG`).
+    /// The socket cannot be made.
     pub fn sock_diag() -> Result<Self, NetlinkError> {
         Self::open(
             Some(rustix::net::netlink::SOCK_DIAG),
@@ -101,6 +101,14 @@ pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, Netl
         Err(e) => return Err(e),
     }
     Ok(sockets)
+}
+
+/// Whether an error number of [`tcp_sockets`] or of [`Netlink::sock_diag`] means that the kernel cannot list sockets.
+pub fn lacks(errno: i32) -> bool {
+    matches!(
+        errno,
+        libc::ENOENT | libc::EPROTONOSUPPORT | libc::EAFNOSUPPORT | libc::EOPNOTSUPP
+    )
 }
 
 fn dump(
