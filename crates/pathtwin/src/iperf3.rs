@@ -2,7 +2,7 @@
 
 use std::{
     io::Read,
-    net::{SocketAddr, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
     process::ExitCode,
     time::Duration,
 };
@@ -15,6 +15,7 @@ use traffic::iperf3::{
     client::{self, Options},
     outcome::Outcome,
     params::{Direction, Params, Protocol},
+    server::{Limits, Report},
     wire,
 };
 
@@ -27,6 +28,8 @@ mod show;
 pub(crate) enum Iperf3 {
     /// Measure with an iperf3 server
     Client(Client),
+    /// Be a server for iperf3 clients
+    Server(Server),
 }
 
 #[derive(Debug, Args)]
@@ -45,6 +48,33 @@ pub(crate) struct Client {
     #[command(flatten)]
     pub(crate) test: Test,
     /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin iperf3 server
+  pathtwin iperf3 server --listen 192.0.2.1:7000 --max-time 60s --output jsonl
+
+One test runs at a time; other clients are told that the server is busy. Everybody who reaches the
+port may use it.
+
+Exit codes: 0 done, 1 the one test of --once failed, 2 wrong use, 4 the port cannot be used.")]
+pub(crate) struct Server {
+    /// Where to listen: ADDRESS, ADDRESS:PORT or :PORT; default: every address, port 5201
+    #[arg(long, value_name = "ADDRESS", default_value = ":5201", value_parser = listen)]
+    pub(crate) listen: SocketAddr,
+    /// Longest test
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
+    max_time: Duration,
+    /// Most streams in each direction
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=128))]
+    max_streams: u32,
+    /// End after one test
+    #[arg(long)]
+    once: bool,
+    /// What to print of each test
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }
@@ -90,7 +120,49 @@ pub(crate) struct Test {
 pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
     match command {
         Iperf3::Client(arguments) => client(&arguments.server, &arguments.test, arguments.output),
+        Iperf3::Server(arguments) => server(arguments),
     }
+}
+
+/// Serves iperf3 clients until it is stopped, and prints each test.
+pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
+    let limits = Limits {
+        parallel: arguments.max_streams,
+        time: arguments.max_time,
+        ..Limits::default()
+    };
+    let server = bind(arguments.listen, limits)?;
+    eprintln!("pathtwin: iperf3 server on {}", server.address());
+    let mut printed = Ok(());
+    let mut failed = false;
+    let mut told = |report: Report| {
+        failed = report.result.is_err();
+        printed = show::report(&report, arguments.output);
+        printed.is_ok() && !arguments.once
+    };
+    server
+        .serve(stop, &mut told)
+        .context("take iperf3 connections")?;
+    printed?;
+    Ok(ExitCode::from(if arguments.once && failed {
+        code::VERDICT
+    } else {
+        0
+    }))
+}
+
+/// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
+fn bind(address: SocketAddr, limits: Limits) -> Result<traffic::iperf3::server::Server, Failure> {
+    use traffic::iperf3::server::Server;
+    let bound = Server::bind(address, limits).or_else(|error| {
+        if address.ip() == Ipv6Addr::UNSPECIFIED {
+            Server::bind((Ipv4Addr::UNSPECIFIED, address.port()).into(), limits)
+        } else {
+            Err(error)
+        }
+    });
+    Ok(bound.with_context(|| format!("listen on {address}"))?)
 }
 
 /// Measures with the iperf3 server at `url` and prints what it showed.
@@ -195,6 +267,19 @@ fn addresses(url: &str) -> Result<Vec<SocketAddr>, Failure> {
     Ok(found.collect())
 }
 
+/// Where a server listens: `ADDRESS`, `ADDRESS:PORT`, `:PORT`.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+    if let Ok(ip) = bare.unwrap_or(text).parse::<IpAddr>() {
+        return Ok((ip, wire::PORT).into());
+    }
+    if let Some(Ok(port)) = text.strip_prefix(':').map(str::parse::<u16>) {
+        return Ok((Ipv6Addr::UNSPECIFIED, port).into());
+    }
+    let hint = |_| format!("\"{text}\" is no address; write for instance 192.0.2.1:5201");
+    text.parse().map_err(hint)
+}
+
 fn random() -> Result<[u8; 36], Failure> {
     let mut bytes = [0; 36];
     std::fs::File::open("/dev/urandom")
@@ -259,6 +344,19 @@ mod tests {
         for text in ["", "iperf3://", "127.0.0.1:x", "a/b", ":7"] {
             assert!(addresses(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_server_listens_where_it_is_told() {
+        for (text, address) in [
+            (":7", "[::]:7"),
+            ("127.0.0.1", "127.0.0.1:5201"),
+            ("::1", "[::1]:5201"),
+            ("[::1]:7", "[::1]:7"),
+        ] {
+            assert_eq!(listen(text), Ok(address.parse().unwrap()), "{text}");
+        }
+        assert!(listen("here").is_err());
     }
 
     #[test]

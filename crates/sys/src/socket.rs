@@ -4,7 +4,7 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
-    os::fd::{AsRawFd, RawFd},
+    os::fd::{AsFd, AsRawFd, RawFd},
 };
 
 use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
@@ -145,6 +145,21 @@ pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Resul
     }
     sockopt::set_socket_send_buffer_size(socket, send)?;
     Ok(())
+}
+
+/// Asks for buffers of one socket in both directions, bytes, within the host's limits.
+pub fn set_window(fd: &impl AsFd, bytes: usize) -> io::Result<()> {
+    sockopt::set_socket_recv_buffer_size(fd, bytes)?;
+    Ok(sockopt::set_socket_send_buffer_size(fd, bytes)?)
+}
+
+/// Sets the type of service (IPv4) or traffic class (IPv6) of what a socket of this family sends.
+pub fn set_tos(fd: &impl AsFd, is_ipv4: bool, tos: u8) -> io::Result<()> {
+    if is_ipv4 {
+        Ok(sockopt::set_ip_tos(fd, tos)?)
+    } else {
+        Ok(sockopt::set_ipv6_tclass(fd, tos.into())?)
+    }
 }
 
 /// Room for datagrams that one call receives.

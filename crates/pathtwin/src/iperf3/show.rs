@@ -6,17 +6,36 @@ use serde_json::{Map, Value, json};
 use traffic::iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
     params::{Direction, Protocol},
+    server::Report,
 };
 
 use crate::{Failure, arguments::Format, output};
 
 const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 
+/// A test with the server at `url`.
 pub(super) fn outcome(url: &str, outcome: &Outcome, format: Format) -> Result<(), Failure> {
+    show(("server", url), outcome, format)
+}
+
+/// A test that a server has done.
+pub(super) fn report(report: &Report, format: Format) -> Result<(), Failure> {
+    let client = report.client.to_string();
+    match &report.result {
+        Ok(outcome) => show(("client", &client), outcome, format),
+        Err(error) => {
+            eprintln!("pathtwin: the test with {client} failed: {error}");
+            Ok(())
+        }
+    }
+}
+
+/// Shows a test, with the key and the name of the other end.
+fn show(peer: (&str, &str), outcome: &Outcome, format: Format) -> Result<(), Failure> {
     match format {
-        Format::Text => output::print(text(outcome).as_bytes()),
-        Format::Json => output::json(&document(url, outcome)),
-        Format::Jsonl => output::json_lines(&rows(url, outcome)),
+        Format::Text => output::print(text(peer, outcome).as_bytes()),
+        Format::Json => output::json(&document(peer, outcome)),
+        Format::Jsonl => output::json_lines(&rows(peer, outcome)),
     }
 }
 
@@ -35,8 +54,8 @@ fn sender(outcome: &Outcome, direction: Direction) -> &End {
     }
 }
 
-fn text(outcome: &Outcome) -> String {
-    let mut text = String::new();
+fn text(peer: (&str, &str), outcome: &Outcome) -> String {
+    let mut text = format!("{:<7} {}\n", peer.0, peer.1);
     for direction in DIRECTIONS {
         let Some(total) = outcome.total(direction) else {
             continue;
@@ -112,10 +131,10 @@ fn details(text: &mut String, retransmits: Option<u64>, udp: Option<Udp>) {
 }
 
 /// One flat row for each direction.
-fn rows(url: &str, outcome: &Outcome) -> Vec<Value> {
+fn rows(peer: (&str, &str), outcome: &Outcome) -> Vec<Value> {
     let rows = DIRECTIONS.into_iter().filter_map(|direction| {
         let total = outcome.total(direction)?;
-        let mut row = asked(url, outcome);
+        let mut row = asked(peer, outcome);
         row.insert("direction".into(), json!(name(direction)));
         row.extend(figures(&total));
         row.extend(ends(outcome, direction));
@@ -125,14 +144,14 @@ fn rows(url: &str, outcome: &Outcome) -> Vec<Value> {
     rows.collect()
 }
 
-fn asked(url: &str, outcome: &Outcome) -> Map<String, Value> {
+fn asked(peer: (&str, &str), outcome: &Outcome) -> Map<String, Value> {
     let params = &outcome.params;
     let protocol = match params.protocol {
         Protocol::Tcp => "tcp",
         Protocol::Udp => "udp",
     };
     present([
-        ("server", json!(url)),
+        (peer.0, json!(peer.1)),
         ("protocol", json!(protocol)),
         ("flows", json!(params.parallel)),
         ("omit_s", json!(params.omit_s)),
@@ -171,8 +190,8 @@ fn ends(outcome: &Outcome, direction: Direction) -> Map<String, Value> {
     ])
 }
 
-fn document(url: &str, outcome: &Outcome) -> Value {
-    let mut document = asked(url, outcome);
+fn document(peer: (&str, &str), outcome: &Outcome) -> Value {
+    let mut document = asked(peer, outcome);
     document.insert("direction".into(), json!(name(outcome.params.direction)));
     for direction in DIRECTIONS {
         if let Some(total) = outcome.total(direction) {
@@ -181,8 +200,13 @@ fn document(url: &str, outcome: &Outcome) -> Value {
     }
     let streams: Vec<Value> = outcome.streams.iter().map(stream).collect();
     document.insert("streams".into(), streams.into());
-    document.insert("client".into(), end(&outcome.client));
-    document.insert("server_end".into(), end(&outcome.server));
+    document.insert(
+        "ends".into(),
+        json!({
+            "client": end(&outcome.client),
+            "server": end(&outcome.server),
+        }),
+    );
     let invalid: Vec<String> = outcome.invalid.iter().map(ToString::to_string).collect();
     document.insert("valid".into(), invalid.is_empty().into());
     document.insert("invalid".into(), json!(invalid));
@@ -215,10 +239,10 @@ fn stream(stream: &Stream) -> Value {
         ("lost", json!(stream.udp.map(|u| u.lost))),
         ("reordered", json!(stream.udp.and_then(|u| u.reordered))),
         ("jitter_us", json!(stream.udp.map(|u| u.jitter_us))),
-        ("client_rtt_us", json!(tcp.map(|t| t.rtt_us))),
-        ("client_min_rtt_us", json!(tcp.and_then(|t| t.min_rtt_us))),
-        ("client_snd_mss", json!(tcp.map(|t| t.snd_mss))),
-        ("client_pmtu", json!(tcp.map(|t| t.pmtu))),
+        ("tcp_rtt_us", json!(tcp.map(|t| t.rtt_us))),
+        ("tcp_min_rtt_us", json!(tcp.and_then(|t| t.min_rtt_us))),
+        ("tcp_mss", json!(tcp.map(|t| t.snd_mss))),
+        ("tcp_pmtu", json!(tcp.map(|t| t.pmtu))),
     ])
     .into()
 }

@@ -11,14 +11,14 @@ use std::{
 use sys::{clock::Instant, socket, tcp_info};
 
 use super::{
-    Error, TCP_LEN, UDP_LEN,
+    Error, TCP_LEN, UDP_BUFFER, UDP_LEN,
     datagram::{HEAD, HELLO, is_reply},
     halves::{LOOK, Load},
     outcome::Outcome,
     params::{Direction, Params, Protocol},
     results::Results,
     stream_id,
-    streams::{Link, Streams},
+    streams::{self, Link, Streams},
     usage::Usage,
     wire::{Control, Cookie, MAX_RESULTS, State},
 };
@@ -128,21 +128,14 @@ impl Client<'_> {
         self.expect(State::ExchangeResults)?;
 
         let tallies = streams.tally();
-        let sends_tcp = tallies.iter().any(|t| t.retransmits.is_some());
-        let receives_only = tallies.iter().all(|t| !t.sends);
-        let ours = Results {
-            cpu,
-            has_retransmits: (!receives_only).then_some(sends_tcp),
-            congestion_used: tallies.iter().find_map(|t| t.congestion.clone()),
-            streams: tallies.iter().map(|t| t.results()).collect(),
-        };
+        let ours = streams::results(cpu, &tallies);
         self.control.send_json(&ours.to_json())?;
         let theirs = Results::parse(&self.control.json(MAX_RESULTS, STEP)?)?;
         self.expect(State::DisplayResults)?;
         drop(streams);
         // The server has said all that it has to say; whether it hears this does not matter.
         let _ = self.control.send_state(State::Done);
-        Outcome::new(self.params.clone(), cpu, &tallies, &theirs)
+        Outcome::new(self.params.clone(), true, &ours, &tallies, &theirs)
     }
 
     fn expect(&mut self, state: State) -> Result<(), Error> {
@@ -162,7 +155,10 @@ impl Client<'_> {
             let id = stream_id(links.len());
             let link = match self.params.protocol {
                 Protocol::Tcp => Link::Tcp(self.open_tcp(id, sends)?),
-                Protocol::Udp => Link::Udp(self.open_udp().map_err(|why| Error::Open { id, why })?),
+                Protocol::Udp => Link::Udp(
+                    self.open_udp(sends)
+                        .map_err(|why| Error::Open { id, why })?,
+                ),
             };
             links.push((link, sends));
         }
@@ -186,13 +182,14 @@ impl Client<'_> {
         Ok(stream)
     }
 
-    /// The first datagram or its answer may be lost, so it is sent again; a server that has
-    /// answered takes a second one for data that it cannot read.
-    fn open_udp(&self) -> io::Result<UdpSocket> {
+    /// The first datagram or its answer may be lost, so it is sent again. A server that has
+    /// answered and does not again takes it for data that it cannot read.
+    fn open_udp(&self, sends: bool) -> io::Result<UdpSocket> {
         let mut any = self.control.stream().local_addr()?;
         any.set_port(0);
         let stream = socket::udp(any)?;
         stream.connect(self.address)?;
+        socket::set_buffers(&stream, UDP_BUFFER, UDP_BUFFER)?;
         stream.set_read_timeout(Some(TRY))?;
         let mut bytes = [0; 16];
         for _ in 0..TRIES {
@@ -200,8 +197,8 @@ impl Client<'_> {
             let until = Instant::now().after(TRY);
             while Instant::now() < until {
                 match stream.recv(&mut bytes) {
-                    Ok(n) if is_reply(&bytes[..n]) => return Ok(stream),
-                    // Data that overtook the answer.
+                    // Data shows as well that the stream stands: the answer was lost, or overtaken.
+                    Ok(n) if is_reply(&bytes[..n]) || (!sends && n >= HEAD) => return Ok(stream),
                     Ok(_) => {}
                     Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => return Err(e),
                     Err(_) => break,
@@ -277,7 +274,12 @@ impl Client<'_> {
         if self.stop.load(Relaxed) {
             return Err(Error::Stopped);
         }
-        streams.failure().map_or(Ok(()), Err)
+        match streams.failure() {
+            None => Ok(()),
+            // The server may have a word to say on it.
+            Some(failure) if !self.control.ready(Duration::from_secs(1))? => Err(failure),
+            Some(_) => Err(Error::unexpected(self.control.message(STEP)?)),
+        }
     }
 }
 

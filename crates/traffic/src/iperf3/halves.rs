@@ -15,7 +15,7 @@ use sys::{
     socket::{self, Batch},
 };
 
-use super::datagram::{HEAD, Head};
+use super::datagram::{HEAD, HELLO, Head, REPLY};
 use crate::udp::{Counter, is_loss};
 
 /// Longest that a blocked call keeps a half from seeing that the test ended.
@@ -274,7 +274,13 @@ pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> i
     let offset = clock::realtime_offset();
     while !load.is(Phase::Ended) {
         match batch.receive_ready(socket) {
-            Ok(_) if load.counts() => take_in(&batch, load, counts, offset),
+            Ok(_) if load.counts() => {
+                take_in(&batch, load, counts, offset);
+                if batch.datagrams().any(|(bytes, _)| bytes == HELLO) {
+                    // The answer that opens the stream was lost.
+                    let _ = socket.send(&REPLY);
+                }
+            }
             // A port that closed tells so once and is no reason to end.
             Err(e) if !is_passing(&e) && !e.raw_os_error().is_some_and(is_loss) => return Err(e),
             Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),

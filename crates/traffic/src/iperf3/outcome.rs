@@ -4,7 +4,7 @@ use sys::tcp_info::TcpInfo;
 
 use super::{
     Error, Tally,
-    params::{Direction, Params},
+    params::{Direction, Params, Protocol},
     results::{Cpu, Results, StreamResults},
 };
 
@@ -77,7 +77,7 @@ pub struct Stream {
     pub retransmits: Option<u64>,
     /// What became of the datagrams; UDP only.
     pub udp: Option<Udp>,
-    /// What the client's kernel knows of the connection at the end; TCP only.
+    /// What the kernel of this end knows of the connection at the end; TCP only.
     pub tcp: Option<TcpInfo>,
 }
 
@@ -90,8 +90,8 @@ pub struct Udp {
     pub packets: u64,
     /// Of these, lost.
     pub lost: u64,
-    /// Came after later ones; absent where the server receives, since the protocol does not carry
-    /// it.
+    /// Came after later ones; absent where the other end receives, since the protocol does not
+    /// carry it.
     pub reordered: Option<u64>,
     /// Jitter by RFC 3550, µs.
     pub jitter_us: f64,
@@ -165,9 +165,11 @@ impl Outcome {
         })
     }
 
+    /// Puts together what this end, which is the client or the server, and the other counted.
     pub(super) fn new(
         params: Params,
-        cpu: Cpu,
+        is_client: bool,
+        ours: &Results,
         tallies: &[Tally],
         theirs: &Results,
     ) -> Result<Self, Error> {
@@ -175,40 +177,41 @@ impl Outcome {
             .iter()
             .map(
                 |ours| match theirs.streams.iter().find(|s| s.id == ours.id) {
-                    Some(theirs) => Ok(Stream::new(ours, theirs)),
+                    Some(theirs) => Ok(Stream::new(is_client, ours, theirs)),
                     None => Err(Error::Protocol(format!("no results of stream {}", ours.id))),
                 },
             )
             .collect::<Result<_, _>>()?;
+        let (client, server) = if is_client {
+            (ours, theirs)
+        } else {
+            (theirs, ours)
+        };
         let mut outcome = Self {
             params,
-            client: End {
-                cpu,
-                congestion_used: tallies.iter().find_map(|t| t.congestion.clone()),
-            },
-            server: End {
-                cpu: theirs.cpu,
-                congestion_used: theirs.congestion_used.clone(),
-            },
+            client: End::new(client),
+            server: End::new(server),
             streams,
             invalid: Vec::new(),
         };
-        outcome.check(tallies);
+        outcome.check();
         Ok(outcome)
     }
 
-    fn check(&mut self, tallies: &[Tally]) {
-        let client = tallies.iter().filter(|t| t.sends && t.tcp.is_some());
-        let mut used: Vec<_> = client.map(|t| ("client", t.congestion.clone())).collect();
-        if tallies.iter().any(|t| !t.sends && t.tcp.is_some()) {
-            used.push(("server", self.server.congestion_used.clone()));
-        }
-        used.dedup();
-        for (end, used) in used {
+    fn check(&mut self) {
+        let ends = [
+            (Direction::Up, "client", &self.client),
+            (Direction::Down, "server", &self.server),
+        ];
+        for (direction, end, it) in ends {
             let Some(asked) = self.params.congestion.clone() else {
                 break;
             };
-            match used {
+            let sends = self.streams.iter().any(|s| s.direction == direction);
+            if self.params.protocol != Protocol::Tcp || !sends {
+                continue;
+            }
+            match it.congestion_used.clone() {
                 Some(used) if used == asked => {}
                 Some(used) => self.invalid.push(Invalid::Congestion { end, asked, used }),
                 None => self.invalid.push(Invalid::CongestionUnknown { end, asked }),
@@ -219,45 +222,74 @@ impl Outcome {
     }
 }
 
+impl End {
+    fn new(results: &Results) -> Self {
+        Self {
+            cpu: results.cpu,
+            congestion_used: results.congestion_used.clone(),
+        }
+    }
+}
+
 impl Stream {
-    fn new(ours: &Tally, theirs: &StreamResults) -> Self {
+    fn new(is_client: bool, ours: &Tally, theirs: &StreamResults) -> Self {
         let theirs_us = ((theirs.end_s - theirs.start_s).max(0.0) * 1e6) as u64;
-        // A server that does not tell its time has counted for as long as the client.
+        // An end that does not tell its time has counted for as long as this one.
         let theirs_us = if theirs_us == 0 {
             ours.time_us
         } else {
             theirs_us
         };
-        let mut stream = Self {
+        let (ours_told, theirs_told) = ((ours.bytes, ours.time_us), (theirs.bytes, theirs_us));
+        let (sent, received) = if ours.sends {
+            (ours_told, theirs_told)
+        } else {
+            (theirs_told, ours_told)
+        };
+        let retransmits = if ours.sends {
+            ours.retransmits
+        } else {
+            theirs.retransmits.filter(|_| ours.tcp.is_some())
+        };
+        Self {
             id: ours.id,
-            direction: Direction::Up,
-            sent_bytes: ours.bytes,
-            sent_us: ours.time_us,
-            received_bytes: theirs.bytes,
-            received_us: theirs_us,
-            retransmits: ours.retransmits,
-            udp: ours.packets.map(|sent| Udp {
-                sent,
-                packets: theirs.packets,
-                lost: theirs.lost,
+            direction: if ours.sends == is_client {
+                Direction::Up
+            } else {
+                Direction::Down
+            },
+            sent_bytes: sent.0,
+            sent_us: sent.1,
+            received_bytes: received.0,
+            received_us: received.1,
+            retransmits,
+            udp: ours.packets.map(|packets| Udp::new(packets, ours, theirs)),
+            tcp: ours.tcp,
+        }
+    }
+}
+
+impl Udp {
+    fn new(packets: u64, ours: &Tally, theirs: &StreamResults) -> Self {
+        // An end that does not tell has left out as much as this one.
+        let left_out = theirs.omitted_packets.unwrap_or(ours.omitted_packets);
+        let their_packets = theirs.packets.saturating_sub(left_out);
+        if ours.sends {
+            let left_out = theirs.omitted_lost.unwrap_or(ours.omitted_lost);
+            return Self {
+                sent: packets,
+                packets: their_packets,
+                lost: theirs.lost.saturating_sub(left_out),
                 reordered: None,
                 jitter_us: theirs.jitter_s * 1e6,
-            }),
-            tcp: ours.tcp,
-        };
-        if !ours.sends {
-            stream.direction = Direction::Down;
-            (stream.sent_bytes, stream.received_bytes) = (theirs.bytes, ours.bytes);
-            (stream.sent_us, stream.received_us) = (theirs_us, ours.time_us);
-            stream.retransmits = theirs.retransmits.filter(|_| ours.tcp.is_some());
-            stream.udp = ours.packets.map(|packets| Udp {
-                sent: theirs.packets,
-                packets,
-                lost: ours.lost.unwrap_or(0),
-                reordered: ours.reordered,
-                jitter_us: ours.jitter_us.unwrap_or(0.0),
-            });
+            };
         }
-        stream
+        Self {
+            sent: their_packets,
+            packets,
+            lost: ours.lost.unwrap_or(0),
+            reordered: ours.reordered,
+            jitter_us: ours.jitter_us.unwrap_or(0.0),
+        }
     }
 }

@@ -40,11 +40,11 @@ pub struct StreamResults {
     pub retransmits: Option<u64>,
     /// Jitter of UDP by RFC 3550, s.
     pub jitter_s: f64,
-    /// Datagrams lost.
+    /// Datagrams lost, those before the counted part included.
     pub lost: u64,
-    /// Datagrams sent, or the highest number received.
+    /// Datagrams sent, or the highest number received, those before the counted part included.
     pub packets: u64,
-    /// Lost before the counted part; newer ends send it, always with the next.
+    /// Lost before the counted part; iperf 3.14 and newer send it, always with the next.
     pub omitted_lost: Option<u64>,
     /// Datagrams before the counted part.
     pub omitted_packets: Option<u64>,

@@ -19,7 +19,7 @@ use sys::{
 use super::{
     Error,
     halves::{self, Counts, LOOK, Load, Phase},
-    results::StreamResults,
+    results::{Cpu, Results, StreamResults},
     stream_id,
 };
 use crate::spawn;
@@ -145,6 +145,10 @@ pub struct Tally {
     pub packets: Option<u64>,
     /// Datagrams lost; UDP receiver only.
     pub lost: Option<u64>,
+    /// Datagrams sent, or the highest number received, before the counted part.
+    pub omitted_packets: u64,
+    /// Datagrams lost before the counted part.
+    pub omitted_lost: u64,
     /// Datagrams that came after later ones; UDP receiver only.
     pub reordered: Option<u64>,
     /// Jitter by RFC 3550, µs; UDP receiver only.
@@ -158,17 +162,34 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub(super) fn results(&self) -> StreamResults {
+    fn results(&self) -> StreamResults {
         StreamResults {
             id: self.id,
             bytes: self.bytes,
             retransmits: self.retransmits,
             jitter_s: self.jitter_us.unwrap_or(0.0) / 1e6,
-            lost: self.lost.unwrap_or(0),
-            packets: self.packets.unwrap_or(0),
+            lost: self.lost.unwrap_or(0).saturating_add(self.omitted_lost),
+            packets: self
+                .packets
+                .unwrap_or(0)
+                .saturating_add(self.omitted_packets),
+            omitted_lost: Some(self.omitted_lost),
+            omitted_packets: Some(self.omitted_packets),
             end_s: self.time_us as f64 / 1e6,
             ..StreamResults::default()
         }
+    }
+}
+
+/// What this end tells the other of a test.
+pub(super) fn results(cpu: Cpu, tallies: &[Tally]) -> Results {
+    let sends = tallies.iter().any(|t| t.sends);
+    let counts = tallies.iter().any(|t| t.retransmits.is_some());
+    Results {
+        cpu,
+        has_retransmits: sends.then_some(counts),
+        congestion_used: tallies.iter().find_map(|t| t.congestion.clone()),
+        streams: tallies.iter().map(Tally::results).collect(),
     }
 }
 
@@ -321,6 +342,8 @@ impl Streams {
             time_us: u64::try_from(end.since(self.from) / 1000).unwrap_or(0),
             packets: is_udp.then_some(all.packets.saturating_sub(before.packets)),
             lost: received(all.lost.saturating_sub(before.lost)),
+            omitted_packets: before.packets,
+            omitted_lost: before.lost,
             reordered: received(all.reordered.saturating_sub(before.reordered)),
             jitter_us: received(0).map(|_| jitter_us),
             retransmits: (tcp.is_some() && stream.sends)

@@ -1,0 +1,320 @@
+//! A server: takes connections, has one test at a time done, and tells what it showed.
+
+use std::{
+    io::{self, Read, Write},
+    net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    os::fd::AsFd,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+        mpsc::{self, Sender},
+    },
+    thread::{Builder, Scope, ScopedJoinHandle},
+    time::Duration,
+};
+
+use sys::{
+    clock::Instant,
+    socket::{self, TcpOptions},
+    wait,
+};
+
+use super::{
+    Error,
+    outcome::Outcome,
+    params::{Params, Refused, code},
+    session::{Session, Step},
+    wire::{COOKIE_LEN, Control, Cookie, State},
+};
+use crate::STACK;
+
+/// How long a connection may take to show its cookie.
+const SHOW: Duration = Duration::from_secs(10);
+/// Longest time between two looks at what else there is to do.
+const LOOK: Duration = Duration::from_millis(100);
+/// The same while a connection waits for the last test to be cleared away.
+const SOON: Duration = Duration::from_millis(2);
+
+/// What a server takes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Streams in each direction.
+    pub parallel: u32,
+    /// Length of a test, the omitted part included.
+    pub time: Duration,
+    /// Connections that have not shown their cookie.
+    pub pending: usize,
+}
+
+impl Default for Limits {
+    /// 128 streams, as many as iperf3 takes, and an hour.
+    fn default() -> Self {
+        Self {
+            parallel: 128,
+            time: Duration::from_secs(3600),
+            pending: 256,
+        }
+    }
+}
+
+impl Limits {
+    pub(super) fn allow(&self, params: &Params) -> Result<(), Refused> {
+        let refused = |code, reason| Err(Refused { code, reason });
+        if params.parallel > self.parallel {
+            let (asked, most) = (params.parallel, self.parallel);
+            return refused(code::STREAMS, format!("{asked} streams, limit {most}"));
+        }
+        let seconds = u64::from(params.omit_s) + u64::from(params.time_s.unwrap_or(0));
+        if seconds > self.time.as_secs() {
+            let most = self.time.as_secs();
+            return refused(code::TOO_LONG, format!("{seconds} s, limit {most} s"));
+        }
+        Ok(())
+    }
+}
+
+/// A test that is over.
+#[derive(Debug)]
+pub struct Report {
+    /// The client.
+    pub client: SocketAddr,
+    /// What came of it.
+    pub result: Result<Outcome, Error>,
+}
+
+/// A listening server.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    limits: Limits,
+}
+
+impl Server {
+    /// Listens on `address`. For UDP the same port is used, as long as a test needs it.
+    pub fn bind(address: SocketAddr, limits: Limits) -> io::Result<Self> {
+        let listener = socket::tcp_listener(address, &TcpOptions::default())?;
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            address: listener.local_addr()?,
+            listener,
+            limits,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Does tests until `stop` is set or `told` returns false, and calls `told` after each.
+    ///
+    /// # Errors
+    /// The listening socket failed. A test that fails is told, and the next one is taken.
+    pub fn serve(&self, stop: &AtomicBool, told: &mut dyn FnMut(Report) -> bool) -> io::Result<()> {
+        std::thread::scope(|scope| {
+            let mut door = Door {
+                server: self,
+                scope,
+                stop,
+                pending: Vec::new(),
+                accepted: 0,
+                active: None,
+            };
+            loop {
+                if let Some(report) = door.over(stop.load(Relaxed))
+                    && !told(report)
+                {
+                    return Ok(());
+                }
+                if stop.load(Relaxed) {
+                    return Ok(());
+                }
+                door.look()?;
+            }
+        })
+    }
+}
+
+/// A connection that has not shown all of its cookie, or waits for the last test to be over.
+struct Pending {
+    stream: TcpStream,
+    peer: SocketAddr,
+    /// Its place in the order of connections.
+    number: u64,
+    since: Instant,
+    cookie: Vec<u8>,
+}
+
+impl Pending {
+    /// Reads what is there. Says whether it may stay.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; COOKIE_LEN];
+        let room = COOKIE_LEN - self.cookie.len();
+        match self.stream.read(&mut bytes[..room]) {
+            Ok(0) => room == 0,
+            Ok(n) => {
+                self.cookie.extend(&bytes[..n]);
+                true
+            }
+            Err(e) => matches!(
+                e.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+            ),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.cookie.len() == COOKIE_LEN
+    }
+}
+
+/// The test that is running.
+struct Active<'scope> {
+    cookie: Cookie,
+    client: SocketAddr,
+    step: Arc<AtomicU8>,
+    data: Sender<(u64, TcpStream)>,
+    control: TcpStream,
+    thread: ScopedJoinHandle<'scope, Result<Outcome, Error>>,
+}
+
+impl Active<'_> {
+    fn is(&self, step: Step) -> bool {
+        self.step.load(Relaxed) == step as u8
+    }
+}
+
+/// Who comes in.
+struct Door<'scope, 'env> {
+    server: &'env Server,
+    scope: &'scope Scope<'scope, 'env>,
+    stop: &'env AtomicBool,
+    pending: Vec<Pending>,
+    accepted: u64,
+    active: Option<Active<'scope>>,
+}
+
+impl<'scope, 'env> Door<'scope, 'env> {
+    /// The test that has come to its end, if one has; or waits for it.
+    fn over(&mut self, wait: bool) -> Option<Report> {
+        let active = self
+            .active
+            .take_if(|active| wait || active.thread.is_finished())?;
+        if wait && !active.is(Step::Running) {
+            // It may be waiting for words that do not come.
+            let _ = active.control.shutdown(Shutdown::Read);
+        }
+        let panicked = |_| {
+            Err(Error::Protocol(
+                "the thread of the test panicked".to_owned(),
+            ))
+        };
+        Some(Report {
+            client: active.client,
+            result: active.thread.join().unwrap_or_else(panicked),
+        })
+    }
+
+    /// Waits a while for something to come, and deals with it.
+    fn look(&mut self) -> io::Result<()> {
+        let waits = self.pending.iter().any(Pending::is_complete);
+        let limit = if waits { SOON } else { LOOK };
+        let mut fds = vec![self.server.listener.as_fd()];
+        let reading = self.pending.iter().filter(|p| !p.is_complete());
+        fds.extend(reading.map(|p| p.stream.as_fd()));
+        wait::readable(&fds, limit)?;
+        self.accept();
+        let old = Instant::now();
+        self.pending
+            .retain_mut(|p| p.read() && p.since.after(SHOW) > old);
+        for pending in std::mem::take(&mut self.pending) {
+            self.settle(pending);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..self.server.limits.pending {
+            let (stream, peer) = match self.server.listener.accept() {
+                Ok((stream, peer)) if stream.set_nonblocking(true).is_ok() => (stream, peer),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Ok(_) => continue,
+                Err(_) => {
+                    // Out of descriptors, which passes, or a connection that is gone already.
+                    Instant::now().after(SOON).wait();
+                    return;
+                }
+            };
+            if self.pending.len() >= self.server.limits.pending {
+                self.pending.remove(0);
+            }
+            self.pending.push(Pending {
+                stream,
+                peer,
+                number: self.accepted,
+                since: Instant::now(),
+                cookie: Vec::with_capacity(COOKIE_LEN),
+            });
+            self.accepted += 1;
+        }
+    }
+
+    /// Finds out what a connection is for, once it has shown its cookie.
+    fn settle(&mut self, mut pending: Pending) {
+        if !pending.is_complete() {
+            return self.pending.push(pending);
+        }
+        let Some(cookie) = Cookie::parse(&pending.cookie) else {
+            return;
+        };
+        match &self.active {
+            None => self.begin(pending, cookie),
+            Some(active) if active.cookie == cookie && active.is(Step::Opening) => {
+                let _ = active.data.send((pending.number, pending.stream));
+            }
+            // The client of the next test may come before the last one is cleared away.
+            Some(active) if active.is(Step::Leaving) || active.thread.is_finished() => {
+                self.pending.push(pending);
+            }
+            Some(_) => {
+                let _ = pending.stream.write(&[State::AccessDenied.byte()]);
+            }
+        }
+    }
+
+    fn begin(&mut self, pending: Pending, cookie: Cookie) {
+        let control = pending.stream.try_clone();
+        let (Ok(control), Ok(seen)) = (Control::new(pending.stream), control) else {
+            return;
+        };
+        let (data, taken) = mpsc::channel();
+        let step = Arc::new(AtomicU8::new(Step::Asking as u8));
+        let (limits, stop, shown) = (self.server.limits, self.stop, step.clone());
+        let peer: IpAddr = pending.peer.ip();
+        let session = move || {
+            let mut session = Session {
+                control,
+                peer,
+                limits,
+                data: taken,
+                step: &shown,
+                stop,
+            };
+            session.run()
+        };
+        let thread = Builder::new()
+            .name("iperf3".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(self.scope, session);
+        // Without a thread to be had the client sees its connection closed.
+        self.active = thread.ok().map(|thread| Active {
+            cookie,
+            client: pending.peer,
+            step,
+            data,
+            control: seen,
+            thread,
+        });
+    }
+}

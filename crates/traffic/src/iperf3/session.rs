@@ -1,0 +1,329 @@
+//! One test, as the server does it.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
+    os::fd::AsFd,
+    sync::{
+        atomic::{AtomicBool, AtomicU8, Ordering::Relaxed},
+        mpsc::Receiver,
+    },
+    time::Duration,
+};
+
+use sys::{clock::Instant, socket, wait};
+
+use super::{
+    Error, TCP_LEN, UDP_BUFFER, UDP_LEN,
+    datagram::{HELLO, REPLY},
+    halves::{LOOK, Load},
+    outcome::Outcome,
+    params::{Direction, Params, Protocol, Refused, code},
+    results::Results,
+    server::Limits,
+    stream_id,
+    streams::{self, Link, Streams},
+    usage::Usage,
+    wire::{Control, MAX_PARAMS, MAX_RESULTS, Message, State},
+};
+
+/// How long a client may take to say what it wants, and to say good-bye.
+const STEP: Duration = Duration::from_secs(10);
+const DONE: Duration = Duration::from_secs(2);
+/// How long it may take to open its streams.
+const OPEN: Duration = Duration::from_secs(20);
+/// How much longer than asked for a test may take.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long a client that has closed a stream may take to say why.
+const EXPLAIN: Duration = Duration::from_secs(2);
+
+/// How far a session is, as the one who accepts connections needs to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Step {
+    /// Parameters are exchanged.
+    Asking,
+    /// Data connections are taken.
+    Opening,
+    /// Data flows.
+    Running,
+    /// Nothing is left but to say good-bye.
+    Leaving,
+}
+
+/// A test.
+pub(super) struct Session<'a> {
+    pub(super) control: Control,
+    pub(super) peer: IpAddr,
+    pub(super) limits: Limits,
+    /// Data connections with this test's cookie, numbered as they were accepted.
+    pub(super) data: Receiver<(u64, TcpStream)>,
+    pub(super) step: &'a AtomicU8,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Session<'_> {
+    pub(super) fn run(&mut self) -> Result<Outcome, Error> {
+        let result = self.test();
+        match &result {
+            Err(Error::Refused(Refused { code, .. })) => self.tell(*code),
+            Err(Error::Overdue(_)) => self.tell(code::TIME_IS_UP),
+            Err(Error::Open { .. }) => self.tell(code::CREATE_STREAM),
+            Err(Error::Stream { .. }) => self.tell(code::STREAM),
+            Err(Error::Stopped) => drop(self.control.send_state(State::ServerTerminate)),
+            _ => {}
+        }
+        result
+    }
+
+    fn tell(&mut self, code: i32) {
+        // The test has failed; a client that does not want to know why is no further matter.
+        let _ = self.control.send_error(code);
+    }
+
+    fn enter(&self, step: Step) {
+        self.step.store(step as u8, Relaxed);
+    }
+
+    fn test(&mut self) -> Result<Outcome, Error> {
+        self.control.send_state(State::ParamExchange)?;
+        let params = self.params()?;
+        let len = params.len.unwrap_or(match params.protocol {
+            Protocol::Tcp => TCP_LEN,
+            Protocol::Udp => UDP_LEN,
+        });
+        let links = self.open(&params)?;
+        self.enter(Step::Running);
+        let states = [State::TestStart.byte(), State::TestRunning.byte()];
+        self.control.send(&states)?;
+
+        let usage = Usage::start();
+        let load = Load::new(
+            len as usize,
+            params.rate_bps,
+            params.counters_64bit,
+            params.budget(len),
+        );
+        let mut streams = Streams::start(load, links)?;
+        self.watch(&mut streams, &params)?;
+        streams.empty();
+        let cpu = usage.percent();
+        let tallies = streams.tally();
+        drop(streams);
+
+        self.control.send_state(State::ExchangeResults)?;
+        let theirs = self.control.json(MAX_RESULTS, STEP)?;
+        let client = Results::parse(&theirs)?;
+        let ours = streams::results(cpu, &tallies);
+        self.control.send_json(&ours.to_json())?;
+        self.enter(Step::Leaving);
+        self.control.send_state(State::DisplayResults)?;
+        let _ = self.control.message(DONE);
+        Outcome::new(params, false, &ours, &tallies, &client)
+    }
+
+    fn params(&mut self) -> Result<Params, Error> {
+        let value = self.control.json(MAX_PARAMS, STEP).map_err(|e| match e {
+            Error::Protocol(reason) => Error::Refused(Refused {
+                code: code::PARAMS,
+                reason,
+            }),
+            other => other,
+        })?;
+        let params = Params::parse(&value)?;
+        self.limits.allow(&params)?;
+        Ok(params)
+    }
+
+    /// Takes the streams in the order in which the client opens them: first those it sends on.
+    fn open(&mut self, params: &Params) -> Result<Vec<(Link, bool)>, Error> {
+        let count = params.parallel as usize;
+        let roles = match params.direction {
+            Direction::Up => vec![false; count],
+            Direction::Down => vec![true; count],
+            Direction::Both => [vec![false; count], vec![true; count]].concat(),
+        };
+        let links = match params.protocol {
+            Protocol::Tcp => self.open_tcp(roles.len())?,
+            Protocol::Udp => self.open_udp(roles.len())?,
+        };
+        for (i, link) in links.iter().enumerate() {
+            let id = stream_id(i);
+            dress(link, params).map_err(|why| Error::Open { id, why })?;
+        }
+        Ok(links.into_iter().zip(roles).collect())
+    }
+
+    fn open_tcp(&mut self, count: usize) -> Result<Vec<Link>, Error> {
+        self.enter(Step::Opening);
+        self.control.send_state(State::CreateStreams)?;
+        let until = Instant::now().after(OPEN);
+        let mut streams = Vec::new();
+        while streams.len() < count {
+            match self.data.recv_timeout(LOOK) {
+                Ok(stream) => streams.push(stream),
+                Err(_) => self.await_streams(until)?,
+            }
+        }
+        // Cookies may come in another order than connections.
+        streams.sort_by_key(|(number, _)| *number);
+        Ok(streams.into_iter().map(|(_, s)| Link::Tcp(s)).collect())
+    }
+
+    /// Each stream gets a socket of its own, connected to the client. The next one that waits on
+    /// the port is there before the client is answered, or its next stream would meet a closed port.
+    fn open_udp(&mut self, count: usize) -> Result<Vec<Link>, Error> {
+        let failed = |id| move |why| Error::Open { id, why };
+        let mut waiting = self.udp().map_err(failed(stream_id(0)))?;
+        self.control.send_state(State::CreateStreams)?;
+        let until = Instant::now().after(OPEN);
+        let mut streams: Vec<UdpSocket> = Vec::new();
+        while streams.len() < count {
+            self.await_streams(until)?;
+            let fds = [waiting.as_fd()];
+            let fds: Vec<_> = fds
+                .into_iter()
+                .chain(streams.iter().map(AsFd::as_fd))
+                .collect();
+            wait::readable(&fds, LOOK).map_err(Error::Control)?;
+            streams.iter().for_each(answer_again);
+            let Some(client) = self.hello(&waiting) else {
+                continue;
+            };
+            let take = || {
+                waiting.connect(client)?;
+                // What others sent before it was connected is still in its queue.
+                while waiting.recv(&mut [0; 16]).is_ok() {}
+                let next = self.udp()?;
+                waiting.send(&REPLY)?;
+                Ok(next)
+            };
+            let next = take().map_err(failed(stream_id(streams.len())))?;
+            streams.push(std::mem::replace(&mut waiting, next));
+        }
+        Ok(streams.into_iter().map(Link::Udp).collect())
+    }
+
+    /// At the very address that the client speaks to, so that answers come from there as well on
+    /// a host that has several.
+    fn udp(&self) -> io::Result<UdpSocket> {
+        let local = self.control.stream().local_addr()?;
+        let socket = socket::udp_shared(match local.ip().to_canonical() {
+            IpAddr::V4(ip) => (ip, local.port()).into(),
+            IpAddr::V6(_) => local,
+        })?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    }
+
+    /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
+    /// only the one with the control connection has shown that it receives at its address.
+    fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
+        let (_, from) = waiting.recv_from(&mut [0; 16]).ok()?;
+        (from.ip().to_canonical() == self.peer.to_canonical()).then_some(from)
+    }
+
+    /// An error if the streams are not to be waited for any longer.
+    fn await_streams(&mut self, until: Instant) -> Result<(), Error> {
+        if self.stop.load(Relaxed) {
+            return Err(Error::Stopped);
+        }
+        if Instant::now() > until {
+            return Err(Error::Silent);
+        }
+        if self.control.ready(Duration::ZERO)? {
+            let message = self.control.message(STEP)?;
+            return Err(Error::unexpected(message));
+        }
+        Ok(())
+    }
+
+    /// Waits for the client to end the test.
+    fn watch(&mut self, streams: &mut Streams, params: &Params) -> Result<(), Error> {
+        let omit = Duration::from_secs(params.omit_s.into());
+        let limit = params.time_s.map_or(self.limits.time, |s| {
+            omit + Duration::from_secs(s.into()) + GRACE
+        });
+        let end = streams.began().after(limit);
+        let mut to_omit = Some(streams.began().after(omit)).filter(|_| !omit.is_zero());
+        loop {
+            if self.ended(LOOK)? {
+                return Ok(());
+            }
+            if self.stop.load(Relaxed) {
+                return Err(Error::Stopped);
+            }
+            if let Some(failure) = streams.failure() {
+                return if self.ended(EXPLAIN)? {
+                    Ok(())
+                } else {
+                    Err(failure)
+                };
+            }
+            let now = Instant::now();
+            if to_omit.take_if(|at| *at <= now).is_some() {
+                streams.omit();
+            }
+            if now > end {
+                return Err(Error::Overdue(limit.as_secs()));
+            }
+        }
+    }
+
+    /// Whether the client ended the test within `limit`.
+    fn ended(&mut self, limit: Duration) -> Result<bool, Error> {
+        if !self.control.ready(limit)? {
+            return Ok(false);
+        }
+        match self.control.message(STEP)? {
+            Message::State(State::TestEnd) => Ok(true),
+            other => Err(Error::unexpected(other)),
+        }
+    }
+}
+
+/// A client whose stream was answered and that asks again has not got the answer.
+fn answer_again(stream: &UdpSocket) {
+    let mut bytes = [0; 16];
+    while let Ok(n) = stream.recv(&mut bytes) {
+        if bytes[..n] == HELLO {
+            let _ = stream.send(&REPLY);
+        }
+    }
+}
+
+/// Gives a socket the options that the client asked for. Those that this host does not allow are
+/// left as they are, as iperf3 does; the congestion control in use is told with the results.
+fn dress(link: &Link, params: &Params) -> io::Result<()> {
+    match link {
+        Link::Tcp(stream) => {
+            stream.set_nodelay(params.nodelay)?;
+            if let Some(name) = &params.congestion {
+                let _ = socket::set_congestion(stream, name);
+            }
+            common(stream, stream.local_addr()?, params)
+        }
+        Link::Udp(socket) => {
+            socket::set_buffers(socket, UDP_BUFFER, UDP_BUFFER)?;
+            common(socket, socket.local_addr()?, params)
+        }
+    }
+}
+
+fn common<S: AsFd + std::os::fd::AsRawFd>(
+    socket: &S,
+    local: SocketAddr,
+    params: &Params,
+) -> io::Result<()> {
+    if let Some(bytes) = params.window {
+        socket::set_window(socket, bytes as usize)?;
+    }
+    if let Some(tos) = params.tos {
+        let is_ipv4 = local.ip().to_canonical().is_ipv4();
+        let _ = socket::set_tos(socket, is_ipv4, tos);
+    }
+    if let Some(bps) = params.fq_rate_bps {
+        socket::set_max_pacing(socket, bps / 8)?;
+    }
+    Ok(())
+}
