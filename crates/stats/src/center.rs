@@ -29,15 +29,19 @@ pub fn median_interval_at(samples: &[f64], level: f64) -> Option<Interval> {
     if samples.len() < 3 || !samples.iter().all(|x| x.is_finite()) {
         return None;
     }
-    if samples.len() >= BY_ORDER
-        && let Some(interval) = by_order(samples, level)
-    {
-        return Some(interval);
-    }
     match logarithms(samples) {
-        Some(logs) => student(&logs, level).map(Interval::exp),
-        None => student(samples, level),
+        Some(logs) if samples.len() < BY_ORDER => location(&logs, level).map(Interval::exp),
+        _ => location(samples, level),
     }
+}
+
+/// The interval of the middle of what the samples were drawn from: by order, or if they are too
+/// few, by Student's t, which takes the distribution to be about even. `None` below three.
+pub(crate) fn location(samples: &[f64], level: f64) -> Option<Interval> {
+    let by_order = (samples.len() >= BY_ORDER).then(|| by_order(samples, level));
+    by_order
+        .flatten()
+        .or_else(|| (samples.len() >= 3).then(|| student(samples, level))?)
 }
 
 /// The natural logarithms; `None` unless all values are positive.

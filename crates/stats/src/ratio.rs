@@ -1,11 +1,11 @@
 //! Ratios of two sets of positive samples, with intervals.
 
 use crate::{
-    center::{BY_ORDER, logarithms, median_interval_at},
-    distribution::{t_quantile, t_two_sided},
+    center::{BY_ORDER, logarithms, median_interval},
+    difference::{difference_at, difference_p},
     interval::{Interval, LEVEL},
-    order::{mean, median, standard_deviation},
-    ranks::{mann_whitney, signed_rank_interval},
+    order::median,
+    ranks::signed_rank_interval,
 };
 
 /// A ratio with its interval.
@@ -18,113 +18,25 @@ pub struct Ratio {
 }
 
 /// The ratio of the median of `above` to that of `below`, independent samples, with its 95 %
-/// interval. `None` with fewer than three samples on a side, or if one is not positive.
+/// interval: the [`crate::difference`] of the logarithms. `None` if the samples are too few, or if
+/// one is not positive.
 pub fn ratio(above: &[f64], below: &[f64]) -> Option<Ratio> {
     ratio_at(above, below, LEVEL)
 }
 
 /// [`ratio`] for another chance of covering.
-///
-/// Fewer than eight samples on both sides: Welch's interval for the difference of the mean
-/// logarithms (the estimate is still that of the medians). Else the intervals of the two medians
-/// are put together (MOVER: Zou and Donner 2008), which needs no likeness of the two shapes.
 pub fn ratio_at(above: &[f64], below: &[f64], level: f64) -> Option<Ratio> {
-    let (a, b) = (logarithms(above)?, logarithms(below)?);
-    let value = median(above)? / median(below)?;
-    let interval = if above.len().max(below.len()) < BY_ORDER {
-        let welch = Welch::of(&a, &b)?;
-        let half = if welch.error > 0.0 {
-            t_quantile(0.5 + level / 2.0, welch.df) * welch.error
-        } else {
-            0.0
-        };
-        Interval {
-            low: welch.difference - half,
-            high: welch.difference + half,
-        }
-    } else {
-        let (a, b) = (Part::of(above, level)?, Part::of(below, level)?);
-        let difference = a.center - b.center;
-        Interval {
-            low: difference - (a.center - a.low).hypot(b.high - b.center),
-            high: difference + (a.high - a.center).hypot(b.center - b.low),
-        }
-    };
+    let difference = difference_at(&logarithms(above)?, &logarithms(below)?, level)?;
     Some(Ratio {
-        value,
-        interval: interval.exp(),
+        value: median(above)? / median(below)?,
+        interval: difference.interval.exp(),
     })
 }
 
-/// One side of a ratio, in logarithms.
-struct Part {
-    center: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Part {
-    fn of(samples: &[f64], level: f64) -> Option<Self> {
-        let interval = median_interval_at(samples, level)?;
-        let (low, high) = (interval.low.ln(), interval.high.ln());
-        let center = if samples.len() < BY_ORDER {
-            0.5 * (low + high)
-        } else {
-            median(samples)?.ln()
-        };
-        // Interpolation may leave the median of very few values outside by a rounding error.
-        Some(Self {
-            center: center.clamp(low, high),
-            low,
-            high,
-        })
-    }
-}
-
-/// The difference of two means by Welch (1947).
-struct Welch {
-    difference: f64,
-    /// Its standard error.
-    error: f64,
-    /// Degrees of freedom (Satterthwaite 1946).
-    df: f64,
-}
-
-impl Welch {
-    fn of(a: &[f64], b: &[f64]) -> Option<Self> {
-        if a.len() < 3 || b.len() < 3 {
-            return None;
-        }
-        let part = |x: &[f64]| Some(standard_deviation(x)?.powi(2) / x.len() as f64);
-        let (va, vb) = (part(a)?, part(b)?);
-        let down = va.powi(2) / (a.len() - 1) as f64 + vb.powi(2) / (b.len() - 1) as f64;
-        Some(Self {
-            difference: mean(a)? - mean(b)?,
-            error: (va + vb).sqrt(),
-            df: (va + vb).powi(2) / down,
-        })
-    }
-}
-
-/// The chance of samples that differ as much as these or more if both sets come from the same
-/// positive distribution. `None` with fewer than three samples on a side.
-///
-/// Eight and more on both sides: Mann and Whitney's test. Fewer: Welch's test on the logarithms
-/// (the values, if one is not positive), since ranks of five against five cannot give less than
-/// 0.8 %, too much for the many figures of a run.
-pub fn difference_p(a: &[f64], b: &[f64]) -> Option<f64> {
-    if a.len().min(b.len()) >= BY_ORDER {
-        return mann_whitney(a, b).map(|test| test.p);
-    }
-    let welch = match (logarithms(a), logarithms(b)) {
-        (Some(a), Some(b)) => Welch::of(&a, &b)?,
-        _ => Welch::of(a, b)?,
-    };
-    Some(if welch.error > 0.0 {
-        t_two_sided(welch.difference / welch.error, welch.df)
-    } else {
-        f64::from(u8::from(welch.difference == 0.0))
-    })
+/// The chance of positive samples whose ratio is as far from 1 as that of these, or farther, if both
+/// sets come from the same distribution. `None` if they are too few, or if one is not positive.
+pub fn ratio_p(a: &[f64], b: &[f64]) -> Option<f64> {
+    difference_p(&logarithms(a)?, &logarithms(b)?)
 }
 
 /// The ratio between two things measured side by side in blocks, from one ratio for each block,
@@ -138,7 +50,7 @@ pub fn paired_ratio(ratios: &[f64]) -> Option<Ratio> {
     if logs.len() < BY_ORDER {
         return Some(Ratio {
             value: median(ratios)?,
-            interval: median_interval_at(ratios, LEVEL)?,
+            interval: median_interval(ratios)?,
         });
     }
     let (center, interval) = signed_rank_interval(&logs, LEVEL)?;
@@ -173,18 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn welch_is_that_of_r() {
-        // t.test(log(c(1, 2, 4)), log(c(8, 8, 16, 32))): means 0.6931 and 2.5993, variances of the
-        // means 0.1602 and 0.1101, so t = -3.667 with 4.33 degrees of freedom. For 4 and 5 degrees
-        // p is 0.0214 and 0.0145.
-        let p = difference_p(&[1.0, 2.0, 4.0], &[8.0, 8.0, 16.0, 32.0]).unwrap();
-        assert!((0.0186..0.0188).contains(&p), "{p}");
-    }
-
-    #[test]
     fn constant_samples_differ_or_do_not() {
-        assert_eq!(difference_p(&[2.0; 4], &[2.0; 4]), Some(1.0));
-        assert_eq!(difference_p(&[2.0; 4], &[3.0; 4]), Some(0.0));
+        assert_eq!(ratio_p(&[2.0; 4], &[2.0; 4]), Some(1.0));
+        assert_eq!(ratio_p(&[2.0; 4], &[3.0; 4]), Some(0.0));
         let same = ratio(&[2.0; 4], &[2.0; 5]).unwrap();
         assert_eq!((same.interval.low, same.interval.high), (1.0, 1.0));
     }
