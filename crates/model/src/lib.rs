@@ -8,6 +8,7 @@
 //! form that is printed.
 
 pub mod cell;
+pub mod comparison;
 pub mod evidence;
 pub mod facts;
 pub mod figures;

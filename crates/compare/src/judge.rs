@@ -1,0 +1,136 @@
+//! From values to verdicts.
+
+use model::{
+    comparison::{Compared, Comparison, Estimate, Unit, Values, Verdict},
+    run::{Better, Key, Kind},
+};
+use stats::Interval;
+
+/// How unlikely a difference must be, corrected for the number of comparisons.
+const UNLIKELY: f64 = 0.05;
+
+/// Kinds that are shares: their change counts in percentage points, for one of nearly nothing is
+/// soon doubled.
+const SHARES: [&str; 4] = ["udp_lost", "udp_reordered", "retransmitted", "probe_lost"];
+
+/// Compares one figure. `None` if a side has no value.
+pub(crate) fn line(
+    key: &Key,
+    kind: &Kind,
+    unit: Unit,
+    before: &[f64],
+    after: &[f64],
+) -> Option<Compared> {
+    let part = |values: &[f64]| {
+        Some(Values {
+            n: values.len(),
+            median: stats::median(values)?,
+        })
+    };
+    let by_ratio = !SHARES.contains(&kind.name) && before.iter().chain(after).all(|&v| v > 0.0);
+    let (estimate, p) = if kind.name == "pmtu_bytes" {
+        certain(before, after)
+    } else if by_ratio {
+        let ratio = stats::ratio(after, before);
+        (
+            ratio.map(|r| estimate(r.value, r.interval)),
+            stats::ratio_p(after, before),
+        )
+    } else {
+        let difference = stats::difference(after, before);
+        (
+            difference.map(|d| estimate(d.value, d.interval)),
+            stats::difference_p(after, before),
+        )
+    };
+    Some(Compared {
+        key: key.clone(),
+        kind: kind.name.to_owned(),
+        better: kind.better,
+        unit,
+        before: part(before)?,
+        after: part(after)?,
+        ratio: estimate.filter(|_| by_ratio),
+        difference: estimate.filter(|_| !by_ratio),
+        p: p.filter(|_| estimate.is_some()),
+        p_corrected: None,
+        verdict: Verdict::CannotTell,
+    })
+}
+
+/// Values that chance has no part in: known if each side agrees with itself.
+fn certain(before: &[f64], after: &[f64]) -> (Option<Estimate>, Option<f64>) {
+    let agree = |values: &[f64]| values.windows(2).all(|pair| pair[0] == pair[1]);
+    match (before.first(), after.first()) {
+        (Some(b), Some(a)) if *b > 0.0 && agree(before) && agree(after) => {
+            let value = a / b;
+            let estimate = Estimate {
+                value,
+                low: value,
+                high: value,
+            };
+            (Some(estimate), Some(f64::from(u8::from(a == b))))
+        }
+        _ => (None, None),
+    }
+}
+
+fn estimate(value: f64, interval: Interval) -> Estimate {
+    Estimate {
+        value,
+        low: interval.low,
+        high: interval.high,
+    }
+}
+
+/// Corrects the tests for their number, and gives each line its verdict.
+pub(crate) fn correct(comparison: &mut Comparison) {
+    let ps: Vec<f64> = comparison.lines.iter().filter_map(|l| l.p).collect();
+    let mut corrected = stats::benjamini_hochberg(&ps).into_iter();
+    let (threshold, of_share) = (comparison.threshold, comparison.share_threshold);
+    for line in &mut comparison.lines {
+        if line.p.is_some() {
+            line.p_corrected = corrected.next();
+        }
+        line.verdict = verdict(line, threshold, of_share);
+    }
+}
+
+fn verdict(line: &Compared, threshold: f64, of_share: f64) -> Verdict {
+    let Some((change, limits)) = change(line, threshold, of_share) else {
+        return Verdict::CannotTell;
+    };
+    let Some(p) = line.p_corrected else {
+        return Verdict::CannotTell;
+    };
+    let clear = p <= UNLIKELY && (change.low > 0.0 || change.high < 0.0);
+    let matters = change.value < limits.0 || change.value > limits.1;
+    if change.low >= limits.0 && change.high <= limits.1 {
+        return Verdict::Same;
+    }
+    match (clear && matters, line.better, change.value > 0.0) {
+        (true, Better::Higher, true) | (true, Better::Lower, false) => Verdict::Better,
+        (true, Better::Higher, false) | (true, Better::Lower, true) => Verdict::Worse,
+        _ => Verdict::CannotTell,
+    }
+}
+
+/// The change, 0 = none, and the limits within which it does not matter. Ratios are taken by their
+/// logarithms, so that a half is as far as a double.
+fn change(line: &Compared, threshold: f64, of_share: f64) -> Option<(Estimate, (f64, f64))> {
+    if let Some(ratio) = line.ratio {
+        let limit = threshold.ln_1p();
+        let change = Estimate {
+            value: ratio.value.ln(),
+            low: ratio.low.ln(),
+            high: ratio.high.ln(),
+        };
+        return Some((change, (-limit, limit)));
+    }
+    let limit = if SHARES.contains(&line.kind.as_str()) {
+        of_share.max(threshold * line.before.median.max(line.after.median))
+    } else {
+        threshold * line.before.median.max(line.after.median)
+    };
+    Some((line.difference?, (-limit, limit)))
+}

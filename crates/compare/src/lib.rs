@@ -1,0 +1,136 @@
+//! Two sets of runs to a [`Comparison`]. No I/O.
+//!
+//! Each kind of figure of each step is compared by the ratio of its medians (the difference, where
+//! values may be 0), with an interval and a test that fit skewed values. The tests are corrected for
+//! their number, so that two sets between which nothing changed differ in at most one comparison of
+//! twenty, however many figures they have.
+
+mod judge;
+mod measured;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use model::{
+    comparison::{COMPARISON_SCHEMA, Compared, Comparison, Side, Unit},
+    run::{FIGURES, Kind},
+};
+
+pub use measured::Measured;
+
+/// How to compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The smallest change that matters, as a share.
+    pub threshold: f64,
+    /// Only kinds with these names; empty = all.
+    pub only: Vec<String>,
+}
+
+/// The smallest change that matters, if nothing else is said.
+pub const THRESHOLD: f64 = 0.02;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threshold: THRESHOLD,
+            only: Vec::new(),
+        }
+    }
+}
+
+/// The smallest change that matters of a share such as loss: a tenth of a percentage point.
+const SHARE_THRESHOLD: f64 = 0.001;
+
+/// Fewest runs on a side whose runs are the values, and on the other side of one that has fewer.
+const RUNS: (usize, usize) = (3, 5);
+
+/// Compares the runs `after` with those `before`. The names are how the sets were asked for.
+pub fn compare(
+    before: (&str, &[Measured]),
+    after: (&str, &[Measured]),
+    options: &Options,
+) -> Comparison {
+    let side = |(name, runs): (&str, &[Measured])| Side {
+        name: name.to_owned(),
+        runs: runs.iter().map(|run| run.id.clone()).collect(),
+    };
+    let mut comparison = Comparison {
+        schema: COMPARISON_SCHEMA,
+        before: side(before),
+        after: side(after),
+        threshold: options.threshold,
+        share_threshold: SHARE_THRESHOLD,
+        lines: lines(before.1, after.1, options),
+        only_before: Vec::new(),
+        only_after: Vec::new(),
+        notes: notes(before.1, after.1),
+    };
+    judge::correct(&mut comparison);
+    let (keys_before, keys_after) = (keys(before.1), keys(after.1));
+    let without = |a: &BTreeSet<_>, b: &BTreeSet<_>| a.difference(b).copied().cloned().collect();
+    comparison.only_before = without(&keys_before, &keys_after);
+    comparison.only_after = without(&keys_after, &keys_before);
+    comparison
+}
+
+fn keys(runs: &[Measured]) -> BTreeSet<&model::run::Key> {
+    runs.iter().flat_map(Measured::keys).collect()
+}
+
+/// Every figure that both sets have, without verdicts.
+fn lines(before: &[Measured], after: &[Measured], options: &Options) -> Vec<Compared> {
+    let unit = unit(before.len(), after.len());
+    let mut lines = Vec::new();
+    for key in keys(before).intersection(&keys(after)) {
+        for kind in FIGURES.iter().filter(|kind| wanted(kind, options)) {
+            let values = |runs: &[Measured]| -> Vec<f64> {
+                runs.iter()
+                    .flat_map(|run| run.values(key, kind.name, unit))
+                    .collect()
+            };
+            lines.extend(judge::line(
+                key,
+                kind,
+                unit,
+                &values(before),
+                &values(after),
+            ));
+        }
+    }
+    lines
+}
+
+fn wanted(kind: &Kind, options: &Options) -> bool {
+    options.only.is_empty() || options.only.iter().any(|name| name == kind.name)
+}
+
+/// Runs are compared as wholes where there are enough of them: from one run to the next more may
+/// change than from sample to sample.
+fn unit(before: usize, after: usize) -> Unit {
+    let (few, many) = (before.min(after), before.max(after));
+    if few >= RUNS.0 || (few > 0 && many >= RUNS.1) {
+        Unit::Runs
+    } else {
+        Unit::Samples
+    }
+}
+
+fn notes(before: &[Measured], after: &[Measured]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if before.is_empty() || after.is_empty() {
+        notes.push("a side has no run".to_owned());
+    } else if unit(before.len(), after.len()) == Unit::Samples {
+        notes.push(
+            "so few runs cannot show how much runs differ without a change; three a side, or one \
+             against five, would"
+                .to_owned(),
+        );
+    }
+    let labs: BTreeSet<bool> = before.iter().chain(after).map(|run| run.lab).collect();
+    if labs.len() > 1 {
+        notes.push("some runs are of a lab path, others of real hosts".to_owned());
+    }
+    notes
+}

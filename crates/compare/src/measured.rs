@@ -1,0 +1,57 @@
+//! What of a run is compared.
+
+use std::collections::BTreeMap;
+
+use model::{
+    comparison::Unit,
+    run::{FIGURES, Key, Run},
+};
+
+/// The values of a run, without the series that take most of its room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Id of the run.
+    pub id: String,
+    /// Whether it is of a lab path.
+    pub lab: bool,
+    values: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>>,
+}
+
+impl Measured {
+    /// The values of the valid samples. Of a lab path, processor time is left out: there it takes
+    /// none.
+    pub fn of(run: &Run) -> Self {
+        let mut values: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>> = BTreeMap::new();
+        for sample in run.samples.iter().filter(|sample| sample.valid) {
+            for kind in FIGURES
+                .iter()
+                .filter(|k| !run.lab || !k.name.contains("_cpu_"))
+            {
+                if let Some(value) = sample.value(kind.name).filter(|v| v.is_finite()) {
+                    let kinds = values.entry(sample.key.clone()).or_default();
+                    kinds.entry(kind.name).or_default().push(value);
+                }
+            }
+        }
+        Self {
+            id: run.id.clone(),
+            lab: run.lab,
+            values,
+        }
+    }
+
+    /// What was run, with at least one valid sample.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.values.keys()
+    }
+
+    /// The values of a figure: one for each sample, or their median.
+    pub(crate) fn values(&self, key: &Key, kind: &str, unit: Unit) -> Vec<f64> {
+        let values = self.values.get(key).and_then(|kinds| kinds.get(kind));
+        match (values, unit) {
+            (None, _) => Vec::new(),
+            (Some(values), Unit::Samples) => values.clone(),
+            (Some(values), Unit::Runs) => stats::median(values).into_iter().collect(),
+        }
+    }
+}
