@@ -140,6 +140,7 @@ impl Site<'_> {
         TcpOptions {
             congestion: sends.then(|| self.congestion()),
             notsent_lowat: sends.then(|| self.sending_end().unwrap_or(UNSENT)),
+            own_family: false,
         }
     }
 

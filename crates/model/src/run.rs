@@ -74,7 +74,7 @@ pub struct End {
 }
 
 /// A layer, and the addresses it was measured between.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LayerAddress {
     /// Which.
     pub layer: Layer,

@@ -19,6 +19,8 @@ pub struct TcpOptions {
     pub congestion: Option<String>,
     /// Bytes not yet sent that may be queued (`TCP_NOTSENT_LOWAT`); absent = the host's default.
     pub notsent_lowat: Option<u32>,
+    /// Whether an IPv6 listener leaves IPv4 to others (`IPV6_V6ONLY`, ipv6(7)).
+    pub own_family: bool,
 }
 
 impl TcpOptions {
@@ -43,6 +45,9 @@ impl TcpOptions {
 pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpListener> {
     let fd = socket(family(address), SocketType::STREAM, None)?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
+    if address.is_ipv6() && options.own_family {
+        sockopt::set_ipv6_v6only(&fd, true)?;
+    }
     options.apply(&fd)?;
     bind(&fd, &address)?;
     listen(&fd, 4096)?;
@@ -85,6 +90,98 @@ pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
     usize::try_from(n).map_err(|_| io::Error::last_os_error())
 }
 
+/// Reads into `buffer` until it is full, the peer ends or the socket is shut down. The thread does
+/// not leave the kernel between packets.
+pub fn receive_whole(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+    let (n, _) = rustix::net::recv(stream, buffer, rustix::net::RecvFlags::WAITALL)?;
+    Ok(n)
+}
+
+/// Lets a closed connection throw away what it has not sent, in place of sending it
+/// (`SO_LINGER` of 0, socket(7)).
+pub fn set_abort(stream: &TcpStream) -> io::Result<()> {
+    Ok(sockopt::set_socket_linger(
+        stream,
+        Some(std::time::Duration::ZERO),
+    )?)
+}
+
+/// What a UDP socket does about the path's MTU (ip(7), `IP_MTU_DISCOVER`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MtuDiscovery {
+    /// Fragments what is too long.
+    Dont,
+    /// Never fragments; what the kernel knows to be too long is refused with `EMSGSIZE`.
+    Do,
+    /// Never fragments, and sends also what the kernel takes for too long.
+    Probe,
+}
+
+/// Sets what a UDP socket does about the path's MTU.
+pub fn set_mtu_discovery(socket: &UdpSocket, mode: MtuDiscovery) -> io::Result<()> {
+    let v4 = socket.local_addr()?.is_ipv4();
+    // The three values are the same for both families (include/uapi/linux/in.h and in6.h).
+    let value = match mode {
+        MtuDiscovery::Dont => libc::IP_PMTUDISC_DONT,
+        MtuDiscovery::Do => libc::IP_PMTUDISC_DO,
+        MtuDiscovery::Probe => libc::IP_PMTUDISC_PROBE,
+    };
+    let (level, name) = if v4 {
+        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER)
+    } else {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER)
+    };
+    set_u32(socket.as_raw_fd(), level, name, value as u32)
+}
+
+/// The path's MTU as the kernel knows it, of a connected UDP socket (ip(7), `IP_MTU`).
+pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
+    let (level, name) = if socket.local_addr()?.is_ipv4() {
+        (libc::IPPROTO_IP, libc::IP_MTU)
+    } else {
+        (libc::IPPROTO_IPV6, libc::IPV6_MTU)
+    };
+    let (mut value, mut len) = (0u32, 4 as libc::socklen_t);
+    // SAFETY: the kernel writes at most `len` bytes to `value`; both outlive the call.
+    let rc = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw mut value).cast(),
+            &raw mut len,
+        )
+    };
+    if rc == 0 {
+        Ok(value)
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// A UDP socket on `address`, which others may share, with the kernel's receive times switched on.
+/// Among sockets of one port the kernel gives a datagram to the one that is connected to its
+/// sender, if there is one (net/ipv4/udp.c, `compute_score`).
+pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
+    shared(address, false)
+}
+
+/// As [`udp_shared`], and on an IPv6 address without IPv4 (`IPV6_V6ONLY`, ipv6(7)).
+pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
+    shared(address, true)
+}
+
+fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
+    let fd = socket(family(address), SocketType::DGRAM, None)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
+    if address.is_ipv6() && own_family {
+        sockopt::set_ipv6_v6only(&fd, true)?;
+    }
+    bind(&fd, &address)?;
+    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    Ok(fd.into())
+}
+
 /// A file in memory full of zeroes, to send from without copying.
 pub fn zeroes(bytes: u64) -> io::Result<std::fs::File> {
     let fd = rustix::fs::memfd_create("zeroes", rustix::fs::MemfdFlags::CLOEXEC)?;
@@ -102,17 +199,6 @@ pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Re
 /// A UDP socket on `address`, with the kernel's receive times switched on.
 pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
-    bind(&fd, &address)?;
-    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
-    Ok(fd.into())
-}
-
-/// As [`udp`], on an address that other sockets of this kind share: a datagram goes to the one that
-/// is connected to its sender, else to the one that was bound last (net/ipv4/udp.c,
-/// `compute_score`, `__udp4_lib_lookup`).
-pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
-    let fd = socket(family(address), SocketType::DGRAM, None)?;
-    sockopt::set_socket_reuseaddr(&fd, true)?;
     bind(&fd, &address)?;
     set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
     Ok(fd.into())

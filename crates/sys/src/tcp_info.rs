@@ -3,6 +3,7 @@
 //! The structure is read as bytes and by the length that the kernel returned, since it grows with the kernel and the C
 //! libraries know different parts of it.
 
+mod entries;
 mod fields;
 
 use std::io;
@@ -10,6 +11,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::bytes;
 
+pub use entries::{FIELDS, entries};
 pub use fields::{TCP_INFO_LEN, TcpInfo};
 
 /// Option names at level `IPPROTO_TCP` (include/uapi/linux/tcp.h, Linux 7.2).

@@ -219,6 +219,7 @@ impl Scratch {
         let options = sys::socket::TcpOptions {
             congestion: Some(name.to_owned()),
             notsent_lowat: None,
+            own_family: false,
         };
         let made = self
             .0

@@ -9,10 +9,12 @@ use std::{io, thread};
 
 pub mod flow;
 pub mod iperf3;
+pub mod load;
 pub mod probe;
 pub mod short;
 pub mod tcp;
 pub mod udp;
+pub mod wire;
 
 pub use flow::{Flow, Halves};
 

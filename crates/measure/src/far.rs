@@ -1,0 +1,235 @@
+//! The far end, as the near end talks to it.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpStream, UdpSocket},
+    time::Duration,
+};
+
+use model::{evidence::Evidence, facts::HostFacts};
+use sys::socket;
+use traffic::wire::{
+    Channel, ChannelError, Greeting, Key, Token,
+    datagram::{Datagram, GREETING},
+    message::{Order, Outcome, Reply, Request, Welcome},
+};
+
+/// How long to wait for a connection or a reply.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Longest reply, bytes after inflation: many connections looked at for minutes.
+const LONGEST_REPLY: usize = 64 << 20;
+
+/// Times a greeting datagram is sent before the address counts as dead, and how long each waits.
+const TRIES: u32 = 8;
+const TRY: Duration = Duration::from_millis(750);
+
+/// Why the far end did not do its part.
+#[derive(Debug, thiserror::Error)]
+pub enum FarError {
+    /// No connection.
+    #[error(
+        "connect to {address}: {source}; is `pathtwin serve` running there, and is the port open?"
+    )]
+    Connect {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The control channel.
+    #[error("{0}")]
+    Channel(#[from] ChannelError),
+    /// The far end said no.
+    #[error("the far end: {0}")]
+    No(String),
+    /// It answered something that was not asked.
+    #[error("the far end gave an answer that does not fit the question")]
+    Confused,
+    /// A data connection or socket.
+    #[error("{what} to {address}: {source}")]
+    Data {
+        /// What was tried.
+        what: &'static str,
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl FarError {
+    /// Whether the session is over, so that no further step makes sense.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Channel(_) | Self::Connect { .. })
+    }
+}
+
+/// A session with the far end.
+pub struct Far {
+    channel: Channel,
+    address: SocketAddr,
+    /// What it said of itself.
+    pub welcome: Welcome,
+}
+
+impl Far {
+    /// Opens a session.
+    pub fn connect(address: SocketAddr, key: &Key, program: &str) -> Result<Self, FarError> {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE)
+            .map_err(|source| FarError::Connect { address, source })?;
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .map_err(ChannelError::from)?;
+        let mut channel = Channel::connect(stream, key, LONGEST_REPLY)?;
+        channel
+            .set_patience(Some(PATIENCE * 3))
+            .map_err(ChannelError::from)?;
+        channel.send(&Request::Hello {
+            program: program.to_owned(),
+        })?;
+        match channel.receive()? {
+            Reply::Welcome(welcome) => Ok(Self {
+                channel,
+                address,
+                welcome,
+            }),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// The control connection's address at the far end.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The control connection's address at this end.
+    pub fn own_address(&self) -> io::Result<SocketAddr> {
+        self.channel.stream().local_addr()
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Reply, FarError> {
+        self.channel.send(request)?;
+        match self.channel.receive()? {
+            Reply::No { why } => Err(FarError::No(why)),
+            reply => Ok(reply),
+        }
+    }
+
+    fn done(&mut self, request: &Request) -> Result<(), FarError> {
+        match self.ask(request)? {
+            Reply::Done => Ok(()),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// The far host's facts.
+    pub fn facts(&mut self, toward: Option<std::net::IpAddr>) -> Result<HostFacts, FarError> {
+        match self.ask(&Request::Facts { toward })? {
+            Reply::Facts { facts } => Ok(*facts),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// Lets the far host remember its counters.
+    pub fn mark(&mut self) -> Result<(), FarError> {
+        self.done(&Request::Mark)
+    }
+
+    /// What the far host's counters did since.
+    pub fn evidence(&mut self) -> Result<Evidence, FarError> {
+        match self.ask(&Request::Evidence)? {
+            Reply::Evidence { evidence } => Ok(*evidence),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// Agrees on a load or a service.
+    pub fn open(&mut self, order: Order) -> Result<Token, FarError> {
+        match self.ask(&Request::Open(order))? {
+            Reply::Opened { token } => Ok(token),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// Starts the far half of a load.
+    pub fn start(&mut self, token: Token) -> Result<(), FarError> {
+        self.done(&Request::Start { token })
+    }
+
+    /// Ends a load or a service.
+    pub fn finish(&mut self, token: Token) -> Result<Outcome, FarError> {
+        match self.ask(&Request::Finish { token })? {
+            Reply::Finished { outcome } => Ok(*outcome),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// Shows that this end is still there.
+    pub fn ping(&mut self) -> Result<(), FarError> {
+        self.done(&Request::Ping)
+    }
+
+    /// Ends the session.
+    pub fn bye(mut self) {
+        let _ = self.channel.send(&Request::Bye);
+        self.channel.close();
+    }
+}
+
+/// Makes the data connections of a load.
+pub fn streams(token: Token, address: SocketAddr, flows: u16) -> Result<Vec<TcpStream>, FarError> {
+    (0..flows)
+        .map(|index| {
+            let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+            let greeting = Greeting::Data { token, index };
+            io::Write::write_all(&mut &stream, &greeting.bytes())?;
+            Ok(stream)
+        })
+        .collect::<io::Result<_>>()
+        .map_err(|source| FarError::Data {
+            what: "connect",
+            address,
+            source,
+        })
+}
+
+/// A UDP socket whose address the far end has seen to receive.
+pub fn datagrams(token: Token, address: SocketAddr) -> Result<UdpSocket, FarError> {
+    prove(token, address).map_err(|source| FarError::Data {
+        what: "send datagrams",
+        address,
+        source,
+    })
+}
+
+fn prove(token: Token, address: SocketAddr) -> io::Result<UdpSocket> {
+    let any: SocketAddr = if address.is_ipv4() {
+        (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
+    } else {
+        (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
+    };
+    let socket = socket::udp(any)?;
+    socket.connect(address)?;
+    socket.set_read_timeout(Some(TRY))?;
+    let mut next = Datagram::Hello(token);
+    for _ in 0..TRIES {
+        // Word that nobody listens may come and go; what counts is an answer.
+        let _ = socket.send(&next.greeting());
+        let mut bytes = [0; GREETING];
+        while let Ok(n) = socket.recv(&mut bytes) {
+            match Datagram::parse(&bytes[..n]) {
+                Some(Datagram::Challenge(t, secret)) if t == token => {
+                    next = Datagram::Prove(token, secret);
+                    socket.send(&next.greeting())?;
+                }
+                Some(Datagram::Proved(t)) if t == token => return Ok(socket),
+                _ => {}
+            }
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::TimedOut,
+        format!("no answer to {TRIES} datagrams; is the UDP port open?"),
+    ))
+}

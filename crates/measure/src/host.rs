@@ -1,0 +1,40 @@
+//! What this host is and what its counters do, as either end of a run tells it.
+
+use std::net::IpAddr;
+
+use model::{evidence::Evidence, facts::HostFacts};
+
+/// Facts of this host as seen towards an address.
+pub(crate) fn facts(_toward: Option<IpAddr>) -> HostFacts {
+    HostFacts::default()
+}
+
+/// Congestion controls that sockets of this process can have, by the kernel's list.
+pub(crate) fn congestion() -> Vec<String> {
+    let read = |name: &str| sys::sysctl::read(&format!("net.ipv4.{name}")).unwrap_or_default();
+    // Who may administer the network may use all that are there, others what is allowed
+    // (net/ipv4/tcp_cong.c, tcp_set_congestion_control).
+    let name = if sys::sched::is_root() {
+        "tcp_available_congestion_control"
+    } else {
+        "tcp_allowed_congestion_control"
+    };
+    read(name).split_whitespace().map(str::to_owned).collect()
+}
+
+/// Counters at one moment.
+pub(crate) struct Mark {
+    _toward: IpAddr,
+}
+
+impl Mark {
+    /// Reads the counters.
+    pub(crate) fn now(toward: IpAddr) -> Self {
+        Self { _toward: toward }
+    }
+
+    /// What they did since.
+    pub(crate) fn evidence(self) -> Evidence {
+        Evidence::default()
+    }
+}

@@ -1,0 +1,48 @@
+//! Layers between the two ends, and the addresses that lead over them.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, UdpSocket},
+};
+
+use model::{cell::IpVersion, row::Layer, run::LayerAddress};
+
+/// Where the far end is reached over a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The layer.
+    pub layer: Layer,
+    /// Address of the far end on it.
+    pub far: IpAddr,
+}
+
+/// Address family of an address.
+pub(crate) fn family(address: IpAddr) -> IpVersion {
+    match address.to_canonical() {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
+    }
+}
+
+/// The address from which this host would reach `far`. Nothing is sent.
+pub(crate) fn own_address(far: IpAddr) -> io::Result<IpAddr> {
+    let any: IpAddr = match family(far) {
+        IpVersion::V4 => std::net::Ipv4Addr::UNSPECIFIED.into(),
+        IpVersion::V6 => std::net::Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(SocketAddr::new(far, 9))?;
+    Ok(socket.local_addr()?.ip())
+}
+
+impl Target {
+    /// The target with the near end's address.
+    pub(crate) fn addressed(self) -> io::Result<LayerAddress> {
+        Ok(LayerAddress {
+            layer: self.layer,
+            family: family(self.far),
+            near: own_address(self.far)?,
+            far: self.far,
+        })
+    }
+}

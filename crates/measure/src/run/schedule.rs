@@ -1,0 +1,210 @@
+//! In what order the steps of a plan are run, and what they will cost.
+
+use model::{
+    plan::{Plan, Step, Toward, What},
+    run::LayerAddress,
+};
+use stats::Random;
+
+/// One step on one layer with one congestion control: one sample (two if both directions).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Task {
+    pub(crate) step: Step,
+    pub(crate) layer: LayerAddress,
+    pub(crate) cc: Option<String>,
+    pub(crate) block: u32,
+}
+
+/// Seconds around a step in which nothing is measured: agreeing, and letting queues empty.
+const AROUND_S: f64 = 0.7;
+
+/// Rates that a sweep tries below the knee.
+const SWEEP_RATES: f64 = 6.0;
+
+/// The steps that run once, at the start: in the plan's order, layer by layer for each.
+pub(crate) fn once(plan: &Plan, layers: &[LayerAddress], cc: &Senders) -> Vec<Task> {
+    let steps = plan.steps.iter().filter(|s| !s.repeat);
+    steps.flat_map(|step| tasks(step, layers, cc, 0)).collect()
+}
+
+/// The repeated steps of one block, in random order. Every block holds each of them once, so that a
+/// line that drifts meets all of them alike.
+pub(crate) fn block(
+    plan: &Plan,
+    layers: &[LayerAddress],
+    cc: &Senders,
+    number: u32,
+    random: &mut Random,
+) -> Vec<Task> {
+    let steps = plan.steps.iter().filter(|s| s.repeat);
+    let mut tasks: Vec<_> = steps
+        .flat_map(|step| tasks(step, layers, cc, number))
+        .collect();
+    // Fisher and Yates.
+    for i in (1..tasks.len()).rev() {
+        tasks.swap(i, random.below(i + 1));
+    }
+    tasks
+}
+
+/// Congestion controls that each end can send with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Senders {
+    pub(crate) near: Vec<String>,
+    pub(crate) far: Vec<String>,
+}
+
+impl Senders {
+    /// Those to try in a direction when the plan names none: the two that matter in practice, if
+    /// they can be had, else the first that can.
+    fn of(&self, direction: Toward) -> Vec<String> {
+        let both = |name: &String| match direction {
+            Toward::Up => self.near.contains(name),
+            Toward::Down => self.far.contains(name),
+            Toward::Both => self.near.contains(name) && self.far.contains(name),
+        };
+        let all = if direction == Toward::Down {
+            &self.far
+        } else {
+            &self.near
+        };
+        let usual: Vec<_> = ["cubic", "bbr"]
+            .map(str::to_owned)
+            .into_iter()
+            .filter(|name| both(name))
+            .collect();
+        if usual.is_empty() {
+            all.iter()
+                .filter(|name| both(name))
+                .take(1)
+                .cloned()
+                .collect()
+        } else {
+            usual
+        }
+    }
+}
+
+fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) -> Vec<Task> {
+    let cc: Vec<Option<String>> = match &step.what {
+        What::Tcp { cc, direction, .. } if cc.is_empty() => {
+            senders.of(*direction).into_iter().map(Some).collect()
+        }
+        What::Tcp { cc, .. } => cc.iter().cloned().map(Some).collect(),
+        _ => vec![None],
+    };
+    layers
+        .iter()
+        .flat_map(|layer| {
+            cc.iter().map(|cc| Task {
+                step: step.clone(),
+                layer: layer.clone(),
+                cc: cc.clone(),
+                block,
+            })
+        })
+        .collect()
+}
+
+/// What a plan will take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Seconds, with the fewest and with the most repeats.
+    pub time_s: [f64; 2],
+    /// Seconds of full load in it, with the fewest and with the most repeats: times the rate of the
+    /// path, this is the data.
+    pub loaded_s: [f64; 2],
+    /// Samples, with the fewest and with the most repeats.
+    pub samples: [usize; 2],
+}
+
+/// What a plan will take between ends with these congestion controls.
+pub fn estimate(plan: &Plan, layers: &[LayerAddress], near: &[String], far: &[String]) -> Estimate {
+    let senders = Senders {
+        near: near.to_vec(),
+        far: far.to_vec(),
+    };
+    let before = once(plan, layers, &senders);
+    let one = block(plan, layers, &senders, 1, &mut Random::new(0));
+    let sum = |tasks: &[Task], f: fn(&Task) -> f64| tasks.iter().map(f).sum::<f64>();
+    let repeats = [plan.repeats.min, plan.repeats.max];
+    let total =
+        |f: fn(&Task) -> f64| repeats.map(|n| sum(&before, f) + f64::from(n) * sum(&one, f));
+    Estimate {
+        time_s: total(time_s),
+        loaded_s: total(loaded_s),
+        samples: repeats.map(|n| before.len() + n as usize * one.len()),
+    }
+}
+
+pub(crate) fn time_s(task: &Task) -> f64 {
+    AROUND_S
+        + match task.step.what {
+            What::UdpSweep { .. } => 2.0 * task.step.duration_s + SWEEP_RATES * 1.2,
+            _ => task.step.duration_s,
+        }
+}
+
+pub(crate) fn loaded_s(task: &Task) -> f64 {
+    match &task.step.what {
+        What::Idle | What::Pmtu | What::Sizes => 0.0,
+        What::Short { .. } | What::Http { .. } => task.step.duration_s * 0.5,
+        What::UdpSweep { .. } => 2.0 * task.step.duration_s + 1.0,
+        What::Tcp { direction, .. } if *direction == Toward::Both => 2.0 * task.step.duration_s,
+        What::Tcp { .. } | What::Udp { .. } | What::Quic { .. } => task.step.duration_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{cell::IpVersion, row::Layer, units::Seed};
+
+    use super::*;
+
+    fn layers() -> Vec<LayerAddress> {
+        [Layer::Underlay, Layer::Tunnel]
+            .map(|layer| LayerAddress {
+                layer,
+                family: IpVersion::V4,
+                near: "10.0.0.1".parse().unwrap(),
+                far: "10.0.0.2".parse().unwrap(),
+            })
+            .to_vec()
+    }
+
+    fn senders() -> Senders {
+        let all = || ["reno", "cubic", "bbr"].map(str::to_owned).to_vec();
+        Senders {
+            near: all(),
+            far: all(),
+        }
+    }
+
+    #[test]
+    fn a_block_holds_each_task_once_and_the_seed_makes_the_order() {
+        let plan = crate::plans::default();
+        let make = |seed| {
+            let mut tasks = block(&plan, &layers(), &senders(), 1, &mut Random::new(seed));
+            let order: Vec<_> = tasks.iter().map(|t| format!("{t:?}")).collect();
+            tasks.sort_by_key(|t| format!("{t:?}"));
+            (order, tasks)
+        };
+        let ((a, all), (b, same)) = (make(1), make(2));
+        assert_eq!(all, same);
+        assert_ne!(a, b);
+        assert_eq!(a, make(1).0);
+        let mut unique = all.clone();
+        unique.dedup();
+        assert_eq!(unique.len(), all.len());
+        assert_eq!(plan.seed, None::<Seed>);
+    }
+
+    #[test]
+    fn only_what_the_sender_has_is_tried() {
+        let mut senders = senders();
+        senders.far = vec!["reno".to_owned()];
+        assert_eq!(senders.of(Toward::Down), ["reno"]);
+        assert_eq!(senders.of(Toward::Up), ["cubic", "bbr"]);
+        assert_eq!(senders.of(Toward::Both), ["reno"]);
+    }
+}

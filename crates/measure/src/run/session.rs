@@ -1,0 +1,382 @@
+//! The course of a run: facts, the steps that run once, the blocks, and what they say together.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use model::{
+    cell::Direction,
+    plan::Plan,
+    run::{End, Key, LayerAddress, RUN_SCHEMA, Run, Sample},
+    units::Seed,
+};
+use stats::{Random, Stop, StopRule};
+use sys::clock::Instant;
+use traffic::wire::Key as AccessKey;
+
+use super::{
+    Estimate, Target, estimate, key,
+    schedule::{self, Senders, Task},
+    steps, summary, validity,
+};
+use crate::{
+    far::{Far, FarError},
+    host,
+};
+
+/// What a run needs to know before it starts.
+pub struct Start<'a> {
+    /// Where the far end is controlled.
+    pub control: SocketAddr,
+    /// The key it wants.
+    pub key: &'a AccessKey,
+    /// What to measure.
+    pub plan: &'a Plan,
+    /// Seed of the order, if the plan names none.
+    pub seed: Seed,
+    /// The layers, and where the far end is reached on each.
+    pub targets: &'a [Target],
+    /// Version of this program.
+    pub program: &'a str,
+    /// Name of the run.
+    pub id: String,
+    /// Now, µs since 1970.
+    pub started_us: u64,
+    /// Whether the ends are those of a lab path.
+    pub lab: bool,
+    /// Set to end the run early: what is measured is kept.
+    pub cancel: &'a AtomicBool,
+}
+
+/// What happens in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The session stands.
+    Planned {
+        /// What the plan will take.
+        estimate: Estimate,
+        /// The layers.
+        layers: &'a [LayerAddress],
+        /// Version of the far program.
+        far: &'a str,
+    },
+    /// A step starts.
+    Began {
+        /// What it measures.
+        key: &'a Key,
+        /// Number of the sample.
+        number: u32,
+        /// Samples in all, if the most repeats are run.
+        of: usize,
+        /// Number of the block; 0 = the steps that run once.
+        block: u32,
+    },
+    /// A step is running.
+    Live(Live),
+    /// A step has ended.
+    Ended(&'a Sample),
+    /// Something worth saying.
+    Note(&'a str),
+}
+
+/// A look at a running step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Live {
+    /// Payload that was moved lately by this end's half, bit/s.
+    pub rate_bps: Option<f64>,
+    /// Round trip of the latest probe, µs.
+    pub rtt_us: Option<f64>,
+    /// Share of the probes so far without an answer.
+    pub lost: Option<f64>,
+    /// Time left in this step, s.
+    pub step_left_s: f64,
+    /// Time since the run started, s.
+    pub run_s: f64,
+    /// Payload bytes so far.
+    pub bytes: u64,
+}
+
+/// What a run has learned so far, for the steps to use.
+pub(crate) struct Bench<'a> {
+    pub(crate) far: Far,
+    pub(crate) port: u16,
+    pub(crate) zero: Instant,
+    pub(crate) plan: &'a Plan,
+    pub(crate) cancel: &'a AtomicBool,
+    /// Median idle round trip of a layer, µs.
+    pub(crate) idle_us: HashMap<LayerAddress, f64>,
+    /// UDP payload that a layer carries in a direction, bit/s.
+    pub(crate) capacity: HashMap<(LayerAddress, Direction), f64>,
+    /// Largest IP packet that a layer carries.
+    pub(crate) pmtu: HashMap<LayerAddress, u32>,
+    /// Payload bytes in both directions so far.
+    pub(crate) bytes: u64,
+    on: &'a mut dyn FnMut(Event<'_>),
+}
+
+impl Bench<'_> {
+    /// Whether the run is to end.
+    pub(crate) fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// The far end's port on a layer.
+    pub(crate) fn target(&self, layer: &LayerAddress) -> SocketAddr {
+        SocketAddr::new(layer.far, self.port)
+    }
+
+    /// Sleeps, shows what `look` sees, and keeps the control connection open. Ends early when the
+    /// run is cancelled.
+    pub(crate) fn watch(
+        &mut self,
+        span: Duration,
+        mut look: impl FnMut() -> Live,
+    ) -> Result<(), FarError> {
+        const PIECE: Duration = Duration::from_millis(250);
+        const PING: Duration = Duration::from_secs(20);
+        let end = Instant::now().after(span);
+        let mut ping = Instant::now().after(PING);
+        while !self.cancelled() {
+            let now = Instant::now();
+            let left = end.since(now);
+            if left <= 0 {
+                break;
+            }
+            now.after(PIECE).min(end).wait();
+            let mut live = look();
+            live.step_left_s = left as f64 / 1e9;
+            live.run_s = now.since(self.zero) as f64 / 1e9;
+            live.bytes += self.bytes;
+            (self.on)(Event::Live(live));
+            if now >= ping {
+                self.far.ping()?;
+                ping = now.after(PING);
+            }
+        }
+        Ok(())
+    }
+
+    /// µs since the run started.
+    pub(crate) fn at_us(&self) -> u64 {
+        (Instant::now().since(self.zero).max(0) / 1000) as u64
+    }
+}
+
+/// Carries a plan out. What was measured before a failure is in the run, which then says why it was
+/// cut short; an error is returned only if nothing could be measured at all.
+pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
+    let zero = Instant::now();
+    let mut far = Far::connect(start.control, start.key, start.program)?;
+    let mut notes = Vec::new();
+    let layers = layers(&start, &mut notes);
+    let near_facts = host::facts(start.targets.last().map(|t| t.far));
+    let own = layers.last().map(|l| l.near);
+    let far_facts = far.facts(own)?;
+    let seed = start.plan.seed.unwrap_or(start.seed);
+    let mut run = Run {
+        schema: RUN_SCHEMA,
+        id: start.id.clone(),
+        program: start.program.to_owned(),
+        started_us: start.started_us,
+        took_s: 0.0,
+        lab: start.lab,
+        plan: Plan {
+            seed: Some(seed),
+            ..start.plan.clone()
+        },
+        near: End {
+            program: start.program.to_owned(),
+            facts: near_facts,
+            facts_after: None,
+        },
+        far: End {
+            program: far.welcome.program.clone(),
+            facts: far_facts,
+            facts_after: None,
+        },
+        layers,
+        samples: Vec::new(),
+        figures: Vec::new(),
+        ratios: Vec::new(),
+        cut_short: None,
+        notes,
+    };
+    let mut bench = Bench {
+        port: start.control.port(),
+        far,
+        zero,
+        plan: start.plan,
+        cancel: start.cancel,
+        idle_us: HashMap::new(),
+        capacity: HashMap::new(),
+        pmtu: HashMap::new(),
+        bytes: 0,
+        on,
+    };
+    match carry_out(&mut bench, &mut run, seed) {
+        Ok(()) => {
+            let own = run.layers.last().map(|l| l.near);
+            validity::facts_after(&mut bench, &mut run, start.targets, own);
+            bench.far.bye();
+        }
+        Err(error) => run.cut_short = Some(error.to_string()),
+    }
+    if start.cancel.load(Ordering::Relaxed) {
+        run.cut_short = Some("stopped by the user".to_owned());
+    }
+    run.took_s = Instant::now().since(zero) as f64 / 1e9;
+    run.figures = summary::figures(&run.samples);
+    run.ratios = summary::ratios(&run.samples);
+    Ok(run)
+}
+
+/// The layers and families that the plan wants and that have an address on this host.
+fn layers(start: &Start<'_>, notes: &mut Vec<String>) -> Vec<LayerAddress> {
+    let wanted = |layer: &LayerAddress| {
+        (start.plan.layers.is_empty() || start.plan.layers.contains(&layer.layer))
+            && (start.plan.families.is_empty() || start.plan.families.contains(&layer.family))
+    };
+    let mut layers = Vec::new();
+    for target in start.targets {
+        match target.addressed() {
+            Ok(layer) if wanted(&layer) => layers.push(layer),
+            Ok(_) => {}
+            Err(error) => notes.push(format!("{} is left out: {error}", target.far)),
+        }
+    }
+    layers
+}
+
+fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), FarError> {
+    let senders = Senders {
+        near: host::congestion(),
+        far: bench.far.welcome.congestion.clone(),
+    };
+    let layers = run.layers.clone();
+    let estimate = estimate(bench.plan, &layers, &senders.near, &senders.far);
+    (bench.on)(Event::Planned {
+        estimate,
+        layers: &layers,
+        far: &run.far.program,
+    });
+    let of = estimate.samples[1];
+    for task in schedule::once(bench.plan, &layers, &senders) {
+        if !step(bench, run, &task, of)? {
+            return Ok(());
+        }
+    }
+    let mut random = Random::new(seed.0);
+    for number in 1..=bench.plan.repeats.max {
+        let block = schedule::block(bench.plan, &layers, &senders, number, &mut random);
+        if block.is_empty() {
+            break;
+        }
+        for task in block {
+            if !step(bench, run, &task, of)? {
+                return Ok(());
+            }
+        }
+        if number >= bench.plan.repeats.min && narrow(bench.plan, &run.samples) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether every goodput is known as well as the plan wants.
+fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
+    let Some(width) = plan.repeats.width else {
+        return false;
+    };
+    let rule = StopRule {
+        least: plan.repeats.min as usize,
+        most: usize::MAX,
+        relative_half_width: width / 2.0,
+    };
+    let mut goodputs: HashMap<&Key, Vec<f64>> = HashMap::new();
+    for sample in samples.iter().filter(|s| s.valid && s.block > 0) {
+        if let Some(tcp) = &sample.tcp {
+            goodputs
+                .entry(&sample.key)
+                .or_default()
+                .push(tcp.goodput_bps);
+        }
+    }
+    goodputs.values().all(|g| rule.check(g) == Stop::Narrow)
+}
+
+/// Runs a task and keeps its samples. False: the run is over.
+fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<bool, FarError> {
+    if bench.cancelled() {
+        return Ok(false);
+    }
+    if let Some(why) = too_much(bench, task) {
+        let note = format!("left out: {} ({why})", name(task));
+        if !run.notes.contains(&note) {
+            (bench.on)(Event::Note(&note));
+            run.notes.push(note);
+        }
+        return Ok(true);
+    }
+    let number = run.samples.len() as u32;
+    for direction in key::directions(&task.step.what) {
+        let key = key::key(&task.step.what, &task.layer, task.cc.as_deref(), direction);
+        (bench.on)(Event::Began {
+            key: &key,
+            number,
+            of,
+            block: task.block,
+        });
+    }
+    let guard = validity::Guard::set(bench, task, run.lab);
+    match steps::run(bench, task) {
+        Ok(mut samples) => {
+            guard.judge(bench, &mut samples);
+            keep(bench, run, task, samples);
+            Ok(true)
+        }
+        Err(error) if error.is_final() => Err(error),
+        Err(error) => {
+            let samples = steps::failed(bench, task, &error);
+            keep(bench, run, task, samples);
+            Ok(true)
+        }
+    }
+}
+
+fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>) {
+    for mut sample in samples {
+        sample.number = run.samples.len() as u32;
+        sample.block = task.block;
+        sample.took_us = bench.at_us().saturating_sub(sample.at_us);
+        if bench.cancelled() {
+            sample.invalid.push(model::run::Invalid::CutShort);
+        }
+        sample.valid = sample.invalid.is_empty();
+        (bench.on)(Event::Ended(&sample));
+        run.samples.push(sample);
+    }
+}
+
+/// Why a task does not fit what is left of the budget.
+fn too_much(bench: &Bench<'_>, task: &Task) -> Option<String> {
+    let budget = bench.plan.budget;
+    if let Some(most) = budget.time_s {
+        let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
+        if schedule::time_s(task) > left {
+            return Some("the time is spent".to_owned());
+        }
+    }
+    let most = budget.bytes?;
+    let rate = steps::expected_bps(bench, task)?;
+    let bytes = rate / 8.0 * schedule::loaded_s(task);
+    (bench.bytes as f64 + bytes > most as f64).then(|| "the budget of bytes is spent".to_owned())
+}
+
+fn name(task: &Task) -> String {
+    let direction = key::directions(&task.step.what).first().copied().flatten();
+    key::key(&task.step.what, &task.layer, task.cc.as_deref(), direction).to_string()
+}

@@ -1,0 +1,34 @@
+//! Latency without load.
+
+use std::time::Duration;
+
+use model::run::Sample;
+use sys::clock::Instant;
+
+use super::{blank, probes};
+use crate::{
+    far::FarError,
+    run::{key::key, schedule::Task, session::Bench, session::Live},
+};
+
+pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
+    let key = key(&task.step.what, &task.layer, None, None);
+    let mut sample = blank(bench, key);
+    let beside = probes::start(bench, &task.layer)?;
+    let zero = Instant::now();
+    let span = Duration::from_secs_f64(task.step.duration_s);
+    bench.watch(span, || {
+        let (rtt_us, lost) = beside.live();
+        Live {
+            rtt_us,
+            lost,
+            ..Live::default()
+        }
+    })?;
+    let window = [0, span.as_micros() as i64];
+    sample.probes = beside.finish(bench, zero, window)?;
+    if let Some(p50) = sample.probes.as_ref().and_then(|p| p.p50_us) {
+        bench.idle_us.insert(task.layer.clone(), p50);
+    }
+    Ok(vec![sample])
+}

@@ -1,0 +1,84 @@
+//! The steps of a plan, each a file: from a task to its samples.
+
+mod idle;
+mod pmtu;
+mod probes;
+mod sweep;
+mod tcp;
+mod udp;
+
+use model::{
+    plan::What,
+    run::{Invalid, Key, Sample},
+};
+
+use super::{
+    key::{directions, key},
+    schedule::Task,
+    session::Bench,
+};
+use crate::far::FarError;
+
+/// Runs a task.
+pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
+    match &task.step.what {
+        What::Idle => idle::run(bench, task),
+        What::Tcp { .. } => tcp::run(bench, task),
+        What::Udp { .. } => udp::run(bench, task),
+        What::UdpSweep { .. } => sweep::run(bench, task),
+        What::Pmtu => pmtu::run(bench, task),
+        What::Sizes => pmtu::sizes(bench, task),
+        What::Short { .. } | What::Http { .. } | What::Quic { .. } => {
+            Err(FarError::No("this step is not there yet".to_owned()))
+        }
+    }
+}
+
+/// A sample of a task in which nothing was measured yet.
+pub(crate) fn blank(bench: &Bench<'_>, key: Key) -> Sample {
+    Sample {
+        number: 0,
+        key,
+        block: 0,
+        at_us: bench.at_us(),
+        took_us: 0,
+        valid: true,
+        invalid: Vec::new(),
+        tcp: None,
+        udp: None,
+        probes: None,
+        sweep: Vec::new(),
+        capacity_bps: None,
+        pmtu: None,
+        sizes: Vec::new(),
+        short: None,
+        near: None,
+        far: None,
+    }
+}
+
+/// The samples of a task that failed.
+pub(crate) fn failed(bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sample> {
+    directions(&task.step.what)
+        .into_iter()
+        .map(|direction| {
+            let key = key(&task.step.what, &task.layer, task.cc.as_deref(), direction);
+            let mut sample = blank(bench, key);
+            sample.invalid.push(Invalid::Failed {
+                why: error.to_string(),
+            });
+            sample
+        })
+        .collect()
+}
+
+/// The rate at which a task will move bytes, bit/s, if that can be told.
+pub(crate) fn expected_bps(bench: &Bench<'_>, task: &Task) -> Option<f64> {
+    if let What::Udp { rate_bps, .. } = &task.step.what {
+        return Some(*rate_bps as f64);
+    }
+    let known = directions(&task.step.what).into_iter().flatten();
+    known
+        .filter_map(|d| bench.capacity.get(&(task.layer.clone(), d)).copied())
+        .reduce(f64::max)
+}

@@ -1,0 +1,141 @@
+//! Probes beside a step, and waiting for a path to become quiet before one.
+
+use std::time::Duration;
+
+use model::run::{LayerAddress, Probes, Series};
+use sys::clock::Instant;
+use traffic::{
+    load::probe::{Probe, Probing},
+    wire::{Token, message::Order},
+};
+
+use crate::{
+    far::{self, FarError},
+    run::session::Bench,
+};
+
+/// Fewest answers of which a 95th or 99th percentile is told.
+const ENOUGH_95: usize = 20;
+const ENOUGH_99: usize = 100;
+
+/// Answers by which a path is judged quiet.
+const QUIET: usize = 5;
+
+/// How long to wait for it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Interval while waiting, if the plan wants no probes.
+const WAITING: Duration = Duration::from_millis(10);
+
+/// Probes that run.
+pub(crate) struct Beside {
+    token: Token,
+    probing: Probing,
+    keep: bool,
+}
+
+/// Starts probes on a layer and waits until the queues that the step before has filled are empty.
+pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Beside, FarError> {
+    let every = bench
+        .plan
+        .probe_ms
+        .map(|ms| Duration::from_secs_f64(ms / 1e3));
+    let token = bench.far.open(Order::Echo)?;
+    let address = bench.target(layer);
+    let socket = far::datagrams(token, address)?;
+    let probing =
+        Probing::start(socket, every.unwrap_or(WAITING)).map_err(|source| FarError::Data {
+            what: "send probes",
+            address,
+            source,
+        })?;
+    let beside = Beside {
+        token,
+        probing,
+        keep: every.is_some(),
+    };
+    wait_quiet(bench, layer, &beside);
+    Ok(beside)
+}
+
+fn wait_quiet(bench: &Bench<'_>, layer: &LayerAddress, beside: &Beside) {
+    let deadline = Instant::now().after(PATIENCE);
+    let idle = bench.idle_us.get(layer).copied();
+    while Instant::now() < deadline && !bench.cancelled() {
+        Instant::now().after(Duration::from_millis(20)).wait();
+        let probes = beside.probing.so_far();
+        let answers: Vec<f64> = probes.iter().filter_map(rtt_us).collect();
+        let latest = &answers[answers.len().saturating_sub(QUIET)..];
+        let quiet = match idle {
+            Some(idle) => latest
+                .iter()
+                .filter(|&&rtt| rtt < 1.5 * idle + 5_000.0)
+                .count(),
+            None => latest.len(),
+        };
+        if quiet >= QUIET {
+            return;
+        }
+    }
+}
+
+pub(crate) fn rtt_us(probe: &Probe) -> Option<f64> {
+    probe.rtt_ns.map(|ns| ns as f64 / 1e3)
+}
+
+impl Beside {
+    /// The latest round trip, µs, and the share that was lost (of those old enough to tell).
+    pub(crate) fn live(&self) -> (Option<f64>, Option<f64>) {
+        let probes = self.probing.so_far();
+        let latest = probes.iter().rev().find_map(rtt_us);
+        let old = &probes[..probes.len().saturating_sub(200)];
+        let lost = old.iter().filter(|p| p.rtt_ns.is_none()).count();
+        let share = (!old.is_empty()).then(|| lost as f64 / old.len() as f64);
+        (latest, share)
+    }
+
+    /// Ends the probes; what counts is what was sent in `window`, µs after `zero`.
+    pub(crate) fn finish(
+        self,
+        bench: &mut Bench<'_>,
+        zero: Instant,
+        window: [i64; 2],
+    ) -> Result<Option<Probes>, FarError> {
+        let probes = self.probing.finish();
+        bench.far.finish(self.token)?;
+        Ok(self.keep.then(|| summarise(&probes, zero, window)))
+    }
+}
+
+/// What probes say.
+pub(crate) fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Probes {
+    let at = |p: &Probe| p.sent.since(zero) / 1000;
+    let counted: Vec<&Probe> = probes
+        .iter()
+        .filter(|p| (window[0]..window[1]).contains(&at(p)))
+        .collect();
+    let rtts: Vec<f64> = counted.iter().filter_map(|p| rtt_us(p)).collect();
+    let mut series = Series {
+        at_us: probes.iter().map(at).collect(),
+        ..Series::default()
+    };
+    series.push("rtt_ns", probes.iter().map(|p| p.rtt_ns).collect());
+    let percentile = |p, enough| {
+        (rtts.len() >= enough)
+            .then(|| stats::percentile(&rtts, p))
+            .flatten()
+    };
+    let lost = counted.len() - rtts.len();
+    Probes {
+        sent: counted.len() as u64,
+        n: rtts.len() as u64,
+        lost: lost as f64 / counted.len().max(1) as f64,
+        min_us: rtts.iter().copied().reduce(f64::min),
+        mean_us: stats::mean(&rtts),
+        p50_us: stats::median(&rtts),
+        p95_us: percentile(95.0, ENOUGH_95),
+        p99_us: percentile(99.0, ENOUGH_99),
+        kernel_times: true,
+        series: Some(series),
+    }
+}

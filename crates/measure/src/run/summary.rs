@@ -1,0 +1,208 @@
+//! What the samples say together: figures of each key, and ratios between keys.
+
+use std::collections::BTreeMap;
+
+use model::{
+    row::Layer,
+    run::{FIGURES, Figure, Key, Ratio, Sample, Spread},
+};
+
+/// Drift that chance alone would show less often than this is told.
+const SURE: f64 = 0.01;
+
+/// Fewest values of which a 95th or 99th percentile is told.
+const ENOUGH_95: usize = 20;
+const ENOUGH_99: usize = 100;
+
+/// Figures over the valid samples, by key and in the order of [`FIGURES`].
+pub fn figures(samples: &[Sample]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (key, samples) in by_key(samples) {
+        for kind in FIGURES {
+            let points = points(&samples, kind.name);
+            if points.is_empty() {
+                continue;
+            }
+            let values: Vec<f64> = points.iter().map(|p| p.1).collect();
+            if let Some(spread) = spread(&values) {
+                figures.push(Figure {
+                    key: key.clone(),
+                    kind: kind.name.to_owned(),
+                    spread,
+                    drift: drift(&points, spread.median),
+                });
+            }
+        }
+    }
+    figures
+}
+
+fn by_key(samples: &[Sample]) -> BTreeMap<&Key, Vec<&Sample>> {
+    let mut keys: BTreeMap<&Key, Vec<&Sample>> = BTreeMap::new();
+    for sample in samples.iter().filter(|s| s.valid) {
+        keys.entry(&sample.key).or_default().push(sample);
+    }
+    keys
+}
+
+/// Times (s) and values of a kind of figure.
+fn points(samples: &[&Sample], kind: &str) -> Vec<(f64, f64)> {
+    samples
+        .iter()
+        .filter_map(|s| Some((s.at_us as f64 / 1e6, value(s, kind)?)))
+        .collect()
+}
+
+/// The value of a figure in a sample.
+pub(crate) fn value(sample: &Sample, kind: &str) -> Option<f64> {
+    let tcp = sample.tcp.as_ref();
+    let udp = sample.udp.as_ref();
+    let probes = sample.probes.as_ref();
+    let short = sample.short.as_ref();
+    match kind {
+        "goodput_bps" => tcp.map(|t| t.goodput_bps),
+        "capacity_bps" => sample.capacity_bps,
+        "udp_lost" => udp.map(|u| u.lost),
+        "udp_reordered" => udp.map(|u| u.reordered as f64 / u.received.max(1) as f64),
+        "udp_jitter_us" => udp?.jitter_us,
+        "retransmitted" => {
+            let flows = &tcp?.flows;
+            let shares: Vec<f64> = flows.iter().filter_map(|f| f.retransmitted).collect();
+            stats::mean(&shares)
+        }
+        "rtt_p50_us" => probes?.p50_us,
+        "rtt_p95_us" => probes?.p95_us,
+        "rtt_p99_us" => probes?.p99_us,
+        "probe_lost" => probes.map(|p| p.lost),
+        "tcp_rtt_p50_us" => {
+            let rtts: Vec<f64> = tcp?.flows.iter().filter_map(|f| f.rtt_p50_us).collect();
+            stats::median(&rtts)
+        }
+        "complete_p50_us" => short?.complete_p50_us,
+        "complete_p95_us" => short?.complete_p95_us,
+        "pmtu_bytes" => {
+            let pmtu = sample.pmtu.as_ref()?;
+            pmtu.up.zip(pmtu.down).map(|(u, d)| f64::from(u.min(d)))
+        }
+        "near_cpu_s_per_gb" => cpu_per_gb(sample.near.as_ref(), tcp?.bytes),
+        "far_cpu_s_per_gb" => cpu_per_gb(sample.far.as_ref(), tcp?.bytes),
+        _ => None,
+    }
+}
+
+/// Processor time of the whole host for each 10^9 bytes of payload.
+fn cpu_per_gb(evidence: Option<&model::evidence::Evidence>, bytes: u64) -> Option<f64> {
+    let evidence = evidence?;
+    let cores = &evidence.cpu.as_ref()?.cores;
+    if cores.is_empty() || bytes == 0 {
+        return None;
+    }
+    let busy: f64 = cores.iter().map(|c| 1.0 - c.idle).sum();
+    let seconds = busy * evidence.interval_us as f64 / 1e6;
+    Some(seconds / (bytes as f64 / 1e9))
+}
+
+fn spread(values: &[f64]) -> Option<Spread> {
+    let interval = stats::StopRule::interval(values);
+    let percentile = |p, enough| {
+        (values.len() >= enough)
+            .then(|| stats::percentile(values, p))
+            .flatten()
+    };
+    Some(Spread {
+        n: values.len(),
+        median: stats::median(values)?,
+        mean: stats::mean(values)?,
+        sd: stats::standard_deviation(values),
+        p95: percentile(95.0, ENOUGH_95),
+        p99: percentile(99.0, ENOUGH_99),
+        low: interval.map(|i| i.low),
+        high: interval.map(|i| i.high),
+    })
+}
+
+fn drift(points: &[(f64, f64)], center: f64) -> Option<f64> {
+    let drift = stats::drift(points).filter(|d| d.p < SURE)?;
+    let span = points.last()?.0 - points.first()?.0;
+    (center > 0.0).then(|| drift.slope * span / center)
+}
+
+/// Ratios of the tunnel over the path below it, and of each congestion control over cubic.
+pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
+    let keys = by_key(samples);
+    let mut ratios = Vec::new();
+    for (&of, above) in &keys {
+        for to in references(of) {
+            let Some(below) = keys.get(&to) else {
+                continue;
+            };
+            ratios.extend(
+                FIGURES
+                    .iter()
+                    .filter_map(|kind| ratio((of, above), (&to, below), kind.name)),
+            );
+        }
+    }
+    ratios
+}
+
+/// What a key is to be compared with.
+fn references(key: &Key) -> Vec<Key> {
+    let mut references = Vec::new();
+    if key.layer == Layer::Tunnel {
+        let layer = Layer::Underlay;
+        references.push(Key {
+            layer,
+            ..key.clone()
+        });
+    }
+    if key.cc.as_ref().is_some_and(|cc| cc != "cubic") {
+        let cc = Some("cubic".to_owned());
+        references.push(Key { cc, ..key.clone() });
+    }
+    references
+}
+
+/// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each block,
+/// so that what a block has in common falls out.
+fn ratio(
+    (of, above): (&Key, &[&Sample]),
+    (to, below): (&Key, &[&Sample]),
+    kind: &str,
+) -> Option<Ratio> {
+    let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
+        samples
+            .iter()
+            .filter_map(|s| Some((s.block, value(s, kind)?)))
+            .collect()
+    };
+    let (above, below) = (values(above), values(below));
+    let all = |v: &[(u32, f64)]| v.iter().map(|p| p.1).collect::<Vec<_>>();
+    let pairs: Vec<f64> = above
+        .iter()
+        .filter_map(|(block, a)| {
+            let (_, b) = below.iter().find(|(other, _)| other == block)?;
+            (*b > 0.0 && *block > 0).then(|| a / b)
+        })
+        .collect();
+    let paired = pairs.len() == above.len() && pairs.len() == below.len();
+    let found = if paired {
+        stats::paired_ratio(&pairs)
+    } else {
+        stats::ratio(&all(&above), &all(&below))
+    };
+    let plain = || {
+        let (a, b) = (stats::median(&all(&above))?, stats::median(&all(&below))?);
+        (b > 0.0).then(|| a / b)
+    };
+    Some(Ratio {
+        of: of.clone(),
+        to: to.clone(),
+        kind: kind.to_owned(),
+        ratio: found.map_or_else(plain, |r| Some(r.value))?,
+        low: found.map(|r| r.interval.low),
+        high: found.map(|r| r.interval.high),
+        n_of: above.len(),
+        n_to: below.len(),
+    })
+}

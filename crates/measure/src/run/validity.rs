@@ -1,0 +1,101 @@
+//! Whether a sample counts: what would make it say something else than it seems to.
+
+use std::net::IpAddr;
+
+use model::{
+    cell::Direction,
+    facts::HostFacts,
+    run::{Invalid, Run, Sample},
+};
+use sys::clock;
+
+use super::{Target, layers::own_address, schedule::Task, session::Bench};
+use crate::host;
+
+/// Busy share of a processor from which it, and not the path, may have set the pace.
+const BUSY: f64 = 0.97;
+
+/// A clock that was set by more than this did not just drift: NTP slews by at most 500 ppm.
+const STEP_NS: i64 = 5_000_000;
+
+/// The state of things before a step.
+pub(crate) struct Guard {
+    offset: u64,
+    far: IpAddr,
+    route: Option<IpAddr>,
+    lab: bool,
+}
+
+impl Guard {
+    pub(crate) fn set(_bench: &Bench<'_>, task: &Task, lab: bool) -> Self {
+        Self {
+            offset: clock::realtime_offset(),
+            far: task.layer.far,
+            route: own_address(task.layer.far).ok(),
+            lab,
+        }
+    }
+
+    /// Marks samples that do not count.
+    pub(crate) fn judge(&self, _bench: &Bench<'_>, samples: &mut [Sample]) {
+        let by_ns = clock::realtime_offset().wrapping_sub(self.offset) as i64;
+        let route = own_address(self.far).ok();
+        for sample in samples {
+            if by_ns.abs() > STEP_NS {
+                let by_us = by_ns / 1000;
+                sample.invalid.push(Invalid::ClockStep { by_us });
+            }
+            if route != self.route {
+                let text =
+                    |r: Option<IpAddr>| r.map_or("none".to_owned(), |ip| format!("from {ip}"));
+                sample.invalid.push(Invalid::RouteChanged {
+                    before: text(self.route),
+                    after: text(route),
+                });
+            }
+            if !self.lab {
+                sample.invalid.extend(processor(sample));
+            }
+        }
+    }
+}
+
+/// A sender or receiver without processor time to spare. Latency and requests do not count by it:
+/// they say so themselves.
+fn processor(sample: &Sample) -> Option<Invalid> {
+    sample.tcp.as_ref()?;
+    let busiest = |evidence: &Option<model::evidence::Evidence>| {
+        evidence
+            .as_ref()?
+            .cpu
+            .as_ref()?
+            .busiest()
+            .filter(|b| *b >= BUSY)
+    };
+    let (near, far) = (busiest(&sample.near), busiest(&sample.far));
+    let (sender, receiver) = match sample.key.direction? {
+        Direction::Down => (far, near),
+        Direction::Up => (near, far),
+    };
+    sender
+        .map(|share| Invalid::SenderProcessor { share })
+        .or(receiver.map(|share| Invalid::ReceiverProcessor { share }))
+}
+
+/// Takes the facts of both ends again, and keeps them where something has changed.
+pub(crate) fn facts_after(
+    bench: &mut Bench<'_>,
+    run: &mut Run,
+    targets: &[Target],
+    own: Option<IpAddr>,
+) {
+    let near = host::facts(targets.last().map(|t| t.far));
+    run.near.facts_after = changed(&run.near.facts, near);
+    if let Ok(far) = bench.far.facts(own) {
+        run.far.facts_after = changed(&run.far.facts, far);
+    }
+}
+
+fn changed(before: &HostFacts, after: HostFacts) -> Option<HostFacts> {
+    (*before != after).then_some(after)
+}

@@ -1,0 +1,245 @@
+//! What a client and the server agreed on: a load or a service, what has come in for it, and what
+//! runs of it.
+
+use std::{
+    net::{TcpStream, UdpSocket},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use sys::{clock::Instant, socket};
+use traffic::{
+    load::{
+        echo::Echo,
+        tcp::{self, TcpLoad},
+        udp::{self, UdpLoad},
+    },
+    tcp::Role,
+    wire::message::{Limits, Order, Outcome, TcpOrder, UdpOrder},
+};
+
+use super::registry::{Arrival, Taker};
+
+/// How long after its start a load waits for what belongs to it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Longest and shortest time between looks.
+const LOOK: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
+
+/// Streams and sockets that have come in.
+#[derive(Default)]
+struct Came {
+    streams: Vec<(u16, TcpStream)>,
+    socket: Option<UdpSocket>,
+    echoes: Vec<Echo>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    came: Mutex<Came>,
+    changed: Condvar,
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, Came> {
+        self.came.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `ready` holds, and takes what it gives.
+    fn wait<T>(&self, mut ready: impl FnMut(&mut Came) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now().after(PATIENCE);
+        let mut came = self.lock();
+        loop {
+            if let Some(value) = ready(&mut came) {
+                return Some(value);
+            }
+            let left = deadline.since(Instant::now());
+            let left = Duration::from_nanos(u64::try_from(left).ok().filter(|ns| *ns > 0)?);
+            came = self
+                .changed
+                .wait_timeout(came, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+/// An agreement.
+pub(crate) struct Agreement {
+    order: Order,
+    rate_bps: Option<u64>,
+    bytes_left: Option<u64>,
+    waiting: Arc<Waiting>,
+    running: Running,
+}
+
+enum Running {
+    Not,
+    Tcp(TcpLoad),
+    Udp(UdpLoad),
+}
+
+impl Agreement {
+    /// Agrees to an order, or says why not.
+    pub(crate) fn new(order: Order, limits: &Limits, left: Option<u64>) -> Result<Self, String> {
+        match &order {
+            Order::Tcp(tcp) => check_tcp(tcp, limits)?,
+            Order::Udp(udp) => check_udp(udp, limits, left)?,
+            Order::Echo => {}
+            Order::Short { .. } | Order::Http { .. } | Order::Quic { .. } => {
+                return Err("this server does not do that".to_owned());
+            }
+        }
+        if left == Some(0) {
+            return Err("the limit of bytes is reached".to_owned());
+        }
+        Ok(Self {
+            order,
+            rate_bps: limits.rate_bps,
+            bytes_left: left,
+            waiting: Arc::default(),
+            running: Running::Not,
+        })
+    }
+
+    /// Takes what comes in for it.
+    pub(crate) fn taker(&self) -> Taker {
+        let waiting = self.waiting.clone();
+        let echo = matches!(self.order, Order::Echo);
+        let flows = match &self.order {
+            Order::Tcp(tcp) => usize::from(tcp.flows),
+            _ => 0,
+        };
+        Arc::new(move |arrival| {
+            let mut came = waiting.lock();
+            match arrival {
+                Arrival::Stream(index, stream) if came.streams.len() < flows => {
+                    came.streams.push((index, stream));
+                }
+                Arrival::Socket(socket) if echo && came.echoes.is_empty() => {
+                    came.echoes.extend(Echo::start(socket).ok());
+                }
+                Arrival::Socket(socket) if !echo => came.socket = Some(socket),
+                // More than was agreed on.
+                Arrival::Stream(..) | Arrival::Socket(_) => {}
+            }
+            waiting.changed.notify_all();
+        })
+    }
+
+    /// Starts the load, once all that belongs to it has come in.
+    pub(crate) fn start(&mut self) -> Result<(), String> {
+        self.running = match &self.order {
+            Order::Tcp(order) => Running::Tcp(self.start_tcp(order)?),
+            Order::Udp(order) => Running::Udp(self.start_udp(order)?),
+            _ => return Err("there is nothing to start".to_owned()),
+        };
+        Ok(())
+    }
+
+    fn start_tcp(&self, order: &TcpOrder) -> Result<TcpLoad, String> {
+        let mut streams = self
+            .waiting
+            .wait(|came| {
+                (came.streams.len() == usize::from(order.flows))
+                    .then(|| std::mem::take(&mut came.streams))
+            })
+            .ok_or("its connections did not arrive")?;
+        streams.sort_by_key(|(index, _)| *index);
+        let streams: Vec<_> = streams.into_iter().map(|(_, stream)| stream).collect();
+        if let (true, Some(cc)) = (order.send, &order.cc) {
+            for stream in &streams {
+                socket::set_congestion(stream, cc)
+                    .map_err(|e| format!("congestion control {cc}: {e}"))?;
+            }
+        }
+        let terms = tcp::Terms {
+            role: if order.send {
+                Role::Sender
+            } else {
+                Role::Receiver
+            },
+            zero: Instant::now(),
+            duration: Duration::from_micros(order.duration_us),
+            look: Duration::from_micros(order.look_us).clamp(LOOK[0], LOOK[1]),
+            rate_bps: self.rate_bps,
+            bytes: self.bytes_left,
+        };
+        TcpLoad::start(streams, terms).map_err(|e| e.to_string())
+    }
+
+    fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, String> {
+        let socket = self
+            .waiting
+            .wait(|came| came.socket.take())
+            .ok_or("its datagrams did not arrive")?;
+        let terms = udp::Terms {
+            rate_bps: order.rate_bps,
+            payload: order.payload as usize,
+            zero: Instant::now(),
+            duration: Duration::from_micros(order.duration_us),
+        };
+        let load = if order.send {
+            UdpLoad::send(socket, terms)
+        } else {
+            UdpLoad::receive(socket, terms)
+        };
+        load.map_err(|e| e.to_string())
+    }
+
+    /// Payload bytes it has moved.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.running {
+            Running::Not => 0,
+            Running::Tcp(load) => load.bytes(),
+            Running::Udp(load) => load.bytes(),
+        }
+    }
+
+    /// Ends it and says what came of it.
+    pub(crate) fn finish(self) -> Outcome {
+        for echo in std::mem::take(&mut self.waiting.lock().echoes) {
+            echo.finish();
+        }
+        match self.running {
+            Running::Not => Outcome::Nothing,
+            Running::Tcp(load) => Outcome::Tcp(load.finish()),
+            Running::Udp(load) => Outcome::Udp(load.finish()),
+        }
+    }
+}
+
+fn check_time(duration_us: u64, limits: &Limits) -> Result<(), String> {
+    match limits.time_s {
+        Some(most) if duration_us as f64 / 1e6 > most => {
+            Err(format!("a load may last {most} s here"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_tcp(order: &TcpOrder, limits: &Limits) -> Result<(), String> {
+    if order.flows == 0 || u32::from(order.flows) > limits.flows {
+        return Err(format!(
+            "a load may have 1 to {} connections here",
+            limits.flows
+        ));
+    }
+    check_time(order.duration_us, limits)
+}
+
+fn check_udp(order: &UdpOrder, limits: &Limits, left: Option<u64>) -> Result<(), String> {
+    if let Some(most) = limits.rate_bps
+        && order.rate_bps > most
+    {
+        return Err(format!("the rate may be {most} bit/s here"));
+    }
+    if !(17..=65_507).contains(&order.payload) || order.rate_bps == 0 {
+        return Err("a datagram has 17 to 65507 bytes, and a rate is not 0".to_owned());
+    }
+    let bytes = order.rate_bps as f64 / 8.0 * order.duration_us as f64 / 1e6;
+    if left.is_some_and(|left| bytes > left as f64) {
+        return Err("this would pass the limit of bytes".to_owned());
+    }
+    check_time(order.duration_us, limits)
+}

@@ -1,0 +1,134 @@
+//! The far end: a server that measures with whoever holds its key.
+//!
+//! One thread looks at new connections (the gate), one for each UDP socket proves addresses, and
+//! each client that has proved to hold the key gets one more, and one for each connection of its
+//! loads. What a client can cost is bounded by [`Config`].
+
+mod agreement;
+mod gate;
+mod registry;
+mod session;
+mod udp;
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use sys::socket::{self, TcpOptions};
+use traffic::wire::{Key, message::Limits};
+
+use registry::Registry;
+
+/// What a server allows, and to whom.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The key that clients must hold.
+    pub key: Key,
+    /// What one client may ask for.
+    pub limits: Limits,
+    /// Clients at once.
+    pub clients: usize,
+    /// Version of the program, told to clients.
+    pub program: String,
+}
+
+/// A server whose sockets are bound: privileges may be dropped before [`Server::run`].
+pub struct Server {
+    config: Arc<Config>,
+    listeners: Vec<TcpListener>,
+    sockets: Vec<UdpSocket>,
+}
+
+/// What happens on a server, for its log.
+#[derive(Debug)]
+pub enum Event {
+    /// A client came in.
+    Came(SocketAddr),
+    /// It asked for this.
+    Asked(SocketAddr, String),
+    /// It left, or was cut off because of this.
+    Left(SocketAddr, Option<String>),
+    /// One was turned away because of this.
+    Refused(SocketAddr, String),
+}
+
+/// Takes the events of a server; called from several threads.
+pub type Log = Arc<dyn Fn(Event) + Send + Sync>;
+
+/// What all threads of a server share.
+pub(crate) struct Shared {
+    config: Arc<Config>,
+    registry: Registry,
+    sessions: AtomicUsize,
+    stop: Arc<AtomicBool>,
+    log: Log,
+}
+
+impl Shared {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Server {
+    /// Binds one TCP and one UDP socket of the same number to each address.
+    pub fn bind(addresses: &[SocketAddr], config: Config) -> io::Result<Self> {
+        let name = |address: &SocketAddr, e: io::Error| {
+            io::Error::new(e.kind(), format!("listen on {address}: {e}"))
+        };
+        let mut listeners = Vec::new();
+        let mut sockets = Vec::new();
+        for address in addresses {
+            let options = TcpOptions {
+                own_family: true,
+                ..TcpOptions::default()
+            };
+            let listener =
+                socket::tcp_listener(*address, &options).map_err(|e| name(address, e))?;
+            // With port 0 the kernel has chosen one; UDP must have the same.
+            let bound = listener.local_addr()?;
+            sockets.push(socket::udp_shared_own_family(bound).map_err(|e| name(&bound, e))?);
+            listeners.push(listener);
+        }
+        Ok(Self {
+            config: Arc::new(config),
+            listeners,
+            sockets,
+        })
+    }
+
+    /// The addresses it listens on.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners
+            .iter()
+            .filter_map(|l| l.local_addr().ok())
+            .collect()
+    }
+
+    /// Serves until `stop` is set.
+    pub fn run(self, stop: Arc<AtomicBool>, log: Log) -> io::Result<()> {
+        let shared = Arc::new(Shared {
+            config: self.config,
+            registry: Registry::default(),
+            sessions: AtomicUsize::new(0),
+            stop,
+            log,
+        });
+        let provers = self
+            .sockets
+            .into_iter()
+            .map(|socket| udp::start(socket, shared.clone()))
+            .collect::<io::Result<Vec<_>>>()?;
+        let result = gate::run(&self.listeners, &shared);
+        shared.stop.store(true, Ordering::Relaxed);
+        for thread in provers {
+            let _ = thread.join();
+        }
+        result
+    }
+}

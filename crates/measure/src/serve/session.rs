@@ -1,0 +1,172 @@
+//! One client: its requests, in turn.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use traffic::wire::{
+    Channel, ChannelError, Token,
+    message::{Outcome, Reply, Request, Welcome},
+};
+
+use super::{Event, Shared, agreement::Agreement};
+use crate::host;
+
+/// How long a client may be silent. It sends a ping more often than this.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Agreements of one client at once: one load or service each.
+const AGREEMENTS: usize = 32;
+
+/// Counts a session for as long as it lives.
+struct Counted(Arc<Shared>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Starts a session in a thread of its own.
+pub(crate) fn start(channel: Channel, peer: SocketAddr, shared: &Arc<Shared>) {
+    shared.sessions.fetch_add(1, Ordering::Relaxed);
+    let counted = Counted(shared.clone());
+    let body = move || {
+        let shared = &counted.0;
+        (shared.log)(Event::Came(peer));
+        let mut session = Session::new(channel, peer, shared.clone());
+        let why = match session.serve() {
+            Ok(()) => None,
+            Err(error) => Some(error.to_string()),
+        };
+        drop(session);
+        (shared.log)(Event::Left(peer, why));
+    };
+    let spawned = std::thread::Builder::new()
+        .name("session".to_owned())
+        .stack_size(256 << 10)
+        .spawn(body);
+    if let Err(error) = spawned {
+        (shared.log)(Event::Refused(peer, format!("no thread for it: {error}")));
+    }
+}
+
+struct Session {
+    channel: Channel,
+    peer: SocketAddr,
+    shared: Arc<Shared>,
+    agreements: HashMap<Token, Agreement>,
+    mark: Option<host::Mark>,
+    /// Bytes it has moved in loads that are over.
+    bytes: u64,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for (token, agreement) in self.agreements.drain() {
+            self.shared.registry.remove(token);
+            let _ = agreement.finish();
+        }
+    }
+}
+
+impl Session {
+    fn new(channel: Channel, peer: SocketAddr, shared: Arc<Shared>) -> Self {
+        Self {
+            channel,
+            peer,
+            shared,
+            agreements: HashMap::new(),
+            mark: None,
+            bytes: 0,
+        }
+    }
+
+    fn serve(&mut self) -> Result<(), ChannelError> {
+        self.channel.set_patience(Some(PATIENCE))?;
+        while !self.shared.stopped() {
+            let request = match self.channel.receive() {
+                Ok(Request::Bye) => return Ok(()),
+                Ok(request) => request,
+                // Gone without a word: nothing is wrong at this end.
+                Err(ChannelError::Io(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
+            let reply = self.reply(request);
+            self.channel.send(&reply)?;
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, request: Request) -> Reply {
+        let result = match request {
+            Request::Hello { .. } => Ok(Reply::Welcome(self.welcome())),
+            Request::Facts { toward } => Ok(Reply::Facts {
+                facts: Box::new(host::facts(Some(
+                    toward.unwrap_or(self.peer.ip().to_canonical()),
+                ))),
+            }),
+            Request::Mark => {
+                self.mark = Some(host::Mark::now(self.peer.ip().to_canonical()));
+                Ok(Reply::Done)
+            }
+            Request::Evidence => self.evidence(),
+            Request::Open(order) => self.open(order),
+            Request::Start { token } => self.start(token),
+            Request::Finish { token } => self.finish(token),
+            Request::Ping | Request::Bye => Ok(Reply::Done),
+        };
+        result.unwrap_or_else(|why| Reply::No { why })
+    }
+
+    fn welcome(&self) -> Welcome {
+        Welcome {
+            program: self.shared.config.program.clone(),
+            abilities: Vec::new(),
+            congestion: host::congestion(),
+            limits: self.shared.config.limits,
+        }
+    }
+
+    fn evidence(&mut self) -> Result<Reply, String> {
+        let mark = self.mark.take().ok_or("no mark was set")?;
+        Ok(Reply::Evidence {
+            evidence: Box::new(mark.evidence()),
+        })
+    }
+
+    fn open(&mut self, order: traffic::wire::message::Order) -> Result<Reply, String> {
+        if self.agreements.len() >= AGREEMENTS {
+            return Err(format!("more than {AGREEMENTS} loads at once"));
+        }
+        let limits = &self.shared.config.limits;
+        (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
+        let left = limits.bytes.map(|most| most.saturating_sub(self.bytes));
+        let agreement = Agreement::new(order, limits, left)?;
+        let token = Token::generate().map_err(|e| e.to_string())?;
+        self.shared.registry.add(token, agreement.taker());
+        self.agreements.insert(token, agreement);
+        Ok(Reply::Opened { token })
+    }
+
+    fn start(&mut self, token: Token) -> Result<Reply, String> {
+        let agreement = self.agreements.get_mut(&token).ok_or("no such load")?;
+        agreement.start()?;
+        Ok(Reply::Done)
+    }
+
+    fn finish(&mut self, token: Token) -> Result<Reply, String> {
+        let agreement = self.agreements.remove(&token).ok_or("no such load")?;
+        self.shared.registry.remove(token);
+        self.bytes += agreement.bytes();
+        let outcome: Outcome = agreement.finish();
+        Ok(Reply::Finished {
+            outcome: Box::new(outcome),
+        })
+    }
+}

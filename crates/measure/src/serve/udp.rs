@@ -1,0 +1,78 @@
+//! The UDP port: proves addresses and makes a socket of its own for each that is proved.
+
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use sys::socket;
+use traffic::wire::{
+    datagram::{Datagram, GREETING},
+    key,
+    prove::Prover,
+};
+
+use super::{Shared, registry::Arrival};
+
+/// Starts to prove addresses on one UDP socket.
+pub(crate) fn start(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+    socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+    let prover = Prover::new(&key::random()?);
+    std::thread::Builder::new()
+        .name("prove".to_owned())
+        .stack_size(128 << 10)
+        .spawn(move || {
+            while !shared.stopped() {
+                let mut bytes = [0; GREETING + 1];
+                if let Ok((n, from)) = socket.recv_from(&mut bytes) {
+                    answer(&socket, &prover, &shared, &bytes[..n], from);
+                }
+            }
+        })
+}
+
+/// Answers one datagram. What is sent back is never longer than what came, and strangers get
+/// nothing at all.
+fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], from: SocketAddr) {
+    match Datagram::parse(bytes) {
+        Some(Datagram::Hello(token)) if shared.registry.find(token).is_some() => {
+            let challenge = Datagram::Challenge(token, prover.challenge(token, from));
+            let _ = socket.send_to(&challenge.greeting(), from);
+        }
+        Some(Datagram::Prove(token, secret)) if prover.proves(token, from, &secret) => {
+            let Some(taker) = shared.registry.find(token) else {
+                return;
+            };
+            // A second `Prove`, sent because the answer was lost, finds the socket taken; its
+            // answer comes from there.
+            match connected(socket, from) {
+                Ok(own) => {
+                    let _ = own.send(&Datagram::Proved(token).greeting());
+                    taker(Arrival::Socket(own));
+                }
+                Err(error) => (shared.log)(super::Event::Refused(
+                    from,
+                    format!("no socket for its datagrams: {error}"),
+                )),
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A socket of the same port that gets the datagrams of one peer.
+fn connected(socket: &UdpSocket, peer: SocketAddr) -> io::Result<UdpSocket> {
+    let mut local = socket.local_addr()?;
+    if local.ip().is_unspecified() {
+        // The address the route chooses, from which the challenge was sent too.
+        let asking = UdpSocket::bind(SocketAddr::new(local.ip(), 0))?;
+        asking.connect(peer)?;
+        local.set_ip(asking.local_addr()?.ip());
+    }
+    let own = socket::udp_shared_own_family(local)?;
+    own.connect(peer)?;
+    Ok(own)
+}

@@ -1,0 +1,189 @@
+//! A server and a run against it, over loopback.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
+
+use measure::{
+    far::FarError,
+    plans,
+    run::{Event, Start, Target, measure},
+    serve::{Config, Server},
+};
+use model::{row::Layer, run::Run, units::Seed};
+use traffic::wire::{Key, message::Limits};
+
+struct Running {
+    address: SocketAddr,
+    key: Key,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start(limits: Limits) -> Self {
+        let key = Key::generate().unwrap();
+        let config = Config {
+            key: key.clone(),
+            limits,
+            clients: 4,
+            program: "test".to_owned(),
+        };
+        let server = Server::bind(&["127.0.0.1:0".parse().unwrap()], config).unwrap();
+        let address = server.addresses()[0];
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = stop.clone();
+        let thread = std::thread::spawn(move || server.run(told, Arc::new(|_| {})).unwrap());
+        Self {
+            address,
+            key,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    fn measure(&self, plan: &str, key: &Key) -> Result<Run, FarError> {
+        let plan = plans::parse(plan).unwrap();
+        let start = Start {
+            control: self.address,
+            key,
+            plan: &plan,
+            seed: Seed(1),
+            targets: &[Target {
+                layer: Layer::Underlay,
+                far: self.address.ip(),
+            }],
+            program: "test",
+            id: "0".repeat(16),
+            started_us: 0,
+            lab: false,
+            cancel: &AtomicBool::new(false),
+        };
+        measure(start, &mut |event| {
+            if let Event::Note(note) = event {
+                eprintln!("{note}");
+            }
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn limits() -> Limits {
+    Limits {
+        flows: 8,
+        ..Limits::default()
+    }
+}
+
+const PLAN: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "idle"
+duration_s = 0.3
+[[step]]
+kind = "pmtu"
+duration_s = 1
+[[step]]
+kind = "udp"
+direction = "down"
+rate_bps = 8_000_000
+payload = 1000
+duration_s = 0.5
+[[step]]
+kind = "udp"
+direction = "up"
+rate_bps = 8_000_000
+payload = 1000
+duration_s = 0.5
+[[step]]
+kind = "tcp"
+direction = "both"
+flows = 2
+cc = ["reno"]
+warmup_s = 0.2
+duration_s = 0.6
+repeat = true
+"#;
+
+#[test]
+fn a_run_over_loopback_has_a_sample_of_every_step() {
+    let server = Running::start(limits());
+    let run = server.measure(PLAN, &server.key).unwrap();
+    assert_eq!(run.cut_short, None);
+    let names: Vec<String> = run.samples.iter().map(|s| s.key.to_string()).collect();
+    assert_eq!(
+        names,
+        [
+            "underlay/v4 idle",
+            "underlay/v4 pmtu",
+            "underlay/v4 udp down 8mbit",
+            "underlay/v4 udp up 8mbit",
+            "underlay/v4 tcp down opposed x2 reno",
+            "underlay/v4 tcp up opposed x2 reno",
+        ]
+    );
+    for sample in &run.samples {
+        let processor = sample
+            .invalid
+            .iter()
+            .all(|i| i.to_string().contains("busy"));
+        assert!(sample.valid || processor, "{:?}", sample.invalid);
+        if let Some(udp) = sample.udp {
+            // 8 Mbit/s of 1000 bytes for half a second.
+            assert_eq!((udp.sent, udp.lost), (500, 0.0));
+        }
+        if let Some(tcp) = &sample.tcp {
+            assert_eq!(tcp.cc_used.as_deref(), Some("reno"));
+            assert_eq!(tcp.flows.len(), 2);
+            assert!(tcp.goodput_bps > 1e6);
+            let series = tcp.flows[0].series.as_ref().unwrap();
+            assert!(series.columns.contains_key("min_rtt_us"));
+        }
+    }
+    let text = serde_json::to_vec(&run).unwrap();
+    assert!(Run::parse(&text).unwrap() == run, "read back as another");
+}
+
+#[test]
+fn without_the_key_nothing_is_measured() {
+    let server = Running::start(limits());
+    let error = server.measure(PLAN, &Key::OPEN).unwrap_err();
+    assert!(error.to_string().contains("--key"), "{error}");
+}
+
+#[test]
+fn what_a_server_does_not_allow_is_kept_as_failed() {
+    let server = Running::start(Limits {
+        rate_bps: Some(1_000_000),
+        flows: 1,
+        time_s: Some(0.1),
+        bytes: None,
+    });
+    let run = server.measure(PLAN, &server.key).unwrap();
+    let why = |name: &str| {
+        let sample = run
+            .samples
+            .iter()
+            .find(|s| s.key.to_string().contains(name));
+        sample.unwrap().invalid[0].to_string()
+    };
+    assert!(why("udp down").contains("rate"), "{}", why("udp down"));
+    assert!(
+        why("tcp down").contains("connections"),
+        "{}",
+        why("tcp down")
+    );
+}

@@ -1,0 +1,177 @@
+//! The first bytes of a TCP connection, parsed before anything is known of the peer.
+
+use super::{Token, VERSION};
+
+/// Bytes of the first Noise message: an ephemeral key and the tag of an empty payload.
+pub const HANDSHAKE: usize = 48;
+/// Bytes in front: magic and version.
+const HEAD: usize = 5;
+/// Bytes of a greeting for control.
+pub const CONTROL: usize = HEAD + HANDSHAKE;
+/// Bytes of a greeting for data.
+pub const DATA: usize = HEAD + 16 + 2;
+const MAGIC_CONTROL: &[u8; 4] = b"PTWC";
+const MAGIC_DATA: &[u8; 4] = b"PTWD";
+
+/// What a connection wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Greeting {
+    /// To control, with the first message of the handshake.
+    Control([u8; HANDSHAKE]),
+    /// To carry data that was agreed on.
+    Data {
+        /// The agreement.
+        token: Token,
+        /// Number of the connection within it.
+        index: u16,
+    },
+}
+
+/// What is seen of a connection so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// A whole greeting.
+    Whole(Greeting),
+    /// Nothing wrong yet, but more must come: this many bytes in all.
+    More(usize),
+    /// Another version of the protocol.
+    Version(u8),
+    /// Not this protocol.
+    Foreign,
+}
+
+/// Looks at the first bytes of a connection. Never asks for more than [`CONTROL`] bytes.
+pub fn parse(bytes: &[u8]) -> Parsed {
+    let known = bytes.len().min(4);
+    let is = |magic: &[u8; 4]| bytes[..known] == magic[..known];
+    let control = is(MAGIC_CONTROL);
+    if !control && !is(MAGIC_DATA) {
+        return Parsed::Foreign;
+    }
+    match bytes.get(4) {
+        None => return Parsed::More(HEAD),
+        Some(&VERSION) => {}
+        Some(&other) => return Parsed::Version(other),
+    }
+    let whole = if control { CONTROL } else { DATA };
+    let Some(body) = bytes.get(HEAD..whole) else {
+        return Parsed::More(whole);
+    };
+    let greeting = if control {
+        body.first_chunk().map(|first| Greeting::Control(*first))
+    } else {
+        body.split_first_chunk().and_then(|(token, rest)| {
+            Some(Greeting::Data {
+                token: Token(*token),
+                index: u16::from_be_bytes(*rest.first_chunk()?),
+            })
+        })
+    };
+    greeting.map_or(Parsed::Foreign, Parsed::Whole)
+}
+
+impl Greeting {
+    /// The bytes to send.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(CONTROL);
+        match self {
+            Self::Control(first) => {
+                bytes.extend_from_slice(MAGIC_CONTROL);
+                bytes.push(VERSION);
+                bytes.extend_from_slice(first);
+            }
+            Self::Data { token, index } => {
+                bytes.extend_from_slice(MAGIC_DATA);
+                bytes.push(VERSION);
+                bytes.extend_from_slice(&token.0);
+                bytes.extend_from_slice(&index.to_be_bytes());
+            }
+        }
+        bytes
+    }
+}
+
+/// The server's first byte on a control connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Not refused: the second message of the handshake follows.
+    Welcome,
+    /// The key is another.
+    Key,
+    /// As many clients as it takes are there already.
+    Busy,
+    /// It speaks this other version.
+    Version(u8),
+}
+
+impl Refusal {
+    /// The two bytes to send.
+    pub fn bytes(self) -> [u8; 2] {
+        match self {
+            Self::Welcome => [0, VERSION],
+            Self::Key => [1, VERSION],
+            Self::Busy => [2, VERSION],
+            Self::Version(version) => [3, version],
+        }
+    }
+
+    /// Reads the two bytes; `None` if they are no such thing.
+    pub fn parse(bytes: [u8; 2]) -> Option<Self> {
+        Some(match bytes[0] {
+            0 => Self::Welcome,
+            1 => Self::Key,
+            2 => Self::Busy,
+            3 => Self::Version(bytes[1]),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn greetings_come_back_and_every_part_of_one_asks_for_more(
+            token in any::<[u8; 16]>(), index in any::<u16>(), first in any::<[u8; 32]>(),
+        ) {
+            let mut handshake = [7; HANDSHAKE];
+            handshake[..32].copy_from_slice(&first);
+            for greeting in [
+                Greeting::Data { token: Token(token), index },
+                Greeting::Control(handshake),
+            ] {
+                let bytes = greeting.bytes();
+                prop_assert_eq!(parse(&bytes), Parsed::Whole(greeting));
+                for n in 0..bytes.len() {
+                    let Parsed::More(wanted) = parse(&bytes[..n]) else { panic!("{n}") };
+                    prop_assert!(wanted > n && wanted <= bytes.len());
+                }
+            }
+        }
+
+        #[test]
+        fn anything_else_is_refused_without_asking_for_much(bytes in any::<Vec<u8>>()) {
+            if let Parsed::More(wanted) = parse(&bytes) {
+                prop_assert!(wanted <= CONTROL);
+            }
+        }
+    }
+
+    #[test]
+    fn other_protocols_and_versions_are_told_apart() {
+        assert_eq!(parse(b"GET / HTTP/1.1"), Parsed::Foreign);
+        assert_eq!(parse(b"PTWC\x09"), Parsed::Version(9));
+        for refusal in [
+            Refusal::Welcome,
+            Refusal::Key,
+            Refusal::Busy,
+            Refusal::Version(9),
+        ] {
+            assert_eq!(Refusal::parse(refusal.bytes()), Some(refusal));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The shared key, and the tokens that are handed out under it.
+
+use std::{fmt, io, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// What a written key starts with, so that a key is known for one.
+const PREFIX: &str = "ptk1-";
+
+/// A secret that both ends hold: whoever has it may measure.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key([u8; 32]);
+
+/// Why a text is not a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a key: expected {PREFIX} and 64 hexadecimal digits, as `pathtwin serve` prints at its first start"
+)]
+pub struct KeyError;
+
+impl Key {
+    /// The key of a server in open mode, known to all: it keeps nobody out.
+    pub const OPEN: Self = Self([0; 32]);
+
+    /// A new random key.
+    pub fn generate() -> io::Result<Self> {
+        Ok(Self(random()?))
+    }
+
+    /// The key's bytes.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let digits = text.trim().strip_prefix(PREFIX).ok_or(KeyError)?;
+        unhex(digits).map(Self).ok_or(KeyError)
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{}", hex(&self.0))
+    }
+}
+
+/// A key is a secret: it is not to be found in logs.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+/// A random number that says which agreement a connection or datagram belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Token(pub [u8; 16]);
+
+impl Token {
+    /// A new random token.
+    pub fn generate() -> io::Result<Self> {
+        Ok(Self(random()?))
+    }
+}
+
+impl From<Token> for String {
+    fn from(token: Token) -> Self {
+        hex(&token.0)
+    }
+}
+
+impl TryFrom<String> for Token {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        unhex(&text).map(Self).ok_or("not a token")
+    }
+}
+
+/// Random bytes of the kernel.
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    if text.len() != 2 * N || !text.is_ascii() {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let digit = |c: u8| char::from(c).to_digit(16);
+        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_read_as_it_was_written() {
+        let key = Key::generate().unwrap();
+        assert_eq!(key.to_string().parse(), Ok(key.clone()));
+        assert_eq!(format!(" {key}\n").parse(), Ok(key));
+        assert_eq!("ptk1-00".parse::<Key>(), Err(KeyError));
+        assert_eq!("".parse::<Key>(), Err(KeyError));
+        assert_eq!(
+            format!("ptk1-{}", "é".repeat(32)).parse::<Key>(),
+            Err(KeyError)
+        );
+    }
+
+    #[test]
+    fn a_key_is_not_shown_by_debug() {
+        assert_eq!(format!("{:?}", Key::OPEN), "Key(..)");
+    }
+}

@@ -1,0 +1,234 @@
+//! What the two ends say to each other on the control channel. One request, one reply.
+
+use std::net::IpAddr;
+
+use model::{evidence::Evidence, facts::HostFacts, run::Series};
+use serde::{Deserialize, Serialize};
+
+use super::Token;
+
+/// What the near end asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Request {
+    /// The first request.
+    Hello {
+        /// Version of the near program.
+        program: String,
+    },
+    /// The host's facts as seen towards the address this connection comes from.
+    Facts {
+        /// Where the near end is reached, if not where this connection comes from.
+        toward: Option<IpAddr>,
+    },
+    /// Start counting what the host's counters do.
+    Mark,
+    /// What they did since the mark.
+    Evidence,
+    /// A load or a service to be made ready.
+    Open(Order),
+    /// The load starts now.
+    Start {
+        /// Which.
+        token: Token,
+    },
+    /// The load ends now, if it has not ended by itself; what came of it is the reply.
+    Finish {
+        /// Which.
+        token: Token,
+    },
+    /// Nothing; keeps the connection open.
+    Ping,
+    /// The end.
+    Bye,
+}
+
+/// What the far end answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// To `hello`.
+    Welcome(Welcome),
+    /// To `facts`.
+    Facts {
+        /// The facts.
+        facts: Box<HostFacts>,
+    },
+    /// To `evidence`.
+    Evidence {
+        /// What the counters did.
+        evidence: Box<Evidence>,
+    },
+    /// To `open`.
+    Opened {
+        /// How connections and datagrams say that they belong to it.
+        token: Token,
+    },
+    /// To `finish`.
+    Finished {
+        /// What came of it.
+        outcome: Box<Outcome>,
+    },
+    /// Done, and nothing to say about it.
+    Done,
+    /// It cannot be done, or not here; the session goes on.
+    No {
+        /// Why.
+        why: String,
+    },
+}
+
+/// The server's first reply.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Version of the far program.
+    pub program: String,
+    /// What it can do beyond version 1 of the protocol.
+    #[serde(default)]
+    pub abilities: Vec<String>,
+    /// Congestion controls it can send with.
+    pub congestion: Vec<String>,
+    /// What it allows a client.
+    pub limits: Limits,
+}
+
+/// What a server allows a client. Absent = no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Highest rate of a UDP load, bit/s; also paces TCP that the server sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<u64>,
+    /// Longest load, s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_s: Option<f64>,
+    /// Bytes of a session in both directions together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Connections of one load.
+    pub flows: u32,
+}
+
+/// A load or a service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub enum Order {
+    /// Bulk TCP: the near end makes the connections.
+    Tcp(TcpOrder),
+    /// Datagrams: the near end shows its address first.
+    Udp(UdpOrder),
+    /// Answers to probes and to datagrams of any size, until finished.
+    Echo,
+    /// Answers on connections of their own: one request each.
+    Short {
+        /// Bytes of an answer.
+        bytes: u64,
+    },
+    /// HTTP/1.1 on the data connections.
+    Http {
+        /// Bytes of an answer.
+        bytes: u64,
+    },
+    /// QUIC on a UDP socket of its own.
+    Quic {
+        /// Whether the far end sends.
+        send: bool,
+        /// How long, µs.
+        duration_us: u64,
+    },
+}
+
+/// Bulk TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TcpOrder {
+    /// Whether the far end sends.
+    pub send: bool,
+    /// Connections.
+    pub flows: u16,
+    /// Congestion control of the far end, if it sends.
+    pub cc: Option<String>,
+    /// How long after the start to send, µs.
+    pub duration_us: u64,
+    /// From one look at `TCP_INFO` to the next, µs.
+    pub look_us: u64,
+}
+
+/// Datagrams at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpOrder {
+    /// Whether the far end sends.
+    pub send: bool,
+    /// Bit/s of payload.
+    pub rate_bps: u64,
+    /// Payload bytes of a datagram.
+    pub payload: u32,
+    /// How long after the start to send, µs.
+    pub duration_us: u64,
+}
+
+/// What came of a load on the far end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Of bulk TCP.
+    Tcp(TcpOutcome),
+    /// Of datagrams, sent or received.
+    Udp(UdpOutcome),
+    /// Of bulk QUIC.
+    Quic(QuicOutcome),
+    /// Of a service.
+    Nothing,
+}
+
+/// What one end saw of bulk TCP.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TcpOutcome {
+    /// The looks at each connection, by the fields of `TCP_INFO`.
+    pub flows: Vec<Series>,
+    /// Congestion control of each socket, as the kernel says.
+    pub cc_used: Vec<String>,
+    /// What failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+}
+
+/// What one end saw of datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UdpOutcome {
+    /// Datagrams given to the network, if this end sent.
+    pub sent: u64,
+    /// Of these, how many the own host refused.
+    pub refused: u64,
+    /// From the first to the last datagram, sent or received, ns.
+    pub span_ns: u64,
+    /// Datagrams that arrived, each counted once.
+    pub received: u64,
+    /// Highest number that arrived, plus one.
+    pub highest: u64,
+    /// Datagrams that came after one with a higher number.
+    pub reordered: u64,
+    /// Datagrams that came twice.
+    pub duplicates: u64,
+    /// Jitter by RFC 3550, ns.
+    pub jitter_ns: u64,
+    /// Runs of missing numbers.
+    pub loss_runs: u64,
+    /// Longest of them.
+    pub longest_loss: u64,
+    /// Highest run of the last part: datagrams received in the second half of the time, for a rate
+    /// without the start.
+    pub late_received: u64,
+    /// Length of that second half, ns.
+    pub late_span_ns: u64,
+}
+
+/// What one end saw of bulk QUIC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuicOutcome {
+    /// Cumulative bytes over time, and what else the library says.
+    pub series: Series,
+    /// Congestion control of the library.
+    pub cc_used: String,
+    /// What failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+}

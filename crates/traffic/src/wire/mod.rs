@@ -1,0 +1,23 @@
+//! The own protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
+//!
+//! One TCP port and one UDP port of the same number. A TCP connection says in its first bytes
+//! whether it is for control or for data. Control is a Noise channel under a shared key; all else
+//! is agreed on in it, and proves by a token that it belongs to it.
+
+pub mod channel;
+pub mod datagram;
+pub mod greeting;
+pub mod key;
+pub mod message;
+pub mod prove;
+
+pub use channel::{Channel, ChannelError};
+pub use greeting::{Greeting, Refusal};
+pub use key::{Key, Token};
+
+/// Version of the protocol: what a greeting carries. Ends of different versions refuse each other
+/// and say so.
+pub const VERSION: u8 = 1;
+
+/// The port, unless another is named.
+pub const PORT: u16 = 5301;
