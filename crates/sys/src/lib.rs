@@ -6,6 +6,7 @@ pub mod ethtool;
 pub mod link;
 pub mod netlink;
 pub mod netns;
+pub mod route;
 pub mod sched;
 pub mod signal;
 pub mod sock_diag;

@@ -4,8 +4,9 @@ use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, Netlink, NetlinkError};
 
 use super::{
-    IFF_UP, IFINFOMSG_LEN, IFLA_ADDRESS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINKINFO, IFLA_MTU,
-    IFLA_QDISC, IFLA_STATS64, IFLA_TXQLEN, Mac, RTM_GETLINK, ifinfomsg,
+    IFF_UP, IFINFOMSG_LEN, IFLA_ADDRESS, IFLA_IFNAME, IFLA_INFO_KIND, IFLA_LINK, IFLA_LINK_NETNSID,
+    IFLA_LINKINFO, IFLA_MASTER, IFLA_MTU, IFLA_NUM_RX_QUEUES, IFLA_NUM_TX_QUEUES, IFLA_QDISC,
+    IFLA_STATS64, IFLA_TXQLEN, Mac, RTM_GETLINK, ifinfomsg,
 };
 
 /// A link as the kernel shows it.
@@ -17,6 +18,16 @@ pub struct Link {
     pub name: String,
     /// Kind, such as `veth` or `wireguard`; absent for physical links and `lo`.
     pub kind: Option<String>,
+    /// Type of hardware (`ARPHRD_*`): 1 is Ethernet, 772 loopback, 65534 none.
+    pub hardware: u16,
+    /// Index of the link below it, such as a VLAN's, or of a veth's other end; absent if it is in another namespace.
+    pub below: Option<u32>,
+    /// Index of the bridge or bond that it is part of.
+    pub master: Option<u32>,
+    /// Receive queues.
+    pub rx_queues: Option<u32>,
+    /// Transmit queues.
+    pub tx_queues: Option<u32>,
     /// MTU in bytes.
     pub mtu: u32,
     /// Whether it is administratively up.
@@ -50,6 +61,18 @@ pub struct LinkCounters {
     pub rx_dropped: u64,
     /// Packets dropped on the way out; drops of a queue discipline are counted there, not here.
     pub tx_dropped: u64,
+    /// Packets that found the receive queue of the device full.
+    pub rx_over_errors: u64,
+    /// Packets received with a wrong checksum of the link.
+    pub rx_crc_errors: u64,
+    /// Packets lost in a full receive fifo.
+    pub rx_fifo_errors: u64,
+    /// Packets that the device had no buffer for.
+    pub rx_missed_errors: u64,
+    /// Packets not sent for lack of a carrier.
+    pub tx_carrier_errors: u64,
+    /// Packets lost in a transmit fifo.
+    pub tx_fifo_errors: u64,
 }
 
 /// The index of a link by its name.
@@ -91,11 +114,18 @@ fn one(nl: &mut Netlink, m: &mut Message, op: &str) -> Result<Link, NetlinkError
 fn parse(payload: &[u8]) -> Option<Link> {
     let mut link = Link {
         index: bytes::u32_at(payload, 4)?,
+        hardware: bytes::u16_at(payload, 2)?,
         up: bytes::u32_at(payload, 8)? & IFF_UP != 0,
         ..Link::default()
     };
     for attr in Attrs::after(payload, IFINFOMSG_LEN) {
         read_attr(&mut link, attr);
+    }
+    if Attrs::after(payload, IFINFOMSG_LEN)
+        .get(IFLA_LINK_NETNSID)
+        .is_some()
+    {
+        link.below = None;
     }
     Some(link)
 }
@@ -107,6 +137,10 @@ fn read_attr(link: &mut Link, attr: Attr<'_>) {
         IFLA_QDISC => link.qdisc = attr.str().map(str::to_owned),
         IFLA_ADDRESS => link.mac = attr.payload.try_into().ok(),
         IFLA_TXQLEN => link.txqueuelen = attr.u32(),
+        IFLA_LINK => link.below = attr.u32().filter(|&i| i != 0),
+        IFLA_MASTER => link.master = attr.u32(),
+        IFLA_NUM_RX_QUEUES => link.rx_queues = attr.u32(),
+        IFLA_NUM_TX_QUEUES => link.tx_queues = attr.u32(),
         IFLA_LINKINFO => {
             link.kind = attr
                 .nested()
@@ -118,7 +152,7 @@ fn read_attr(link: &mut Link, attr: Attr<'_>) {
     }
 }
 
-/// `struct rtnl_link_stats64` starts with these eight, in this order.
+/// `struct rtnl_link_stats64`: the numbers are places of fields.
 fn counters(stats: &[u8]) -> LinkCounters {
     let at = |i: usize| bytes::u64_at(stats, i * 8).unwrap_or_default();
     LinkCounters {
@@ -130,5 +164,11 @@ fn counters(stats: &[u8]) -> LinkCounters {
         tx_errors: at(5),
         rx_dropped: at(6),
         tx_dropped: at(7),
+        rx_over_errors: at(11),
+        rx_crc_errors: at(12),
+        rx_fifo_errors: at(14),
+        rx_missed_errors: at(15),
+        tx_carrier_errors: at(17),
+        tx_fifo_errors: at(18),
     }
 }
