@@ -1,13 +1,17 @@
-//! Offloads of a link, by the `SIOCETHTOOL` ioctl: where a queue counts packets, packets must not be glued together.
+//! What a link's driver says and can be told, by the `SIOCETHTOOL` ioctl. Offloads matter most: where a queue counts
+//! packets, packets must not be glued together.
+
+mod ioctl;
+mod query;
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use crate::bytes;
 
-/// `SIOCETHTOOL` (include/uapi/linux/sockios.h, Linux 7.2).
-const SIOCETHTOOL: u32 = 0x8946;
-const IFNAMSIZ: usize = 16;
+pub use query::{
+    ChannelCounts, LinkMode, Rings, channels, driver, features, link_mode, rings, statistic_names,
+    statistics,
+};
 
 /// A segmentation offload. The numbers are those of `ETHTOOL_G*` (include/uapi/linux/ethtool.h, Linux 7.2); the command
 /// that sets is the next.
@@ -52,21 +56,6 @@ pub struct EthtoolError {
     /// Why it failed.
     #[source]
     pub error: io::Error,
-}
-
-/// `struct ethtool_value` (include/uapi/linux/ethtool.h).
-#[repr(C)]
-struct EthtoolValue {
-    cmd: u32,
-    data: u32,
-}
-
-/// `struct ifreq` (include/uapi/linux/if.h) with a pointer in its union, which is 24 bytes on 64-bit machines.
-#[repr(C)]
-struct Ifreq {
-    name: [u8; IFNAMSIZ],
-    data: *mut EthtoolValue,
-    rest: [u8; 16],
 }
 
 /// Reads the offloads of a link in the calling thread's network namespace.
@@ -115,28 +104,10 @@ fn failed(op: String, link: &str, error: io::Error) -> EthtoolError {
     }
 }
 
+/// `struct ethtool_value` (include/uapi/linux/ethtool.h): the command and a number.
 fn command(link: &str, cmd: u32, data: u32) -> io::Result<u32> {
-    if link.len() >= IFNAMSIZ {
-        return Err(io::Error::from_raw_os_error(libc::ENODEV));
-    }
-    let flags = SocketFlags::CLOEXEC;
-    let fd: OwnedFd = socket_with(AddressFamily::INET, SocketType::DGRAM, flags, None)?;
-    let mut name = [0; IFNAMSIZ];
-    name[..link.len()].copy_from_slice(link.as_bytes());
-    let mut value = EthtoolValue { cmd, data };
-    let mut request = Ifreq {
-        name,
-        data: &raw mut value,
-        rest: [0; 16],
-    };
-    // SAFETY: `request` has the layout of struct ifreq, its name ends with a NUL, and it points to a struct
-    // ethtool_value; both outlive the call, and for these commands the kernel writes nothing beyond them.
-    let rc = unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    if rc == 0 {
-        Ok(value.data)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    let value = ioctl::exchange(link, &[cmd, data], 8)?;
+    bytes::u32_at(&value, 4).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
 #[cfg(test)]

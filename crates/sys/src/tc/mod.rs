@@ -6,6 +6,7 @@
 
 mod aqm;
 mod cake;
+mod describe;
 mod extra;
 mod fair;
 mod filter;
@@ -21,6 +22,7 @@ use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, 
 
 pub use aqm::{Codel, DualPi2, DualPi2Step, FqPie, Pie, Red};
 pub use cake::{Cake, CakeAckFilter, CakeDiffserv, CakeFlowMode};
+pub use describe::{Described, describe};
 pub use extra::QdiscExtra;
 pub use fair::{Fq, FqCodel};
 pub use filter::{Action, ActionStats, Hook, action_drops, add_matchall, delete_filters};

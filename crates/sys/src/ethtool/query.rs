@@ -1,0 +1,205 @@
+//! What a driver says of its device (include/uapi/linux/ethtool.h, net/ethtool/ioctl.c, Linux 7.2).
+//!
+//! None of these needs privilege. Drivers that do not know an answer give `EOPNOTSUPP`.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::bytes;
+
+use super::ioctl::exchange;
+
+const ETHTOOL_GDRVINFO: u32 = 0x03;
+const ETHTOOL_GRINGPARAM: u32 = 0x10;
+const ETHTOOL_GSTRINGS: u32 = 0x1b;
+const ETHTOOL_GSTATS: u32 = 0x1d;
+const ETHTOOL_GSSET_INFO: u32 = 0x37;
+const ETHTOOL_GFEATURES: u32 = 0x3a;
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
+const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
+const ETH_SS_STATS: u32 = 1;
+const ETH_SS_FEATURES: u32 = 4;
+/// `ETH_GSTRING_LEN`.
+const NAME_LEN: usize = 32;
+/// More names than any driver has; a longer set is not asked for.
+const MOST_NAMES: usize = 65_536;
+
+/// Speed and duplex of a link; absent if the driver does not know, as while there is no carrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkMode {
+    /// Bits a second.
+    pub speed_bps: Option<u64>,
+    /// Whether both directions go at once.
+    pub full_duplex: Option<bool>,
+}
+
+/// Sizes of rings in packets, and the most there can be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rings {
+    /// Receive ring.
+    pub rx: u32,
+    /// Largest receive ring.
+    pub rx_max: u32,
+    /// Transmit ring.
+    pub tx: u32,
+    /// Largest transmit ring.
+    pub tx_max: u32,
+}
+
+/// Numbers of hardware queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelCounts {
+    /// That only receive.
+    pub rx: u32,
+    /// That only send.
+    pub tx: u32,
+    /// That do both.
+    pub combined: u32,
+    /// The most of each of the three.
+    pub max: [u32; 3],
+}
+
+/// The name of a link's driver, and the device's place on its bus, such as `0000:00:03.0`.
+///
+/// # Errors
+/// No such link, or it has no driver that says so.
+pub fn driver(link: &str) -> io::Result<(String, String)> {
+    let info = exchange(link, &[ETHTOOL_GDRVINFO], 196)?;
+    Ok((text(&info, 4, NAME_LEN), text(&info, 100, NAME_LEN)))
+}
+
+/// Speed and duplex.
+///
+/// # Errors
+/// No such link, or its driver has no such notion.
+pub fn link_mode(link: &str) -> io::Result<LinkMode> {
+    // With no words of masks asked for, the kernel only says how many there are, as a negative number; asked for those,
+    // it answers (`ethtool_get_link_ksettings`).
+    let sized = exchange(link, &[ETHTOOL_GLINKSETTINGS], 48)?;
+    let words = bytes::u8_at(&sized, 15).map_or(0, u8::cast_signed);
+    let words = usize::from(words.unsigned_abs());
+    let masks = u32::from_ne_bytes([0, 0, 0, words as u8]);
+    let settings = exchange(
+        link,
+        &[ETHTOOL_GLINKSETTINGS, 0, 0, masks],
+        48 + 3 * 4 * words,
+    )?;
+    Ok(read_link_mode(&settings))
+}
+
+/// `struct ethtool_link_settings`: speed in Mbit/s, where 0 and all ones are unknown; duplex 0, 1 or 255.
+fn read_link_mode(settings: &[u8]) -> LinkMode {
+    let known = |&mbit: &u32| mbit != 0 && mbit != u32::MAX;
+    let speed = bytes::u32_at(settings, 4).filter(known);
+    LinkMode {
+        speed_bps: speed.map(|mbit| u64::from(mbit) * 1_000_000),
+        full_duplex: match bytes::u8_at(settings, 8) {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            _ => None,
+        },
+    }
+}
+
+/// Sizes of the rings.
+///
+/// # Errors
+/// No such link, or it has no rings.
+pub fn rings(link: &str) -> io::Result<Rings> {
+    let params = exchange(link, &[ETHTOOL_GRINGPARAM], 36)?;
+    let at = |i: usize| bytes::u32_at(&params, i * 4).unwrap_or_default();
+    Ok(Rings {
+        rx: at(5),
+        rx_max: at(1),
+        tx: at(8),
+        tx_max: at(4),
+    })
+}
+
+/// Numbers of hardware queues.
+///
+/// # Errors
+/// No such link, or its driver does not say.
+pub fn channels(link: &str) -> io::Result<ChannelCounts> {
+    let params = exchange(link, &[ETHTOOL_GCHANNELS], 36)?;
+    let at = |i: usize| bytes::u32_at(&params, i * 4).unwrap_or_default();
+    Ok(ChannelCounts {
+        rx: at(5),
+        tx: at(6),
+        combined: at(8),
+        max: [at(1), at(2), at(4)],
+    })
+}
+
+/// All offloads by the kernel's names, and whether each is on.
+///
+/// # Errors
+/// No such link.
+pub fn features(link: &str) -> io::Result<BTreeMap<String, bool>> {
+    let names = names(link, ETH_SS_FEATURES)?;
+    let blocks = names.len().div_ceil(32);
+    let state = exchange(link, &[ETHTOOL_GFEATURES, blocks as u32], 8 + 16 * blocks)?;
+    Ok(read_features(names, &state))
+}
+
+/// A block of four words for every 32 features: available, requested, active, never changed.
+fn read_features(names: Vec<String>, state: &[u8]) -> BTreeMap<String, bool> {
+    let on = |i: usize| {
+        let active = bytes::u32_at(state, 8 + i / 32 * 16 + 8)?;
+        Some(active >> (i % 32) & 1 == 1)
+    };
+    names
+        .into_iter()
+        .enumerate()
+        .filter(|(_, name)| !name.is_empty())
+        .filter_map(|(i, name)| Some((name, on(i)?)))
+        .collect()
+}
+
+/// Names of the driver's own counters, in the order of [`statistics`].
+///
+/// # Errors
+/// No such link, or its driver has none.
+pub fn statistic_names(link: &str) -> io::Result<Vec<String>> {
+    names(link, ETH_SS_STATS)
+}
+
+/// The driver's own `count` counters.
+///
+/// # Errors
+/// No such link, its driver has none, or there are more now.
+pub fn statistics(link: &str, count: usize) -> io::Result<Vec<u64>> {
+    let stats = exchange(link, &[ETHTOOL_GSTATS, count as u32], 8 + 8 * count)?;
+    let now = bytes::u32_at(&stats, 4).map_or(0, |n| n as usize);
+    if now != count {
+        return Err(io::Error::from_raw_os_error(libc::ESTALE));
+    }
+    let at = |i| bytes::u64_at(&stats, 8 + 8 * i).unwrap_or_default();
+    Ok((0..count).map(at).collect())
+}
+
+fn names(link: &str, set: u32) -> io::Result<Vec<String>> {
+    let mask = 1u32 << set;
+    let info = exchange(link, &[ETHTOOL_GSSET_INFO, 0, mask, 0], 20)?;
+    let answered = bytes::u32_at(&info, 8) == Some(mask);
+    let count = bytes::u32_at(&info, 16).map_or(0, |n| n as usize);
+    if !answered || count == 0 || count > MOST_NAMES {
+        return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+    }
+    let head = [ETHTOOL_GSTRINGS, set, count as u32];
+    let strings = exchange(link, &head, 12 + NAME_LEN * count)?;
+    let at = |i| text(&strings, 12 + i * NAME_LEN, NAME_LEN);
+    Ok((0..count).map(at).collect())
+}
+
+/// Text of at most `len` bytes at `offset`, up to a NUL.
+fn text(from: &[u8], offset: usize, len: usize) -> String {
+    let field = from.get(offset..).unwrap_or_default();
+    let field = &field[..len.min(field.len())];
+    let end = field.iter().position(|&b| b == 0).unwrap_or(field.len());
+    String::from_utf8_lossy(&field[..end]).into_owned()
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;
