@@ -6,6 +6,7 @@ pub mod ethtool;
 pub mod link;
 pub mod netlink;
 pub mod netns;
+pub mod procfs;
 pub mod route;
 pub mod sched;
 pub mod signal;

@@ -1,0 +1,62 @@
+//! What the kernel counts in text files under /proc: readers, and parsers that take any text.
+//!
+//! Files below `net` are read through `thread-self`, since a network namespace belongs to a thread and `/proc/net` shows
+//! the main thread's.
+
+mod cpu;
+mod info;
+mod net;
+mod tun;
+
+use std::fs::File;
+use std::io::{self, Read};
+
+pub use cpu::{CoreTicks, TaskTicks, cores, task, tasks, ticks_per_second};
+pub use info::{CpuInfo, InterruptLine, cpu_info, interrupts, memory_bytes, online_cpus};
+pub use net::{Softnet, UdpSocket, counters, counters6, softnet, udp_sockets};
+pub use tun::{Holder, program, tun_holders, with_program};
+
+/// First size of a buffer: most files fit, so that they take one read and one that finds the end.
+const FIRST: usize = 16 * 1024;
+/// No file that is read here is longer; a longer one is cut.
+const MOST: usize = 16 * 1024 * 1024;
+
+/// Reads a file of /proc or /sys; bytes that are not UTF-8 are replaced. Unlike `std::fs::read_to_string` it does not ask
+/// for the length first, which these files do not have.
+///
+/// # Errors
+/// No such file, or it may not be read.
+pub fn read(path: &str) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut bytes = vec![0; FIRST];
+    let mut len = 0;
+    loop {
+        match file.read(&mut bytes[len..]) {
+            Ok(0) => break,
+            Ok(more) => len += more,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+        if len == bytes.len() {
+            if len >= MOST {
+                break;
+            }
+            bytes.resize(len * 2, 0);
+        }
+    }
+    bytes.truncate(len);
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+}
+
+/// Reads a file below `net` of the calling thread's network namespace, such as `snmp`.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_net(name: &str) -> io::Result<String> {
+    read(&format!("/proc/thread-self/net/{name}"))
+}
+
+#[cfg(test)]
+#[path = "procfs/tests.rs"]
+mod tests;

@@ -1,0 +1,138 @@
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+
+use super::net::*;
+use super::*;
+use crate::testutil::netns;
+
+proptest! {
+    #[test]
+    fn any_text_is_parsed_without_panic(text in "[ -~\n\t]{0,300}") {
+        let _ = (counters(&text), counters6(&text), softnet(&text), udp_sockets(&text));
+        let _ = (cores(&text), task(&text), cpu_info(&text), memory_bytes(&text));
+        let _ = (online_cpus(&text), tun::tun_of(&text));
+        let cpus = text.lines().next().map_or(0, |l| l.split_whitespace().count());
+        for line in interrupts(&text) {
+            prop_assert!(line.counts.len() <= cpus);
+        }
+    }
+
+    #[test]
+    fn a_thread_may_have_any_name(name in "[ -~]{1,15}") {
+        let text = format!("77 ({name}) S 1 77 77 0 -1 4194560 1 2 3 4 50 60 0 0 20 0 1 0 900 0 0");
+        let ticks = task(&text).unwrap();
+        prop_assert_eq!((ticks.tid, ticks.user, ticks.system, ticks.started), (77, 50, 60, 900));
+        prop_assert_eq!(ticks.name, name);
+    }
+}
+
+#[test]
+fn counters_have_the_names_of_nstat() {
+    let text = "Ip: Forwarding DefaultTTL InReceives\nIp: 1 64 77\n\
+                Tcp: MaxConn RetransSegs\nTcp: -1 5\n";
+    let read = counters(text);
+    let names: Vec<&str> = read.keys().map(String::as_str).collect();
+    assert_eq!(names, ["IpInReceives", "TcpRetransSegs"]);
+    assert_eq!(read["IpInReceives"], 77);
+    let six = counters6("Ip6InReceives                   \t12\nUdp6RcvbufErrors  3\n");
+    assert_eq!(six["Udp6RcvbufErrors"], 3);
+}
+
+/// Two lines of Linux 6.18 on two processors, the second with number 5.
+#[test]
+fn softnet_lines_name_their_processor() {
+    let text = "\
+        0004af7f 00000000 00000000 0 0 0 0 0 0 00000000 00000000 00000000 00000000 0 0\n\
+        00060419 00000002 00000001 0 0 0 0 0 0 00000011 00000003 00000000 00000005 0 0\n";
+    let read = softnet(text);
+    assert_eq!(read[0].cpu, 0);
+    let wanted = Softnet {
+        cpu: 5,
+        processed: 0x60419,
+        dropped: 2,
+        time_squeeze: 1,
+        received_rps: 0x11,
+        flow_limit: 3,
+    };
+    assert_eq!(read[1], wanted);
+    assert_eq!(softnet("01 02 03\n04 05 06\n")[1].cpu, 1);
+}
+
+#[test]
+fn drops_of_a_full_udp_socket_are_seen_in_its_namespace_only() {
+    let Some(ns) = netns() else { return };
+    ns.loopback_up().unwrap();
+    let (port, read) = ns
+        .run(|| {
+            let small = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let to = small.local_addr().unwrap();
+            let sender = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            for _ in 0..2000 {
+                sender.send_to(&[0; 1400], to).unwrap();
+            }
+            (to.port(), read_net("udp").unwrap())
+        })
+        .unwrap();
+    let sockets = udp_sockets(&read);
+    let socket = sockets.iter().find(|s| s.port == port).unwrap();
+    assert!(socket.drops > 0 && socket.rx_queue_bytes > 0, "{socket:?}");
+    assert!(socket.inode > 0);
+    let outside = udp_sockets(&read_net("udp").unwrap());
+    assert!(!outside.iter().any(|s| s.inode == socket.inode));
+    let inside = ns.run(|| counters(&read_net("snmp").unwrap())).unwrap();
+    assert!(inside["UdpRcvbufErrors"] >= socket.drops);
+}
+
+#[test]
+fn time_that_a_thread_spends_is_counted() {
+    let own = || {
+        let all = tasks(std::process::id()).unwrap();
+        all.iter().map(|t| t.user + t.system).sum::<u64>()
+    };
+    let before = own();
+    let begin = crate::clock::Instant::now();
+    let mut x = 1u64;
+    while crate::clock::Instant::now().since(begin) < 60_000_000 || own() == before {
+        x = std::hint::black_box(x.wrapping_mul(3));
+    }
+    assert!(own() > before);
+    let cores = cores(&read("/proc/stat").unwrap());
+    assert!(!cores.is_empty() && cores.iter().all(|c| c.user + c.system + c.idle > 0));
+}
+
+#[test]
+fn interrupts_of_a_virtual_network_card() {
+    let text = "           CPU0       CPU1       \n\
+        \x2038:          0      50128 PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0\n\
+        ERR:          0\n";
+    let read = interrupts(text);
+    assert_eq!(read[0].number, "38");
+    assert_eq!(read[0].counts, [0, 50_128]);
+    assert_eq!(read[0].what, "PCI-MSIX-0000:00:03.0 1-edge virtio2-input.0");
+    assert_eq!(read[1].counts, [0]);
+}
+
+#[test]
+fn processors_of_several_architectures() {
+    let x86 =
+        "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu aes avx\n";
+    let info = cpu_info(x86);
+    assert_eq!(info.model.as_deref(), Some("Xeon"));
+    assert_eq!(info.flags.unwrap(), ["fpu", "aes", "avx"]);
+    let arm = cpu_info("processor\t: 0\nFeatures\t: fp asimd aes pmull\nCPU part\t: 0xd03\n");
+    assert_eq!((arm.model, arm.flags.unwrap().len()), (None, 4));
+    let mips = cpu_info("system type\t: MediaTek\ncpu model\t: MIPS 1004Kc V2.15\n");
+    assert_eq!(mips.model.as_deref(), Some("MIPS 1004Kc V2.15"));
+    assert_eq!(mips.flags, None);
+    assert_eq!(online_cpus("0-3,8\n"), Some(5));
+    assert_eq!(memory_bytes("MemTotal:        2048 kB\n"), Some(2_097_152));
+}
+
+/// What Linux 6.18 shows of a descriptor of /dev/net/tun.
+#[test]
+fn fdinfo_names_the_tun_device() {
+    let info = "pos:\t0\nflags:\t02104002\nmnt_id:\t30\nino:\t5\niff:\ttun7\n";
+    assert_eq!(tun::tun_of(info), Some("tun7"));
+    assert_eq!(tun::tun_of("pos:\t0\niff:\t\n"), None);
+}
