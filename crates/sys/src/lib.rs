@@ -3,7 +3,9 @@
 pub mod boot;
 pub mod clock;
 pub mod ethtool;
+pub mod hypervisor;
 pub mod link;
+pub mod neighbour;
 pub mod netlink;
 pub mod netns;
 pub mod procfs;
@@ -18,6 +20,7 @@ pub mod tcp_info;
 pub mod usage;
 pub mod wait;
 pub mod wireguard;
+pub mod wireless;
 
 mod bytes;
 

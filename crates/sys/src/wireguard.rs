@@ -7,15 +7,7 @@ mod encode;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use crate::netlink::{Attrs, Message, Netlink, NetlinkError};
-
-/// `GENL_ID_CTRL` (include/uapi/linux/genetlink.h): the family that knows the others.
-const GENL_ID_CTRL: u16 = 16;
-const CTRL_CMD_GETFAMILY: u8 = 3;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
-const CTRL_ATTR_FAMILY_NAME: u16 = 2;
-/// Size of `struct genlmsghdr`.
-const GENLMSG_LEN: usize = 4;
+use crate::netlink::{GENLMSG_LEN, Netlink, NetlinkError};
 
 const WG_CMD_GET_DEVICE: u8 = 0;
 const WG_CMD_SET_DEVICE: u8 = 1;
@@ -79,6 +71,8 @@ pub struct DeviceState {
     pub public_key: Option<Key>,
     /// UDP port.
     pub listen_port: u16,
+    /// Mark of the outer packets; 0 = none.
+    pub fwmark: u32,
     /// Peers.
     pub peers: Vec<PeerState>,
 }
@@ -115,17 +109,7 @@ impl WireGuard {
     /// # Errors
     /// The kernel has no wireguard, or its module is not loaded (making a link loads it).
     pub fn new(mut nl: Netlink) -> Result<WireGuard, NetlinkError> {
-        let op = "find the generic netlink family wireguard";
-        let mut m = Message::new(GENL_ID_CTRL, 0);
-        m.raw(&[CTRL_CMD_GETFAMILY, 1, 0, 0])
-            .str(CTRL_ATTR_FAMILY_NAME, "wireguard");
-        let mut family = None;
-        nl.get(&mut m, op, |payload| {
-            family = Attrs::after(payload, GENLMSG_LEN)
-                .get(CTRL_ATTR_FAMILY_ID)
-                .and_then(|a| a.u16());
-        })?;
-        let family = family.ok_or_else(|| NetlinkError::malformed(op))?;
+        let family = nl.family("wireguard")?;
         Ok(WireGuard { nl, family })
     }
 

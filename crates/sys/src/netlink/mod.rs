@@ -5,12 +5,14 @@
 
 mod attr;
 mod error;
+mod family;
 mod message;
 mod reply;
 mod socket;
 
 pub use attr::{Attr, Attrs, NLA_F_NESTED};
 pub use error::NetlinkError;
+pub(crate) use family::GENLMSG_LEN;
 pub use message::{
     Message, NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_ECHO, NLM_F_EXCL, NLM_F_REPLACE,
     NLM_F_REQUEST,

@@ -8,9 +8,10 @@ use crate::netlink::{Attr, Attrs};
 
 use super::{
     DeviceState, GENLMSG_LEN, PeerState, WGALLOWEDIP_A_CIDR_MASK, WGALLOWEDIP_A_IPADDR,
-    WGDEVICE_A_LISTEN_PORT, WGDEVICE_A_PEERS, WGDEVICE_A_PUBLIC_KEY, WGPEER_A_ALLOWEDIPS,
-    WGPEER_A_ENDPOINT, WGPEER_A_LAST_HANDSHAKE_TIME, WGPEER_A_PERSISTENT_KEEPALIVE_INTERVAL,
-    WGPEER_A_PUBLIC_KEY, WGPEER_A_RX_BYTES, WGPEER_A_TX_BYTES,
+    WGDEVICE_A_FWMARK, WGDEVICE_A_LISTEN_PORT, WGDEVICE_A_PEERS, WGDEVICE_A_PUBLIC_KEY,
+    WGPEER_A_ALLOWEDIPS, WGPEER_A_ENDPOINT, WGPEER_A_LAST_HANDSHAKE_TIME,
+    WGPEER_A_PERSISTENT_KEEPALIVE_INTERVAL, WGPEER_A_PUBLIC_KEY, WGPEER_A_RX_BYTES,
+    WGPEER_A_TX_BYTES,
 };
 
 /// Reads one part of a device's dump.
@@ -20,6 +21,7 @@ pub(super) fn device(payload: &[u8]) -> DeviceState {
         match attr.kind {
             WGDEVICE_A_PUBLIC_KEY => state.public_key = attr.payload.try_into().ok(),
             WGDEVICE_A_LISTEN_PORT => state.listen_port = attr.u16().unwrap_or_default(),
+            WGDEVICE_A_FWMARK => state.fwmark = attr.u32().unwrap_or_default(),
             WGDEVICE_A_PEERS => state.peers.extend(attr.nested().map(peer)),
             _ => {}
         }

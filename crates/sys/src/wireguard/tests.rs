@@ -3,6 +3,7 @@
 //! (drivers/net/wireguard/generated/netlink.c, Linux 7.2).
 
 use super::*;
+use crate::netlink::{Attrs, Message};
 use crate::testutil::netns;
 
 fn peer(n: u8) -> Peer {

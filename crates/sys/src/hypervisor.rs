@@ -1,0 +1,28 @@
+//! The name under which a hypervisor shows itself to the processor's instruction `CPUID`.
+
+/// The signature of the hypervisor, such as `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
+#[cfg(target_arch = "x86_64")]
+pub fn signature() -> Option<String> {
+    use std::arch::x86_64::__cpuid;
+    /// Bit 31 of ECX of leaf 1: set by every hypervisor, reserved in hardware (Intel SDM, AMD APM).
+    const PRESENT: u32 = 1 << 31;
+    /// First leaf of hypervisors.
+    const LEAF: u32 = 0x4000_0000;
+    // Needless since Rust 1.91, where the instruction is known to be harmless.
+    #[allow(unused_unsafe)]
+    // SAFETY: every x86-64 processor has CPUID, which only writes the registers it returns.
+    let (features, names) = unsafe { (__cpuid(1), __cpuid(LEAF)) };
+    if features.ecx & PRESENT == 0 {
+        return None;
+    }
+    let words = [names.ebx, names.ecx, names.edx];
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.trim_matches(['\0', ' ']).to_owned())
+}
+
+/// As on x86-64; other processors have no such instruction.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn signature() -> Option<String> {
+    None
+}
