@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Iperf3(crate::iperf3::Iperf3),
     /// What limits the live TCP connections of this host, without adding any load
     Observe(crate::observe::Observe),
+    /// Say what this host is and how it reaches an address
+    Facts(crate::facts::Facts),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod exec;
+mod facts;
 mod iperf3;
 mod kernel;
 mod observe;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         },
         Command::Iperf3(command) => iperf3::iperf3(&command),
         Command::Observe(arguments) => observe::observe(&arguments),
+        Command::Facts(arguments) => facts::facts(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);

@@ -3,8 +3,9 @@
 pub mod boot;
 pub mod clock;
 pub mod ethtool;
-pub mod hypervisor;
+
 pub mod link;
+pub mod machine;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;

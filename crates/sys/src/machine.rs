@@ -1,8 +1,24 @@
-//! The name under which a hypervisor shows itself to the processor's instruction `CPUID`.
+//! What the system is and runs on.
 
-/// The signature of the hypervisor, such as `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
+/// Release of the kernel, such as `6.12.9-amd64`.
+pub fn release() -> String {
+    rustix::system::uname()
+        .release()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Architecture as the kernel names it, such as `x86_64`.
+pub fn architecture() -> String {
+    rustix::system::uname()
+        .machine()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// The signature under which a hypervisor shows itself to the instruction `CPUID`, such as `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
 #[cfg(target_arch = "x86_64")]
-pub fn signature() -> Option<String> {
+pub fn hypervisor() -> Option<String> {
     use std::arch::x86_64::__cpuid;
     /// Bit 31 of ECX of leaf 1: set by every hypervisor, reserved in hardware (Intel SDM, AMD APM).
     const PRESENT: u32 = 1 << 31;
@@ -23,6 +39,6 @@ pub fn signature() -> Option<String> {
 
 /// As on x86-64; other processors have no such instruction.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn signature() -> Option<String> {
+pub fn hypervisor() -> Option<String> {
     None
 }

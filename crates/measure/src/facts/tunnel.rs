@@ -1,0 +1,382 @@
+//! Which tunnel a device is, and where its packets go.
+
+use std::{
+    net::IpAddr,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use model::facts::{DeviceKind, ProcessFacts, Product, TunnelFacts, TunnelKind, TunnelPath};
+use sys::{
+    Netlink,
+    link::Link,
+    procfs,
+    route::Query,
+    wireguard::{DeviceState, PeerState, WireGuard},
+};
+
+use super::{
+    Notes, command, device, netbird,
+    status::{Status, contains, short_key},
+    tailscale, uapi,
+};
+
+/// Marks by which NetBird and Tailscale keep their own packets out of their tunnel (client/net/net.go:
+/// `ControlPlaneMark`; net/netns: `tailscaleBypassMark`).
+const NETBIRD_MARK: u32 = 0x1bd00;
+const TAILSCALE_MARK: u32 = 0x80000;
+/// Sockets by which the command line tools reach their daemon.
+const NETBIRD_SOCKET: &str = "/var/run/netbird.sock";
+const TAILSCALE_SOCKET: &str = "/var/run/tailscale/tailscaled.sock";
+/// Both products number their peers from here (RFC 6598), Tailscale's IPv6 addresses from there.
+const SHARED: ([u8; 4], u8) = ([100, 64, 0, 0], 10);
+const TAILSCALE_6: ([u16; 8], u8) = ([0xfd7a, 0x115c, 0xa1e0, 0, 0, 0, 0, 0], 48);
+
+/// The tunnel that packets to an address enter by one of these links, and the way that its own packets then take, if it
+/// is known. `None` if there is no tunnel.
+pub(super) fn facts(
+    links: &[Link],
+    toward: IpAddr,
+    notes: &mut Notes,
+) -> Option<(TunnelFacts, Option<Query>)> {
+    let kind = |link: &&Link| device::kind(link, false);
+    let link = links.iter().find(|l| {
+        let kind = kind(l);
+        matches!(
+            kind,
+            DeviceKind::Wireguard | DeviceKind::Tun | DeviceKind::PlainTunnel
+        )
+    });
+    let Some(link) = link else {
+        let tunnel = netstack(links, toward, notes)?;
+        let next = next(&tunnel);
+        return Some((tunnel, next));
+    };
+    let mut tunnel = match kind(&link) {
+        DeviceKind::Wireguard => in_kernel(link, toward, notes),
+        DeviceKind::Tun => in_process(link, toward, notes),
+        _ => TunnelFacts {
+            kind: TunnelKind::Plain,
+            ..TunnelFacts::default()
+        },
+    };
+    tunnel.device = Some(link.name.clone());
+    tunnel.mtu = Some(link.mtu);
+    if let Some(status) = status(&tunnel, &link.name, toward, notes) {
+        merge(&mut tunnel, status);
+    }
+    let next = next(&tunnel);
+    Some((tunnel, next))
+}
+
+fn now_s() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |d| d.as_secs())
+}
+
+fn in_kernel(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
+    let mut tunnel = TunnelFacts {
+        kind: TunnelKind::KernelWireguard,
+        ..TunnelFacts::default()
+    };
+    let state = Netlink::generic()
+        .and_then(WireGuard::new)
+        .and_then(|mut wireguard| wireguard.get(link.index));
+    if let Some(state) = notes.keep(state) {
+        read_state(&mut tunnel, &state, toward);
+    }
+    tunnel
+}
+
+/// A tun device: by the process that holds it.
+fn in_process(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
+    let holder = procfs::tun_holders(&link.name).into_iter().next();
+    let answer = uapi::socket(&link.name).and_then(|s| uapi::ask(s).ok());
+    let program = holder.as_ref().map(|h| h.program.as_str());
+    let mut tunnel = TunnelFacts {
+        kind: by_program(program, answer.is_some()),
+        product: product(program),
+        process: holder.as_ref().map(|h| ProcessFacts {
+            pid: h.pid,
+            name: h.program.clone(),
+        }),
+        ..TunnelFacts::default()
+    };
+    if holder.is_none() {
+        notes.add(format!(
+            "cannot find the process of the tun device {}: it belongs to another user (run as root) or another \
+             container",
+            link.name
+        ));
+    }
+    if let Some(state) = answer.and_then(|a| uapi::parse(&a, now_s())) {
+        read_state(&mut tunnel, &state, toward);
+    }
+    tunnel
+}
+
+/// What moves packets, by the name of the program, and by whether it has WireGuard's control socket.
+fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
+    let Some(program) = program else {
+        return TunnelKind::Unknown;
+    };
+    match program {
+        "wireguard-go" | "wireguard" | "tailscaled" | "netbird" => TunnelKind::WireguardGo,
+        p if p.starts_with("boringtun") => TunnelKind::Boringtun,
+        p if p.starts_with("openvpn") => TunnelKind::Openvpn,
+        // wireguard-go is a library too, of which the socket is the sign; BoringTun's is there as well.
+        _ if wireguard => TunnelKind::Unknown,
+        _ => TunnelKind::OtherTun,
+    }
+}
+
+fn product(program: Option<&str>) -> Product {
+    match program {
+        Some("tailscaled") => Product::Tailscale,
+        Some("netbird") => Product::Netbird,
+        _ => Product::None,
+    }
+}
+
+/// The peer whose allowed addresses contain the destination most closely, as WireGuard itself chooses.
+fn chosen(state: &DeviceState, toward: IpAddr) -> Option<&PeerState> {
+    let reach = |peer: &&PeerState| {
+        let prefixes = peer.allowed_ips.iter();
+        let fit = prefixes.filter(|(net, len)| contains(*net, *len, toward));
+        fit.map(|(_, len)| *len).max()
+    };
+    let peers = state.peers.iter().filter(|p| reach(p).is_some());
+    peers.max_by_key(reach)
+}
+
+fn read_state(tunnel: &mut TunnelFacts, state: &DeviceState, toward: IpAddr) {
+    tunnel.listen_port = Some(state.listen_port).filter(|&p| p != 0);
+    tunnel.fwmark = Some(state.fwmark).filter(|&m| m != 0);
+    let Some(peer) = chosen(state, toward) else {
+        return;
+    };
+    tunnel.peer_key = Some(short_key(&peer.public_key));
+    tunnel.keepalive_s = Some(peer.keepalive_s);
+    let handshake = peer.last_handshake.map(|t| t.as_secs());
+    tunnel.handshake_age_s = handshake.map(|t| now_s().saturating_sub(t));
+    // An endpoint on this host is a proxy of the product, not where the packets end up.
+    tunnel.endpoint = peer.endpoint.filter(|e| !e.ip().is_loopback());
+    tunnel.path = match (peer.endpoint, handshake) {
+        (Some(endpoint), Some(_)) if !endpoint.ip().is_loopback() => Some(TunnelPath::Direct),
+        (_, None) => Some(TunnelPath::Idle),
+        _ => None,
+    };
+}
+
+/// What the product says, if there is a sign of one.
+fn status(tunnel: &TunnelFacts, device: &str, toward: IpAddr, notes: &mut Notes) -> Option<Status> {
+    let is = |product, prefix: &str, socket: &str| {
+        tunnel.product == product
+            || (tunnel.process.is_none()
+                && device.starts_with(prefix)
+                && Path::new(socket).exists())
+    };
+    if is(Product::Netbird, "wt", NETBIRD_SOCKET) {
+        return ask_netbird(toward, notes);
+    }
+    if is(Product::Tailscale, "tailscale", TAILSCALE_SOCKET) {
+        return ask_tailscale(toward, notes);
+    }
+    None
+}
+
+fn ask_netbird(toward: IpAddr, notes: &mut Notes) -> Option<Status> {
+    let text = notes.keep(command::output(&["netbird", "status", "--json"]))?;
+    let status = netbird::parse(&text, toward);
+    if status.is_none() {
+        notes.add("netbird status --json gave no status: is its daemon logged in?");
+    }
+    status
+}
+
+fn ask_tailscale(toward: IpAddr, notes: &mut Notes) -> Option<Status> {
+    let text = notes.keep(command::output(&["tailscale", "status", "--json"]))?;
+    let status = tailscale::parse(&text, toward);
+    if status.is_none() {
+        notes.add("tailscale status --json gave no status: is its daemon running?");
+    }
+    status
+}
+
+/// Adds what a product says. The kernel knows endpoints and handshakes better; the product knows of relays.
+fn merge(tunnel: &mut TunnelFacts, status: Status) {
+    tunnel.product = status.product;
+    tunnel.version = status.version;
+    if tunnel.process.is_none() {
+        tunnel.process = daemon(status.product);
+    }
+    let Some(peer) = status.peer else { return };
+    if peer.path.is_some() {
+        tunnel.path = peer.path;
+    }
+    tunnel.relay = peer.relay;
+    tunnel.relay_transport = peer.relay_transport;
+    tunnel.endpoint = match peer.path {
+        Some(TunnelPath::Relayed) => None,
+        _ => tunnel.endpoint.or(peer.endpoint),
+    };
+    let age = peer.handshake_s.map(|t| now_s().saturating_sub(t));
+    tunnel.handshake_age_s = tunnel.handshake_age_s.or(age);
+    tunnel.peer_key = tunnel.peer_key.take().or(peer.key);
+}
+
+/// The product's own process.
+fn daemon(product: Product) -> Option<ProcessFacts> {
+    let name = match product {
+        Product::Netbird => "netbird",
+        Product::Tailscale => "tailscaled",
+        Product::None => return None,
+    };
+    let pid = *procfs::with_program(name).first()?;
+    Some(ProcessFacts {
+        pid,
+        name: name.to_owned(),
+    })
+}
+
+/// A tunnel without a device: a product runs here whose network has the address, and its process has the network stack.
+fn netstack(links: &[Link], toward: IpAddr, notes: &mut Notes) -> Option<TunnelFacts> {
+    let four = contains(IpAddr::from(SHARED.0), SHARED.1, toward);
+    let six = contains(IpAddr::from(TAILSCALE_6.0), TAILSCALE_6.1, toward);
+    if !(four || six) || links.iter().any(|l| l.name == "lo") {
+        return None;
+    }
+    let with_peer =
+        |status: Option<Status>| status.filter(|s| s.peer.is_some() && s.has_device != Some(true));
+    let tailscale = Path::new(TAILSCALE_SOCKET).exists();
+    let netbird = Path::new(NETBIRD_SOCKET).exists();
+    let status = tailscale
+        .then(|| with_peer(ask_tailscale(toward, notes)))
+        .flatten()
+        .or_else(|| {
+            netbird
+                .then(|| with_peer(ask_netbird(toward, notes)))
+                .flatten()
+        })?;
+    let mut tunnel = TunnelFacts {
+        kind: TunnelKind::Netstack,
+        ..TunnelFacts::default()
+    };
+    merge(&mut tunnel, status);
+    Some(tunnel)
+}
+
+/// Where the tunnel's own packets go.
+fn next(tunnel: &TunnelFacts) -> Option<Query> {
+    let to = match tunnel.path {
+        Some(TunnelPath::Relayed) => tunnel.relay.as_deref().and_then(relay_address),
+        _ => tunnel.endpoint.map(|e| e.ip()),
+    }?;
+    let of_product = match tunnel.product {
+        Product::Netbird => Some(NETBIRD_MARK),
+        Product::Tailscale => Some(TAILSCALE_MARK),
+        Product::None => None,
+    };
+    Some(Query {
+        to,
+        mark: tunnel.fwmark.or(of_product),
+        link: None,
+    })
+}
+
+/// The address in `rels://192.0.2.1:443` or `192.0.2.1:40000:vni:1`; a name is not looked up, for that would be traffic.
+fn relay_address(relay: &str) -> Option<IpAddr> {
+    let host = relay.split_once("://").map_or(relay, |(_, host)| host);
+    if let Some(inside) = host.strip_prefix('[') {
+        return inside.split_once(']')?.0.parse().ok();
+    }
+    host.split(':').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(key: u8, allowed: &[&str]) -> PeerState {
+        let prefix = |text: &&str| super::super::status::prefix(text).unwrap();
+        PeerState {
+            public_key: [key; 32],
+            endpoint: Some("192.0.2.7:51820".parse().unwrap()),
+            last_handshake: Some(std::time::Duration::from_secs(now_s() - 30)),
+            keepalive_s: 25,
+            allowed_ips: allowed.iter().map(prefix).collect(),
+            ..PeerState::default()
+        }
+    }
+
+    #[test]
+    fn the_peer_with_the_closest_prefix_is_chosen() {
+        let state = DeviceState {
+            listen_port: 51820,
+            peers: vec![
+                peer(1, &["0.0.0.0/0"]),
+                peer(2, &["10.9.0.0/24", "fd00::/64"]),
+            ],
+            ..DeviceState::default()
+        };
+        let key = |to: &str| chosen(&state, to.parse().unwrap()).map(|p| p.public_key[0]);
+        assert_eq!(key("10.9.0.5"), Some(2));
+        assert_eq!(key("10.8.0.5"), Some(1));
+        assert_eq!(key("fd01::1"), None);
+        let mut tunnel = TunnelFacts::default();
+        read_state(&mut tunnel, &state, "10.9.0.5".parse().unwrap());
+        assert_eq!(tunnel.path, Some(TunnelPath::Direct));
+        assert!(
+            tunnel
+                .handshake_age_s
+                .is_some_and(|age| (30..90).contains(&age))
+        );
+        let wanted = Query::to("192.0.2.7".parse().unwrap());
+        assert_eq!(next(&tunnel), Some(wanted));
+    }
+
+    /// NetBird's kernel device has its peers at a proxy on this host while they are relayed.
+    #[test]
+    fn an_endpoint_on_this_host_is_no_endpoint() {
+        let mut relayed = peer(1, &["100.90.0.0/16"]);
+        relayed.endpoint = Some("127.0.0.1:40000".parse().unwrap());
+        let state = DeviceState {
+            peers: vec![relayed],
+            ..DeviceState::default()
+        };
+        let mut tunnel = TunnelFacts::default();
+        read_state(&mut tunnel, &state, "100.90.1.1".parse().unwrap());
+        assert_eq!(
+            (tunnel.path, tunnel.endpoint, next(&tunnel)),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn the_way_of_a_relayed_tunnel_leads_to_the_relay() {
+        let tunnel = |relay: &str| TunnelFacts {
+            product: Product::Netbird,
+            path: Some(TunnelPath::Relayed),
+            relay: Some(relay.to_owned()),
+            ..TunnelFacts::default()
+        };
+        let query = next(&tunnel("rels://192.0.2.1:443")).unwrap();
+        assert_eq!(
+            (query.to, query.mark),
+            ("192.0.2.1".parse().unwrap(), Some(NETBIRD_MARK))
+        );
+        assert!(next(&tunnel("rels://[2001:db8::1]:443")).is_some());
+        assert_eq!(next(&tunnel("rels://relay.example.net:443")), None);
+    }
+
+    #[test]
+    fn programs_by_name() {
+        assert_eq!(
+            by_program(Some("boringtun-cli"), true),
+            TunnelKind::Boringtun
+        );
+        assert_eq!(by_program(Some("openvpn"), false), TunnelKind::Openvpn);
+        assert_eq!(by_program(Some("tincd"), false), TunnelKind::OtherTun);
+        assert_eq!(by_program(None, true), TunnelKind::Unknown);
+    }
+}
