@@ -18,6 +18,7 @@ pub mod socket;
 pub mod sysctl;
 pub mod tc;
 pub mod tcp_info;
+pub mod timestamp;
 pub mod usage;
 pub mod wait;
 pub mod wireguard;
