@@ -12,6 +12,7 @@ pub mod comparison;
 pub mod evidence;
 pub mod facts;
 pub mod figures;
+pub mod findings;
 pub mod job;
 pub mod observation;
 pub mod plan;

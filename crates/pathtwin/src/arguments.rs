@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Observe(crate::observe::Observe),
     /// Say what this host is and how it reaches an address
     Facts(crate::facts::Facts),
+    Explain(crate::explain::Explain),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod exec;
+mod explain;
 mod facts;
 mod iperf3;
 mod kernel;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Command::Iperf3(command) => iperf3::iperf3(&command),
         Command::Observe(arguments) => observe::observe(&arguments),
         Command::Facts(arguments) => facts::facts(&arguments),
+        Command::Explain(command) => explain::explain(&command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);

@@ -1,5 +1,6 @@
 //! A document in a form for people: one file a format.
 
+pub mod findings;
 pub mod graph;
 mod number;
 pub mod observation;

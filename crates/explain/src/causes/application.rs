@@ -1,0 +1,88 @@
+//! The program gives TCP too little to send.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{FULL, percent, rate};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Share of the looks at which the kernel counts the sender as limited by its program.
+const MOSTLY: f64 = 0.5;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "application-limited",
+    title: "the sending program gives TCP too little to send",
+    severity: Severity::High,
+    needs: &[Need::Tcp, Need::TcpInfo],
+    masked_by: &["cpu-core", "cpu-softirq", "cpu-tunnel-thread"],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::Application,
+        what: "look at what feeds the sender: disk, a single-threaded program, small writes that wait for \
+            answers",
+        on: On::Sender,
+        why: "the sender's socket is empty much of the time; nothing on the path or the receiver holds it \
+            back",
+    },
+    about: "If the socket has nothing to send, no network is at fault. The kernel marks its own estimates of \
+        the rate as limited by the application, and the time in which it had something to send stays well \
+        below all of the time.",
+    sources: &[
+        "Linux net/ipv4/tcp_rate.c: tcp_rate_check_app_limited",
+        "oracle/bpftune, case studies",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let Some(load) = way.plain() else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let Some(share) = load.app_limited else {
+        return unknown(
+            "the sender's kernel does not say whether its program limits it",
+            "a sender with Linux 4.9 or newer",
+        );
+    };
+    if share <= MOSTLY {
+        return not(format!(
+            "the sender was limited by its program at {} of the looks",
+            percent(share)
+        ));
+    }
+    let filled = way.filled(&load);
+    if let Some(filled) = filled.filter(|f| *f >= FULL) {
+        return not(format!("TCP fills {} of the path", percent(filled)));
+    }
+    let idle = load.busy.is_some_and(|b| b < 0.9);
+    let calm = load.lost().is_some_and(|l| l < 1e-3);
+    if !idle && !calm {
+        return not("the sender had something under way all the time, and lost packets");
+    }
+    let mut evidence = vec![
+        figure("looks at which the program limited", Value::Share(share))
+            .against("more than half")
+            .of(&load.samples)
+            .deciding(),
+        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+    ];
+    if let Some(busy) = load.busy {
+        evidence.push(figure("time with something to send", Value::Share(busy)).of(&load.samples));
+    }
+    if let Some(filled) = filled {
+        evidence.push(figure("share of the path used", Value::Share(filled)).against("below 85 %"));
+    }
+    let says = format!(
+        "at {} of the looks the program had given TCP nothing more to send, at {}",
+        percent(share),
+        rate(load.goodput_bps)
+    );
+    holds(
+        Strength::of(&[idle, calm && filled.is_some()]),
+        says,
+        evidence,
+    )
+}

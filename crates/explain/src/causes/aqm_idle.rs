@@ -1,0 +1,62 @@
+//! Queue management on a device where no queue is.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Kinds that manage a queue, if there is one.
+const MANAGED: [&str; 7] = [
+    "fq_codel", "codel", "cake", "pie", "fq_pie", "dualpi2", "red",
+];
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "aqm-idle",
+    title: "queue management sits where no queue forms",
+    severity: Severity::Info,
+    needs: &[],
+    masked_by: &[],
+    depends_on: &["bufferbloat-remote"],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::QueueManagement,
+        what: "give it a shaper a little below the bottleneck's rate, so that the queue forms here; without \
+            one, any queue discipline does the same",
+        on: On::Sender,
+        why: "a queue forms only in front of the slowest link, and that is not this device",
+    },
+    about: "fq_codel, cake or dualpi2 on a device that is faster than the line behind it never sees a queue: \
+        it neither drops nor marks, and the delay is made elsewhere. ECN on the ends does nothing then, \
+        either. Recipes that put such a queue on a cloud host without a shaper show the effect of \
+        whatever else they change.",
+    sources: &[
+        "L4STeam/linux#32: no marks because the bottleneck is somewhere else",
+        "docs/cases/3-narrow.md: unshaped, five queues and ECN agree",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let sender = way.sender();
+    let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
+        return unknown(
+            "the queue of the sender's device is not known",
+            "facts of the sending host",
+        );
+    };
+    if !MANAGED.contains(&queue.kind.as_str()) {
+        return not(format!("the sender's device has {}", queue.kind));
+    }
+    let evidence = vec![
+        figure("queue of the device", Value::Text(queue.kind.clone()))
+            .on(sender.side)
+            .deciding(),
+    ];
+    let says = format!(
+        "the {}'s device has {}, but the delay is made behind it",
+        sender.side, queue.kind
+    );
+    holds(Strength::Fair, says, evidence)
+}

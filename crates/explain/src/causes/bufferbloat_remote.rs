@@ -1,0 +1,98 @@
+//! A queue somewhere on the path grows far too long under load.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{rate, time};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    models,
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Added delay under load that is worth a word, µs: the border between A and B of the usual grades.
+pub(super) const WARN_US: f64 = 30_000.0;
+/// Added delay under load to act on, µs.
+pub(super) const ACT_US: f64 = 60_000.0;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "bufferbloat-remote",
+    title: "a queue on the path adds much delay under load",
+    severity: Severity::Medium,
+    needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
+    masked_by: &["bufferbloat-local"],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::QueueManagement,
+        what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the last box \
+            that is yours before the bottleneck; downloads are shaped where they come in",
+        on: On::Elsewhere,
+        why: "the full queue is in a box of the path, not in the sender's own device, so queue management \
+            without a shaper on an end does nothing there; on the tunnel's device it would see no queue, \
+            either",
+    },
+    about: "A bottleneck with a large buffer and no queue management lets a loss-based sender fill that \
+        buffer; every other packet then waits behind it. It shows as a round trip that rises with one's \
+        own load, in the loaded direction, while loss stays low and throughput is near the capacity. \
+        Added delay times rate is the size of the buffer. BBR (version 1) alone keeps most of it empty \
+        with one flow and less so with several.",
+    sources: &[
+        "dslreports.com/faq/17930: grades by added delay: A below 30 ms, B below 60 ms",
+        "bufferbloat.net, Tests for Bufferbloat: act above 50 ms",
+        "OpenWrt, SQM details: shape at 95 % of the measured rate",
+        "Findings on the case of a full 50 Mbit/s host: docs/cases/3-narrow.md",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let (Some(load), Some(idle)) = (way.plain(), way.view.idle()) else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let Some(added) = way.inflation_us(&load) else {
+        return unknown(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
+    };
+    if added <= WARN_US {
+        return not(format!(
+            "the round trip rises by {} under TCP, at most {} is fine",
+            time(added.max(0.0)),
+            time(WARN_US)
+        ));
+    }
+    let loaded = idle.p50_us + added;
+    let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
+    let mut evidence = vec![
+        figure("added by TCP", Value::Us(added))
+            .against("above 30 ms; act above 60 ms")
+            .by(format!("{} - {}", time(loaded), time(idle.p50_us)))
+            .of(&load.samples)
+            .deciding(),
+        figure("round trip without load", Value::Us(idle.p50_us)).of(&idle.samples),
+        figure("bytes waiting", Value::Bytes(buffer)).by("delay * rate"),
+        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+    ];
+    let full = way.filled(&load).is_some_and(|f| f > 0.7);
+    let above = way.sweep().and_then(|s| s.above?.rtt_us);
+    if let Some(rtt) = above {
+        evidence.push(figure("round trip under too much UDP", Value::Us(rtt)));
+    }
+    let deep = above.is_some_and(|rtt| rtt - idle.p50_us > 0.7 * added);
+    if let Some(bbr) = way.with("bbr").filter(|b| b.cc != load.cc)
+        && let Some(less) = way.inflation_us(&bbr)
+    {
+        evidence.push(figure("added by TCP with bbr", Value::Us(less)).of(&bbr.samples));
+    }
+    let says = format!(
+        "the round trip rises from {} to {} while TCP runs at {}, which is {} waiting in a queue",
+        time(idle.p50_us),
+        time(loaded),
+        rate(load.goodput_bps),
+        super::bytes(buffer)
+    );
+    let verdict = holds(Strength::of(&[full, deep, added > ACT_US]), says, evidence);
+    if added > ACT_US {
+        verdict
+    } else {
+        verdict.at(Severity::Low)
+    }
+}

@@ -1,0 +1,60 @@
+//! A congestion control was set where no sender is.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    models,
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "cc-on-wrong-host",
+    title: "another congestion control is set on a host that does not send",
+    severity: Severity::Low,
+    needs: &[],
+    masked_by: &[],
+    depends_on: &["random-loss", "jitter"],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::CongestionControl,
+        what: "set it on the host whose socket sends the data, and look at that socket (ss -ti)",
+        on: On::Sender,
+        why: "congestion control is part of a sending socket: a receiver, and a router that only forwards, \
+            has no such socket of the flow",
+    },
+    about: "Setting bbr on a router, or on the receiving end, changes nothing for flows that only pass or end \
+        there. It can seem to help: when the test ran on the router itself, when a proxy or relay ends \
+        TCP there, when the same recipe changed the queue, or when a reboot changed the path.",
+    sources: &[
+        "Linux net/ipv4/tcp_cong.c: the algorithm belongs to the socket",
+        "forum.openwrt.org, BBR on routers: only connections that end at the router",
+        "docs/cases/1-dorm.md: bbr at the receiver changes no digit",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let (Some(sends), Some(receives)) = (way.plain().map(|l| l.cc), way.receiver().default_cc())
+    else {
+        return unknown(
+            "the congestion controls of both hosts are not known",
+            "facts of both hosts",
+        );
+    };
+    let loss_based = |cc: &str| models::loss_based_bps(cc, 0.01, 0.1, 1448.0).is_some();
+    if !loss_based(&sends) || loss_based(&receives) {
+        return not(format!(
+            "the sender uses {sends}, the receiver's default is {receives}"
+        ));
+    }
+    let (from, to) = (way.sender().side, way.receiver().side);
+    let evidence = vec![
+        figure("of the sender's socket", Value::Text(sends.clone()))
+            .on(from)
+            .deciding(),
+        figure("set on the receiver", Value::Text(receives.clone())).on(to),
+    ];
+    let says = format!("the {to} has {receives}, but the {from} sends, with {sends}");
+    holds(Strength::Strong, says, evidence)
+}

@@ -1,0 +1,165 @@
+//! What the three causes of a busy processor share.
+
+use model::{
+    findings::{Exhibit, Value},
+    run::Sample,
+};
+
+use super::percent;
+use crate::{
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::{Host, View},
+};
+
+/// A processor busier than this has nothing left.
+pub(super) const FULL_CORE: f64 = 0.95;
+/// A thread cannot use more of a processor than this while others share it.
+pub(super) const FULL_THREAD: f64 = 0.9;
+/// Several flows gain at most this where a processor is the limit.
+const SCALES: f64 = 1.2;
+
+/// What is busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Busy {
+    /// A processor, in programs and the kernel.
+    Core,
+    /// A processor, in softirqs.
+    Softirq,
+    /// The tunnel's own thread.
+    Thread,
+}
+
+/// Which of them a host's processors are in, if any.
+fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
+    if let Some((share, _)) = host.tunnel_thread(samples)
+        && share >= FULL_THREAD
+    {
+        return Some((Busy::Thread, share));
+    }
+    let (most, softirq) = host.busiest(samples)?;
+    (most >= FULL_CORE).then_some(if softirq >= 0.5 {
+        (Busy::Softirq, softirq)
+    } else {
+        (Busy::Core, most)
+    })
+}
+
+/// The answer for one of the three.
+pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
+    let view = host.view();
+    if view.lab() {
+        return unknown(
+            "processing costs no time in the lab",
+            "the native engine, or the hosts themselves",
+        );
+    }
+    let samples = view.tcp_samples();
+    let Some((most, softirq)) = host.busiest(&samples) else {
+        return unknown(
+            "the use of this host's processors is not known",
+            "the same plan with pathtwin on Linux at this end",
+        );
+    };
+    let Some((found, share)) = busy(host, &samples) else {
+        return not(format!(
+            "the busiest processor was busy for {} of the time",
+            percent(most)
+        ));
+    };
+    if found != which {
+        return not("another kind of work fills the processor");
+    }
+    let mut evidence = vec![
+        figure(
+            match which {
+                Busy::Core => "busiest processor",
+                Busy::Softirq => "busiest processor, in softirqs",
+                Busy::Thread => "the tunnel's busiest thread, of a processor",
+            },
+            Value::Share(share),
+        )
+        .against(match which {
+            Busy::Core => "at least 95 % busy",
+            Busy::Softirq => "most of a busy processor",
+            Busy::Thread => "at least 90 % of a processor",
+        })
+        .on(host.side)
+        .deciding(),
+    ];
+    if which != Busy::Softirq && softirq > 0.2 {
+        evidence.push(figure("of it in softirqs", Value::Share(softirq)).on(host.side));
+    }
+    let signs = signs(&view, &mut evidence);
+    if let Some(squeezed) = host
+        .moved(
+            &samples,
+            "softnet",
+            &["time_squeeze", "time_squeezed", "squeezed"],
+        )
+        .filter(|s| *s > 0.0)
+    {
+        evidence.push(
+            figure(
+                "times a processor ran out of its budget",
+                Value::Count(squeezed),
+            )
+            .on(host.side),
+        );
+    }
+    let says = match which {
+        Busy::Core => format!(
+            "a processor of the {} is busy for {} of the time",
+            host.side,
+            percent(share)
+        ),
+        Busy::Softirq => format!(
+            "a processor of the {} spends {} of its time in softirqs",
+            host.side,
+            percent(share)
+        ),
+        Busy::Thread => {
+            let name = host
+                .tunnel_thread(&samples)
+                .map(|t| t.1)
+                .unwrap_or_default();
+            format!(
+                "the tunnel's thread {name} uses {} of a processor",
+                percent(share)
+            )
+        }
+    };
+    holds(Strength::of(&signs), says, evidence)
+}
+
+/// Signs that a processor, not the line, is the limit.
+fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
+    let mut signs = [false; 3];
+    for way in view.ways() {
+        let Some(load) = way.plain() else { continue };
+        if let Some(many) = way.many() {
+            let ratio = many.goodput_bps / load.goodput_bps;
+            signs[0] |= ratio < SCALES;
+            evidence.push(
+                figure(
+                    &format!("{} flows over {}", many.flows, load.flows),
+                    Value::Ratio(ratio),
+                )
+                .against("no gain"),
+            );
+        }
+        let inside = way.sweep().map(|s| s.capacity_bps);
+        let outside = way.below().and_then(|b| b.sweep()).map(|s| s.capacity_bps);
+        if let (Some(inside), Some(outside)) = (inside, outside) {
+            signs[1] |= inside < 0.7 * outside;
+            evidence.push(
+                figure(
+                    "UDP in the tunnel over UDP beside it",
+                    Value::Ratio(inside / outside),
+                )
+                .against("far below 1"),
+            );
+        }
+        signs[2] |= way.filled(&load).is_some_and(|f| f > 0.8);
+    }
+    signs
+}

@@ -1,0 +1,35 @@
+//! A processor has nothing left.
+
+use model::findings::{RemedyClass, Severity};
+
+use super::cpu::{self, Busy};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::Verdict,
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "cpu-core",
+    title: "a processor is fully busy",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &["relayed-path"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::Processor,
+        what: "find what else runs there and spread or lower it; a larger MTU, offloads left on and a faster governor make each byte cheaper; no sysctl of TCP helps",
+        on: On::Here,
+        why: "this host's processor is the one that is full",
+    },
+    about: "Each packet costs processor time. When one processor is at its end, goodput stays where it is: more flows gain nothing, UDP meets the same ceiling as TCP, and another congestion control gains nothing (BBR costs more than CUBIC, for its pacing). The sum over all processors may look idle, because one flow's work stays on one.",
+    sources: &[
+        "kata-containers/packaging#1069: 37 (cubic), 20.8 (bbr) Gbit/s at a full processor",
+        "tailscale/tailscale#13102: 3.2 to 10.3 Gbit/s by a larger MTU",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    cpu::judge(host, Busy::Core)
+}

@@ -1,0 +1,36 @@
+//! A processor is full of softirqs.
+
+use model::findings::{RemedyClass, Severity};
+
+use super::cpu::{self, Busy};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::Verdict,
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "cpu-softirq",
+    title: "a processor is full of softirqs",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &["relayed-path"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::Processor,
+        what: "spread receiving over processors: packet steering (rps_cpus), several queues of the card, interrupts on several processors; rx-udp-gro-forwarding on where this host forwards",
+        on: On::Here,
+        why: "softirqs run on the host that receives the interrupts",
+    },
+    about: "The kernel receives, decrypts for its own WireGuard, and forwards in softirqs on the processor that took the interrupt. A router with one queue does all of that on one processor; when it is full, goodput stays where it is and `time_squeeze` of softnet moves.",
+    sources: &[
+        "WireGuard/wireguard-vyatta-ubnt#43: 80 Mbit/s at 61 % softirq",
+        "openwrt/openwrt#19369: packet steering, 240 to 350 Mbit/s",
+        "Linux Documentation/networking/scaling.rst",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    cpu::judge(host, Busy::Softirq)
+}

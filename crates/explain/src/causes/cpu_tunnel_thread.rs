@@ -1,0 +1,36 @@
+//! The tunnel's thread has nothing left.
+
+use model::findings::{RemedyClass, Severity};
+
+use super::cpu::{self, Busy};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::Verdict,
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "cpu-tunnel-thread",
+    title: "the tunnel's own thread is fully busy",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &["relayed-path"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::Processor,
+        what: "use the kernel's WireGuard, or a version of the product with segmentation offload; a larger tunnel MTU if the path allows it",
+        on: On::Here,
+        why: "it is the tunnel's process on this host that is full; the line and the other end are not",
+    },
+    about: "A tunnel in a process does its work on few threads. One of them at its end is a ceiling for all flows together, in UDP and TCP alike, while the path beside the tunnel carries much more and other processors idle.",
+    sources: &[
+        "netbirdio/docs pull 873: the tunnel serialises on one core",
+        "tailscale/tailscale#10524",
+        "tailscale.com/blog/more-throughput",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    cpu::judge(host, Busy::Thread)
+}

@@ -1,0 +1,33 @@
+//! What hosts dropped, against what TCP had to send again.
+
+use model::run::Sample;
+
+use crate::view::Host;
+
+/// Share of TCP's retransmissions from which local drops explain them.
+pub(super) const MANY: f64 = 0.2;
+
+/// Drops in a host while TCP ran.
+pub(super) struct Drops {
+    /// How many.
+    pub(super) lost: f64,
+    /// Over what TCP sent again in both directions; absent if that is not known.
+    pub(super) share: Option<f64>,
+}
+
+/// Increase of the counters of a group with one of these ends; `None` if the group was not read.
+pub(super) fn drops<'a>(
+    host: &Host<'a>,
+    samples: &[&'a Sample],
+    group: &str,
+    ends: &[&str],
+) -> Option<Drops> {
+    let lost = host.moved(samples, group, ends)?;
+    let ways = host.view().ways();
+    let again: Vec<f64> = ways.iter().filter_map(|w| w.retransmits()).collect();
+    let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
+    Some(Drops {
+        lost,
+        share: again.map(|again| lost / again.max(1.0)),
+    })
+}

@@ -1,0 +1,76 @@
+//! Only the far host can change it.
+
+use model::{
+    cell::Direction,
+    findings::{RemedyClass, Severity, Side, Value},
+};
+
+use super::{FULL, percent, rate};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "far-end-limit",
+    title: "what limits is set at the far host",
+    severity: Severity::Low,
+    needs: &[Need::Tcp],
+    masked_by: &[],
+    depends_on: &["random-loss", "jitter", "send-buffer"],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::CongestionControl,
+        what: "change it at the far host, or use another one; compare with a server that is known to send \
+            with bbr before blaming the near end's line",
+        on: On::Sender,
+        why: "the data comes from there, and with it buffers and congestion control of the sending socket; \
+            nothing on the near host reaches them",
+    },
+    about: "A download is sent by the server: its congestion control and its send buffer decide. A speed test \
+        whose server runs cubic shows a slow download over a slightly lossy wireless link, and a fast \
+        upload over the same link, because the near host sends that with other settings or over the less \
+        lossy direction. The near host can do nothing about it but choose another server.",
+    sources: &[
+        "docs/cases/4-speedtest.md: 367 against 921 Mbit/s at 1 % by the server's choice alone",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    if way.direction == Direction::Up {
+        return not("the near host sends in this direction");
+    }
+    let (Some(load), Some(back)) = (way.plain(), way.back().plain()) else {
+        return unknown(
+            "the other direction was not measured",
+            "a plan with both directions",
+        );
+    };
+    let Some(filled) = way.back().filled(&back) else {
+        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    };
+    if filled < FULL {
+        return not(format!(
+            "the other direction takes {} of its path only: the near end has the same trouble",
+            percent(filled)
+        ));
+    }
+    let evidence = vec![
+        figure(
+            "congestion control of the far host",
+            Value::Text(load.cc.clone()),
+        )
+        .on(Side::Far)
+        .deciding(),
+        figure("goodput down", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure("goodput up", Value::Bps(back.goodput_bps)).of(&back.samples),
+        figure("share of the path used, up", Value::Share(filled)).against("at least 85 %"),
+    ];
+    let says = format!(
+        "up, where the near host sends, {} come through; down the far host's {} decides",
+        rate(back.goodput_bps),
+        load.cc
+    );
+    holds(Strength::Fair, says, evidence)
+}

@@ -1,0 +1,67 @@
+//! The fq queue cuts one flow off.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::drops::{MANY, drops};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "fq-flow-limit",
+    title: "fq drops what one flow has beyond 100 packets",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &[],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::QueueLimit,
+        what: "give fq a flow_limit of 1000 or more, or use fq_codel or cake on this device",
+        on: On::Here,
+        why: "it is the queue of this host's device that drops",
+    },
+    about: "fq keeps at most 100 packets of each flow. A userspace tunnel's UDP socket is one flow for all \
+        that it carries, and so is forwarded traffic that hashes alike; a burst of more than 100 packets is \
+        cut. The queue's own counter `flows_plimit` says so. fq is meant for the host's own TCP sockets, \
+        which it paces.",
+    sources: &[
+        "tc-fq(8): flow_limit, 100 packets",
+        "cilium/cilium#29083: thousands of drops, all of them flows_plimit",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    let samples = host.view().tcp_samples();
+    let Some(found) = drops(host, &samples, "qdisc", &["flows_plimit"]) else {
+        return unknown(
+            "the counters of this host's queues were not read",
+            "the same plan with pathtwin on Linux at this end",
+        );
+    };
+    if found.lost == 0.0 {
+        return not("no flow went beyond the limit of an fq queue");
+    }
+    if found.share.is_some_and(|s| s < MANY) {
+        return not(format!(
+            "fq cut {:.0} packets, few against what TCP sent again",
+            found.lost
+        ));
+    }
+    let evidence = vec![
+        figure(
+            "packets beyond fq's limit for a flow",
+            Value::Count(found.lost),
+        )
+        .against("none")
+        .on(host.side)
+        .deciding(),
+    ];
+    let says = format!(
+        "fq dropped {:.0} packets because a flow had more than its limit",
+        found.lost
+    );
+    holds(Strength::of(&[true, found.share.is_some()]), says, evidence)
+}

@@ -1,0 +1,121 @@
+//! The tunnel's packets do not fit the path and are cut up.
+
+use model::{
+    cell::IpVersion,
+    findings::{RemedyClass, Severity, Side, Value},
+    row::Layer,
+};
+
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::View,
+};
+
+/// Fragments for each hundred segments from which all large packets are cut up.
+const MANY: f64 = 0.2;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "fragmentation",
+    title: "the tunnel's packets are larger than the path allows and get cut up",
+    severity: Severity::Medium,
+    needs: &[],
+    masked_by: &["mtu-black-hole"],
+    depends_on: &[],
+    test: Test::Path(test),
+    remedy: Advice {
+        class: RemedyClass::Mtu,
+        what: "set the tunnel's MTU to the path's less 60 bytes over IPv4, less 80 over IPv6, on both ends",
+        on: On::Elsewhere,
+        why: "each end cuts up what it sends; a router between can only clamp the MSS of what passes",
+    },
+    about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel's MTU leaves less room than \
+        that, each full packet becomes two on the path: the loss of either loses both, small routers \
+        drop fragments or reassemble them slowly, and each packet costs two of the bottleneck's \
+        headers. It shows in the counters of fragments, and in a tunnel MTU above the path's MTU less the \
+        overhead.",
+    sources: &[
+        "wg-quick(8): MTU 1420 = 1500 - 80",
+        "tailscale/tailscale#20668: ReasmReqds twice ReasmOKs; gluetun#1650; popsiclelmlm/Hey#14",
+    ],
+};
+
+fn test(view: &View) -> Verdict {
+    if view.layer == Layer::Underlay {
+        return not("no tunnel was measured");
+    }
+    let mut evidence = Vec::new();
+    let mut signs = [false, false];
+    let mut known = false;
+    let below = view.below();
+    let path = below.and_then(|b| {
+        let pmtu = b.pmtu()?;
+        Some((pmtu.up.into_iter().chain(pmtu.down).min()?, b.family))
+    });
+    let inside = [Side::Near, Side::Far]
+        .into_iter()
+        .filter_map(|side| view.host(side).tunnel()?.mtu)
+        .max();
+    if let (Some((path, family)), Some(inside)) = (path, inside) {
+        known = true;
+        let overhead = match family {
+            IpVersion::V4 => 60,
+            IpVersion::V6 => 80,
+        };
+        signs[0] = inside + overhead > path;
+        evidence.push(
+            figure(
+                "packets of the tunnel on the path",
+                Value::Bytes(f64::from(inside + overhead)),
+            )
+            .against("at most the path's MTU")
+            .by(format!("{inside} + {overhead}"))
+            .deciding(),
+        );
+        evidence.push(figure("path MTU", Value::Bytes(f64::from(path))));
+    }
+    let samples = view.tcp_samples();
+    let segments: f64 = view
+        .ways()
+        .iter()
+        .flat_map(|w| w.loads())
+        .filter_map(|l| l.segments)
+        .sum();
+    for side in [Side::Near, Side::Far] {
+        let Some(made) = view
+            .host(side)
+            .moved(&samples, "nstat", &["FragCreates", "ReasmReqds"])
+        else {
+            continue;
+        };
+        known = true;
+        if segments > 0.0 && made / segments > MANY {
+            signs[1] = true;
+            evidence.push(
+                figure(
+                    "fragments made or put together while TCP ran",
+                    Value::Count(made),
+                )
+                .against("none")
+                .on(side)
+                .deciding(),
+            );
+        }
+    }
+    if !known {
+        return unknown(
+            "neither the path's MTU nor counters of fragments are known",
+            "a plan with the step `pmtu` on both layers",
+        );
+    }
+    if !signs.contains(&true) {
+        return not("the tunnel's packets fit the path, and no fragments were counted");
+    }
+    let says = match (path, inside) {
+        (Some((path, _)), Some(inside)) if signs[0] => format!(
+            "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes"
+        ),
+        _ => "the hosts made or put together fragments while TCP ran".to_owned(),
+    };
+    holds(Strength::of(&signs), says, evidence)
+}

@@ -1,0 +1,125 @@
+//! Packets are dropped in a host's own queues.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{
+    FULL,
+    drops::{MANY, drops},
+};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "host-queue-drops",
+    title: "a host drops packets in its own queues",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &["fq-flow-limit"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::QueueLimit,
+        what: "raise the limit that overflows: net.core.netdev_max_backlog for softnet, the receive ring \
+            (ethtool -G) for the card, limit or txqueuelen for the queue of the device",
+        on: On::Here,
+        why: "the counter moves on this host; the path beyond it has not seen these packets yet",
+    },
+    about: "Between card and socket a packet passes the card's ring, the backlog of a processor (softnet) and \
+        the queue of the sending device. Each has a limit and a counter of what it dropped. If such a \
+        counter moves by as much as TCP sends again, the loss is here and not on the line. Drops of a queue \
+        management at a device that is the bottleneck are its work and are not meant: TCP then fills the \
+        path.",
+    sources: &[
+        "Linux Documentation/networking/scaling.rst and net/core/dev.c: softnet_stat",
+        "Notes on the rules: at least 20 % of what TCP sends again",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    let view = host.view();
+    let filled = view.ways().iter().all(|way| {
+        let of = || way.filled(&way.plain()?);
+        of().is_some_and(|f| f >= FULL)
+    });
+    let samples = view.tcp_samples();
+    let places = [
+        ("softnet", &["dropped"][..], "softnet dropped"),
+        (
+            "device",
+            &[
+                "rx_missed_errors",
+                "rx_missed",
+                "rx_fifo_errors",
+                "rx_no_buffer",
+                "rx_dropped",
+                "tx_dropped",
+            ][..],
+            "the card dropped",
+        ),
+        (
+            "nic",
+            &[
+                "rx_missed_errors",
+                "rx_missed",
+                "rx_fifo_errors",
+                "rx_no_buffer",
+                "rx_dropped",
+                "tx_dropped",
+            ][..],
+            "the card dropped",
+        ),
+        (
+            "qdisc",
+            &[".drops", ".dropped"][..],
+            "the queue of the device dropped",
+        ),
+    ];
+    let mut read = false;
+    let mut evidence = Vec::new();
+    let mut worst = (0.0, "");
+    for (group, ends, what) in places {
+        let Some(found) = drops(host, &samples, group, ends) else {
+            continue;
+        };
+        read = true;
+        if found.lost > 0.0 && found.share.is_none_or(|s| s >= MANY) {
+            evidence.push(
+                figure(
+                    &format!("packets {what} while TCP ran"),
+                    Value::Count(found.lost),
+                )
+                .against("none")
+                .on(host.side)
+                .deciding(),
+            );
+            if let Some(share) = found.share {
+                evidence.push(figure(
+                    "the same over what TCP sent again",
+                    Value::Ratio(share),
+                ));
+            }
+            if found.lost > worst.0 {
+                worst = (found.lost, what);
+            }
+        }
+    }
+    if !read {
+        return unknown(
+            "this host's counters were not read",
+            "the same plan with pathtwin on Linux at this end",
+        );
+    }
+    if evidence.is_empty() {
+        return not(
+            "its queues dropped nothing while TCP ran, or little against what TCP sent again",
+        );
+    }
+    if filled {
+        return not("its queues dropped packets, but TCP fills the path all the same");
+    }
+    let says = format!("{} {:.0} packets while TCP ran", worst.1, worst.0);
+    holds(Strength::of(&[evidence.len() > 1]), says, evidence)
+}

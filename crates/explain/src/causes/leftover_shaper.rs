@@ -1,0 +1,91 @@
+//! A shaper on a host's own device is the bottleneck.
+
+use model::{
+    cell::Direction,
+    findings::{RemedyClass, Severity, Side, Value},
+};
+
+use super::rate;
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+/// Options that hold a rate, by the names of the facts.
+const RATES: [&str; 4] = ["rate_bps", "bandwidth_bps", "base_rate_bps", "ceil_bps"];
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "leftover-shaper",
+    title: "a shaper on a host's own device sets the rate",
+    severity: Severity::Medium,
+    needs: &[Need::Sweep],
+    masked_by: &[],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::Settings,
+        what: "check whether it is meant: a shaper just below the line's rate keeps delay down and should \
+            stay; one that is left over from another line or a test should go (tc qdisc del)",
+        on: On::Here,
+        why: "the rate is set in this host's device; the line behind it may carry more",
+    },
+    about: "A token bucket, HTB or cake with a rate on a host's device limits what leaves it. That is good \
+        practice just below the rate of the line, and a trap when it stays behind after the line got \
+        faster. It is found when the measured capacity of a direction is the rate of such a shaper.",
+    sources: &["freifunk-gluon/gluon#1447: an ingress limit left behind, 10 to 3 Mbit/s"],
+};
+
+fn test(host: &Host) -> Verdict {
+    let Some(path) = &host.facts.path else {
+        return unknown(
+            "the queues of this host are not known",
+            "facts of this host",
+        );
+    };
+    let direction = match host.side {
+        Side::Near => Direction::Up,
+        Side::Far => Direction::Down,
+    };
+    let Some(sweep) = host.view().way(direction).sweep() else {
+        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    };
+    let mut shapers = Vec::new();
+    for device in path.devices() {
+        for queue in device.qdiscs.iter().flatten() {
+            for name in RATES {
+                let value = queue.options.get(name).and_then(|v| v.parse::<f64>().ok());
+                if let Some(bps) = value.filter(|b| *b > 0.0) {
+                    shapers.push((device.name.as_str(), queue.kind.as_str(), bps));
+                }
+            }
+        }
+    }
+    let Some((device, kind, bps)) = shapers.into_iter().min_by(|a, b| a.2.total_cmp(&b.2)) else {
+        return not("no queue of this host's path has a rate");
+    };
+    let ratio = sweep.capacity_bps / bps;
+    if !(0.85..=1.1).contains(&ratio) {
+        return not(format!(
+            "its shaper lets {} through, the path carries {}",
+            rate(bps),
+            rate(sweep.capacity_bps)
+        ));
+    }
+    let evidence = vec![
+        figure(&format!("{kind} on {device}"), Value::Bps(bps))
+            .against("the measured capacity")
+            .on(host.side)
+            .deciding(),
+        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+    ];
+    let says = format!(
+        "{kind} on {device} lets {} through, and that is what the path carries",
+        rate(bps)
+    );
+    holds(
+        Strength::of(&[(0.93..=1.03).contains(&ratio)]),
+        says,
+        evidence,
+    )
+}

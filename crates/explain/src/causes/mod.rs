@@ -1,0 +1,100 @@
+//! The causes, one file each.
+
+mod application;
+mod aqm_idle;
+mod bufferbloat_local;
+mod bufferbloat_remote;
+mod cc_on_wrong_host;
+mod cpu;
+mod cpu_core;
+mod cpu_softirq;
+mod cpu_tunnel_thread;
+mod drops;
+mod far_end_limit;
+mod fq_flow_limit;
+mod fragmentation;
+mod healthy;
+mod host_queue_drops;
+mod host_settings;
+mod jitter;
+mod leftover_shaper;
+mod mtu_black_hole;
+mod offload_fault;
+mod per_flow_cap;
+mod policer;
+mod random_loss;
+mod receive_window;
+mod relayed_path;
+mod reordering;
+mod send_buffer;
+mod udp_socket_drops;
+mod udp_throttled;
+mod userspace_tcp_stack;
+mod userspace_tunnel;
+mod wifi_hop;
+mod wrong_queue;
+
+use crate::cause::Cause;
+
+/// From this share of the capacity on, TCP fills the path.
+pub(crate) const FULL: f64 = 0.85;
+
+/// Code of the cause that says that there is none.
+pub(crate) const HEALTHY: &str = "healthy";
+
+/// All causes. What can fake another, or is cheaper to check, comes first.
+pub fn registry() -> &'static [&'static Cause] {
+    &[
+        &relayed_path::CAUSE,
+        &userspace_tcp_stack::CAUSE,
+        &udp_socket_drops::CAUSE,
+        &fq_flow_limit::CAUSE,
+        &host_queue_drops::CAUSE,
+        &mtu_black_hole::CAUSE,
+        &offload_fault::CAUSE,
+        &fragmentation::CAUSE,
+        &cpu_tunnel_thread::CAUSE,
+        &cpu_softirq::CAUSE,
+        &cpu_core::CAUSE,
+        &userspace_tunnel::CAUSE,
+        &receive_window::CAUSE,
+        &send_buffer::CAUSE,
+        &application::CAUSE,
+        &leftover_shaper::CAUSE,
+        &bufferbloat_local::CAUSE,
+        &bufferbloat_remote::CAUSE,
+        &wrong_queue::CAUSE,
+        &aqm_idle::CAUSE,
+        &udp_throttled::CAUSE,
+        &policer::CAUSE,
+        &reordering::CAUSE,
+        &random_loss::CAUSE,
+        &jitter::CAUSE,
+        &per_flow_cap::CAUSE,
+        &cc_on_wrong_host::CAUSE,
+        &far_end_limit::CAUSE,
+        &wifi_hop::CAUSE,
+        &host_settings::CAUSE,
+        &healthy::CAUSE,
+    ]
+}
+
+/// A share in percent, for sentences.
+fn percent(share: f64) -> String {
+    model::findings::Value::Share(share).to_string()
+}
+
+/// A rate in Mbit/s, for sentences.
+fn rate(bps: f64) -> String {
+    model::findings::Value::Bps(bps).to_string()
+}
+
+/// A time in ms, for sentences.
+fn time(us: f64) -> String {
+    model::findings::Value::Us(us).to_string()
+}
+
+/// A number of bytes, for sentences.
+fn bytes(bytes: f64) -> String {
+    model::findings::Value::Bytes(bytes).to_string()
+}

@@ -1,0 +1,127 @@
+//! Large packets vanish without a word.
+
+use model::{
+    cell::Direction,
+    findings::{RemedyClass, Severity, Value},
+};
+
+use super::rate;
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Share of the datagrams of a size that must arrive for the size to pass.
+const PASSES: f64 = 0.8;
+/// Share below which it does not.
+const STOPS: f64 = 0.1;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "mtu-black-hole",
+    title: "large packets vanish without a word",
+    severity: Severity::High,
+    needs: &[],
+    masked_by: &[],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::Mtu,
+        what: "lower the tunnel's MTU to the path's less 60 bytes (80 over IPv6), or clamp the MSS in both \
+            directions on the routers; net.ipv4.tcp_mtu_probing=1 on the sender as a safety net; best, let \
+            ICMP through",
+        on: On::Sender,
+        why: "the sender makes the packets that are too large; the receiver can only announce a smaller \
+            MSS",
+    },
+    about: "If packets above a size get lost on the way and no ICMP message says so, the handshake and small \
+        requests work and bulk data stalls: the sender repeats a full packet until it gives up, with a \
+        window of one or two segments. Loss is a step in the size of the packet and does not depend on the \
+        rate, which tells it from every other kind of loss.",
+    sources: &[
+        "RFC 2923: TCP problems with path MTU discovery; RFC 4821",
+        "denoland/clawpatrol#411, #822: 1.6 to 649 KB/s",
+        "tailscale/tailscale#20668; peacey/split-vpn#67",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let sizes = way.sizes();
+    let share = |s: &&model::run::SizeStep| s.received as f64 / (s.sent as f64).max(1.0);
+    let passes = sizes
+        .iter()
+        .filter(|s| share(s) >= PASSES)
+        .map(|s| s.packet)
+        .max();
+    let stops = sizes
+        .iter()
+        .filter(|s| share(s) <= STOPS)
+        .map(|s| s.packet)
+        .min();
+    let silent = way.view.pmtu().and_then(|p| match way.direction {
+        Direction::Up => p.silent_up,
+        Direction::Down => p.silent_down,
+    });
+    let found = way.view.pmtu().and_then(|p| match way.direction {
+        Direction::Up => p.up,
+        Direction::Down => p.down,
+    });
+    if sizes.is_empty() && silent.is_none() {
+        return unknown(
+            "datagrams of several sizes were not sent",
+            "a plan with the steps `sizes` and `pmtu`",
+        );
+    }
+    let load = way.plain();
+    let mss = load.as_ref().and_then(|l| l.mss);
+    // TCP's packet with the largest header that options usually make.
+    let packet = mss.map(|m| m + 52.0);
+    let stalls = load.as_ref().is_some_and(|l| {
+        l.cwnd_p50.is_some_and(|w| w <= 3.0) || l.timeouts.is_some_and(|t| t >= 2.0)
+    });
+    let (Some(passes), Some(stops)) = (passes, stops.filter(|s| passes.is_some_and(|p| *s > p)))
+    else {
+        return not("packets of all sizes up to the device's MTU arrive");
+    };
+    if silent == Some(false) {
+        return not(format!(
+            "packets of {stops} bytes do not fit, and ICMP says so"
+        ));
+    }
+    if packet.is_some_and(|p| p <= f64::from(passes)) && !stalls {
+        return not(format!(
+            "packets of {stops} bytes vanish, but TCP's are smaller than that"
+        ));
+    }
+    let mut evidence = vec![
+        figure(
+            "largest packet that arrives",
+            Value::Bytes(f64::from(passes)),
+        ),
+        figure("smallest that never does", Value::Bytes(f64::from(stops)))
+            .against("none, or a message")
+            .deciding(),
+    ];
+    if let Some(found) = found {
+        evidence.push(figure("path MTU by search", Value::Bytes(f64::from(found))));
+    }
+    if let Some(load) = &load {
+        evidence.push(figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples));
+        if let Some(cwnd) = load.cwnd_p50 {
+            evidence
+                .push(figure("congestion window, segments", Value::Count(cwnd)).of(&load.samples));
+        }
+    }
+    let says = match &load {
+        Some(load) => format!(
+            "packets of {passes} bytes arrive, packets of {stops} never, and TCP gets {}",
+            rate(load.goodput_bps)
+        ),
+        None => format!("packets of {passes} bytes arrive, packets of {stops} never"),
+    };
+    holds(
+        Strength::of(&[silent == Some(true), stalls]),
+        says,
+        evidence,
+    )
+}

@@ -1,0 +1,93 @@
+//! Each flow gets a part of the line and no more.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::rate;
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Several flows over one, for each flow, from which they do not share one limit.
+const SCALES: f64 = 0.6;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "per-flow-cap",
+    title: "each flow is limited for itself",
+    severity: Severity::High,
+    needs: &[Need::Tcp, Need::Sweep],
+    masked_by: &[
+        "receive-window",
+        "send-buffer",
+        "random-loss",
+        "reordering",
+        "jitter",
+    ],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::MoreFlows,
+        what: "use several connections, and beside each other several tunnels on different ports: a tunnel \
+            is one flow to the network",
+        on: On::Elsewhere,
+        why: "the limit is the network's, by addresses and ports; nothing on the ends lifts it for one flow",
+    },
+    about: "Cloud networks and some carriers limit each flow (addresses, ports, protocol) for itself; \
+        5 Gbit/s at one provider. One UDP flow meets the same limit as one TCP flow, whatever the \
+        congestion control, and several TCP flows get several times as much. Small windows and random \
+        loss scale with flows, too, but let a single UDP flow pass.",
+    sources: &[
+        "Amazon EC2 documentation, instance network bandwidth: 5 Gbit/s for a single flow",
+        "WireGuard: all of a peer's packets are one UDP flow",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let Some(many) = way.many() else {
+        return unknown(
+            "several flows at once were not measured",
+            "a plan with a `tcp` step of 4 flows",
+        );
+    };
+    let times = f64::from(many.flows) / f64::from(load.flows);
+    let gain = many.goodput_bps / load.goodput_bps;
+    if gain < SCALES * times {
+        return not(format!(
+            "{} flows get {gain:.2} times what {} gets: they share a limit",
+            many.flows, load.flows
+        ));
+    }
+    let over = many.goodput_bps / sweep.capacity_bps;
+    if over < 1.3 {
+        return not("several flows get no more than one flow of UDP");
+    }
+    let filled = way.filled(&load).unwrap_or(0.0);
+    let evidence = vec![
+        figure(
+            &format!("{} flows over {}", many.flows, load.flows),
+            Value::Ratio(gain),
+        )
+        .against("close to the number of flows")
+        .of(&many.samples)
+        .deciding(),
+        figure("several flows of TCP over one of UDP", Value::Ratio(over))
+            .against("above 1.3")
+            .of(&sweep.samples),
+        figure("one flow of TCP over one of UDP", Value::Ratio(filled)).against("close to 1"),
+    ];
+    let says = format!(
+        "one flow gets {}, of TCP and of UDP, and {} flows get {}",
+        rate(load.goodput_bps),
+        many.flows,
+        rate(many.goodput_bps)
+    );
+    holds(
+        Strength::of(&[filled > 0.8, gain > 0.8 * times]),
+        says,
+        evidence,
+    )
+}

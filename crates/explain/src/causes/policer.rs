@@ -1,0 +1,137 @@
+//! A policer drops above a rate, without a queue.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{FULL, percent, rate, time};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Bits of a full packet.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "policer",
+    title: "a policer drops what exceeds a rate",
+    severity: Severity::High,
+    needs: &[Need::Idle, Need::Sweep],
+    masked_by: &[
+        "host-queue-drops",
+        "udp-socket-drops",
+        "cpu-tunnel-thread",
+        "cpu-core",
+        "cpu-softirq",
+    ],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::AvoidLimit,
+        what: "shape to a little below the policed rate (cake, or fq with a maximum rate) where the data \
+            is sent; ask who runs the line to shape and not to police",
+        on: On::Sender,
+        why: "only what is in front of the policer can keep packets back; behind it they are gone",
+    },
+    about: "A policer has a bucket of tokens and no queue: what exceeds the rate is dropped at once. UDP at \
+        rising rates shows it: from a rate R on, exactly R arrives, the rest is lost, and the round trip \
+        does not rise. A plain queue would first add delay; queue management would add its target to \
+        TCP's own round trip. TCP sees loss without any sign before it, and keeps below R. BBR holds \
+        the rate at the price of many retransmissions, which is no cure.",
+    sources: &[
+        "Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016",
+        "Linux net/ipv4/tcp_bbr.c: its model of a policer, loss above 50/256",
+        "porech/engarde#68, tailscale/tailscale#11371",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let (Some(idle), Some(sweep)) = (way.view.idle(), way.sweep()) else {
+        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    };
+    let Some(above) = sweep.above else {
+        return unknown(
+            "the sweep did not get beyond what the path carries",
+            "a sweep to a higher rate",
+        );
+    };
+    let Some(rtt) = above.rtt_us else {
+        return unknown(
+            "no latency probes ran beside the sweep",
+            "a plan with `probe_ms`",
+        );
+    };
+    let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
+    let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
+    let slack = (3.0 * packet_us).max(300.0).max(0.3 * spread);
+    let added = rtt - idle.p50_us;
+    if added > slack {
+        return not(format!(
+            "above {} a queue builds: the round trip rises by {}",
+            rate(sweep.capacity_bps),
+            time(added)
+        ));
+    }
+    let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
+    if above.lost < 0.5 * excess {
+        return not("what exceeds the rate is not lost".to_owned());
+    }
+    let load = way.plain();
+    // Fair queues let the probes pass a full queue, but TCP itself waits in it.
+    let own = load
+        .as_ref()
+        .and_then(|l| Some(l.rtt_p50_us? - idle.p50_us));
+    let own_slack = slack.max(2.0 * packet_us + 0.5 * spread).max(1_000.0);
+    let hit = load
+        .as_ref()
+        .is_some_and(|l| l.retransmits.is_some_and(|r| r > 0.0));
+    if let Some(own) = own.filter(|own| *own > own_slack) {
+        return not(format!(
+            "TCP's own round trip rises by {}: a queue that keeps flows apart, not a policer",
+            time(own)
+        ));
+    }
+    if !hit {
+        return unknown(
+            "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
+             fair queue look the same then",
+            "TCP with several flows",
+        );
+    }
+    let mut evidence = vec![
+        figure(
+            "added to the round trip above the rate",
+            Value::Us(added.max(0.0)),
+        )
+        .against("no more than a few packets")
+        .of(&sweep.samples)
+        .deciding(),
+        figure("carried at most", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure("lost of UDP above it", Value::Share(above.lost))
+            .against("all that exceeds the rate")
+            .of(&sweep.samples),
+    ];
+    let mut filled = None;
+    if let Some(load) = &load {
+        filled = way.filled(load);
+        evidence.push(figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples));
+        if let Some(again) = load.retransmitted() {
+            evidence.push(figure("sent again", Value::Share(again)).of(&load.samples));
+        }
+    }
+    let says = format!(
+        "of UDP above {} all that exceeds it is lost ({}) and nothing is delayed",
+        rate(sweep.capacity_bps),
+        percent(above.lost)
+    );
+    let flat = own.is_some();
+    let verdict = holds(
+        Strength::of(&[flat, above.lost > 0.1, spread < slack]),
+        says,
+        evidence,
+    );
+    match filled {
+        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
+        _ => verdict,
+    }
+}

@@ -1,0 +1,249 @@
+//! A loss-based congestion control takes random loss for congestion.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{FULL, percent, rate, time};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    models,
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::{Load, Sweep, Way},
+};
+
+/// The model explains a goodput between this share of it ...
+const LOW: f64 = 0.4;
+/// ... and this one.
+const HIGH: f64 = 2.5;
+/// Lost datagrams from which UDP's loss is a figure of its own.
+const ENOUGH: f64 = 5.0;
+/// What another congestion control must gain to confirm.
+const GAIN: f64 = 1.5;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "random-loss",
+    title: "the congestion control takes random loss for congestion",
+    severity: Severity::High,
+    needs: &[Need::Tcp, Need::Sweep],
+    masked_by: &[
+        "relayed-path",
+        "userspace-tcp-stack",
+        "udp-socket-drops",
+        "host-queue-drops",
+        "fq-flow-limit",
+        "offload-fault",
+        "mtu-black-hole",
+        "cpu-core",
+        "cpu-softirq",
+        "cpu-tunnel-thread",
+    ],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::CongestionControl,
+        what: "send with bbr, first for this route only: ip route change ... congctl bbr; or find where the \
+            packets get lost",
+        on: On::Sender,
+        why: "congestion control acts in the sender's socket; on the receiver, or on a router that only \
+            forwards, it changes nothing",
+    },
+    about: "Reno and CUBIC take every lost packet for a full queue and send less. If packets get lost for \
+        another reason (radio, a bad cable, a busy exchange point), the window stays small however fast \
+        the line is: about 1.22 / sqrt(p) packets, or 1.054 (RTT / p)^(3/4). It shows as loss that UDP has, too, \
+        at rates that the path carries easily, a round trip that does not rise, and a goodput that this \
+        formula gives. Several flows get several times as much. BBR, which does not take single losses \
+        for congestion, gets (1 - p) of the rate up to a loss of about 20 %.\n\nThis is the cause that is \
+        most often blamed and least often shown: drops in the hosts' own buffers, faulty offloads, \
+        relays, a wrong MTU, busy processors and small windows all look alike from the outside. It is \
+        therefore not judged where one of those is found, and ruled out where BBR was tried and gains \
+        nothing.",
+    sources: &[
+        models::RENO_SOURCE,
+        models::CUBIC_SOURCE,
+        models::BBR_SOURCE,
+        "tailscale/tailscale#17993: 300 ms, 0.07 % of loss: cubic 2.1, bbr 26.7 Mbit/s",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
+        return not(format!("{} is not known to be loss-based", load.cc));
+    }
+    if let Some(filled) = way.filled(&load).filter(|f| *f >= FULL) {
+        return not(format!(
+            "TCP takes {} of what the path carries",
+            percent(filled)
+        ));
+    }
+    let Some(rtt) = load.rtt_us() else {
+        return unknown(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
+    };
+    let mss = load.mss_bytes();
+    let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
+        return not("no loss explains this goodput".to_owned());
+    };
+    let (loss, from) = match loss(&sweep, &load, needed) {
+        Ok(found) => found,
+        Err(verdict) => return verdict,
+    };
+    let Some(model) = models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss) else {
+        return not(format!("{} is not known to be loss-based", load.cc));
+    };
+    let ratio = load.goodput_bps / model;
+    if ratio < LOW {
+        return not(format!(
+            "with a loss of {} {} would get {}, and gets {}: something else holds it back",
+            percent(loss),
+            load.cc,
+            rate(model),
+            rate(load.goodput_bps)
+        ));
+    }
+    if ratio > HIGH {
+        return not(format!(
+            "with a loss of {} at random {} would get {}, and gets {}: the losses come in few bursts",
+            percent(loss),
+            load.cc,
+            rate(model),
+            rate(load.goodput_bps)
+        ));
+    }
+    let bbr = way.with("bbr");
+    let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
+    if let Some(gain) = gain.filter(|g| *g < 1.2) {
+        return not(format!(
+            "bbr, which does not mind single losses, gets {gain:.2} times as much"
+        ));
+    }
+    let mut evidence = evidence(way, &load, &sweep, loss, from, model, rtt);
+    if let (Some(bbr), Some(gain)) = (&bbr, gain) {
+        evidence.push(
+            figure("gain with bbr, measured", Value::Ratio(gain))
+                .against("at least 1.5")
+                .of(&bbr.samples),
+        );
+        if let Some(best) = models::bbr_bps(loss, sweep.capacity_bps) {
+            evidence.push(figure("bbr by the model", Value::Bps(best)).by("(1 - p) * capacity"));
+        }
+    }
+    let says = format!(
+        "at a loss of {} and {}, {} gets {} by the formula and {} here, of {} that the path carries",
+        percent(loss),
+        time(rtt),
+        load.cc,
+        rate(model),
+        rate(load.goodput_bps),
+        rate(sweep.capacity_bps)
+    );
+    let scales = way.many().is_some_and(|m| {
+        let times = f64::from(m.flows) / f64::from(load.flows);
+        m.goodput_bps / load.goodput_bps > (0.6 * times).min(1.5)
+    });
+    let signs = [
+        from == From::Udp,
+        gain.is_some_and(|g| g >= GAIN),
+        scales && from == From::Udp,
+    ];
+    let verdict = holds(Strength::of(&signs), says, evidence);
+    let verdict = match from {
+        From::Udp => verdict,
+        From::Tcp => verdict.unless(&["policer", "reordering", "receive-window", "send-buffer"]),
+    };
+    match gain {
+        None => verdict.settled_by("the same load with bbr in turn, five times each"),
+        Some(_) => verdict,
+    }
+}
+
+/// Where the loss was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    /// UDP below what the path carries.
+    Udp,
+    /// TCP's own retransmissions.
+    Tcp,
+}
+
+/// The loss that is not the own queue's, or why there is none. `needed` is the loss that would
+/// explain the goodput.
+fn loss(sweep: &Sweep, load: &Load, needed: f64) -> Result<(f64, From), Verdict> {
+    let below = &sweep.below;
+    let (_, most) = below.interval();
+    if below.lost >= ENOUGH {
+        return Ok((below.share(), From::Udp));
+    }
+    if most < needed / 8.0 {
+        return Err(not(format!(
+            "UDP at up to {} loses {} of {:.0} datagrams; it would take a loss of {}",
+            rate(sweep.below_bps),
+            below.lost,
+            below.sent,
+            percent(needed)
+        )));
+    }
+    match load.lost() {
+        Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
+        Some(lost) if lost > 0.0 => Err(not(format!(
+            "TCP loses {}, UDP below what the path carries at most {}: TCP's losses are of its own making",
+            percent(lost),
+            percent(most)
+        ))),
+        Some(_) => Err(not("nothing is lost, of TCP nor of UDP".to_owned())),
+        None => Err(unknown(
+            "too few datagrams were sent to see a loss this small",
+            "UDP for a minute at half of what the path carries",
+        )),
+    }
+}
+
+fn evidence(
+    way: &Way,
+    load: &Load,
+    sweep: &Sweep,
+    loss: f64,
+    from: From,
+    model: f64,
+    rtt: f64,
+) -> Vec<model::findings::Exhibit> {
+    let below = &sweep.below;
+    let seen = match from {
+        From::Udp => figure("lost of UDP below the capacity", Value::Share(loss))
+            .by(format!(
+                "{:.0} of {:.0} datagrams at up to {}",
+                below.lost,
+                below.sent,
+                rate(sweep.below_bps)
+            ))
+            .of(&sweep.samples),
+        From::Tcp => figure("lost of TCP", Value::Share(loss))
+            .by("sent again, without what the receiver had twice")
+            .of(&load.samples),
+    };
+    let mut list = vec![
+        seen,
+        figure(
+            &format!("goodput of {} over its model", load.cc),
+            Value::Ratio(load.goodput_bps / model),
+        )
+        .against("between 0.4 and 2.5")
+        .of(&load.samples)
+        .deciding(),
+        figure(&format!("{} by the model", load.cc), Value::Bps(model)).by(format!(
+            "max(1.22 / sqrt(p), 1.054 (RTT / p)^(3/4)) * {:.0} bytes / {}",
+            load.mss_bytes(),
+            time(rtt)
+        )),
+        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+    ];
+    if let Some(added) = way.inflation_us(load) {
+        list.push(
+            figure("added to the round trip", Value::Us(added))
+                .against("no full queue")
+                .of(&load.samples),
+        );
+    }
+    list
+}

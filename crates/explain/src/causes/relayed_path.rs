@@ -1,0 +1,136 @@
+//! The tunnel goes through a relay.
+
+use model::{
+    facts::{Product, TunnelKind, TunnelPath},
+    findings::{RemedyClass, Severity, Side, Value},
+    row::Layer,
+    run::Invalid,
+};
+
+use super::time;
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::View,
+};
+
+/// Added round trip from which the tunnel takes another way than the path below it, µs ...
+const DETOUR_US: f64 = 10_000.0;
+/// ... and as a share.
+const DETOUR: f64 = 1.3;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "relayed-path",
+    title: "the tunnel goes through a relay",
+    severity: Severity::High,
+    needs: &[],
+    masked_by: &[],
+    depends_on: &[],
+    test: Test::Path(test),
+    remedy: Advice {
+        class: RemedyClass::DirectConnection,
+        what: "get a direct connection: let UDP out and in, a fixed port, IPv6, or NAT-PMP; if it must be a \
+            relay, one close to both ends",
+        on: On::Elsewhere,
+        why: "it is the firewalls and NATs in front of the two ends that prevent a direct connection; \
+            congestion control of the ends acts only within the tunnel, and a relay over TCP has its \
+            own",
+    },
+    about: "When two peers of a mesh VPN cannot reach each other, their packets go through a relay: a longer \
+        way, a shared server, and often TCP inside TCP. The tunnel's own status says so; without it, a \
+        round trip through the tunnel that is much longer than the one beside it does. Everything else \
+        that is measured through a relay describes the relay, so this comes first.",
+    sources: &[
+        "netbirdio/netbird#3740: 58 to 94 direct, 3 to 13 Mbit/s relayed",
+        "tailscale/tailscale#7989: 10 direct, 1 MB/s relayed",
+        "netbirdio/netbird: relay/server/listener (WebSocket or QUIC)",
+    ],
+};
+
+fn test(view: &View) -> Verdict {
+    let tunnels: Vec<_> = [Side::Near, Side::Far]
+        .into_iter()
+        .filter_map(|side| Some((side, view.host(side).tunnel()?)))
+        .collect();
+    let detour = detour(view);
+    for (side, tunnel) in &tunnels {
+        if tunnel.path == Some(TunnelPath::Relayed) {
+            let relay = tunnel.relay.clone().unwrap_or_else(|| "a relay".to_owned());
+            let mut evidence = vec![
+                figure("connection to the peer", Value::Text("relayed".to_owned()))
+                    .against("direct")
+                    .on(*side)
+                    .deciding(),
+            ];
+            if let Some((inside, outside)) = detour {
+                evidence.push(figure("round trip in the tunnel", Value::Us(inside)));
+                evidence.push(figure("round trip beside it", Value::Us(outside)));
+            }
+            let says = format!("packets to the peer go through {relay}");
+            return holds(Strength::Strong, says, evidence);
+        }
+    }
+    if let Some(changed) = relay_appeared(view) {
+        return holds(
+            Strength::Fair,
+            format!("while measuring, the tunnel went {changed}"),
+            vec![figure("connection to the peer", Value::Text(changed)).deciding()],
+        );
+    }
+    if tunnels
+        .iter()
+        .any(|(_, t)| t.path == Some(TunnelPath::Direct))
+    {
+        return not("the tunnel's status says that the connection is direct");
+    }
+    if let Some((inside, outside)) = detour {
+        if inside - outside > DETOUR_US && inside > DETOUR * outside {
+            let evidence = vec![
+                figure("round trip in the tunnel", Value::Us(inside))
+                    .against("close to that beside it")
+                    .deciding(),
+                figure("round trip beside it", Value::Us(outside)),
+            ];
+            let says = format!(
+                "the tunnel takes {}, the path beside it {}: another way",
+                time(inside),
+                time(outside)
+            );
+            return holds(Strength::Weak, says, evidence)
+                .settled_by("the status of the tunnel (netbird status, tailscale status)");
+        }
+        return not(format!(
+            "the round trip in the tunnel, {}, is that of the path, {}",
+            time(inside),
+            time(outside)
+        ));
+    }
+    let plain = |t: &model::facts::TunnelFacts| {
+        t.kind == TunnelKind::KernelWireguard && t.product == Product::None
+    };
+    if tunnels.iter().any(|(_, t)| plain(t)) {
+        return not("WireGuard by itself goes straight to its endpoint");
+    }
+    match view.layer {
+        Layer::Underlay if tunnels.is_empty() && view.host(Side::Near).path_known() => {
+            not("there is no tunnel on this path")
+        }
+        _ => unknown(
+            "neither the tunnel's status nor the path below it is known",
+            Need::Below.settle(),
+        ),
+    }
+}
+
+/// Round trips without load in the tunnel and beside it, µs.
+fn detour(view: &View) -> Option<(f64, f64)> {
+    Some((view.idle()?.p50_us, view.below()?.idle()?.p50_us))
+}
+
+/// Whether samples were spoiled because the connection changed.
+fn relay_appeared(view: &View) -> Option<String> {
+    view.spoiled().find_map(|why| match why {
+        Invalid::RelayChanged { before, after } => Some(format!("from {before} to {after}")),
+        _ => None,
+    })
+}

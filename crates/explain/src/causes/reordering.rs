@@ -1,0 +1,105 @@
+//! Packets overtake each other.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::{FULL, percent};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Share of overtaken datagrams that is worth a word.
+const SEEN: f64 = 1e-3;
+/// Share of needless retransmissions that tells reordering from loss.
+const SPURIOUS: f64 = 0.5;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "reordering",
+    title: "packets overtake each other and TCP takes that for loss",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &["relayed-path"],
+    depends_on: &[],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::Ordering,
+        what: "find what sends packets of one flow over several ways: bonds that alternate packets, queues \
+            without a flow hash, a VPN with several sending threads; leave RACK and tcp_reordering at \
+            their defaults",
+        on: On::Elsewhere,
+        why: "it happens where the ways part, mostly a router or the VPN's process; another congestion \
+            control at the sender only hides it",
+    },
+    about: "Packets that arrive out of order make the receiver repeat itself, and the sender may send again \
+        what was not lost. The receiver then reports it had them twice (DSACK). UDP shows it directly: \
+        datagrams come late by number, without being lost. The kernel's RACK copes with much of it, older \
+        and userspace stacks do not.",
+    sources: &[
+        "RFC 8985 (RACK); RFC 2883 (DSACK)",
+        "coder/coder#13195; firezone/firezone#8906; tailscale/tailscale#20893",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let Some(load) = way.plain() else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let overtaken = way.sweep().map(|s| s.below.reordered_share());
+    let spurious = load.spurious();
+    let seen = load.reord_seen.is_some_and(|n| n > 0.0);
+    if overtaken.is_none() && load.reord_seen.is_none() {
+        return unknown(
+            "neither UDP nor the sender's kernel says whether packets overtake each other",
+            Need::Sweep.settle(),
+        );
+    }
+    let by_udp = overtaken.is_some_and(|s| s >= SEEN);
+    let by_tcp = seen && spurious.is_some_and(|s| s >= SPURIOUS);
+    if !by_udp && !by_tcp {
+        return not(format!(
+            "of UDP {} are overtaken, and of TCP's retransmissions {} were needless",
+            overtaken.map_or("an unknown share".to_owned(), percent),
+            spurious.map_or("none".to_owned(), percent)
+        ));
+    }
+    // With a queue that loses more than overtakes, order is not the matter.
+    let lost = way.sweep().map(|s| s.below.share());
+    if let (Some(lost), Some(overtaken)) = (lost, overtaken)
+        && !by_tcp
+        && lost > overtaken
+    {
+        return not(format!(
+            "more datagrams are lost ({}) than overtaken ({})",
+            percent(lost),
+            percent(overtaken)
+        ));
+    }
+    let mut evidence = Vec::new();
+    if let Some(share) = overtaken {
+        evidence.push(
+            figure("overtaken of UDP", Value::Share(share))
+                .against("at most 0.1 %")
+                .deciding(),
+        );
+    }
+    if let Some(share) = spurious {
+        evidence.push(
+            figure("needless of what TCP sent again", Value::Share(share))
+                .against("above half")
+                .of(&load.samples),
+        );
+    }
+    if let Some(times) = load.reord_seen {
+        evidence.push(figure("times the sender saw it", Value::Count(times)).of(&load.samples));
+    }
+    let says = format!(
+        "{} of UDP's datagrams are overtaken by later ones",
+        overtaken.map_or("some".to_owned(), percent)
+    );
+    let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), says, evidence);
+    match way.filled(&load) {
+        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
+        _ => verdict,
+    }
+}

@@ -1,0 +1,83 @@
+//! A UDP socket of a host overflows: the tunnel's own.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use super::drops::{Drops, drops};
+use crate::{
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "udp-socket-drops",
+    title: "a UDP socket of a host overflows",
+    severity: Severity::High,
+    needs: &[Need::Tcp],
+    masked_by: &[],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::Buffers,
+        what: "raise net.core.rmem_default and wmem_default (7 MiB is what the larger products ask for), \
+            or let the VPN set its own buffers (CAP_NET_ADMIN in containers), then restart it",
+        on: On::Here,
+        why: "the counter moves on this host; the other end and the path see only that packets are \
+            missing",
+    },
+    about: "A userspace tunnel, or a proxy in front of one, receives its packets on a UDP socket. The \
+        kernel does not grow UDP buffers by itself; the default of 208 KiB holds a few milliseconds of a \
+        fast line. When the process is late for that long, packets are dropped in the host, and TCP in \
+        the tunnel sees loss. From outside this looks exactly like a lossy line with cubic; only \
+        `UdpRcvbufErrors` (or `UdpSndbufErrors`) of the host tells.",
+    sources: &[
+        "netbirdio/netbird#6021 and pull 6774: 950 to 95 Mbit/s by 208 KiB",
+        "quic-go wiki: UDP Buffer Sizes",
+        "XTLS/Xray-core#6563: rmem_max alone does not help",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    let samples = host.view().tcp_samples();
+    let Drops { lost, share } =
+        match drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) {
+            Some(drops) => drops,
+            None => {
+                return unknown(
+                    "this host's counters were not read",
+                    "the same plan with pathtwin on Linux at this end",
+                );
+            }
+        };
+    if lost == 0.0 {
+        return not("no UDP socket of this host dropped anything while TCP ran");
+    }
+    if share.is_some_and(|s| s < super::drops::MANY) {
+        return not(format!(
+            "UDP sockets dropped {lost:.0} datagrams, few against what TCP sent again"
+        ));
+    }
+    let mut evidence = vec![
+        figure(
+            "datagrams dropped by UDP sockets while TCP ran",
+            Value::Count(lost),
+        )
+        .against("none")
+        .on(host.side)
+        .deciding(),
+    ];
+    if let Some(share) = share {
+        evidence.push(
+            figure("the same over what TCP sent again", Value::Ratio(share))
+                .against("at least 0.2"),
+        );
+    }
+    for name in ["net.core.rmem_default", "net.core.wmem_default"] {
+        if let Some(bytes) = host.facts.sysctl(name) {
+            evidence.push(figure(name, Value::Bytes(bytes as f64)).on(host.side));
+        }
+    }
+    let says = format!("UDP sockets of this host dropped {lost:.0} datagrams while TCP ran");
+    let most = share.is_some_and(|s| s > 0.5);
+    holds(Strength::of(&[share.is_some(), most]), says, evidence)
+}

@@ -1,0 +1,140 @@
+//! A TCP/IP stack in a process.
+
+use model::{
+    facts::TunnelKind,
+    findings::{RemedyClass, Severity, Value},
+    row::Layer,
+};
+
+use super::{FULL, percent};
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "userspace-tcp-stack",
+    title: "TCP runs in a process, not in the kernel",
+    severity: Severity::High,
+    needs: &[],
+    masked_by: &["relayed-path"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::TunnelSoftware,
+        what: "let the VPN use a tun device or the kernel's WireGuard (Tailscale: not \
+            --tun=userspace-networking; NetBird: not NB_USE_NETSTACK_MODE), or update it",
+        on: On::Here,
+        why: "its connections are those of a library in the VPN's process; sysctls of this host or the \
+            other, congestion control among them, do not reach it",
+    },
+    about: "Without a tun device a VPN carries connections with a TCP/IP stack of its own inside its process \
+        (gVisor's netstack). That stack has its own congestion control (Tailscale sets Reno), its own \
+        buffers and its own loss recovery, and each has been a bottleneck. The kernel knows no socket of \
+        the flow, and changing the kernel's congestion control changes nothing: bbr and cubic give the same.",
+    sources: &[
+        "tailscale/tailscale wgengine/netstack/netstack.go: Reno, commit 62182fc37",
+        "tailscale/tailscale#20893: 22 to 45 against 180 Mbit/s; #17993, pull 12994",
+        "netbirdio/netbird pull 6808",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    let view = host.view();
+    let Some(tunnel) = host.tunnel() else {
+        return if host.path_known() || view.layer == Layer::Underlay {
+            not("there is no tunnel on this path")
+        } else {
+            unknown(
+                "it is not known what moves the tunnel's packets",
+                "facts of this host, taken as root",
+            )
+        };
+    };
+    if tunnel.kind == TunnelKind::Unknown {
+        return unknown(
+            "it is not known what moves the tunnel's packets",
+            "facts of this host, taken as root",
+        );
+    }
+    if tunnel.kind != TunnelKind::Netstack {
+        return not(format!(
+            "TCP ends in the kernel; the tunnel is {}",
+            name(tunnel.kind)
+        ));
+    }
+    let mut evidence = vec![
+        figure(
+            "tunnel",
+            Value::Text("TCP/IP stack in a process".to_owned()),
+        )
+        .on(host.side)
+        .deciding(),
+    ];
+    let mut slow = false;
+    let mut same = false;
+    for way in view.ways() {
+        let Some(load) = way.plain() else { continue };
+        if let Some(filled) = way.filled(&load) {
+            slow |= filled < FULL;
+            evidence.push(figure("share of the path used", Value::Share(filled)));
+        }
+        if let Some(other) = way
+            .loads()
+            .iter()
+            .find(|l| l.cc != load.cc && l.flows == load.flows)
+        {
+            let ratio = other.goodput_bps / load.goodput_bps;
+            same |= (0.85..1.18).contains(&ratio);
+            evidence.push(
+                figure(
+                    &format!("{} over {}", other.cc, load.cc),
+                    Value::Ratio(ratio),
+                )
+                .against("close to 1: the kernel's has no effect"),
+            );
+        }
+    }
+    let says = "this end's connections are those of the VPN's own process".to_owned();
+    let verdict = holds(Strength::of(&[true, slow, same]), says, evidence);
+    if slow {
+        verdict
+    } else {
+        verdict.at(Severity::Info)
+    }
+}
+
+/// What a tunnel is called in sentences.
+pub(super) fn name(kind: TunnelKind) -> String {
+    match kind {
+        TunnelKind::KernelWireguard => "the kernel's WireGuard",
+        TunnelKind::WireguardGo => "wireguard-go",
+        TunnelKind::Boringtun => "BoringTun",
+        TunnelKind::Netstack => "a TCP/IP stack in a process",
+        TunnelKind::Openvpn => "OpenVPN",
+        TunnelKind::OtherTun => "a process on a tun device",
+        TunnelKind::Plain => "a plain tunnel of the kernel",
+        TunnelKind::Unknown => "not known",
+    }
+    .to_owned()
+}
+
+/// Goodput of the tunnel over that of the path below it, the lower of the directions.
+pub(super) fn kept(host: &Host) -> Option<f64> {
+    let ways = host.view().ways();
+    let ratios = ways.iter().filter_map(|way| {
+        let inside = way.plain()?.goodput_bps;
+        let outside = way.below()?.plain()?.goodput_bps;
+        Some(inside / outside)
+    });
+    ratios.reduce(f64::min)
+}
+
+/// The same in words.
+pub(super) fn kept_text(kept: f64) -> String {
+    format!(
+        "the tunnel gets {} of what TCP gets beside it",
+        percent(kept)
+    )
+}

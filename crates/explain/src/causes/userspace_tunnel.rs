@@ -1,0 +1,104 @@
+//! The tunnel's packets pass through a process.
+
+use model::{
+    facts::TunnelKind,
+    findings::{RemedyClass, Severity, Value},
+    row::Layer,
+};
+
+use super::userspace_tcp_stack::{kept, kept_text, name};
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Host,
+};
+
+/// Share of the bare path's goodput below which the tunnel costs much.
+const COSTS: f64 = 0.7;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "userspace-tunnel",
+    title: "the tunnel's packets pass through a process",
+    severity: Severity::Medium,
+    needs: &[],
+    masked_by: &["relayed-path", "userspace-tcp-stack"],
+    depends_on: &[],
+    test: Test::Host(test),
+    remedy: Advice {
+        class: RemedyClass::TunnelSoftware,
+        what: "use the kernel's WireGuard where the product can (NetBird does as root with the module \
+            loaded); otherwise a version with segmentation offload on the tun device",
+        on: On::Here,
+        why: "each packet is copied to the process and back on this host; the other end is free to have \
+            another implementation",
+    },
+    about: "wireguard-go, BoringTun and OpenVPN read each packet from a tun device, encrypt it and send it \
+        on a UDP socket. That costs copies and wake-ups, serialises on few threads, and makes one flow \
+        of all connections, so that fair queues below cannot tell them apart. The kernel's WireGuard is \
+        1.5 to 4 times as fast on the same processor. It matters where the processor is the limit, and \
+        not on a line that is slower than that.",
+    sources: &[
+        "tailscale/tailscale#10524: 90 (kernel) against 20 Mbit/s on a MIPS router",
+        "netbirdio/netbird client/iface/iface_new_linux.go: which implementation is taken",
+        "tohojo/sch_cake issue 141: the kernel's WireGuard keeps the inner flows' hash",
+    ],
+};
+
+fn test(host: &Host) -> Verdict {
+    let Some(tunnel) = host.tunnel() else {
+        return if host.path_known() || host.view().layer == Layer::Underlay {
+            not("there is no tunnel on this path")
+        } else {
+            unknown(
+                "it is not known what moves the tunnel's packets",
+                "facts of this host, taken as root",
+            )
+        };
+    };
+    match tunnel.kind.is_userspace() {
+        None => {
+            return unknown(
+                "it is not known what moves the tunnel's packets",
+                "facts of this host, taken as root",
+            );
+        }
+        Some(false) => return not(format!("the tunnel is {}", name(tunnel.kind))),
+        Some(true) if tunnel.kind == TunnelKind::Netstack => {
+            return not("the process has the whole TCP/IP stack");
+        }
+        Some(true) => {}
+    }
+    let mut evidence = vec![
+        figure("tunnel", Value::Text(name(tunnel.kind)))
+            .on(host.side)
+            .deciding(),
+    ];
+    let samples = host.view().tcp_samples();
+    let thread = host.tunnel_thread(&samples);
+    if let Some((share, thread)) = &thread {
+        evidence.push(
+            figure(
+                &format!("processor share of its thread {thread}"),
+                Value::Share(*share),
+            )
+            .on(host.side),
+        );
+    }
+    let kept = kept(host);
+    let mut says = format!("on this host the tunnel is {}", name(tunnel.kind));
+    if let Some(kept) = kept {
+        evidence.push(
+            figure("goodput over that of the path below", Value::Ratio(kept))
+                .against("at least 0.7"),
+        );
+        says.push_str(&format!("; {}", kept_text(kept)));
+    }
+    let busy = thread.is_some_and(|(share, _)| share > 0.7);
+    let costs = kept.is_some_and(|k| k < COSTS);
+    let verdict = holds(Strength::of(&[true, busy, costs]), says, evidence);
+    if costs && busy {
+        verdict
+    } else {
+        verdict.at(Severity::Info)
+    }
+}

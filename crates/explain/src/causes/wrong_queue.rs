@@ -1,0 +1,66 @@
+//! The device that is the bottleneck has a queue without management.
+
+use model::findings::{RemedyClass, Severity, Value};
+
+use crate::{
+    cause::{Advice, Cause, On, Test},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::Way,
+};
+
+/// Kinds that keep no delay down for what goes through them.
+const PLAIN: [&str; 8] = [
+    "pfifo_fast",
+    "pfifo",
+    "bfifo",
+    "noqueue",
+    "sfq",
+    "tbf",
+    "fq",
+    "mq",
+];
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "wrong-queue",
+    title: "the bottleneck's device has a queue without management",
+    severity: Severity::Low,
+    needs: &[],
+    masked_by: &[],
+    depends_on: &["bufferbloat-local"],
+    test: Test::Way(test),
+    remedy: Advice {
+        class: RemedyClass::QueueManagement,
+        what: "tc qdisc replace dev ... root fq_codel (or cake), and net.core.default_qdisc for the next \
+            boot",
+        on: On::Sender,
+        why: "it is this host's device that is slower than what it is given",
+    },
+    about: "A first-in, first-out queue delays everything by as much as it holds. `fq` keeps flows apart but \
+        lets each wait as long as it likes: it is made for pacing a host's own TCP, not for a narrow \
+        uplink. `mq` has the default queue below it.",
+    sources: &[
+        "tc-fq(8): mostly used for locally generated traffic",
+        "Linux Documentation/admin-guide/sysctl/net.rst: default_qdisc",
+    ],
+};
+
+fn test(way: &Way) -> Verdict {
+    let sender = way.sender();
+    let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
+        return unknown(
+            "the queue of the sender's device is not known",
+            "facts of the sending host",
+        );
+    };
+    if !PLAIN.contains(&queue.kind.as_str()) {
+        return not(format!("the sender's device has {}", queue.kind));
+    }
+    let evidence = vec![
+        figure("queue of the device", Value::Text(queue.kind.clone()))
+            .against("fq_codel or cake")
+            .on(sender.side)
+            .deciding(),
+    ];
+    let says = format!("its queue is {}, which keeps no delay down", queue.kind);
+    holds(Strength::Fair, says, evidence)
+}

@@ -1,0 +1,303 @@
+//! The hosts of a composed Run.
+
+use std::collections::BTreeMap;
+
+use model::{
+    cell::Direction,
+    evidence::{CoreShares, CpuUse, Evidence, ThreadRole, ThreadUse},
+    facts::{
+        CongestionFacts, DeviceFacts, DeviceKind, FACTS_SCHEMA, HostFacts, LayerFacts, PathFacts,
+        Product, QdiscFacts, TunnelFacts, TunnelKind, TunnelPath, WirelessFacts,
+    },
+    findings::Side,
+    row::Layer,
+    run::End,
+};
+use serde::Deserialize;
+
+use super::{Composer, Line};
+
+/// A host of a [`super::Scene`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Machine {
+    /// Congestion control that new sockets get.
+    pub cc: String,
+    /// Release of the kernel.
+    pub kernel: String,
+    /// Kernel parameters other than the usual.
+    pub sysctls: BTreeMap<String, String>,
+    /// Its device.
+    pub device: Device,
+    /// Counters that move while TCP runs, a second.
+    pub counters: BTreeMap<String, u64>,
+    /// Busy share of its busiest processor while TCP runs.
+    pub busiest: f64,
+    /// Softirq share of that processor.
+    pub softirq: f64,
+    /// Busy share of the tunnel's busiest thread.
+    pub tunnel_thread: f64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            cc: "cubic".to_owned(),
+            kernel: "6.12.9".to_owned(),
+            sysctls: BTreeMap::new(),
+            device: Device::default(),
+            counters: BTreeMap::new(),
+            busiest: 0.3,
+            softirq: 0.1,
+            tunnel_thread: 0.0,
+        }
+    }
+}
+
+/// The device of a [`Machine`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Device {
+    /// What it is.
+    pub kind: DeviceKind,
+    /// Driver.
+    pub driver: String,
+    /// Root queue discipline.
+    pub qdisc: String,
+    /// Its options.
+    pub options: BTreeMap<String, String>,
+    /// Bytes waiting in it while TCP runs.
+    pub backlog_bytes: u64,
+    /// Strength of the radio signal, dBm.
+    pub signal_dbm: Option<i32>,
+}
+
+impl Default for Device {
+    fn default() -> Self {
+        Self {
+            kind: DeviceKind::Ether,
+            driver: "igb".to_owned(),
+            qdisc: "fq_codel".to_owned(),
+            options: BTreeMap::new(),
+            backlog_bytes: 0,
+            signal_dbm: None,
+        }
+    }
+}
+
+/// A tunnel of a [`super::Scene`].
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tunnel {
+    /// What moves the packets.
+    pub kind: TunnelKind,
+    /// Which of its ends has a network stack in a process.
+    pub netstack_end: Option<Side>,
+    /// Whether it is relayed.
+    pub relayed: bool,
+    /// What manages it.
+    pub product: Product,
+    /// MTU inside.
+    pub mtu: u32,
+    /// Milliseconds it adds to the round trip.
+    pub adds_ms: f64,
+    /// What it carries at most, Mbit/s.
+    pub rate_mbps: Option<f64>,
+}
+
+impl Default for Tunnel {
+    fn default() -> Self {
+        Self {
+            kind: TunnelKind::KernelWireguard,
+            netstack_end: None,
+            relayed: false,
+            product: Product::None,
+            mtu: 1420,
+            adds_ms: 0.1,
+            rate_mbps: None,
+        }
+    }
+}
+
+impl Tunnel {
+    /// What a line is inside the tunnel.
+    pub(super) fn inside(&self, line: Line, _direction: Direction) -> Line {
+        let rate_mbps = self.rate_mbps.unwrap_or(line.rate_mbps).min(line.rate_mbps) * 0.96;
+        Line {
+            rate_mbps,
+            rtt_ms: line.rtt_ms + self.adds_ms,
+            ..line
+        }
+    }
+
+    /// Whether a network stack in a process is at work.
+    pub(super) fn netstack(&self) -> bool {
+        self.netstack_end.is_some()
+    }
+}
+
+/// One end with its facts.
+pub(super) fn end(machine: &Machine, tunnel: Option<&Tunnel>) -> End {
+    let mut layers = Vec::new();
+    let toward = std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 9));
+    if let Some(tunnel) = tunnel {
+        layers.push(LayerFacts {
+            toward,
+            route: None,
+            devices: vec![DeviceFacts {
+                name: "wg0".to_owned(),
+                kind: DeviceKind::Wireguard,
+                mtu: tunnel.mtu,
+                up: true,
+                ..DeviceFacts::default()
+            }],
+            tunnel: Some(tunnel_facts(tunnel)),
+        });
+    }
+    layers.push(LayerFacts {
+        toward,
+        route: None,
+        devices: vec![device(&machine.device)],
+        tunnel: None,
+    });
+    let mut sysctls: BTreeMap<String, String> = [
+        ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+        ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+        ("net.ipv4.tcp_timestamps", "1"),
+        ("net.ipv4.tcp_sack", "1"),
+        ("net.ipv4.tcp_window_scaling", "1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    sysctls.extend(machine.sysctls.clone());
+    End {
+        program: super::PROGRAM.to_owned(),
+        facts: HostFacts {
+            schema: FACTS_SCHEMA,
+            kernel: Some(machine.kernel.clone()),
+            cpus: Some(4),
+            congestion: CongestionFacts {
+                default: Some(machine.cc.clone()),
+                allowed: None,
+                available: None,
+            },
+            sysctls,
+            path: Some(PathFacts { toward, layers }),
+            ..HostFacts::default()
+        },
+        facts_after: None,
+    }
+}
+
+fn tunnel_facts(tunnel: &Tunnel) -> TunnelFacts {
+    TunnelFacts {
+        device: Some("wg0".to_owned()),
+        kind: tunnel.kind,
+        product: tunnel.product,
+        path: Some(if tunnel.relayed {
+            TunnelPath::Relayed
+        } else {
+            TunnelPath::Direct
+        }),
+        mtu: Some(tunnel.mtu),
+        ..TunnelFacts::default()
+    }
+}
+
+fn device(device: &Device) -> DeviceFacts {
+    DeviceFacts {
+        name: "eth0".to_owned(),
+        kind: device.kind,
+        driver: Some(device.driver.clone()),
+        up: true,
+        mtu: 1500,
+        wireless: (device.kind == DeviceKind::Wlan).then(|| WirelessFacts {
+            signal_dbm: device.signal_dbm,
+            ..WirelessFacts::default()
+        }),
+        qdiscs: Some(vec![QdiscFacts {
+            kind: device.qdisc.clone(),
+            handle: "8001:".to_owned(),
+            parent: "root".to_owned(),
+            options: device.options.clone(),
+        }]),
+        ..DeviceFacts::default()
+    }
+}
+
+impl Composer<'_> {
+    /// Evidence of both hosts, without processors: near and far. Counters of the scene move with the
+    /// packets that were lost in the sending host.
+    pub(super) fn dropped(
+        &mut self,
+        _direction: Direction,
+        _lost: f64,
+    ) -> (Option<Evidence>, Option<Evidence>) {
+        let seconds = self.scene.measured.seconds;
+        let of = |machine: &Machine| {
+            let counters = machine.counters.iter();
+            Some(Evidence {
+                interval_us: (seconds * 1e6) as u64,
+                counters: counters
+                    .map(|(name, per_s)| (name.clone(), (*per_s as f64 * seconds) as u64))
+                    .collect(),
+                groups: ["nstat", "softnet", "udp", "qdisc.eth0", "device.eth0"]
+                    .map(str::to_owned)
+                    .into(),
+                ..Evidence::default()
+            })
+        };
+        (of(&self.scene.near), of(&self.scene.far))
+    }
+
+    /// Adds what the processors did and what waited in the devices.
+    pub(super) fn busy(
+        &mut self,
+        _direction: Direction,
+        _layer: Layer,
+        mut near: Option<Evidence>,
+        mut far: Option<Evidence>,
+    ) -> (Option<Evidence>, Option<Evidence>) {
+        for (machine, evidence) in [(&self.scene.near, &mut near), (&self.scene.far, &mut far)] {
+            if let Some(evidence) = evidence {
+                evidence.cpu = Some(cpu(machine, self.scene.measured.seconds));
+                evidence.levels.insert(
+                    "qdisc.eth0.8001:.backlog_bytes".to_owned(),
+                    machine.device.backlog_bytes,
+                );
+            }
+        }
+        (near, far)
+    }
+}
+
+fn cpu(machine: &Machine, seconds: f64) -> CpuUse {
+    let core = |cpu: u32, busy: f64, softirq: f64| CoreShares {
+        cpu,
+        user: 0.3 * (busy - softirq).max(0.0),
+        system: 0.7 * (busy - softirq).max(0.0),
+        softirq,
+        idle: 1.0 - busy,
+        ..CoreShares::default()
+    };
+    let thread = ThreadUse {
+        role: ThreadRole::Tunnel,
+        name: "tunnel".to_owned(),
+        tid: 4711,
+        user_s: 0.5 * machine.tunnel_thread * seconds,
+        system_s: 0.5 * machine.tunnel_thread * seconds,
+    };
+    CpuUse {
+        cores: vec![
+            core(0, machine.busiest, machine.softirq),
+            core(1, 0.1, 0.02),
+            core(2, 0.1, 0.02),
+            core(3, 0.1, 0.02),
+        ],
+        threads: if machine.tunnel_thread > 0.0 {
+            vec![thread]
+        } else {
+            Vec::new()
+        },
+    }
+}

@@ -1,0 +1,214 @@
+//! Asks every cause, and puts what holds in order.
+
+use model::{
+    findings::{
+        CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity, Side,
+    },
+    run::Run,
+};
+
+use crate::{
+    calibration,
+    cause::{Cause, Need, On, Test},
+    causes::{self, registry},
+    verdict::{Holds, Verdict, unknown},
+    view::View,
+};
+
+/// What a Run says of its path.
+pub fn judge(run: &Run) -> Findings {
+    let mut findings = Findings {
+        schema: FINDINGS_SCHEMA,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        run: run.id.clone(),
+        layer: None,
+        family: None,
+        summary: "Nothing valid was measured, so nothing can be said.".to_owned(),
+        findings: Vec::new(),
+        ruled_out: Vec::new(),
+        cannot_tell: Vec::new(),
+    };
+    let Some(view) = View::new(run) else {
+        return findings;
+    };
+    findings.layer = Some(view.layer);
+    findings.family = Some(view.family);
+    let answers: Vec<Answer> = registry().iter().flat_map(|c| ask(c, &view)).collect();
+    let mut held = Vec::new();
+    for answer in settle(answers) {
+        let (code, place) = (answer.cause.code.to_owned(), answer.place);
+        match answer.verdict {
+            Verdict::Holds(holds) => held.push((answer.cause, place, *holds)),
+            Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
+            Verdict::CannotTell { because, settle } => findings.cannot_tell.push(CannotTell {
+                code,
+                place,
+                because,
+                settle,
+            }),
+        }
+    }
+    findings.findings = in_order(held);
+    findings.summary = crate::summary::of(&findings, &view);
+    findings
+}
+
+/// What one cause answers for one place.
+struct Answer {
+    cause: &'static Cause,
+    place: Place,
+    verdict: Verdict,
+}
+
+/// Asks one cause for every place it knows.
+fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
+    let answer = |place, verdict| Answer {
+        cause,
+        place,
+        verdict,
+    };
+    let lacks = |need: Option<&Need>| need.map(|n| unknown(n.missing(), n.settle()));
+    match cause.test {
+        Test::Way(test) => {
+            let of = |way: &crate::view::Way| {
+                let place = Place {
+                    direction: Some(way.direction),
+                    end: None,
+                };
+                let missing = lacks(cause.needs.iter().find(|n| !n.met(way)));
+                answer(place, missing.unwrap_or_else(|| test(way)))
+            };
+            view.ways().iter().map(of).collect()
+        }
+        Test::Host(test) => {
+            let of = |side: Side| {
+                let place = Place {
+                    direction: None,
+                    end: Some(side),
+                };
+                let missing = lacks(cause.needs.iter().find(|n| !n.met_by(view)));
+                answer(place, missing.unwrap_or_else(|| test(&view.host(side))))
+            };
+            [Side::Near, Side::Far].map(of).into()
+        }
+        Test::Path(test) => {
+            let missing = lacks(cause.needs.iter().find(|n| !n.met_by(view)));
+            let verdict = missing.unwrap_or_else(|| test(view));
+            vec![answer(Place::default(), verdict)]
+        }
+    }
+}
+
+/// Whether two findings may concern the same traffic.
+fn meet(a: Place, b: Place) -> bool {
+    match (a.direction, b.direction) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    }
+}
+
+/// Takes back what holds only because of something else, or only beside something else.
+fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
+    for at in 0..answers.len() {
+        let this = &answers[at];
+        let Verdict::Holds(holds) = &this.verdict else {
+            continue;
+        };
+        let place = this.place;
+        let beside = |codes: &[&str]| {
+            let found = answers.iter().find(|a| {
+                matches!(a.verdict, Verdict::Holds(_))
+                    && codes.contains(&a.cause.code)
+                    && meet(a.place, place)
+            });
+            found.map(|a| a.cause)
+        };
+        let cause = this.cause;
+        if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
+            answers[at].verdict = unknown(
+                format!("{} makes the same picture", masker.code),
+                format!("the same plan after {} is dealt with", masker.code),
+            );
+        } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
+            answers[at].verdict = Verdict::RuledOut {
+                why: format!("none of {} holds there", cause.depends_on.join(", ")),
+            };
+        }
+    }
+    let limits = |a: &Answer| match &a.verdict {
+        Verdict::Holds(holds) => severity(a.cause, holds) > Severity::Info,
+        _ => false,
+    };
+    if answers.iter().any(limits) {
+        for answer in &mut answers {
+            if answer.cause.code == causes::HEALTHY && matches!(answer.verdict, Verdict::Holds(_)) {
+                answer.verdict = Verdict::RuledOut {
+                    why: "something holds it back".to_owned(),
+                };
+            }
+        }
+    }
+    answers
+}
+
+fn severity(cause: &Cause, holds: &Holds) -> Severity {
+    holds.severity.unwrap_or(cause.severity)
+}
+
+/// The gravest first; among equals the order of the registry, where what can fake another comes
+/// first. What holds for both directions with the same words is said once for each.
+fn in_order(held: Vec<(&'static Cause, Place, Holds)>) -> Vec<Finding> {
+    let codes: Vec<(&str, Place)> = held.iter().map(|(c, p, _)| (c.code, *p)).collect();
+    let mut findings: Vec<Finding> = held
+        .into_iter()
+        .map(|(cause, place, holds)| finding(cause, place, holds, &codes))
+        .collect();
+    // "Healthy" leads where nothing else is more than worth knowing.
+    findings.sort_by_key(|f| (std::cmp::Reverse(f.severity), f.code != causes::HEALTHY));
+    findings
+}
+
+fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) -> Finding {
+    let before = |(code, at): &&(&str, Place)| {
+        *code != cause.code && meet(*at, place) && rank(code) < rank(cause.code)
+    };
+    let on = match cause.remedy.on {
+        On::Sender => place.direction.map(Side::sends),
+        On::Receiver => place.direction.map(Side::receives),
+        On::Here => place.end,
+        On::Elsewhere => None,
+    };
+    let end = place.end.or(match cause.remedy.on {
+        On::Sender | On::Receiver => on,
+        On::Here | On::Elsewhere => None,
+    });
+    Finding {
+        code: cause.code.to_owned(),
+        title: cause.title.to_owned(),
+        severity: severity(cause, &holds),
+        confidence: calibration::confidence(holds.strength),
+        place: Place { end, ..place },
+        says: holds.says,
+        evidence: holds.evidence,
+        remedy: Remedy {
+            class: cause.remedy.class,
+            what: cause.remedy.what.to_owned(),
+            on,
+            why_there: cause.remedy.why.to_owned(),
+        },
+        after: others
+            .iter()
+            .filter(before)
+            .map(|(code, _)| (*code).to_owned())
+            .collect(),
+        settle: holds.settle,
+    }
+}
+
+/// Place of a cause in the registry.
+fn rank(code: &str) -> usize {
+    registry()
+        .iter()
+        .position(|c| c.code == code)
+        .unwrap_or(usize::MAX)
+}

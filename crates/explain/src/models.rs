@@ -1,0 +1,119 @@
+//! What theory says a flow can get: arithmetic that stands beside the measured figure.
+//!
+//! Rates are payload, bit/s; `loss` is the probability that a packet is lost; `rtt_s` is the round
+//! trip while loaded, in seconds; `mss` the payload of a segment, bytes.
+
+/// Where [`reno_window`] comes from.
+pub const RENO_SOURCE: &str = "Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP \
+    Congestion Avoidance Algorithm, CCR 27(3), 1997, for one acknowledgement a segment";
+/// Where [`cubic_window`] comes from.
+pub const CUBIC_SOURCE: &str = "RFC 9438 section 5.1, with C = 0.4 and beta = 0.7, and the Reno-friendly region of section 4.3";
+/// Where [`bbr_bps`] comes from.
+pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is delivered, and \
+    bbr_lt_loss_thresh, 50/256, takes more loss for a policer";
+
+/// Loss from which BBR (version 1) takes the path for policed: `bbr_lt_loss_thresh` of the kernel.
+pub const BBR_CLIFF: f64 = 50.0 / 256.0;
+
+/// Mean window of Reno under random loss, packets: the square root of 3 / (2 p).
+pub fn reno_window(loss: f64) -> f64 {
+    (1.5 / loss).sqrt()
+}
+
+/// Mean window of CUBIC under random loss, packets: the larger of its own growth,
+/// (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), and that of a Reno-friendly flow.
+pub fn cubic_window(loss: f64, rtt_s: f64) -> f64 {
+    const C: f64 = 0.4;
+    const BETA: f64 = 0.7;
+    let own = (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).powf(0.25) * (rtt_s / loss).powf(0.75);
+    own.max(reno_window(loss))
+}
+
+/// Rate of a window of packets.
+pub fn window_bps(packets: f64, mss: f64, rtt_s: f64) -> f64 {
+    window_bytes_bps(packets * mss, rtt_s)
+}
+
+/// Rate of a window of bytes: W / RTT.
+pub fn window_bytes_bps(bytes: f64, rtt_s: f64) -> f64 {
+    bytes * 8.0 / rtt_s
+}
+
+/// Window that a rate needs, bytes: rate times RTT.
+pub fn needed_bytes(rate_bps: f64, rtt_s: f64) -> f64 {
+    rate_bps * rtt_s / 8.0
+}
+
+/// Rate of BBR (version 1) on a path that carries `capacity_bps`: (1 - p) of it up to the cliff, and
+/// unknown above.
+pub fn bbr_bps(loss: f64, capacity_bps: f64) -> Option<f64> {
+    (loss < BBR_CLIFF).then_some((1.0 - loss) * capacity_bps)
+}
+
+/// What a buffer holds that delays by `delay_s` at `rate_bps`, bytes: delay times rate.
+pub fn buffer_bytes(delay_s: f64, rate_bps: f64) -> f64 {
+    delay_s * rate_bps / 8.0
+}
+
+/// What a loss-based congestion control reaches under random loss; `None` for one that is not
+/// loss-based, or not known.
+pub fn loss_based_bps(cc: &str, loss: f64, rtt_s: f64, mss: f64) -> Option<f64> {
+    let window = match cc {
+        "cubic" => cubic_window(loss, rtt_s),
+        "reno" => reno_window(loss),
+        _ => return None,
+    };
+    Some(window_bps(window, mss, rtt_s))
+}
+
+/// The loss that would hold a loss-based congestion control at a rate; the other way round of
+/// [`loss_based_bps`].
+pub fn loss_for_bps(cc: &str, rate_bps: f64, rtt_s: f64, mss: f64) -> Option<f64> {
+    let (mut low, mut high) = (1e-9_f64, 0.5_f64);
+    loss_based_bps(cc, low, rtt_s, mss)?;
+    for _ in 0..60 {
+        let middle = (low * high).sqrt();
+        if loss_based_bps(cc, middle, rtt_s, mss)? > rate_bps {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some((low * high).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constants_are_those_of_the_papers() {
+        assert!((reno_window(1.0) - 1.2247).abs() < 1e-4);
+        // RFC 9438 section 5.1: 1.054 for C = 0.4.
+        assert!((cubic_window(1e-6, 1.0) / 1e6_f64.powf(0.75) - 1.054).abs() < 1e-3);
+    }
+
+    #[test]
+    fn cubic_is_never_slower_than_reno() {
+        for loss in [1e-6, 1e-4, 1e-2, 0.1] {
+            for rtt in [0.0005, 0.01, 0.3] {
+                assert!(cubic_window(loss, rtt) >= reno_window(loss));
+            }
+        }
+    }
+
+    #[test]
+    fn the_loss_for_a_rate_gives_that_rate() {
+        for loss in [1e-5, 1e-3, 0.02] {
+            let rate = loss_based_bps("cubic", loss, 0.05, 1448.0).unwrap();
+            let back = loss_for_bps("cubic", rate, 0.05, 1448.0).unwrap();
+            assert!((back / loss - 1.0).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_delay_times_rate() {
+        assert_eq!(buffer_bytes(0.2, 50e6), 1_250_000.0);
+        assert_eq!(needed_bytes(100e6, 0.08), 1_000_000.0);
+    }
+}

@@ -1,0 +1,117 @@
+//! The pages of the causes, made from the registry.
+
+use std::fmt::Write;
+
+use crate::cause::{Cause, On, Test};
+
+/// The page of a cause, `docs/causes/<code>.md`.
+pub fn page(cause: &Cause) -> String {
+    let mut text = format!("# {}\n\n", cause.code);
+    text.push_str(MADE);
+    let scope = match cause.test {
+        Test::Way(_) => "each direction",
+        Test::Host(_) => "each host",
+        Test::Path(_) => "the path as a whole",
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "**{}.** Severity: {}, unless the finding says otherwise. Judged for {scope}.\n\n{}\n\n",
+        capital(cause.title),
+        cause.severity,
+        squeeze(cause.about)
+    );
+    text.push_str("## What to do\n\n");
+    let on = match cause.remedy.on {
+        On::Sender => "On the host that sends the data: ",
+        On::Receiver => "On the host that receives the data: ",
+        On::Here => "On the host the finding names: ",
+        On::Elsewhere => "",
+    };
+    let what = squeeze(cause.remedy.what);
+    let what = if on.is_empty() { capital(&what) } else { what };
+    let _ = write!(
+        text,
+        "{on}{what}.\n\nWhy there: {}.\n\n",
+        squeeze(cause.remedy.why)
+    );
+    if !cause.needs.is_empty() {
+        text.push_str(
+            "## What the run must hold\n\nWithout one of these the answer is \"cannot tell\":\n\n",
+        );
+        for need in cause.needs {
+            let _ = writeln!(
+                text,
+                "- not if {}: measure {}",
+                need.missing(),
+                need.settle()
+            );
+        }
+        text.push('\n');
+    }
+    list(&mut text, "Not judged beside", cause.masked_by);
+    list(&mut text, "Only beside", cause.depends_on);
+    text.push_str("## Sources\n\n");
+    for source in cause.sources {
+        let _ = writeln!(text, "- {}", squeeze(source));
+    }
+    text
+}
+
+/// The list of all pages, `docs/causes/README.md`.
+pub fn index(causes: &[&Cause]) -> String {
+    let mut text = "# Causes\n\n".to_owned();
+    text.push_str(MADE);
+    text.push_str(
+        "What `pathtwin explain` can find. The order is that in which they are dealt with: what can fake \
+         another comes first.\n\n| code | what | severity | remedy |\n|---|---|---|---|\n",
+    );
+    for cause in causes {
+        let _ = writeln!(
+            text,
+            "| [{0}]({0}.md) | {1} | {2} | {3} |",
+            cause.code,
+            cause.title,
+            cause.severity,
+            class(cause)
+        );
+    }
+    text
+}
+
+const MADE: &str = "<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` writes it anew. -->\n\n";
+
+fn list(text: &mut String, title: &str, codes: &[&str]) {
+    if codes.is_empty() {
+        return;
+    }
+    let links: Vec<String> = codes.iter().map(|c| format!("[{c}]({c}.md)")).collect();
+    let _ = write!(text, "## {title}\n\n{}\n\n", links.join(", "));
+}
+
+fn class(cause: &Cause) -> String {
+    let debug = format!("{:?}", cause.remedy.class);
+    let mut words = String::new();
+    for letter in debug.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// Text of several source lines as one, with its paragraphs.
+fn squeeze(text: &str) -> String {
+    let paragraphs = text.split("\n\n");
+    let lines = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines.collect::<Vec<_>>().join("\n\n")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

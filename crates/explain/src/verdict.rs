@@ -1,0 +1,171 @@
+//! What a rule answers.
+
+use model::findings::{Exhibit, Severity, Side, Value};
+
+/// The answer of one rule for one place.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The cause is there.
+    Holds(Box<Holds>),
+    /// It is not, or it limits nothing.
+    RuledOut {
+        /// Why, with the figure.
+        why: String,
+    },
+    /// The Run does not say.
+    CannotTell {
+        /// What is missing, or contradicts.
+        because: String,
+        /// What measurement would settle it.
+        settle: String,
+    },
+}
+
+/// How strong a finding is before calibration. What each is worth as a probability was counted on
+/// the corpus: [`crate::calibration`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strength {
+    /// One sign, and nothing against it.
+    Weak,
+    /// Several signs that agree.
+    Fair,
+    /// The figure that decides is far beyond its bound, and another confirms it.
+    Strong,
+}
+
+impl Strength {
+    /// All, the weakest first.
+    pub const ALL: [Self; 3] = [Self::Weak, Self::Fair, Self::Strong];
+
+    /// By the number of signs beyond the first.
+    pub fn of(signs: &[bool]) -> Self {
+        match signs.iter().filter(|s| **s).count() {
+            0 => Self::Weak,
+            1 => Self::Fair,
+            _ => Self::Strong,
+        }
+    }
+}
+
+/// A cause that is there.
+#[derive(Clone, Debug)]
+pub struct Holds {
+    /// How strong the evidence is.
+    pub strength: Strength,
+    /// Severity here, if it is another than the cause's own.
+    pub severity: Option<Severity>,
+    /// One sentence with the figures.
+    pub says: String,
+    /// The figures.
+    pub evidence: Vec<Exhibit>,
+    /// What would change or settle it.
+    pub settle: Option<String>,
+    /// Causes that make the same picture where the evidence is no better than this; beside those of
+    /// the cause itself.
+    pub masked_by: &'static [&'static str],
+}
+
+/// The cause is there, with this sentence and these figures.
+pub(crate) fn holds(strength: Strength, says: String, evidence: Vec<Exhibit>) -> Verdict {
+    Verdict::Holds(Box::new(Holds {
+        strength,
+        severity: None,
+        says,
+        evidence,
+        settle: None,
+        masked_by: &[],
+    }))
+}
+
+impl Verdict {
+    /// With another severity than the cause's own.
+    pub(crate) fn at(mut self, severity: Severity) -> Self {
+        if let Self::Holds(holds) = &mut self {
+            holds.severity = Some(severity);
+        }
+        self
+    }
+
+    /// Not to be said beside one of these causes.
+    pub(crate) fn unless(mut self, masked_by: &'static [&'static str]) -> Self {
+        if let Self::Holds(holds) = &mut self {
+            holds.masked_by = masked_by;
+        }
+        self
+    }
+
+    /// With a measurement that would settle it.
+    pub(crate) fn settled_by(mut self, settle: &str) -> Self {
+        if let Self::Holds(holds) = &mut self {
+            holds.settle = Some(settle.to_owned());
+        }
+        self
+    }
+}
+
+/// It is not there.
+pub(crate) fn not(why: impl Into<String>) -> Verdict {
+    Verdict::RuledOut { why: why.into() }
+}
+
+/// The Run does not say.
+pub(crate) fn unknown(because: impl Into<String>, settle: impl Into<String>) -> Verdict {
+    Verdict::CannotTell {
+        because: because.into(),
+        settle: settle.into(),
+    }
+}
+
+/// A figure of the evidence.
+pub(crate) fn figure(name: &str, value: Value) -> Exhibit {
+    Exhibit {
+        name: name.to_owned(),
+        value,
+        bound: None,
+        decides: false,
+        arithmetic: None,
+        samples: Vec::new(),
+        end: None,
+    }
+}
+
+/// The parts of a figure, one after the other.
+pub(crate) trait Figure: Sized {
+    /// What it was held against.
+    fn against(self, bound: &str) -> Self;
+    /// It decides.
+    fn deciding(self) -> Self;
+    /// How it was computed.
+    fn by(self, arithmetic: impl Into<String>) -> Self;
+    /// The samples it comes from.
+    fn of(self, samples: &[u32]) -> Self;
+    /// The host it comes from.
+    fn on(self, end: Side) -> Self;
+}
+
+impl Figure for Exhibit {
+    fn against(mut self, bound: &str) -> Self {
+        self.bound = Some(bound.to_owned());
+        self
+    }
+
+    fn deciding(mut self) -> Self {
+        self.decides = true;
+        self
+    }
+
+    fn by(mut self, arithmetic: impl Into<String>) -> Self {
+        self.arithmetic = Some(arithmetic.into());
+        self
+    }
+
+    fn of(mut self, samples: &[u32]) -> Self {
+        self.samples = samples.to_vec();
+        self
+    }
+
+    fn on(mut self, end: Side) -> Self {
+        self.end = Some(end);
+        self
+    }
+}

@@ -1,0 +1,124 @@
+//! One of the two hosts: its facts, and what its counters did.
+
+use model::{
+    evidence::{Evidence, ThreadRole},
+    facts::{DeviceFacts, HostFacts, TunnelFacts},
+    findings::Side,
+    run::{Run, Sample},
+};
+
+use super::View;
+
+/// One of the two hosts.
+#[derive(Clone, Copy, Debug)]
+pub struct Host<'a> {
+    /// Which.
+    pub side: Side,
+    /// What it is.
+    pub facts: &'a HostFacts,
+    view: View<'a>,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(run: &'a Run, view: View<'a>, side: Side) -> Self {
+        let facts = match side {
+            Side::Near => &run.near.facts,
+            Side::Far => &run.far.facts,
+        };
+        Self { side, facts, view }
+    }
+
+    /// The view it belongs to.
+    pub fn view(&self) -> View<'a> {
+        self.view
+    }
+
+    /// Congestion control that new sockets get.
+    pub fn default_cc(&self) -> Option<String> {
+        self.facts.congestion.default.clone()
+    }
+
+    /// What its counters say of a sample.
+    pub fn evidence(&self, sample: &'a Sample) -> Option<&'a Evidence> {
+        match self.side {
+            Side::Near => sample.near.as_ref(),
+            Side::Far => sample.far.as_ref(),
+        }
+    }
+
+    /// Increase, over several samples, of all counters of a group whose names end so; `None` if the
+    /// group was read in none of them.
+    pub fn moved(&self, samples: &[&'a Sample], group: &str, ends: &[&str]) -> Option<f64> {
+        let read = |e: &&Evidence| e.groups.iter().any(|g| g.starts_with(group));
+        let mut all = samples
+            .iter()
+            .filter_map(|s| self.evidence(s))
+            .filter(read)
+            .peekable();
+        all.peek()?;
+        let ours = |name: &str| name.starts_with(group) && ends.iter().any(|e| name.ends_with(e));
+        let of = |e: &Evidence| -> f64 {
+            let counters = e.counters.iter().filter(|(name, _)| ours(name));
+            counters.map(|(_, by)| *by as f64).sum()
+        };
+        Some(all.map(of).sum())
+    }
+
+    /// Median over the samples of the busy share of the busiest processor, and that processor's share
+    /// in softirqs.
+    pub fn busiest(&self, samples: &[&'a Sample]) -> Option<(f64, f64)> {
+        let of = |s: &&'a Sample| {
+            let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
+            let most = cores.iter().min_by(|a, b| a.idle.total_cmp(&b.idle))?;
+            Some((1.0 - most.idle, most.softirq))
+        };
+        let values: Vec<(f64, f64)> = samples.iter().filter_map(of).collect();
+        let busy: Vec<f64> = values.iter().map(|v| v.0).collect();
+        let softirq: Vec<f64> = values.iter().map(|v| v.1).collect();
+        Some((stats::median(&busy)?, stats::median(&softirq)?))
+    }
+
+    /// Median over the samples of the processor share of the tunnel's busiest thread, with its name.
+    pub fn tunnel_thread(&self, samples: &[&'a Sample]) -> Option<(f64, String)> {
+        let of = |s: &&'a Sample| {
+            let evidence = self.evidence(s)?;
+            let threads = &evidence.cpu.as_ref()?.threads;
+            let ours = threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
+            let used = ours.map(|t| (t.user_s + t.system_s, &t.name));
+            let most = used.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            let interval_s = evidence.interval_us as f64 / 1e6;
+            (interval_s > 0.0).then(|| (most.0 / interval_s, most.1.clone()))
+        };
+        let values: Vec<(f64, String)> = samples.iter().filter_map(of).collect();
+        let shares: Vec<f64> = values.iter().map(|v| v.0).collect();
+        Some((stats::median(&shares)?, values.into_iter().next()?.1))
+    }
+
+    /// Largest number of bytes that waited in its own devices at the end of one of the samples.
+    pub fn backlog_bytes(&self, samples: &[&'a Sample]) -> Option<f64> {
+        let of = |s: &&'a Sample| {
+            let levels = &self.evidence(s)?.levels;
+            let waiting = levels
+                .iter()
+                .filter(|(name, _)| name.starts_with("qdisc.") && name.ends_with("backlog_bytes"));
+            waiting.map(|(_, bytes)| *bytes as f64).reduce(f64::max)
+        };
+        samples.iter().filter_map(of).reduce(f64::max)
+    }
+
+    /// The device that sends to the other end on the lowest layer: where packets leave the host.
+    pub fn device(&self) -> Option<&'a DeviceFacts> {
+        let layers = &self.facts.path.as_ref()?.layers;
+        layers.iter().rev().find_map(|l| l.devices.last())
+    }
+
+    /// The tunnel that the traffic enters first.
+    pub fn tunnel(&self) -> Option<&'a TunnelFacts> {
+        self.facts.path.as_ref()?.tunnel()
+    }
+
+    /// Whether it is known whether there is a tunnel.
+    pub fn path_known(&self) -> bool {
+        self.facts.path.is_some()
+    }
+}

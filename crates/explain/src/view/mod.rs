@@ -1,0 +1,322 @@
+//! A Run as rules read it: by layer, direction and host, with repeats taken together.
+
+mod host;
+mod load;
+mod sweep;
+
+use model::{
+    cell::{Direction, IpVersion},
+    findings::Side,
+    row::Layer,
+    run::{Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
+};
+
+pub use host::Host;
+pub use load::Load;
+pub use sweep::{Above, Datagrams, Sweep};
+
+/// A Run on one layer and address family. It gives what a measurement saw; there is no way from here
+/// to what a lab path was made of.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    run: &'a Run,
+    /// The layer that is judged.
+    pub layer: Layer,
+    /// The address family that is judged.
+    pub family: IpVersion,
+}
+
+/// One direction of a view.
+#[derive(Clone, Copy, Debug)]
+pub struct Way<'a> {
+    /// The view.
+    pub view: View<'a>,
+    /// The direction of the data.
+    pub direction: Direction,
+}
+
+/// Latency without load.
+#[derive(Clone, Debug)]
+pub struct Idle {
+    /// Numbers of the samples.
+    pub samples: Vec<u32>,
+    /// Smallest round trip, µs.
+    pub min_us: f64,
+    /// Median, µs.
+    pub p50_us: f64,
+    /// 95th percentile, µs.
+    pub p95_us: Option<f64>,
+    /// Probes sent.
+    pub sent: f64,
+    /// Probes without an answer.
+    pub lost: f64,
+}
+
+impl<'a> View<'a> {
+    /// The tunnel if it was measured, else the path itself; `None` if nothing valid was measured.
+    pub fn new(run: &'a Run) -> Option<Self> {
+        let valid = || run.samples.iter().filter(|s| counts(s));
+        let layer = valid().map(|s| s.key.layer).max()?;
+        let family = valid()
+            .filter(|s| s.key.layer == layer)
+            .map(|s| s.key.family)
+            .min()?;
+        Some(Self { run, layer, family })
+    }
+
+    /// The path below the tunnel, if this is the tunnel and the path was measured, too.
+    pub fn below(&self) -> Option<Self> {
+        let layer = Layer::Underlay;
+        let found = self
+            .run
+            .samples
+            .iter()
+            .find(|s| counts(s) && s.key.layer == layer);
+        let family = found.map(|s| s.key.family)?;
+        (self.layer == Layer::Tunnel).then_some(Self {
+            layer,
+            family,
+            ..*self
+        })
+    }
+
+    /// One direction.
+    pub fn way(&self, direction: Direction) -> Way<'a> {
+        Way {
+            view: *self,
+            direction,
+        }
+    }
+
+    /// The directions in which TCP or UDP was measured.
+    pub fn ways(&self) -> Vec<Way<'a>> {
+        [Direction::Down, Direction::Up]
+            .map(|direction| self.way(direction))
+            .into_iter()
+            .filter(|way| way.samples(|_| true).next().is_some())
+            .collect()
+    }
+
+    /// One of the two hosts.
+    pub fn host(&self, side: Side) -> Host<'a> {
+        Host::new(self.run, *self, side)
+    }
+
+    /// Whether the ends were those of a lab path: processors are then not to be judged.
+    pub fn lab(&self) -> bool {
+        self.run.lab
+    }
+
+    /// The samples of this layer and family that count.
+    pub fn samples(&self) -> impl Iterator<Item = &'a Sample> + use<'a> {
+        let (layer, family) = (self.layer, self.family);
+        let ours = move |s: &&Sample| counts(s) && s.key.layer == layer && s.key.family == family;
+        self.run.samples.iter().filter(ours)
+    }
+
+    /// Why samples of this layer do not count.
+    pub fn spoiled(&self) -> impl Iterator<Item = &'a Invalid> + use<'a> {
+        let layer = self.layer;
+        let ours = self
+            .run
+            .samples
+            .iter()
+            .filter(move |s| s.key.layer == layer);
+        ours.flat_map(|s| &s.invalid)
+    }
+
+    /// All samples of TCP, both directions.
+    pub fn tcp_samples(&self) -> Vec<&'a Sample> {
+        self.samples()
+            .filter(|s| s.key.step == StepKind::Tcp)
+            .collect()
+    }
+
+    /// The search for the path MTU.
+    pub fn pmtu(&self) -> Option<&'a Pmtu> {
+        self.samples().find_map(|s| s.pmtu.as_ref())
+    }
+
+    /// Latency without load.
+    pub fn idle(&self) -> Option<Idle> {
+        let samples: Vec<&Sample> = self
+            .samples()
+            .filter(|s| s.key.step == StepKind::Idle)
+            .collect();
+        let probes: Vec<&Probes> = samples.iter().filter_map(|s| s.probes.as_ref()).collect();
+        let mid = |field: fn(&Probes) -> Option<f64>| {
+            let values: Vec<f64> = probes.iter().filter_map(|p| field(p)).collect();
+            stats::median(&values)
+        };
+        Some(Idle {
+            samples: samples.iter().map(|s| s.number).collect(),
+            min_us: mid(|p| p.min_us.or(p.p50_us))?,
+            p50_us: mid(|p| p.p50_us)?,
+            p95_us: mid(|p| p.p95_us),
+            sent: probes.iter().map(|p| p.sent as f64).sum(),
+            lost: probes
+                .iter()
+                .map(|p| p.sent.saturating_sub(p.n) as f64)
+                .sum(),
+        })
+    }
+}
+
+impl<'a> Way<'a> {
+    /// The samples of this direction that count, without load the other way.
+    fn samples(&self, of: impl Fn(&Key) -> bool) -> impl Iterator<Item = &'a Sample> {
+        let direction = Some(self.direction);
+        let ours = move |s: &&Sample| s.key.direction == direction && !s.key.opposed && of(&s.key);
+        self.view.samples().filter(ours)
+    }
+
+    /// The same direction of the path below the tunnel.
+    pub fn below(&self) -> Option<Self> {
+        Some(self.view.below()?.way(self.direction))
+    }
+
+    /// The other direction.
+    pub fn back(&self) -> Self {
+        let direction = match self.direction {
+            Direction::Down => Direction::Up,
+            Direction::Up => Direction::Down,
+        };
+        Self { direction, ..*self }
+    }
+
+    /// The host that sends.
+    pub fn sender(&self) -> Host<'a> {
+        self.view.host(Side::sends(self.direction))
+    }
+
+    /// The host that receives.
+    pub fn receiver(&self) -> Host<'a> {
+        self.view.host(Side::receives(self.direction))
+    }
+
+    /// All TCP loads of this direction, by congestion control and number of flows.
+    pub fn loads(&self) -> Vec<Load> {
+        let mut kinds: Vec<(String, u32)> = Vec::new();
+        let tcp: Vec<&Sample> = self.samples(|k| k.step == StepKind::Tcp).collect();
+        for sample in &tcp {
+            let kind = kind_of(sample);
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        let of = |(cc, flows): &(String, u32)| {
+            let same = |s: &&&Sample| kind_of(s) == (cc.clone(), *flows);
+            let samples: Vec<&Sample> = tcp.iter().filter(same).copied().collect();
+            Load::of(cc, *flows, &samples)
+        };
+        kinds.iter().filter_map(of).collect()
+    }
+
+    /// The load with the fewest flows under the sender's own congestion control: what a program gets
+    /// that asks for nothing. Without facts of the sender a loss-based one, as is the default of all
+    /// systems.
+    pub fn plain(&self) -> Option<Load> {
+        let loads = self.loads();
+        let fewest = loads.iter().map(|l| l.flows).min()?;
+        let own = self.sender().default_cc();
+        let rank = |load: &&Load| {
+            let cc = load.cc.as_str();
+            (
+                load.flows != fewest,
+                own.as_deref() != Some(cc),
+                cc != "cubic",
+                cc != "reno",
+            )
+        };
+        loads.iter().min_by_key(rank).cloned()
+    }
+
+    /// The load with one flow (or the fewest) under a congestion control.
+    pub fn with(&self, cc: &str) -> Option<Load> {
+        let loads = self.loads();
+        let same = loads.into_iter().filter(|l| l.cc == cc);
+        same.min_by_key(|l| l.flows)
+    }
+
+    /// The load with the most flows under the congestion control of [`Way::plain`], if that is more.
+    pub fn many(&self) -> Option<Load> {
+        let plain = self.plain()?;
+        let loads = self.loads();
+        let more = loads
+            .into_iter()
+            .filter(|l| l.cc == plain.cc && l.flows > plain.flows);
+        more.max_by_key(|l| l.flows)
+    }
+
+    /// What became of datagrams by size, the smallest first.
+    pub fn sizes(&self) -> Vec<SizeStep> {
+        let all = self.view.samples().flat_map(|s| &s.sizes);
+        let mut steps: Vec<SizeStep> = all
+            .filter(|s| s.direction == self.direction)
+            .copied()
+            .collect();
+        steps.sort_by_key(|s| s.packet);
+        steps
+    }
+
+    /// Segments of TCP sent again in this direction, all loads together.
+    pub fn retransmits(&self) -> Option<f64> {
+        let loads = self.loads();
+        let values: Vec<f64> = loads.iter().filter_map(|l| l.retransmits).collect();
+        (!values.is_empty()).then(|| values.iter().sum())
+    }
+
+    /// UDP at rising rates.
+    pub fn sweep(&self) -> Option<Sweep> {
+        let sweeps: Vec<&Sample> = self.samples(|k| k.step == StepKind::UdpSweep).collect();
+        let rates: Vec<&Sample> = self.samples(|k| k.step == StepKind::Udp).collect();
+        Sweep::of(&sweeps, &rates)
+    }
+
+    /// What of the capacity a load's packets take, by UDP's measure; `None` without a sweep.
+    pub fn filled(&self, load: &Load) -> Option<f64> {
+        let capacity = self.sweep()?.capacity_bps;
+        let mss = load.mss_bytes();
+        // 20 bytes of IP, 20 of TCP, 12 of its timestamps; 20 more of IPv6.
+        let headers = match self.view.family {
+            IpVersion::V4 => 52.0,
+            IpVersion::V6 => 72.0,
+        };
+        (capacity > 0.0).then(|| load.goodput_bps * (mss + headers) / mss / capacity)
+    }
+
+    /// How far a load lifts the probes' median above the idle one, µs.
+    pub fn inflation_us(&self, load: &Load) -> Option<f64> {
+        Some(load.probe_p50_us? - self.view.idle()?.p50_us)
+    }
+
+    /// The samples of TCP in this direction, for the hosts' counters.
+    pub fn tcp_samples(&self) -> Vec<&'a Sample> {
+        self.samples(|k| k.step == StepKind::Tcp).collect()
+    }
+
+    /// The samples of one load.
+    pub fn samples_of(&self, load: &Load) -> Vec<&'a Sample> {
+        let ours = |s: &&Sample| load.samples.contains(&s.number);
+        self.tcp_samples().into_iter().filter(ours).collect()
+    }
+}
+
+/// Congestion control and flows of a sample; what the socket used counts, not what was asked for.
+fn kind_of(sample: &Sample) -> (String, u32) {
+    let used = sample.tcp.as_ref().and_then(|t| t.cc_used.clone());
+    let cc = used.or_else(|| sample.key.cc.clone()).unwrap_or_default();
+    (cc, sample.key.flows.unwrap_or(1))
+}
+
+/// Whether a sample says something of what limits the path: the valid ones, and those whose only
+/// fault is that a processor, not the line, set the pace. That is a cause, too.
+fn counts(sample: &Sample) -> bool {
+    let processor = |why: &Invalid| {
+        matches!(
+            why,
+            Invalid::SenderProcessor { .. } | Invalid::ReceiverProcessor { .. }
+        )
+    };
+    sample.valid || (!sample.invalid.is_empty() && sample.invalid.iter().all(processor))
+}

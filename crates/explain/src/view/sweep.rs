@@ -1,0 +1,154 @@
+//! What UDP at rising rates says of a direction.
+
+use model::run::{Sample, SweepStep, Udp};
+
+/// Bytes of IP and UDP headers beside the payload of a datagram.
+const HEADERS: f64 = 28.0;
+/// Up to this share of the capacity, the queue at the bottleneck stays empty.
+const BELOW: f64 = 0.8;
+/// From this share of the capacity on, it is full.
+const ABOVE: f64 = 1.1;
+
+/// UDP at rising rates, all repeats together.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Numbers of the samples.
+    pub samples: Vec<u32>,
+    /// What the path carries, bit/s of IP packets.
+    pub capacity_bps: f64,
+    /// Below the knee.
+    pub below: Datagrams,
+    /// Highest rate below the knee that was tried, bit/s of payload.
+    pub below_bps: f64,
+    /// Above the knee; absent if the sweep never got there.
+    pub above: Option<Above>,
+}
+
+/// Datagrams that were sent, and what became of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Datagrams {
+    /// Sent.
+    pub sent: f64,
+    /// Not arrived.
+    pub lost: f64,
+    /// Came after one with a higher number.
+    pub reordered: f64,
+    /// Longest run lost one after the other.
+    pub longest_loss: f64,
+    /// Payload bytes of one.
+    pub payload: f64,
+}
+
+/// The steps above the knee.
+#[derive(Clone, Copy, Debug)]
+pub struct Above {
+    /// Round trip of the probes, the highest median, µs.
+    pub rtt_us: Option<f64>,
+    /// Share of the datagrams that did not arrive, at the highest rate.
+    pub lost: f64,
+    /// What arrived at the highest rate, bit/s of payload.
+    pub received_bps: f64,
+    /// The highest rate that was sent, bit/s of payload.
+    pub sent_bps: f64,
+}
+
+impl Datagrams {
+    fn add(&mut self, udp: &Udp) {
+        self.sent += udp.sent as f64;
+        self.lost += udp.sent.saturating_sub(udp.received) as f64;
+        self.reordered += udp.reordered as f64;
+        self.longest_loss = self.longest_loss.max(udp.longest_loss.unwrap_or(0) as f64);
+        self.payload = f64::from(udp.payload);
+    }
+
+    /// Share that was lost.
+    pub fn share(&self) -> f64 {
+        self.lost / self.sent.max(1.0)
+    }
+
+    /// Share that was overtaken.
+    pub fn reordered_share(&self) -> f64 {
+        self.reordered / self.sent.max(1.0)
+    }
+
+    /// The 95 % interval of the loss (Wilson's score interval), if the losses are independent.
+    pub fn interval(&self) -> (f64, f64) {
+        const Z: f64 = 1.96;
+        let n = self.sent.max(1.0);
+        let p = self.share();
+        let centre = p + Z * Z / (2.0 * n);
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + Z * Z / n;
+        (((centre - half) / scale).max(0.0), (centre + half) / scale)
+    }
+}
+
+impl Sweep {
+    /// The sweeps and single rates of one direction together; `None` without a sweep.
+    pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample]) -> Option<Self> {
+        let steps: Vec<&SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).collect();
+        let capacity_bps = capacity(sweeps, &steps)?;
+        let single = rates.iter().filter_map(|s| s.udp.as_ref());
+        let mut below = Datagrams::default();
+        let mut below_bps = 0.0_f64;
+        for udp in steps.iter().map(|s| &s.udp).chain(single) {
+            if offered(udp) <= BELOW * capacity_bps {
+                below.add(udp);
+                below_bps = below_bps.max(udp.sent_bps);
+            }
+        }
+        let mut over: Vec<&&SweepStep> = steps
+            .iter()
+            .filter(|s| offered(&s.udp) >= ABOVE * capacity_bps)
+            .collect();
+        over.sort_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps));
+        let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
+        Some(Self {
+            samples: sweeps.iter().map(|s| s.number).collect(),
+            capacity_bps,
+            below,
+            below_bps,
+            above: over.last().map(|last| Above {
+                rtt_us: rtts.reduce(f64::max),
+                lost: last.udp.lost,
+                received_bps: last.udp.received_bps,
+                sent_bps: last.udp.sent_bps,
+            }),
+        })
+    }
+}
+
+/// Rate that was offered, bit/s of IP packets.
+fn offered(udp: &Udp) -> f64 {
+    let payload = f64::from(udp.payload.max(1));
+    udp.sent_bps * (payload + HEADERS) / payload
+}
+
+/// The measured capacity: what the samples say, else the most that arrived.
+fn capacity(sweeps: &[&Sample], steps: &[&SweepStep]) -> Option<f64> {
+    let said: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
+    stats::median(&said).or_else(|| {
+        let arrived = steps.iter().map(|s| {
+            let payload = f64::from(s.udp.payload.max(1));
+            s.udp.received_bps * (payload + HEADERS) / payload
+        });
+        arrived.reduce(f64::max)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_no_loss_still_has_an_upper_end() {
+        let none = Datagrams {
+            sent: 1000.0,
+            ..Datagrams::default()
+        };
+        let (low, high) = none.interval();
+        // Wilson: z² / (n + z²).
+        assert_eq!(low, 0.0);
+        assert!((high - 3.8416 / 1003.8416).abs() < 1e-9);
+    }
+}

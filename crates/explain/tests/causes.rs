@@ -1,0 +1,203 @@
+//! Each cause on a composed Run: it is found where it is, and not where it is not.
+
+use explain::{
+    compose::{Line, Scene, run},
+    judge,
+};
+use model::findings::{Findings, RemedyClass, Severity};
+
+fn judged(scene: &Scene) -> Findings {
+    judge(&run(scene, 1))
+}
+
+fn top(findings: &Findings) -> &str {
+    findings.findings.first().map_or("", |f| f.code.as_str())
+}
+
+fn both(line: Line) -> Scene {
+    Scene {
+        down: line.clone(),
+        up: line,
+        ..Scene::default()
+    }
+}
+
+#[test]
+fn a_path_that_tcp_fills_is_healthy() {
+    for rate_mbps in [5.0, 100.0, 900.0] {
+        for rtt_ms in [0.5, 20.0, 200.0] {
+            let findings = judged(&both(Line {
+                rate_mbps,
+                rtt_ms,
+                ..Line::default()
+            }));
+            assert_eq!(top(&findings), "healthy", "{}", findings.summary);
+        }
+    }
+}
+
+#[test]
+fn a_small_window_is_told_from_loss() {
+    let findings = judged(&Scene {
+        down: Line {
+            rtt_ms: 80.0,
+            rwnd_kb: Some(200.0),
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    assert_eq!(top(&findings), "receive-window", "{}", findings.summary);
+    let first = &findings.findings[0];
+    assert_eq!(first.remedy.on, Some(model::findings::Side::Near));
+    assert!(
+        first.says.contains("a window of 200 kB in 7")
+            || first.says.contains("a window of 200 kB in 8"),
+        "200 kB in 80 ms: {}",
+        first.says
+    );
+    assert!(findings.ruled_out.iter().any(|r| r.code == "random-loss"));
+}
+
+#[test]
+fn a_small_send_buffer_is_found_at_the_sender() {
+    let findings = judged(&Scene {
+        up: Line {
+            rtt_ms: 80.0,
+            sndbuf_kb: Some(300.0),
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    assert_eq!(top(&findings), "send-buffer", "{}", findings.summary);
+    assert_eq!(
+        findings.findings[0].remedy.on,
+        Some(model::findings::Side::Near)
+    );
+}
+
+#[test]
+fn a_deep_queue_is_found() {
+    let findings = judged(&Scene {
+        up: Line {
+            rate_mbps: 20.0,
+            buffer_ms: 300.0,
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    assert_eq!(top(&findings), "bufferbloat-remote", "{}", findings.summary);
+}
+
+#[test]
+fn a_policer_is_told_from_a_queue() {
+    let findings = judged(&both(Line {
+        buffer_ms: 0.0,
+        ..Line::default()
+    }));
+    assert_eq!(top(&findings), "policer", "{}", findings.summary);
+    assert_ne!(
+        findings.findings[0].remedy.class,
+        RemedyClass::CongestionControl
+    );
+}
+
+#[test]
+fn random_loss_names_the_sender() {
+    let findings = judged(&Scene {
+        down: Line {
+            rtt_ms: 50.0,
+            loss: 0.005,
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    assert_eq!(top(&findings), "random-loss", "{}", findings.summary);
+    let remedy = &findings.findings[0].remedy;
+    assert_eq!(remedy.class, RemedyClass::CongestionControl);
+    assert_eq!(remedy.on, Some(model::findings::Side::Far));
+}
+
+#[test]
+fn loss_that_costs_nothing_is_no_finding() {
+    // 0.1 % at 1 ms allows 400 Mbit/s.
+    let findings = judged(&both(Line {
+        rtt_ms: 1.0,
+        loss: 0.001,
+        ..Line::default()
+    }));
+    assert_eq!(top(&findings), "healthy", "{}", findings.summary);
+}
+
+#[test]
+fn unknown_evidence_is_never_a_no() {
+    let mut bare = run(
+        &Scene {
+            down: Line {
+                rtt_ms: 80.0,
+                rwnd_kb: Some(200.0),
+                ..Line::default()
+            },
+            ..Scene::default()
+        },
+        1,
+    );
+    for sample in &mut bare.samples {
+        sample.near = None;
+        sample.far = None;
+        sample.probes = None;
+        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
+            *flow = model::run::FlowResult {
+                goodput_bps: flow.goodput_bps,
+                ..Default::default()
+            };
+        }
+    }
+    bare.samples.retain(|s| s.sweep.is_empty());
+    let findings = judge(&bare);
+    assert!(
+        findings
+            .findings
+            .iter()
+            .all(|f| f.severity == Severity::Info),
+        "{findings:#?}"
+    );
+    for code in [
+        "receive-window",
+        "send-buffer",
+        "random-loss",
+        "policer",
+        "healthy",
+    ] {
+        assert!(
+            findings.cannot_tell.iter().any(|c| c.code == code),
+            "{code}: {findings:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_run_says_nothing() {
+    let mut empty = run(&Scene::default(), 1);
+    empty.samples.clear();
+    assert!(judge(&empty).findings.is_empty());
+}
+
+#[test]
+fn findings_survive_json() {
+    let findings = judged(&both(Line {
+        loss: 0.01,
+        rtt_ms: 60.0,
+        ..Line::default()
+    }));
+    let text = serde_json::to_vec(&findings).unwrap();
+    let read = Findings::parse(&text).unwrap();
+    // A decimal fraction may come back with another last bit.
+    assert_eq!(report_of(&read), report_of(&findings));
+}
+
+fn report_of(findings: &Findings) -> Vec<String> {
+    let of = |f: &model::findings::Finding| {
+        format!("{} {:?} {} {}", f.code, f.place, f.says, f.evidence.len())
+    };
+    findings.findings.iter().map(of).collect()
+}

@@ -1,0 +1,51 @@
+//! The registry and its pages.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use explain::{pages, registry};
+
+#[test]
+fn codes_are_unique_and_references_lead_somewhere() {
+    let codes: BTreeSet<&str> = registry().iter().map(|c| c.code).collect();
+    assert_eq!(codes.len(), registry().len());
+    for cause in registry() {
+        for code in cause.masked_by.iter().chain(cause.depends_on) {
+            assert!(codes.contains(code), "{}: {code}", cause.code);
+        }
+        assert!(!cause.sources.is_empty(), "{}: no source", cause.code);
+    }
+}
+
+#[test]
+fn the_pages_are_current() {
+    let dir = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/causes"));
+    let mut files = vec![("README.md".to_owned(), pages::index(registry()))];
+    for cause in registry() {
+        files.push((format!("{}.md", cause.code), pages::page(cause)));
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        for (name, text) in &files {
+            std::fs::write(dir.join(name), text).unwrap();
+        }
+    }
+    for (name, text) in &files {
+        let written = std::fs::read_to_string(dir.join(name)).unwrap_or_default();
+        assert!(
+            written == *text,
+            "docs/causes/{name} is old: run with UPDATE_DOCS=1"
+        );
+    }
+    let there = std::fs::read_dir(&dir).unwrap().count();
+    assert_eq!(there, files.len(), "docs/causes holds pages of no cause");
+}
+
+/// The rules read a Run and nothing else: no crate that knows the truth of a lab path is in reach.
+#[test]
+fn the_truth_of_a_lab_is_out_of_reach() {
+    let manifest: toml::Table = include_str!("../Cargo.toml").parse().unwrap();
+    let depends = manifest["dependencies"].as_table().unwrap();
+    let names: BTreeSet<&str> = depends.keys().map(String::as_str).collect();
+    assert_eq!(names, BTreeSet::from(["model", "serde", "stats"]));
+}

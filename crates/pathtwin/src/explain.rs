@@ -1,0 +1,99 @@
+//! `pathtwin explain`.
+
+use std::{io::Read, path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use model::{findings::Severity, run::Run};
+
+use crate::{Failure, code, output};
+
+/// Say what limits a path, from a Run
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin explain run.json
+  pathtwin measure far.example --output json | pathtwin explain -
+  pathtwin explain run.json --all                  (also what was ruled out, and how)
+  pathtwin explain run.json --fail-on medium       (exit code 1 if something is found)
+
+Each cause has a page in docs/causes/.
+
+Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use or not a Run.")]
+pub(crate) struct Explain {
+    /// The Run, as `measure --output json` writes it; - is standard input
+    run: PathBuf,
+    /// Say in full what was ruled out and what cannot be told
+    #[arg(long)]
+    all: bool,
+    /// Exit with code 1 if a finding is at least this severe
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    fail_on: Option<Grade>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Form::Text)]
+    output: Form,
+}
+
+/// A severity on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Grade {
+    /// Any cause, also one that costs little
+    Low,
+    /// What people notice
+    Medium,
+    /// What makes the path slow
+    High,
+}
+
+impl From<Grade> for Severity {
+    fn from(grade: Grade) -> Self {
+        match grade {
+            Grade::Low => Self::Low,
+            Grade::Medium => Self::Medium,
+            Grade::High => Self::High,
+        }
+    }
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// The Findings as one document
+    Json,
+    /// One finding a line
+    Jsonl,
+}
+
+pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
+    let text = read(&arguments.run)?;
+    let run = Run::parse(&text)
+        .with_context(|| arguments.run.display().to_string())
+        .map_err(|e| Failure::new(code::USE, e))?;
+    let findings = explain::judge(&run);
+    match arguments.output {
+        Form::Text => output::print(report::findings::text(&findings, arguments.all).as_bytes())?,
+        Form::Json => output::json(&findings)?,
+        Form::Jsonl => output::json_lines(&findings.findings)?,
+    }
+    let limit = arguments.fail_on.map(Severity::from);
+    Ok(match (findings.worst(), limit) {
+        (Some(worst), Some(limit)) if worst >= limit => ExitCode::from(code::VERDICT),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {
+    let read = || {
+        if file.as_os_str() == "-" {
+            let mut text = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut text)?;
+            Ok(text)
+        } else {
+            std::fs::read(file)
+        }
+    };
+    read()
+        .with_context(|| format!("read {}", file.display()))
+        .map_err(|e: anyhow::Error| Failure::new(code::USE, e))
+}

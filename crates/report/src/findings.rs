@@ -1,0 +1,167 @@
+//! Findings as text for a terminal: the sentence, the evidence, what was ruled out, what to do.
+
+use std::fmt::Write;
+
+use comfy_table::{Table, presets};
+use model::{
+    cell::Direction,
+    findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity, Side},
+};
+
+/// Mark of the figure that decides.
+const DECIDES: &str = ">";
+/// Width of running text.
+const WIDTH: usize = 96;
+
+/// Findings for people. `all` also says what was ruled out and what cannot be told in full;
+/// otherwise only in one line each.
+pub fn text(findings: &Findings, all: bool) -> String {
+    let mut out = wrap(&findings.summary, "");
+    for (number, finding) in findings.findings.iter().enumerate() {
+        out.push('\n');
+        one(&mut out, number + 1, finding);
+    }
+    ruled_out(&mut out, &findings.ruled_out, all);
+    cannot_tell(&mut out, &findings.cannot_tell, all);
+    out
+}
+
+fn one(out: &mut String, number: usize, finding: &Finding) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "{number}. {}{}   {}, {:.0} % sure   [{}]",
+        finding.title,
+        place(finding.place),
+        finding.severity,
+        finding.confidence * 100.0,
+        finding.code
+    );
+    out.push_str(&wrap(&format!("{}.", capital(&finding.says)), "   "));
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    for exhibit in &finding.evidence {
+        let mark = if exhibit.decides { DECIDES } else { "" };
+        let name = match exhibit.end {
+            Some(end) => format!("{}, {end}", exhibit.name),
+            None => exhibit.name.clone(),
+        };
+        table.add_row([
+            mark.to_owned(),
+            name,
+            exhibit.value.to_string(),
+            exhibit.bound.clone().unwrap_or_default(),
+            exhibit.arithmetic.clone().unwrap_or_default(),
+        ]);
+    }
+    for line in table.lines() {
+        let _ = writeln!(out, "  {}", line.trim_end());
+    }
+    let remedy = &finding.remedy;
+    let on = remedy
+        .on
+        .map_or(String::new(), |end| format!(", on the {end}"));
+    out.push_str(&wrap(&format!("Next{on}: {}.", remedy.what), "   "));
+    out.push_str(&wrap(&format!("Why there: {}.", remedy.why_there), "   "));
+    if let Some(settle) = &finding.settle {
+        out.push_str(&wrap(&format!("To be surer: {settle}."), "   "));
+    }
+    if !finding.after.is_empty() && finding.severity > Severity::Info {
+        out.push_str(&wrap(
+            &format!("Look at first: {}.", finding.after.join(", ")),
+            "   ",
+        ));
+    }
+}
+
+fn ruled_out(out: &mut String, list: &[RuledOut], all: bool) {
+    if list.is_empty() {
+        return;
+    }
+    if !all {
+        let codes = unique(list.iter().map(|r| r.code.as_str()));
+        out.push_str(&wrap(&format!("\nRuled out: {}.", codes.join(", ")), ""));
+        return;
+    }
+    out.push_str("\nRuled out\n");
+    for item in list {
+        let line = format!("{}{}: {}.", item.code, place(item.place), item.why);
+        out.push_str(&wrap(&line, "   "));
+    }
+}
+
+fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
+    if list.is_empty() {
+        return;
+    }
+    if !all {
+        let codes = unique(list.iter().map(|r| r.code.as_str()));
+        out.push_str(&wrap(&format!("\nCannot tell: {}.", codes.join(", ")), ""));
+        return;
+    }
+    out.push_str("\nCannot tell\n");
+    for item in list {
+        let line = format!(
+            "{}{}: because {}; {} would.",
+            item.code,
+            place(item.place),
+            item.because,
+            item.settle
+        );
+        out.push_str(&wrap(&line, "   "));
+    }
+}
+
+fn unique<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for code in codes {
+        if !seen.contains(&code) {
+            seen.push(code);
+        }
+    }
+    seen
+}
+
+fn place(place: Place) -> String {
+    let way = match place.direction {
+        Some(Direction::Down) => ", down",
+        Some(Direction::Up) => ", up",
+        None => "",
+    };
+    let end = match place.end {
+        Some(Side::Near) => ", near host",
+        Some(Side::Far) => ", far host",
+        None => "",
+    };
+    format!("{way}{end}")
+}
+
+/// Text in lines of [`WIDTH`], each with `indent` in front. Leading newlines are kept.
+fn wrap(text: &str, indent: &str) -> String {
+    let body = text.trim_start_matches('\n');
+    let mut out = "\n".repeat(text.len() - body.len());
+    let mut line = indent.to_owned();
+    for word in body.split_whitespace() {
+        if line.len() > indent.len() {
+            if line.chars().count() + 1 + word.chars().count() > WIDTH {
+                out.push_str(&line);
+                out.push('\n');
+                line = indent.to_owned();
+            } else {
+                line.push(' ');
+            }
+        }
+        line.push_str(word);
+    }
+    out.push_str(&line);
+    out.push('\n');
+    out
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
