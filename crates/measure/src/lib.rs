@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
 
+pub mod evidence;
 pub mod facts;
 pub mod far;
 mod host;

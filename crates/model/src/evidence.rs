@@ -32,7 +32,7 @@ pub struct Evidence {
     pub counters: Counters,
     /// The groups that were read on both sides, such as `nstat`, `softnet`, `qdisc.eth0`.
     pub groups: Vec<String>,
-    /// Levels at the end of the interval, which are not counters: `qdisc.eth0.1:.backlog_bytes`.
+    /// Levels at the end of the interval, which are not counters: `qdisc.eth0.root.fq.backlog_bytes`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
     /// Processor use; absent if it could not be read.

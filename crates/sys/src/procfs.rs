@@ -14,7 +14,7 @@ use std::io::{self, Read};
 pub use cpu::{CoreTicks, TaskTicks, cores, task, tasks, ticks_per_second};
 pub use info::{CpuInfo, InterruptLine, cpu_info, interrupts, memory_bytes, online_cpus};
 pub use net::{Softnet, UdpSocket, counters, counters6, softnet, udp_sockets};
-pub use tun::{Holder, program, tun_holders, with_program};
+pub use tun::{Holder, processes, program, tun_holders, with_program};
 
 /// First size of a buffer: most files fit, so that they take one read and one that finds the end.
 const FIRST: usize = 16 * 1024;

@@ -52,7 +52,8 @@ pub fn program(pid: u32) -> Option<String> {
     Some(comm.trim_end().to_owned())
 }
 
-fn processes() -> impl Iterator<Item = u32> {
+/// The processes that /proc shows.
+pub fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

@@ -1,0 +1,106 @@
+//! What evidence is taken of: found out once, so that snapshots cost little.
+
+use model::facts::{HostFacts, Machine, TunnelKind};
+use sys::{ethtool, procfs};
+
+/// Words in the names of a driver's counters that tell of packets lost or of limits met.
+const TELLING: &[&str] = &[
+    "drop", "discard", "err", "miss", "fifo", "overrun", "no_buf", "nobuf", "no_desc", "exceeded",
+    "timeout", "crc", "full", "fail", "retries", "pause", "out_of_",
+];
+/// Most counters of one driver that are kept; drivers with a set for each queue have thousands.
+const MOST_STATISTICS: usize = 512;
+/// Most threads of the kernel that are looked at.
+const MOST_THREADS: usize = 512;
+/// The parent of all threads of the kernel.
+const KTHREADD: u32 = 2;
+
+/// Devices, process and threads that a snapshot looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    pub(super) devices: Vec<Device>,
+    pub(super) tunnel_pid: Option<u32>,
+    pub(super) tunnel_port: Option<u16>,
+    pub(super) kernel_threads: Vec<u32>,
+    pub(super) cpu: bool,
+}
+
+/// One device, and which counters of its driver are worth keeping.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Device {
+    pub(super) name: String,
+    pub(super) index: u32,
+    /// How many counters the driver has.
+    pub(super) statistics: usize,
+    /// Places and names of those wanted.
+    pub(super) wanted: Vec<(usize, String)>,
+}
+
+impl Scope {
+    /// The scope of a host by its facts: the devices on its path, and the process of its tunnel. Facts and snapshots
+    /// must be of the same network namespace.
+    ///
+    /// Processor use is left out in a lab's guest, where processing takes no time.
+    pub fn of(facts: &HostFacts) -> Scope {
+        let uml =
+            matches!(&facts.machine, Some(Machine::Virtual { hypervisor: Some(h) }) if h == "uml");
+        let mut scope = Scope {
+            cpu: !uml,
+            ..Scope::default()
+        };
+        let Some(path) = &facts.path else {
+            return scope;
+        };
+        for facts in path.devices() {
+            let known = scope.devices.iter().any(|d| d.index == facts.index);
+            if !known && facts.index != 0 {
+                scope.devices.push(device(&facts.name, facts.index));
+            }
+        }
+        let tunnel = path.tunnel();
+        scope.tunnel_pid = tunnel.and_then(|t| t.process.as_ref()).map(|p| p.pid);
+        scope.tunnel_port = tunnel.and_then(|t| t.listen_port);
+        if scope.cpu {
+            let wireguard = tunnel.is_some_and(|t| t.kind == TunnelKind::KernelWireguard);
+            scope.kernel_threads = kernel_threads(wireguard);
+        }
+        scope
+    }
+}
+
+fn device(name: &str, index: u32) -> Device {
+    let names = ethtool::statistic_names(name).unwrap_or_default();
+    let telling = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        TELLING.iter().any(|word| name.contains(word))
+    };
+    Device {
+        name: name.to_owned(),
+        index,
+        statistics: names.len(),
+        wanted: names
+            .into_iter()
+            .enumerate()
+            .filter(|(_, name)| telling(name))
+            .take(MOST_STATISTICS)
+            .collect(),
+    }
+}
+
+/// Threads of the kernel that handle packets: softirqs, NAPI, and if WireGuard encrypts there, the workers. Workers that
+/// start later are not seen.
+fn kernel_threads(wireguard: bool) -> Vec<u32> {
+    let of_network = |name: &str| {
+        let always = ["ksoftirqd/", "napi/", "irq/"];
+        always.iter().any(|begin| name.starts_with(begin))
+            || (wireguard && name.starts_with("kworker/"))
+    };
+    procfs::processes()
+        .filter_map(|pid| {
+            let text = procfs::read(&format!("/proc/{pid}/stat")).ok()?;
+            let task = procfs::task(&text)?;
+            (task.parent == KTHREADD && of_network(&task.name)).then_some(pid)
+        })
+        .take(MOST_THREADS)
+        .collect()
+}
