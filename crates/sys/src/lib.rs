@@ -9,6 +9,7 @@ pub mod machine;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;
+pub mod privilege;
 pub mod procfs;
 pub mod route;
 pub mod sched;
