@@ -47,8 +47,9 @@ fn main() {
             .env("PATHTWIN_PRIVILEGE_TEST", name)
             .status();
         assert!(status.unwrap().success(), "{name}");
-        println!("privilege: {name} ... ok");
+        println!("test {name} ... ok");
     }
+    println!("test result: ok. {} passed; 0 failed", TESTS.len());
 }
 
 const IDENTITY: Identity = Identity {
