@@ -18,7 +18,7 @@ PREFIX ?= /usr/local
 MUSL := x86_64-unknown-linux-musl
 RELEASE := $(CARGO_TARGET_DIR)/release
 PATHTWIN := $(RELEASE)/pathtwin
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run)
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run packaging/*/*.init)
 
 # rustup may just have been installed: its folder is not in the caller's PATH then.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -58,7 +58,7 @@ lint: ## format, clippy, documentation, licences and advisories, scripts
 	@if command -v shellcheck >/dev/null; then \
 		echo "shellcheck $(SCRIPTS)"; \
 		for script in $(SCRIPTS); do \
-			case "$$(head -n 1 "$$script")" in *bash | */sh) shellcheck "$$script" ;; esac; \
+			case "$$(head -n 1 "$$script")" in *bash | */sh | */rc.common) shellcheck "$$script" ;; esac; \
 		done; \
 	else \
 		echo "lint: warning: SCRIPTS NOT CHECKED: no shellcheck" >&2; \
