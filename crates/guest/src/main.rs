@@ -8,6 +8,7 @@ mod exec;
 mod facts;
 mod flows;
 mod init;
+mod measure;
 mod run;
 mod watch;
 
@@ -78,6 +79,7 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
         Job::Cell(cell) => serde_json::to_vec(&run::measure(engine, &cell)?)?,
         Job::Exec(exec) if engine.guest => serde_json::to_vec(&exec::run(engine, &exec)?)?,
         Job::Exec(_) => bail!("programs are only run in a guest"),
+        Job::Measure(job) => serde_json::to_vec(&measure::run(engine, &job)?)?,
         Job::Facts => serde_json::to_vec(&facts::collect()?)?,
     };
     sys::boot::write_whole(&engine.folder.join(OUTPUT_FILE), &output)?;

@@ -37,7 +37,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    fn new(cell: &Cell, from: Instant) -> Self {
+    pub(crate) fn new(cell: &Cell, from: Instant) -> Self {
         let zero = from.after(cell.idle);
         let measured = zero.after(cell.warmup);
         Self {

@@ -12,6 +12,7 @@ pub mod facts;
 pub mod guest;
 pub mod keep;
 pub mod kernel;
+pub mod measure;
 pub mod native;
 pub mod pool;
 pub mod rows;

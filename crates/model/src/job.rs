@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::Cell;
+use crate::{cell::Cell, plan::Plan, run::Run};
 
 /// The job, in the cell's folder.
 pub const JOB_FILE: &str = "job.json";
@@ -23,8 +23,34 @@ pub enum Job {
     Cell(Box<Cell>),
     /// Run programs on the path of a cell.
     Exec(Box<Exec>),
+    /// Measure between the ends of a cell's path as `serve` and `measure` do between hosts.
+    Measure(Box<Measure>),
     /// Say what the kernel can do.
     Facts,
+}
+
+/// A plan to carry out between the ends of a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// The path, with its cross traffic; its own traffic is not started.
+    pub cell: Cell,
+    /// What to measure.
+    pub plan: Plan,
+    /// Version of the program that asks.
+    pub program: String,
+    /// Virtual time after which all is stopped, ns.
+    pub limit_ns: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasureOutput {
+    /// Why there is no run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<Run>>,
 }
 
 /// Programs to run on the nodes of a path.

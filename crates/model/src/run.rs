@@ -4,6 +4,7 @@
 //! only what a measuring host can see.
 
 mod figure;
+mod flat;
 mod sample;
 mod series;
 mod value;
@@ -11,6 +12,7 @@ mod value;
 use serde::{Deserialize, Serialize};
 
 pub use figure::{Better, FIGURES, Figure, Kind, Ratio, Spread};
+pub use flat::SampleRow;
 pub use sample::{
     FlowResult, Invalid, Key, Pmtu, Probes, Sample, Short, SizeStep, StepKind, SweepStep, Tcp, Udp,
 };

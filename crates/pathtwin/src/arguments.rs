@@ -14,6 +14,10 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab path
+    Measure(Box<crate::measure::Measure>),
+    /// Be the far end of measurements
+    Serve(crate::serve::Serve),
     /// The real Linux kernel on a path you describe, in virtual time
     #[command(subcommand)]
     Lab(Lab),

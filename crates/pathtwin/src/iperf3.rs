@@ -152,6 +152,34 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
     }))
 }
 
+/// Serves iperf3 clients in a thread of its own, beside the own protocol, and prints nothing but to
+/// the log.
+pub(crate) fn beside(
+    port: u16,
+    max_time: Duration,
+    stop: &'static std::sync::atomic::AtomicBool,
+) -> Result<(), Failure> {
+    let limits = Limits {
+        time: max_time,
+        ..Limits::default()
+    };
+    let server = bind((Ipv6Addr::UNSPECIFIED, port).into(), limits)?;
+    eprintln!("pathtwin: iperf3 server on {}", server.address());
+    std::thread::spawn(move || {
+        let mut told = |report: Report| {
+            match report.result {
+                Ok(_) => eprintln!("pathtwin: {} measured by iperf3", report.client),
+                Err(error) => eprintln!("pathtwin: {} by iperf3: {error}", report.client),
+            }
+            true
+        };
+        if let Err(error) = server.serve(stop, &mut told) {
+            eprintln!("pathtwin: take iperf3 connections: {error}");
+        }
+    });
+    Ok(())
+}
+
 /// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
 fn bind(address: SocketAddr, limits: Limits) -> Result<traffic::iperf3::server::Server, Failure> {
     use traffic::iperf3::server::Server;

@@ -6,10 +6,13 @@ mod explain;
 mod facts;
 mod iperf3;
 mod kernel;
+mod key;
+mod measure;
 mod observe;
 mod output;
 mod progress;
 mod run;
+mod serve;
 mod validate;
 
 use std::process::ExitCode;
@@ -74,6 +77,8 @@ fn main() -> ExitCode {
             Lab::Validate(arguments) => validate::validate(&arguments),
             Lab::Kernel(kernel) => kernel::kernel(&kernel),
         },
+        Command::Measure(arguments) => measure::measure(&arguments),
+        Command::Serve(arguments) => serve::serve(&arguments),
         Command::Iperf3(command) => iperf3::iperf3(&command),
         Command::Observe(arguments) => observe::observe(&arguments),
         Command::Facts(arguments) => facts::facts(&arguments),

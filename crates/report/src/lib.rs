@@ -4,5 +4,6 @@ pub mod findings;
 pub mod graph;
 mod number;
 pub mod observation;
+pub mod run;
 pub mod summary;
 pub mod terminal;

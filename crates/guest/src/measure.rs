@@ -1,0 +1,153 @@
+//! A plan between the ends of a path: the server and the client that real hosts run, each in the
+//! namespace of its end.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow};
+use measure::{
+    run::{Start, Target, measure},
+    serve::{Config, Server},
+};
+use model::{
+    cell::{Cell, Tunnel, TunnelAt},
+    job::{self, MeasureOutput},
+    row::Layer,
+};
+use sys::clock::Instant;
+use testbed::{Node, Testbed};
+use traffic::wire::{Key, PORT, message::Limits};
+
+use crate::{Engine, flows, run::Times};
+
+/// Carries the plan out.
+pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {
+    let bed = Arc::new(testbed::build(&job.cell, engine.timers()).context("build the path")?);
+    watchdog(engine, Duration::from_nanos(job.limit_ns));
+    let cross = quiet(&job.cell);
+    let from = Instant::now().after(Duration::from_millis(10));
+    let running =
+        flows::start(&cross, &bed, Times::new(&cross, from)).context("start the traffic")?;
+    let targets = targets(&job.cell, &bed)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let key = Key::generate()?;
+    let server = serve(bed.server(), &targets, &key, &job.program, stop.clone())?;
+    let start = Start {
+        control: SocketAddr::new(targets[0].far, PORT),
+        key: &key,
+        plan: &job.plan,
+        seed: job.cell.seed,
+        targets: &targets,
+        program: &job.program,
+        id: format!("{:016x}", job.cell.seed.0),
+        started_us: 1_700_000_000_000_000,
+        lab: engine.guest,
+        cancel: &AtomicBool::new(false),
+    };
+    let run = bed
+        .client()
+        .ns
+        .run(|| measure(start, &mut |_| {}))?
+        .map_err(|e| anyhow!("{e}"));
+    stop.store(true, Ordering::Relaxed);
+    let _ = server.join();
+    let _ = flows::finish(running);
+    Ok(MeasureOutput {
+        error: None,
+        run: Some(Box::new(run?)),
+    })
+}
+
+/// The cell with its cross traffic only, which lasts as long as the plan does.
+fn quiet(cell: &Cell) -> Cell {
+    let mut cell = cell.clone();
+    cell.traffic.kind = model::cell::TrafficKind::Idle;
+    cell.idle = Duration::ZERO;
+    cell
+}
+
+/// Where the client reaches the server.
+fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
+    let server = bed.server();
+    let address = |ip: Option<IpAddr>| ip.context("the server has no address");
+    let tunnel = Target {
+        layer: Layer::Tunnel,
+        far: address(server.address)?,
+    };
+    Ok(match &cell.tunnel {
+        None => vec![Target {
+            layer: Layer::Underlay,
+            ..tunnel
+        }],
+        // Hosts behind routers reach each other only through them.
+        Some(Tunnel {
+            at: TunnelAt::Routers,
+            ..
+        }) => vec![tunnel],
+        Some(_) => vec![
+            Target {
+                layer: Layer::Underlay,
+                far: address(server.underlay)?,
+            },
+            tunnel,
+        ],
+    })
+}
+
+fn serve(
+    node: &Node,
+    targets: &[Target],
+    key: &Key,
+    program: &str,
+    stop: Arc<AtomicBool>,
+) -> anyhow::Result<std::thread::JoinHandle<()>> {
+    let addresses: Vec<_> = targets
+        .iter()
+        .map(|t| SocketAddr::new(t.far, PORT))
+        .collect();
+    let config = Config {
+        key: key.clone(),
+        limits: Limits {
+            flows: 128,
+            ..Limits::default()
+        },
+        clients: 1,
+        program: program.to_owned(),
+    };
+    let thread = node.ns.run(|| -> std::io::Result<_> {
+        let server = Server::bind(&addresses, config)?;
+        // A thread stays in the namespace in which it was made.
+        std::thread::Builder::new().spawn(move || {
+            if let Err(error) = server.run(stop, Arc::new(|_| {})) {
+                eprintln!("pathtwin-guest: serve: {error}");
+            }
+        })
+    })??;
+    Ok(thread)
+}
+
+/// Ends a guest whose plan does not end.
+fn watchdog(engine: Engine<'_>, limit: Duration) {
+    if !engine.guest {
+        return;
+    }
+    let deadline = Instant::now().after(limit);
+    let file = engine.folder.join(job::OUTPUT_FILE);
+    std::thread::spawn(move || {
+        deadline.wait();
+        let output = MeasureOutput {
+            error: Some(format!("still measuring after {limit:?} of virtual time")),
+            run: None,
+        };
+        if let Ok(bytes) = serde_json::to_vec(&output) {
+            let _ = sys::boot::write_whole(&file, &bytes);
+        }
+        sys::boot::power_off();
+    });
+}

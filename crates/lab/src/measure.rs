@@ -1,0 +1,53 @@
+//! A plan between the ends of a lab path.
+
+use std::fs;
+
+use model::{
+    job::{Job, Measure, MeasureOutput, OUTPUT_FILE},
+    run::Run,
+};
+
+use crate::{
+    LabError,
+    cell::memory_mb,
+    guest::{self, Boot, Cost},
+};
+
+/// What came of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The run.
+    pub run: Run,
+    /// BLAKE3 over the run as the guest wrote it, in hex.
+    pub digest: String,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// Carries a plan out.
+pub fn run(boot: Boot<'_>, job: &Measure) -> Result<Measured, LabError> {
+    let folder = boot.sandbox.cell_folder()?;
+    // The records of a whole plan are kept in memory until its end.
+    let memory = memory_mb(&job.cell).max(1024);
+    let seed = job.cell.seed;
+    let job = Job::Measure(Box::new(job.clone()));
+    let done = guest::run(boot, &folder, &job, seed, memory).and_then(|cost| {
+        let path = folder.join(OUTPUT_FILE);
+        let text = fs::read(&path).map_err(LabError::file("read", &path))?;
+        let output: MeasureOutput =
+            serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
+        let digest = blake3::hash(&text).to_hex().to_string();
+        match output {
+            MeasureOutput { run: Some(run), .. } => Ok(Measured {
+                run: *run,
+                digest,
+                cost,
+            }),
+            MeasureOutput { error, .. } => Err(LabError::Guest(
+                error.unwrap_or_else(|| "no run and no reason".to_owned()),
+            )),
+        }
+    });
+    let _ = fs::remove_dir_all(&folder);
+    done
+}

@@ -1,0 +1,323 @@
+//! `pathtwin measure`.
+
+mod live;
+
+use std::{
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use lab::{guest::Boot, sandbox::Sandbox};
+use measure::{
+    plans,
+    run::{Start, Target, estimate},
+};
+use model::{
+    job,
+    plan::{Budget, Plan},
+    row::Layer,
+    run::Run,
+    spec::quantity,
+    units::{Bytes, Seed},
+};
+use traffic::wire::{Key, PORT};
+
+use crate::{
+    Failure,
+    arguments::{Cells, Format},
+    code, iperf3, key, output,
+};
+
+/// How long an address may take to answer when it is tried.
+const REACH: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin measure server.example --key ptk1-…
+  pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
+  pathtwin measure --lab cases/1-dorm/office.toml --quick
+  pathtwin measure server.example --budget-bytes 2GB --out run.json
+  pathtwin measure iperf3://server.example -R -C bbr
+
+On the far end runs `pathtwin serve`; it prints the key. Ctrl-C ends a run early; what was measured
+is kept and marked. Plans and their keys: docs/reference/plan.md.
+
+Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
+run failed or was cut short, 130 stopped by Ctrl-C.")]
+pub(crate) struct Measure {
+    /// The far end: HOST, HOST:PORT, [IPV6]:PORT, or iperf3://HOST
+    #[arg(required_unless_present = "lab", conflicts_with = "lab")]
+    host: Option<String>,
+    /// Address of the far end inside a tunnel; may be given several times
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "lab")]
+    via: Vec<IpAddr>,
+    /// Measure between the ends of this lab path (a spec), in virtual time
+    #[arg(long, value_name = "SPEC")]
+    lab: Option<PathBuf>,
+    #[command(flatten)]
+    cells: Cells,
+    /// The key, or a file with it
+    #[arg(long, value_name = "KEY", conflicts_with = "lab")]
+    key: Option<String>,
+    /// The far end is open to all
+    #[arg(long, conflicts_with = "key")]
+    open: bool,
+    /// About a minute
+    #[arg(long, group = "which")]
+    quick: bool,
+    /// Longer and more often, for narrow intervals
+    #[arg(long, group = "which")]
+    thorough: bool,
+    /// An own plan, a TOML file
+    #[arg(long, value_name = "FILE", group = "which")]
+    plan: Option<PathBuf>,
+    /// Most payload bytes in both directions together
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    budget_bytes: Option<Bytes>,
+    /// Longest time
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    budget_time: Option<Duration>,
+    /// Say what the plan is and what it will take, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Keep the run in this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    #[command(flatten, next_help_heading = "For iperf3://HOST")]
+    iperf3: iperf3::Test,
+}
+
+pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
+    if let Some(host) = &arguments.host
+        && host.starts_with("iperf3://")
+    {
+        return iperf3::client(host, &arguments.iperf3, arguments.output);
+    }
+    let plan = plan(arguments)?;
+    if arguments.dry_run {
+        return dry_run(arguments, &plan);
+    }
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let run = match &arguments.lab {
+        Some(spec) => in_lab(arguments, spec, plan, stop)?,
+        None => between_hosts(arguments, &plan, stop)?,
+    };
+    if let Some(file) = &arguments.out {
+        write(file, &run)?;
+    }
+    show(arguments.output, &run)?;
+    Ok(ExitCode::from(match &run.cut_short {
+        Some(_) if stop.load(Ordering::Relaxed) => code::INTERRUPTED,
+        Some(_) => code::FAILED,
+        None => 0,
+    }))
+}
+
+fn plan(arguments: &Measure) -> Result<Plan, Failure> {
+    let mut plan = match &arguments.plan {
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .with_context(|| format!("read {}", file.display()))
+                .map_err(|e| Failure::new(code::USE, e))?;
+            plans::parse(&text)
+                .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", file.display())))?
+        }
+        None if arguments.quick => plans::quick(),
+        None if arguments.thorough => plans::thorough(),
+        None => plans::default(),
+    };
+    plan.budget = Budget {
+        bytes: arguments.budget_bytes.map(|b| b.0).or(plan.budget.bytes),
+        time_s: arguments
+            .budget_time
+            .map(|t| t.as_secs_f64())
+            .or(plan.budget.time_s),
+    };
+    Ok(plan)
+}
+
+/// With the usual congestion controls on both sides, and the layers that were named.
+fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
+    let usual = ["cubic", "bbr"].map(str::to_owned);
+    let here = IpAddr::from([127, 0, 0, 1]);
+    let layer = |layer| model::run::LayerAddress {
+        layer,
+        family: model::cell::IpVersion::V4,
+        near: here,
+        far: here,
+    };
+    let mut layers = vec![layer(Layer::Underlay)];
+    if !arguments.via.is_empty() || arguments.lab.is_some() {
+        layers.push(layer(Layer::Tunnel));
+    }
+    let estimate = estimate(plan, &layers, &usual, &usual);
+    if arguments.output == Format::Text {
+        output::print(format!("{}\n", live::estimate_text(&estimate, &plan.budget)).as_bytes())?;
+    } else {
+        output::json(plan)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_lab(
+    arguments: &Measure,
+    spec: &Path,
+    plan: Plan,
+    stop: &'static AtomicBool,
+) -> Result<Run, Failure> {
+    /// What a plan may take beyond its estimate before it counts as hung: slow paths take long to
+    /// agree on each step and to empty their queues.
+    const SLOW: f64 = 6.0;
+    let spec = crate::run::read_spec(spec, &arguments.cells)?;
+    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
+    if cells.len() > 1 {
+        eprintln!(
+            "pathtwin: the spec has {} cells; the first is measured",
+            cells.len()
+        );
+    }
+    let cell = cells
+        .into_iter()
+        .next()
+        .ok_or_else(|| anyhow!("the spec has no cells"))?;
+    let kernel = lab::kernel::locate().map_err(lab::LabError::from)?;
+    let sandbox = Sandbox::new(&lab::guest::program()?)?;
+    let usual = ["cubic", "bbr"].map(str::to_owned);
+    let address = IpAddr::from([127, 0, 0, 1]);
+    let layer = model::run::LayerAddress {
+        layer: Layer::Underlay,
+        family: model::cell::IpVersion::V4,
+        near: address,
+        far: address,
+    };
+    let layers = vec![layer; 1 + usize::from(cell.tunnel.is_some())];
+    let estimate = estimate(&plan, &layers, &usual, &usual);
+    let limit = Duration::from_secs_f64(estimate.time_s[1] * SLOW + 600.0);
+    let job = job::Measure {
+        cell,
+        plan,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        limit_ns: limit.as_nanos() as u64,
+    };
+    let boot = Boot {
+        kernel: &kernel.path,
+        sandbox: &sandbox,
+        cpu: sys::sched::allowed_cpus()
+            .ok()
+            .and_then(|cpus| cpus.last().copied()),
+        wall_limit: Duration::from_secs(arguments.cells.wall_limit),
+        stop,
+    };
+    let waiting = live::in_lab(&estimate);
+    let measured = lab::measure::run(boot, &job)?;
+    waiting.finish_and_clear();
+    Ok(measured.run)
+}
+
+fn between_hosts(
+    arguments: &Measure,
+    plan: &Plan,
+    stop: &'static AtomicBool,
+) -> Result<Run, Failure> {
+    let host = arguments.host.as_deref().unwrap_or_default();
+    let key = if arguments.open {
+        Key::OPEN
+    } else {
+        key::of_client(arguments.key.as_deref())?
+    };
+    let reached = reach(host)?;
+    let control = *reached
+        .first()
+        .ok_or_else(|| anyhow!("{host} has no address that answers"))?;
+    let underlay = reached.iter().map(|a| Target {
+        layer: Layer::Underlay,
+        far: a.ip(),
+    });
+    let tunnel = arguments.via.iter().map(|far| Target {
+        layer: Layer::Tunnel,
+        far: *far,
+    });
+    let targets: Vec<Target> = underlay.chain(tunnel).collect();
+    let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
+    let started = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_micros() as u64);
+    let start = Start {
+        control,
+        key: &key,
+        plan,
+        seed: arguments.cells.seed.map_or(Seed(random >> 32), Seed),
+        targets: &targets,
+        program: env!("CARGO_PKG_VERSION"),
+        id: format!("{random:016x}"),
+        started_us: started,
+        lab: false,
+        cancel: stop,
+    };
+    let mut display = live::Display::new(plan.budget);
+    let run = measure::run::measure(start, &mut |event| display.show(&event));
+    display.finish();
+    run.map_err(|e| Failure::new(code::FAILED, e))
+}
+
+/// The host's addresses that answer, at most one of each family, in the resolver's order.
+fn reach(host: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let wrong = |e: std::io::Error| Failure::new(code::USE, anyhow!("{host}: {e}"));
+    let bare = host.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, PORT));
+    let all: Vec<SocketAddr> = match bare {
+        Ok(address) => vec![address],
+        Err(_)
+            if host
+                .rsplit_once(':')
+                .is_some_and(|(_, p)| p.parse::<u16>().is_ok()) =>
+        {
+            host.to_socket_addrs().map_err(wrong)?.collect()
+        }
+        Err(_) => (host, PORT).to_socket_addrs().map_err(wrong)?.collect(),
+    };
+    let mut reached: Vec<SocketAddr> = Vec::new();
+    let mut failed = anyhow!("{host} has no address");
+    for address in all {
+        if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, REACH) {
+            Ok(_) => reached.push(address),
+            Err(e) => {
+                failed = anyhow!(
+                    "connect to {address}: {e}; is `pathtwin serve` running there, and is the port open?"
+                );
+            }
+        }
+    }
+    if reached.is_empty() {
+        return Err(Failure::new(code::FAILED, failed));
+    }
+    Ok(reached)
+}
+
+fn show(format: Format, run: &Run) -> Result<(), Failure> {
+    match format {
+        Format::Text => output::print(report::run::text(run).as_bytes()),
+        Format::Json => output::json(run),
+        Format::Jsonl => output::json_lines(&run.rows()),
+    }
+}
+
+/// Writes the run whole or not at all.
+fn write(file: &Path, run: &Run) -> Result<(), Failure> {
+    let text = serde_json::to_vec(run).context("write the run as JSON")?;
+    let new = file.with_extension("new");
+    std::fs::write(&new, text)
+        .and_then(|()| std::fs::rename(&new, file))
+        .with_context(|| format!("write {}", file.display()))?;
+    Ok(())
+}

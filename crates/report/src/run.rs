@@ -1,0 +1,251 @@
+//! A run for people: what the tunnel changes against the path below it, and all figures.
+
+use std::fmt::Write as _;
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use model::{
+    row::Layer,
+    run::{End, FIGURES, Figure, Key, Ratio, Run},
+};
+
+use crate::number::{percent, short};
+
+/// The page.
+pub fn text(run: &Run) -> String {
+    let mut out = String::new();
+    head(run, &mut out);
+    for kind in FIGURES {
+        if let Some(table) = figure_table(run, kind.name, kind.text) {
+            let _ = write!(out, "\n{table}");
+        }
+    }
+    out.push_str(&compared(run));
+    tail(run, &mut out);
+    out
+}
+
+fn head(run: &Run, out: &mut String) {
+    let _ = writeln!(
+        out,
+        "run {}: plan {}, {} samples, {} of them count, {}{}",
+        run.id,
+        run.plan.name,
+        run.samples.len(),
+        run.samples.iter().filter(|s| s.valid).count(),
+        span(run.took_s),
+        if run.lab {
+            " of virtual time (lab)"
+        } else {
+            ""
+        },
+    );
+    for (name, end) in [("near", &run.near), ("far", &run.far)] {
+        let _ = writeln!(out, "{name}: {}", facts(end));
+    }
+    for layer in &run.layers {
+        let _ = writeln!(
+            out,
+            "{}: {} to {}",
+            layer_name(layer.layer),
+            layer.near,
+            layer.far
+        );
+    }
+    if let Some(why) = &run.cut_short {
+        let _ = writeln!(out, "CUT SHORT: {why}");
+    }
+}
+
+fn facts(end: &End) -> String {
+    let facts = &end.facts;
+    let or = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    format!(
+        "pathtwin {}, Linux {}, congestion control {}",
+        end.program,
+        or(&facts.kernel),
+        or(&facts.congestion.default)
+    )
+}
+
+fn layer_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Underlay => "underlay",
+        Layer::Tunnel => "tunnel",
+    }
+}
+
+/// Minutes and seconds.
+fn span(seconds: f64) -> String {
+    if seconds < 60.0 {
+        format!("{seconds:.0} s")
+    } else {
+        let whole = seconds.round() as u64;
+        format!("{} min {} s", whole / 60, whole % 60)
+    }
+}
+
+/// What a row of a table is: the key without its layer.
+fn row_name(key: &Key) -> String {
+    let text = key.to_string();
+    text.split_once('/')
+        .map_or(text.clone(), |(_, rest)| rest.to_owned())
+}
+
+fn figure_table(run: &Run, kind: &str, text: &str) -> Option<String> {
+    let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind).collect();
+    if figures.is_empty() {
+        return None;
+    }
+    let mut layers: Vec<Layer> = figures.iter().map(|f| f.key.layer).collect();
+    layers.sort();
+    layers.dedup();
+    let mut names: Vec<String> = figures.iter().map(|f| row_name(&f.key)).collect();
+    names.sort();
+    names.dedup();
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    let mut heading = vec![text.to_owned()];
+    heading.extend(layers.iter().map(|l| layer_name(*l).to_owned()));
+    if layers.len() == 2 {
+        heading.push("tunnel/underlay".to_owned());
+    }
+    table.set_header(cells(heading));
+    for name in names {
+        let mut line = vec![name.clone()];
+        for layer in &layers {
+            let found = figures
+                .iter()
+                .find(|f| f.key.layer == *layer && row_name(&f.key) == name);
+            line.push(found.map_or_else(String::new, |f| value(f)));
+        }
+        if layers.len() == 2 {
+            let ratio = run.ratios.iter().find(|r| {
+                r.kind == kind
+                    && r.of.layer == Layer::Tunnel
+                    && r.to.layer == Layer::Underlay
+                    && row_name(&r.of) == name
+            });
+            line.push(ratio.map_or_else(String::new, ratio_text));
+        }
+        table.add_row(cells(line));
+    }
+    Some(format!("{}\n", table.trim_fmt()))
+}
+
+fn cells(line: Vec<String>) -> Vec<Cell> {
+    line.into_iter()
+        .enumerate()
+        .map(|(i, text)| {
+            let alignment = if i == 0 {
+                CellAlignment::Left
+            } else {
+                CellAlignment::Right
+            };
+            Cell::new(text).set_alignment(alignment)
+        })
+        .collect()
+}
+
+/// Median, interval and count.
+fn value(figure: &Figure) -> String {
+    let spread = &figure.spread;
+    let unit = unit(&figure.kind);
+    let interval = spread
+        .low
+        .zip(spread.high)
+        .map_or_else(String::new, |(low, high)| {
+            format!(" [{}, {}]", (unit.print)(low), (unit.print)(high))
+        });
+    let drift = figure.drift.map_or_else(String::new, |d| {
+        format!(" drifting {}{}", if d > 0.0 { "+" } else { "" }, percent(d))
+    });
+    format!(
+        "{}{}{interval} n={}{drift}",
+        (unit.print)(spread.median),
+        unit.name,
+        spread.n
+    )
+}
+
+struct Unit {
+    name: &'static str,
+    print: fn(f64) -> String,
+}
+
+/// How a figure is printed, by the unit at the end of its name.
+fn unit(kind: &str) -> Unit {
+    match kind.rsplit('_').next() {
+        Some("bps") => Unit {
+            name: " Mbit/s",
+            print: |v| short(v / 1e6),
+        },
+        Some("us") => Unit {
+            name: " ms",
+            print: |v| short(v / 1e3),
+        },
+        Some("bytes") => Unit {
+            name: " bytes",
+            print: |v| format!("{v:.0}"),
+        },
+        Some("gb") => Unit {
+            name: " s/GB",
+            print: short,
+        },
+        _ => Unit {
+            name: "",
+            print: percent,
+        },
+    }
+}
+
+fn ratio_text(ratio: &Ratio) -> String {
+    let interval = ratio
+        .low
+        .zip(ratio.high)
+        .map_or_else(String::new, |(low, high)| {
+            format!(" [{}, {}]", short(low), short(high))
+        });
+    format!("{}{interval}", short(ratio.ratio))
+}
+
+/// One congestion control against another.
+fn compared(run: &Run) -> String {
+    let mut out = String::new();
+    let ratios = run
+        .ratios
+        .iter()
+        .filter(|r| r.kind == "goodput_bps" && r.of.layer == r.to.layer);
+    for ratio in ratios {
+        if out.is_empty() {
+            out.push_str("\ngoodput against cubic\n");
+        }
+        let _ = writeln!(out, "  {}: {}", ratio.of, ratio_text(ratio));
+    }
+    out
+}
+
+fn tail(run: &Run, out: &mut String) {
+    let invalid: Vec<_> = run.samples.iter().filter(|s| !s.valid).collect();
+    if !invalid.is_empty() {
+        let _ = writeln!(out, "\nsamples that do not count");
+    }
+    for sample in invalid {
+        let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
+        let _ = writeln!(
+            out,
+            "  {}: {}: {}",
+            sample.number,
+            sample.key,
+            why.join("; ")
+        );
+    }
+    for note in &run.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    if run.lab {
+        out.push_str(
+            "\nA lab path has no processors that could be too slow, no Wi-Fi and nobody else's network:\n\
+             docs/limitations.md.\n",
+        );
+    }
+}
