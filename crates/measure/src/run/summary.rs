@@ -24,7 +24,7 @@ pub fn figures(samples: &[Sample]) -> Vec<Figure> {
                 continue;
             }
             let values: Vec<f64> = points.iter().map(|p| p.1).collect();
-            if let Some(spread) = spread(&values) {
+            if let Some(spread) = spread(&values, kind.name) {
                 figures.push(Figure {
                     key: key.clone(),
                     kind: kind.name.to_owned(),
@@ -102,8 +102,17 @@ fn cpu_per_gb(evidence: Option<&model::evidence::Evidence>, bytes: u64) -> Optio
     Some(seconds / (bytes as f64 / 1e9))
 }
 
-fn spread(values: &[f64]) -> Option<Spread> {
+/// Largest value a figure can have: 1 for shares.
+fn most(kind: &str) -> f64 {
+    let share = !["_bps", "_us", "_bytes", "_gb"]
+        .iter()
+        .any(|unit| kind.ends_with(unit));
+    if share { 1.0 } else { f64::INFINITY }
+}
+
+fn spread(values: &[f64], kind: &str) -> Option<Spread> {
     let interval = stats::StopRule::interval(values);
+    let possible = |value: f64| value.clamp(0.0, most(kind));
     let percentile = |p, enough| {
         (values.len() >= enough)
             .then(|| stats::percentile(values, p))
@@ -116,8 +125,8 @@ fn spread(values: &[f64]) -> Option<Spread> {
         sd: stats::standard_deviation(values),
         p95: percentile(95.0, ENOUGH_95),
         p99: percentile(99.0, ENOUGH_99),
-        low: interval.map(|i| i.low),
-        high: interval.map(|i| i.high),
+        low: interval.map(|i| possible(i.low)),
+        high: interval.map(|i| possible(i.high)),
     })
 }
 

@@ -33,11 +33,11 @@ const fn kind(name: &'static str, better: Better, text: &'static str) -> Kind {
 
 /// All kinds of figures, in the order they are shown.
 pub const FIGURES: &[Kind] = &[
-    kind("goodput_bps", Better::Higher, "payload that arrived, bit/s"),
+    kind("goodput_bps", Better::Higher, "payload that arrived"),
     kind(
         "capacity_bps",
         Better::Higher,
-        "what the path carries at most, bit/s of IP packets",
+        "what the path carries at most, IP packets",
     ),
     kind(
         "udp_lost",
@@ -49,7 +49,7 @@ pub const FIGURES: &[Kind] = &[
         Better::Lower,
         "share of the datagrams overtaken by a later one",
     ),
-    kind("udp_jitter_us", Better::Lower, "jitter of RFC 3550, µs"),
+    kind("udp_jitter_us", Better::Lower, "jitter of RFC 3550"),
     kind(
         "retransmitted",
         Better::Lower,
@@ -58,17 +58,17 @@ pub const FIGURES: &[Kind] = &[
     kind(
         "rtt_p50_us",
         Better::Lower,
-        "round trip of the probes, median, µs",
+        "round trip of the probes, median",
     ),
     kind(
         "rtt_p95_us",
         Better::Lower,
-        "round trip of the probes, 95th percentile, µs",
+        "round trip of the probes, 95th percentile",
     ),
     kind(
         "rtt_p99_us",
         Better::Lower,
-        "round trip of the probes, 99th percentile, µs",
+        "round trip of the probes, 99th percentile",
     ),
     kind(
         "probe_lost",
@@ -78,32 +78,32 @@ pub const FIGURES: &[Kind] = &[
     kind(
         "tcp_rtt_p50_us",
         Better::Lower,
-        "the sender's smoothed RTT, median, µs",
+        "the sender's smoothed RTT, median",
     ),
     kind(
         "complete_p50_us",
         Better::Lower,
-        "completion time of a request, median, µs",
+        "completion time of a request, median",
     ),
     kind(
         "complete_p95_us",
         Better::Lower,
-        "completion time of a request, 95th percentile, µs",
+        "completion time of a request, 95th percentile",
     ),
     kind(
         "pmtu_bytes",
         Better::Higher,
-        "largest IP packet that arrives whole, bytes",
+        "largest IP packet that arrives whole",
     ),
     kind(
         "near_cpu_s_per_gb",
         Better::Lower,
-        "processor time of the near host a gigabyte, s",
+        "processor time of the near host a gigabyte",
     ),
     kind(
         "far_cpu_s_per_gb",
         Better::Lower,
-        "processor time of the far host a gigabyte, s",
+        "processor time of the far host a gigabyte",
     ),
 ];
 

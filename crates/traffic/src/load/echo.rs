@@ -18,7 +18,7 @@ use sys::{
 
 use crate::{
     spawn,
-    wire::datagram::{Datagram, PROBE},
+    wire::datagram::{Datagram, GREETING, PROBE},
 };
 
 /// Largest payload of a UDP datagram over IPv4 (RFC 768, RFC 791).
@@ -52,7 +52,7 @@ impl Echo {
 
 fn answer(socket: &UdpSocket, stopped: &AtomicBool) {
     // Large datagrams must arrive whole, but only their first bytes are looked at.
-    let mut batch = Batch::new(1, PROBE);
+    let mut batch = Batch::new(1, GREETING);
     let mut large = vec![0; LARGEST];
     let mut budget = SIZED_BUDGET;
     let offset = clock::realtime_offset();
@@ -69,6 +69,10 @@ fn answer(socket: &UdpSocket, stopped: &AtomicBool) {
                     let held_ns = u32::try_from(held).unwrap_or(u32::MAX);
                     Datagram::Answer { number, held_ns }.write(&mut out);
                     let _ = socket.send(&out);
+                }
+                // The answer to the first one was lost.
+                Some(Datagram::Prove(token, _)) => {
+                    let _ = socket.send(&Datagram::Proved(token).greeting());
                 }
                 Some(Datagram::SizedAsk { number, payload }) => {
                     let wanted = usize::from(payload).clamp(PROBE, LARGEST);
