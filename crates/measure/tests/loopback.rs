@@ -1,5 +1,7 @@
 //! A server and a run against it, over loopback.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{
     net::SocketAddr,
     sync::{
