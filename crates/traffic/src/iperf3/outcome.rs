@@ -53,7 +53,7 @@ pub enum Invalid {
         /// What was asked for.
         asked: String,
     },
-    /// No byte arrived.
+    /// No byte of a stream arrived in all the time.
     #[error("stream {0} carried nothing")]
     Nothing(u32),
 }
@@ -217,7 +217,10 @@ impl Outcome {
                 None => self.invalid.push(Invalid::CongestionUnknown { end, asked }),
             }
         }
-        let silent = self.streams.iter().filter(|s| s.received_bytes == 0);
+        // Of a number of bytes the first streams may have sent all before the last one begins.
+        let by_time = self.params.time_s.is_some();
+        let silent = |s: &&Stream| by_time && s.received_bytes == 0;
+        let silent = self.streams.iter().filter(silent);
         self.invalid.extend(silent.map(|s| Invalid::Nothing(s.id)));
     }
 }

@@ -64,7 +64,10 @@ pub(super) struct Session<'a> {
 
 impl Session<'_> {
     pub(super) fn run(&mut self) -> Result<Outcome, Error> {
-        let result = self.test();
+        let mut result = self.test();
+        if result.is_err() && self.stop.load(Relaxed) {
+            result = Err(Error::Stopped);
+        }
         match &result {
             Err(Error::Refused(Refused { code, .. })) => self.tell(*code),
             Err(Error::Overdue(_)) => self.tell(code::TIME_IS_UP),

@@ -1,0 +1,136 @@
+//! Servers and clients on loopback addresses of their own, so that tests do not share ports.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+        mpsc::{self, Receiver},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use traffic::iperf3::{
+    Error,
+    client::{self, Options},
+    outcome::{Outcome, Stream},
+    params::{Direction, Params, Protocol},
+    server::{Limits, Report, Server},
+};
+
+/// A loopback address that no other test uses.
+pub fn address() -> IpAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let [_, high, low, _] = std::process::id().to_be_bytes().map(|b| b.max(1));
+    let n = NEXT.fetch_add(1, Relaxed);
+    Ipv4Addr::new(127, high.wrapping_add(low) | 1, low, n as u8).into()
+}
+
+/// A running server.
+pub struct Serving {
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    reports: Receiver<Report>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Serving {
+    pub fn start() -> Self {
+        Self::with(Limits::default())
+    }
+
+    pub fn with(limits: Limits) -> Self {
+        Self::at(address(), limits).unwrap()
+    }
+
+    pub fn at(ip: IpAddr, limits: Limits) -> std::io::Result<Self> {
+        let server = Server::bind((ip, 0).into(), limits)?;
+        let address = server.address();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (tell, reports) = mpsc::channel();
+        let flag = stop.clone();
+        let thread = thread::spawn(move || {
+            server
+                .serve(&flag, &mut |report| tell.send(report).is_ok())
+                .unwrap();
+        });
+        Ok(Self {
+            address,
+            stop,
+            reports,
+            thread: Some(thread),
+        })
+    }
+
+    /// What came of the next test.
+    pub fn report(&self) -> Result<Outcome, Error> {
+        let report = self.reports.recv_timeout(Duration::from_secs(30));
+        report.expect("a report").result
+    }
+
+    pub fn stop(&self) {
+        self.stop.store(true, Relaxed);
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stop();
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+pub fn options(protocol: Protocol, direction: Direction) -> Options {
+    Options {
+        params: Params {
+            protocol,
+            direction,
+            rate_bps: (protocol == Protocol::Udp).then_some(8_000_000),
+            len: (protocol == Protocol::Udp).then_some(1000),
+            ..Params::default()
+        },
+        duration: Duration::from_millis(300),
+    }
+}
+
+/// The same for a number of bytes.
+pub fn by_bytes(protocol: Protocol, direction: Direction, bytes: u64) -> Options {
+    let mut options = options(protocol, direction);
+    options.params.bytes = Some(bytes);
+    options
+}
+
+pub fn run(address: SocketAddr, options: &Options) -> Result<Outcome, Error> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut random = [7; 36];
+    random[0] = NEXT.fetch_add(1, Relaxed) as u8;
+    random[1] = random[0] / 32;
+    client::run(address, options, random, &AtomicBool::new(false))
+}
+
+pub fn streams(outcome: &Outcome, direction: Direction) -> Vec<&Stream> {
+    let streams = outcome.streams.iter();
+    streams.filter(|s| s.direction == direction).collect()
+}
+
+pub const DIRECTIONS: [Direction; 3] = [Direction::Up, Direction::Down, Direction::Both];
+
+/// The directions that data takes.
+pub fn ways(direction: Direction) -> &'static [Direction] {
+    match direction {
+        Direction::Up => &[Direction::Up],
+        Direction::Down => &[Direction::Down],
+        Direction::Both => &[Direction::Up, Direction::Down],
+    }
+}
+
+/// Congestion control that this process may use.
+pub fn congestion() -> Vec<String> {
+    let read = |name: &str| {
+        let path = format!("/proc/sys/net/ipv4/tcp_{name}_congestion_control");
+        std::fs::read_to_string(path).unwrap_or_default()
+    };
+    let names = read("allowed");
+    names.split_whitespace().map(str::to_owned).collect()
+}

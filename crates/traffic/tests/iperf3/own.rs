@@ -1,0 +1,201 @@
+//! The client against the server.
+
+use std::net::Ipv6Addr;
+
+use traffic::iperf3::{
+    Error,
+    outcome::Invalid,
+    params::{Direction, Protocol},
+    server::Limits,
+};
+
+use crate::bench::{
+    DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams, ways,
+};
+
+#[test]
+fn all_bytes_of_a_tcp_test_arrive_and_both_ends_say_so() {
+    let serving = Serving::start();
+    for direction in DIRECTIONS {
+        for parallel in [1, 3] {
+            // Not a multiple of the block.
+            let mut options = by_bytes(Protocol::Tcp, direction, 3_000_001);
+            options.params.parallel = parallel;
+            let client = run(serving.address, &options).unwrap();
+            let server = serving.report().unwrap();
+            assert_eq!(client.invalid, []);
+            for &way in ways(direction) {
+                for outcome in [&client, &server] {
+                    let total = outcome.total(way).expect("data went this way");
+                    assert_eq!(total.sent_bytes, 3_000_001, "{direction:?} {way:?}");
+                    assert_eq!(total.received_bytes, 3_000_001, "{direction:?} {way:?}");
+                    assert_eq!(streams(outcome, way).len(), parallel as usize);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_datagrams_arrive_and_both_ends_say_so() {
+    let serving = Serving::start();
+    for direction in DIRECTIONS {
+        let mut options = by_bytes(Protocol::Udp, direction, 50_500);
+        options.params.parallel = 2;
+        let client = run(serving.address, &options).unwrap();
+        let server = serving.report().unwrap();
+        for &way in ways(direction) {
+            for outcome in [&client, &server] {
+                let total = outcome.total(way).expect("data went this way");
+                let udp = total.udp.expect("counts of datagrams");
+                assert_eq!((udp.sent, udp.packets, udp.lost), (51, 51, 0), "{way:?}");
+                assert_eq!(total.received_bytes, 51_000);
+                assert_eq!(total.retransmits, None);
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_by_time_tell_the_same_at_both_ends() {
+    let serving = Serving::start();
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        for direction in DIRECTIONS {
+            let client = run(serving.address, &options(protocol, direction)).unwrap();
+            let server = serving.report().unwrap();
+            assert_eq!(client.streams.len(), ways(direction).len());
+            for (ours, theirs) in client.streams.iter().zip(&server.streams) {
+                assert!(ours.received_bytes > 0);
+                assert!(ours.received_bytes <= ours.sent_bytes);
+                assert_eq!(ours.sent_bytes, theirs.sent_bytes);
+                assert_eq!(ours.received_bytes, theirs.received_bytes);
+                assert_eq!(ours.retransmits, theirs.retransmits);
+                assert_eq!(ours.tcp.is_some(), protocol == Protocol::Tcp);
+            }
+            assert_eq!(client.client.congestion_used, server.client.congestion_used);
+        }
+    }
+}
+
+#[test]
+fn streams_have_the_numbers_of_iperf3() {
+    let serving = Serving::start();
+    let mut options = by_bytes(Protocol::Tcp, Direction::Both, 1000);
+    options.params.parallel = 2;
+    let outcome = run(serving.address, &options).unwrap();
+    let ids: Vec<u32> = outcome.streams.iter().map(|s| s.id).collect();
+    assert_eq!(ids, [1, 3, 4, 5]);
+}
+
+#[test]
+fn a_stream_keeps_to_its_rate() {
+    let serving = Serving::start();
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        for direction in [Direction::Up, Direction::Down] {
+            let mut options = options(protocol, direction);
+            options.params.rate_bps = Some(4_000_000);
+            options.params.len = Some(4000);
+            let outcome = run(serving.address, &options).unwrap();
+            let [stream] = outcome.streams.as_slice() else {
+                panic!("one stream");
+            };
+            // One block more than there was time for: the first goes out at once.
+            let most = 4_000_000 / 8 * stream.sent_us / 1_000_000 + 4000;
+            assert!(stream.sent_bytes <= most, "{} of {most}", stream.sent_bytes);
+        }
+    }
+}
+
+#[test]
+fn what_is_omitted_does_not_count() {
+    let serving = Serving::start();
+    for direction in [Direction::Up, Direction::Down] {
+        let mut options = options(Protocol::Udp, direction);
+        options.params.omit_s = 1;
+        options.duration = std::time::Duration::from_millis(200);
+        let client = run(serving.address, &options).unwrap();
+        let [stream] = client.streams.as_slice() else {
+            panic!("one stream");
+        };
+        // 1000 datagrams a second, of which the first second is left out.
+        let udp = stream.udp.expect("counts of datagrams");
+        assert!(udp.packets < 1000 && udp.sent < 1000, "{udp:?}");
+        assert!(stream.received_us < 1_000_000, "{stream:?}");
+    }
+}
+
+#[test]
+fn the_congestion_control_asked_for_is_used() {
+    let serving = Serving::start();
+    for name in congestion() {
+        for direction in DIRECTIONS {
+            let mut options = by_bytes(Protocol::Tcp, direction, 1000);
+            options.params.congestion = Some(name.clone());
+            let outcome = run(serving.address, &options).unwrap();
+            assert_eq!(outcome.invalid, []);
+            assert_eq!(outcome.server.congestion_used.as_ref(), Some(&name));
+        }
+    }
+}
+
+#[test]
+fn a_sender_that_uses_another_congestion_control_makes_the_sample_invalid() {
+    let serving = Serving::start();
+    let mut options = by_bytes(Protocol::Tcp, Direction::Down, 1000);
+    options.params.congestion = Some("nonesuch".to_owned());
+    let outcome = run(serving.address, &options).unwrap();
+    let used = outcome.server.congestion_used.clone().expect("a name");
+    let replaced = Invalid::Congestion {
+        end: "server",
+        asked: "nonesuch".to_owned(),
+        used,
+    };
+    assert_eq!(outcome.invalid, [replaced]);
+}
+
+#[test]
+fn a_client_without_the_congestion_control_says_so() {
+    let serving = Serving::start();
+    let mut options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+    options.params.congestion = Some("nonesuch".to_owned());
+    let error = run(serving.address, &options).unwrap_err();
+    assert!(matches!(error, Error::Congestion { .. }), "{error}");
+}
+
+#[test]
+fn tests_follow_each_other_at_once() {
+    let serving = Serving::start();
+    for _ in 0..20 {
+        let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+        run(serving.address, &options).unwrap();
+    }
+}
+
+#[test]
+fn ipv6_works() {
+    let Ok(serving) = Serving::at(Ipv6Addr::LOCALHOST.into(), Limits::default()) else {
+        eprintln!("no IPv6 here");
+        return;
+    };
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let options = by_bytes(protocol, Direction::Both, 5000);
+        let outcome = run(serving.address, &options).unwrap();
+        for way in [Direction::Up, Direction::Down] {
+            assert_eq!(outcome.total(way).unwrap().received_bytes, 5000);
+        }
+    }
+}
+
+#[test]
+fn one_socket_for_both_families_works() {
+    let Ok(serving) = Serving::at(Ipv6Addr::UNSPECIFIED.into(), Limits::default()) else {
+        eprintln!("no IPv6 here");
+        return;
+    };
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let options = by_bytes(protocol, Direction::Both, 5000);
+        let address = (address(), serving.address.port()).into();
+        let outcome = run(address, &options).unwrap();
+        assert_eq!(outcome.total(Direction::Down).unwrap().received_bytes, 5000);
+    }
+}
