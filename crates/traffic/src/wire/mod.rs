@@ -7,6 +7,7 @@
 pub mod channel;
 pub mod datagram;
 pub mod greeting;
+pub mod http;
 pub mod key;
 pub mod message;
 pub mod prove;

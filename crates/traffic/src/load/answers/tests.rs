@@ -1,0 +1,205 @@
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    thread,
+    time::Duration,
+};
+
+use super::*;
+use crate::{
+    load::ask::{self, Asking},
+    wire::http::{LONGEST, REQUEST},
+};
+
+const PATIENCE: Duration = Duration::from_millis(200);
+
+fn terms(manner: Manner, bytes: u64) -> Terms {
+    Terms {
+        manner,
+        bytes,
+        most: 2,
+        patience: PATIENCE,
+        rate_bps: None,
+        most_bytes: None,
+    }
+}
+
+/// A service on a port of its own: as the server's, without its gate.
+struct Served {
+    answers: Arc<Answers>,
+    address: std::net::SocketAddr,
+}
+
+impl Served {
+    fn start(terms: Terms) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let answers = Arc::new(Answers::new(terms));
+        let taking = answers.clone();
+        // Ends with the process of the tests.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                taking.take(stream.unwrap());
+            }
+        });
+        Self { answers, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
+    fn asking(&self) -> ask::Terms {
+        ask::Terms {
+            bytes: self.answers.0.terms.bytes,
+            patience: Duration::from_secs(10),
+            most_bytes: Some(self.answers.0.terms.bytes * 20),
+        }
+    }
+}
+
+fn ended(stream: &mut TcpStream) -> (usize, bool) {
+    let mut all = Vec::new();
+    let result = stream.read_to_end(&mut all);
+    (all.len(), result.is_ok())
+}
+
+fn finish(asking: Asking) -> ask::Asked {
+    // Twenty requests are allowed, and then it ends by itself.
+    while asking.so_far().exchanges.len() < 20 && asking.so_far().failed == 0 {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    asking.finish(Duration::from_secs(10))
+}
+
+#[test]
+fn every_short_request_gets_its_bytes() {
+    for bytes in [1, 1000, 300_000] {
+        let served = Served::start(terms(Manner::Short, bytes));
+        let address = served.address;
+        let connect = Box::new(move || TcpStream::connect(address));
+        let asked = finish(Asking::short(connect, Vec::new(), served.asking()).unwrap());
+        assert_eq!((asked.exchanges.len(), asked.failed), (20, 0), "{:?}", asked.error);
+        for exchange in asked.exchanges {
+            let connected = exchange.connect_ns.unwrap();
+            assert!(connected <= exchange.first_byte_ns);
+            assert!(exchange.first_byte_ns <= exchange.complete_ns);
+        }
+        assert_eq!(served.answers.bytes(), 20 * bytes);
+        served.answers.finish();
+    }
+}
+
+#[test]
+fn http_requests_share_a_connection() {
+    for bytes in [0, 1, 1000, 300_000] {
+        let served = Served::start(terms(Manner::Http, bytes));
+        let terms = ask::Terms {
+            most_bytes: Some(bytes.max(1) * 20),
+            ..served.asking()
+        };
+        let asked = finish(Asking::http(served.connect(), terms).unwrap());
+        assert_eq!((asked.exchanges.len(), asked.failed), (20, 0), "{:?}", asked.error);
+        assert!(asked.exchanges.iter().all(|e| e.connect_ns.is_none()));
+        assert_eq!(served.answers.bytes(), 20 * bytes);
+        served.answers.finish();
+    }
+}
+
+#[test]
+fn requests_that_come_at_once_are_answered_in_turn() {
+    let served = Served::start(terms(Manner::Http, 5));
+    let mut stream = served.connect();
+    let last = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    stream.write_all(&[REQUEST, REQUEST, last].concat()).unwrap();
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK\r\n").count(), 3, "{text}");
+    assert!(text.ends_with("\r\n\r\n\0\0\0\0\0"), "{text}");
+    served.answers.finish();
+}
+
+#[test]
+fn an_endless_head_is_cut_off() {
+    let served = Served::start(terms(Manner::Http, 5));
+    let mut stream = served.connect();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap();
+    let mut written = 0;
+    // The far end stops to read soon after the limit, and then says so or is gone.
+    while written < 64 << 20 && stream.write_all(&[b'x'; 1024]).is_ok() {
+        written += 1024;
+    }
+    assert!(written >= LONGEST / 2 && written < 64 << 20, "{written}");
+    assert_eq!(served.answers.bytes(), 0);
+    served.answers.finish();
+}
+
+#[test]
+fn a_head_that_comes_byte_by_byte_is_cut_off() {
+    let served = Served::start(terms(Manner::Http, 5));
+    let mut stream = served.connect();
+    let began = Instant::now();
+    // A byte each 20 ms: no pause is long, but the whole would take almost a second.
+    for byte in REQUEST {
+        if stream.write_all(&[*byte]).is_err() {
+            break;
+        }
+        Instant::now().after(PATIENCE / 10).wait();
+    }
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes);
+    assert!(bytes.is_empty(), "answered after {} ns", Instant::now().since(began));
+    served.answers.finish();
+}
+
+#[test]
+fn one_that_asks_nothing_is_cut_off() {
+    let served = Served::start(terms(Manner::Http, 5));
+    let (bytes, _) = ended(&mut served.connect());
+    assert_eq!(bytes, 0);
+    served.answers.finish();
+}
+
+#[test]
+fn one_that_never_reads_is_cut_off() {
+    // Far more than the kernel's buffers of both ends hold.
+    for manner in [Manner::Short, Manner::Http] {
+        let served = Served::start(terms(manner, 1 << 30));
+        let mut stream = served.connect();
+        stream.write_all(REQUEST).unwrap();
+        // While it does not read, the thread that answers gives it up.
+        while served.answers.0.lock().active.is_empty() {
+            Instant::now().after(Duration::from_millis(1)).wait();
+        }
+        while !served.answers.0.lock().active.is_empty() {
+            Instant::now().after(Duration::from_millis(1)).wait();
+        }
+        let (bytes, whole) = ended(&mut stream);
+        assert!(bytes < 1 << 30 && !whole, "{manner:?}: {bytes} bytes");
+        served.answers.finish();
+    }
+}
+
+#[test]
+fn connections_beyond_those_agreed_on_are_closed() {
+    let served = Served::start(Terms {
+        patience: Duration::from_secs(60),
+        ..terms(Manner::Http, 5)
+    });
+    let _held: Vec<_> = (0..2).map(|_| served.connect()).collect();
+    assert_eq!(ended(&mut served.connect()), (0, true));
+    assert!(served.answers.0.lock().threads.len() <= 2);
+    served.answers.finish();
+}
+
+#[test]
+fn no_more_than_the_bytes_agreed_on_are_given() {
+    let served = Served::start(Terms {
+        most_bytes: Some(2500),
+        ..terms(Manner::Short, 1000)
+    });
+    let got: Vec<usize> = (0..4).map(|_| ended(&mut served.connect()).0).collect();
+    assert_eq!(got, [1000, 1000, 0, 0]);
+    served.answers.finish();
+}

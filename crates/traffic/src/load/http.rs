@@ -1,0 +1,104 @@
+//! HTTP/1.1 requests on a connection that is kept.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use sys::clock::Instant;
+
+use super::{
+    answers::{Meter, Terms},
+    ask::Exchange,
+    short,
+};
+use crate::wire::http::{self, LONGEST, Parsed, Request, Status};
+
+/// Answers requests until the peer ends, breaks the rules or makes the service wait.
+pub(super) fn answer(stream: &TcpStream, terms: &Terms, meter: &Meter) -> io::Result<()> {
+    let mut held = Vec::new();
+    while let Some(request) = next(stream, &mut held, terms.patience)? {
+        let status = match request {
+            Ok(request) if request.known => {
+                let head = http::answer(Status::Ok, terms.bytes, request.close);
+                meter.give(stream, &head, terms)?;
+                if request.close {
+                    return Ok(());
+                }
+                continue;
+            }
+            Ok(_) => Status::NotFound,
+            Err(status) => status,
+        };
+        return (&*stream).write_all(&http::answer(status, 0, true));
+    }
+    Ok(())
+}
+
+/// The next request, or why it is none; nothing if the peer ended between two. `held`: what was read
+/// beyond the one before.
+fn next(
+    mut stream: &TcpStream,
+    held: &mut Vec<u8>,
+    patience: Duration,
+) -> io::Result<Option<Result<Request, Status>>> {
+    let mut deadline = None;
+    loop {
+        match http::request(held) {
+            Parsed::Whole(request, length) => {
+                held.drain(..length);
+                return Ok(Some(Ok(request)));
+            }
+            Parsed::Bad(status) => return Ok(Some(Err(status))),
+            Parsed::More => {}
+        }
+        // One that sends a byte now and then is cut off as well as one that sends none.
+        let now = Instant::now();
+        if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(patience)) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut buffer = [0; 2048];
+        match stream.read(&mut buffer)? {
+            0 if held.is_empty() => return Ok(None),
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => held.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+/// One request on a connection that is open.
+pub(super) fn ask(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange> {
+    let began = Instant::now();
+    stream.write_all(http::REQUEST)?;
+    let mut held = Vec::with_capacity(LONGEST);
+    let mut first_byte_ns = None;
+    let body = loop {
+        match http::response(&held) {
+            Parsed::Whole(length, head) if length == bytes => break held.len() - head,
+            Parsed::Whole(length, _) => {
+                return Err(io::Error::other(format!("an answer of {length} bytes")));
+            }
+            Parsed::Bad(_) => return Err(io::Error::other("an answer that is not as agreed")),
+            Parsed::More => {}
+        }
+        let mut buffer = [0; LONGEST];
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        first_byte_ns.get_or_insert_with(|| Instant::now().since(began).max(0) as u64);
+        held.extend_from_slice(&buffer[..n]);
+    };
+    let left = bytes
+        .checked_sub(body as u64)
+        .ok_or_else(|| io::Error::other("more bytes than the answer has"))?;
+    short::take(stream, left)?;
+    let complete_ns = Instant::now().since(began).max(0) as u64;
+    Ok(Exchange {
+        connect_ns: None,
+        first_byte_ns: first_byte_ns.unwrap_or(complete_ns),
+        complete_ns,
+        bytes,
+    })
+}
