@@ -179,6 +179,12 @@ impl Far {
     }
 }
 
+/// Opens connections for requests of their own; what they say first is up to the asker. Each try
+/// waits for as long as `patience`.
+pub fn connector(address: SocketAddr, patience: Duration) -> traffic::load::short::Connect {
+    Box::new(move || TcpStream::connect_timeout(&address, patience))
+}
+
 /// Makes the data connections of a load.
 pub fn streams(token: Token, address: SocketAddr, flows: u16) -> Result<Vec<TcpStream>, FarError> {
     (0..flows)

@@ -221,6 +221,9 @@ fn check(plan: &Plan) -> Result<(), PlanError> {
             What::Udp { rate_bps: 0, .. } | What::UdpSweep { from_bps: 0, .. } => {
                 return name("a rate must not be 0");
             }
+            What::Short { bytes } | What::Http { bytes } if !(1..=1 << 30).contains(bytes) => {
+                return name("bytes must be between 1 and 1073741824");
+            }
             What::UdpSweep {
                 from_bps, to_bps, ..
             } if from_bps > to_bps => return name("from_bps must not be above to_bps"),
@@ -267,6 +270,10 @@ mod tests {
         wrong(
             "[[step]]\nkind = \"tcp\"\ndirection = \"up\"\nflows = 0\nduration_s = 5\n",
             "flows",
+        );
+        wrong(
+            "[[step]]\nkind = \"http\"\nbytes = 0\nduration_s = 1\n",
+            "bytes",
         );
         wrong(&format!("schema = 9\n{step}"), "update");
     }

@@ -17,7 +17,11 @@ use measure::{
     run::{Event, Start, Target, measure},
     serve::{Config, Server},
 };
-use model::{row::Layer, run::Run, units::Seed};
+use model::{
+    row::Layer,
+    run::{Run, StepKind},
+    units::Seed,
+};
 use traffic::wire::{Key, message::Limits};
 
 struct Running {
@@ -118,6 +122,14 @@ cc = ["reno"]
 warmup_s = 0.2
 duration_s = 0.6
 repeat = true
+[[step]]
+kind = "short"
+bytes = 10_000
+duration_s = 0.3
+[[step]]
+kind = "http"
+bytes = 100_000
+duration_s = 0.3
 "#;
 
 #[test]
@@ -133,6 +145,8 @@ fn a_run_over_loopback_has_a_sample_of_every_step() {
             "underlay/v4 pmtu",
             "underlay/v4 udp down 8mbit",
             "underlay/v4 udp up 8mbit",
+            "underlay/v4 short 10kB",
+            "underlay/v4 http 100kB",
             "underlay/v4 tcp down opposed x2 reno",
             "underlay/v4 tcp up opposed x2 reno",
         ]
@@ -146,6 +160,17 @@ fn a_run_over_loopback_has_a_sample_of_every_step() {
         if let Some(udp) = sample.udp {
             // 8 Mbit/s of 1000 bytes for half a second.
             assert_eq!((udp.sent, udp.lost), (500, 0.0));
+        }
+        if let Some(short) = &sample.short {
+            assert_eq!(short.failed, 0);
+            assert!(short.n > 0 && short.complete_us.len() as u64 == short.n);
+            assert_eq!(
+                short.connect_p50_us.is_some(),
+                sample.key.step == StepKind::Short
+            );
+            assert!(short.first_byte_p50_us <= short.complete_p50_us);
+            assert_eq!(short.complete_p95_us.is_some(), short.n >= 20);
+            assert!(sample.probes.is_some() && sample.near.is_some() && sample.far.is_some());
         }
         if let Some(tcp) = &sample.tcp {
             assert_eq!(tcp.cc_used.as_deref(), Some("reno"));
@@ -188,4 +213,27 @@ fn what_a_server_does_not_allow_is_kept_as_failed() {
         "{}",
         why("tcp down")
     );
+}
+
+#[test]
+fn requests_end_where_the_limit_of_bytes_does() {
+    let server = Running::start(Limits {
+        bytes: Some(35_000),
+        ..limits()
+    });
+    let plan = r#"
+        probe_ms = 20
+        [[step]]
+        kind = "short"
+        bytes = 10_000
+        duration_s = 0.2
+        [[step]]
+        kind = "http"
+        bytes = 10_000
+        duration_s = 0.2
+    "#;
+    let run = server.measure(plan, &server.key).unwrap();
+    assert_eq!(run.samples[0].short.as_ref().unwrap().n, 3);
+    let why = run.samples[1].invalid[0].to_string();
+    assert!(why.contains("limit of bytes"), "{why}");
 }

@@ -10,6 +10,7 @@ use std::{
 use sys::{clock::Instant, socket};
 use traffic::{
     load::{
+        answers::{self, Answers, Manner},
         echo::Echo,
         tcp::{self, TcpLoad},
         udp::{self, UdpLoad},
@@ -25,6 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longest and shortest time between looks.
 const LOOK: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
+
+/// How long a peer of a service may take to ask, and to take any part of its answer.
+const SERVICE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Longest answer to a request, bytes.
+const LONGEST_ANSWER: u64 = 1 << 30;
 
 /// Streams and sockets that have come in.
 #[derive(Default)]
@@ -70,6 +77,8 @@ pub(crate) struct Agreement {
     rate_bps: Option<u64>,
     bytes_left: Option<u64>,
     waiting: Arc<Waiting>,
+    /// Answers to requests, from the moment it is agreed on.
+    answers: Option<Arc<Answers>>,
     running: Running,
 }
 
@@ -86,14 +95,14 @@ impl Agreement {
             Order::Tcp(tcp) => check_tcp(tcp, limits)?,
             Order::Udp(udp) => check_udp(udp, limits, left)?,
             Order::Echo => {}
-            Order::Short { .. } | Order::Http { .. } | Order::Quic { .. } => {
-                return Err("this server does not do that".to_owned());
-            }
+            Order::Short { bytes } | Order::Http { bytes } => check_answer(*bytes, left)?,
+            Order::Quic { .. } => return Err("this server does not do that".to_owned()),
         }
         if left == Some(0) {
             return Err("the limit of bytes is reached".to_owned());
         }
         Ok(Self {
+            answers: answers(&order, limits, left).map(Arc::new),
             order,
             rate_bps: limits.rate_bps,
             bytes_left: left,
@@ -104,6 +113,13 @@ impl Agreement {
 
     /// Takes what comes in for it.
     pub(crate) fn taker(&self) -> Taker {
+        if let Some(answers) = self.answers.clone() {
+            return Arc::new(move |arrival| {
+                if let Arrival::Stream(_, stream) = arrival {
+                    answers.take(stream);
+                }
+            });
+        }
         let waiting = self.waiting.clone();
         let echo = matches!(self.order, Order::Echo);
         let flows = match &self.order {
@@ -190,7 +206,7 @@ impl Agreement {
     /// Payload bytes it has moved.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.running {
-            Running::Not => 0,
+            Running::Not => self.answers.as_ref().map_or(0, |answers| answers.bytes()),
             Running::Tcp(load) => load.bytes(),
             Running::Udp(load) => load.bytes(),
         }
@@ -201,12 +217,42 @@ impl Agreement {
         for echo in std::mem::take(&mut self.waiting.lock().echoes) {
             echo.finish();
         }
+        if let Some(answers) = self.answers {
+            answers.finish();
+        }
         match self.running {
             Running::Not => Outcome::Nothing,
             Running::Tcp(load) => Outcome::Tcp(load.finish()),
             Running::Udp(load) => Outcome::Udp(load.finish()),
         }
     }
+}
+
+/// The service that an order asks for, if it asks for one that answers requests.
+fn answers(order: &Order, limits: &Limits, left: Option<u64>) -> Option<Answers> {
+    let (manner, bytes) = match order {
+        Order::Short { bytes } => (Manner::Short, *bytes),
+        Order::Http { bytes } => (Manner::Http, *bytes),
+        _ => return None,
+    };
+    Some(Answers::new(answers::Terms {
+        manner,
+        bytes,
+        most: limits.flows as usize,
+        patience: SERVICE_PATIENCE,
+        rate_bps: limits.rate_bps,
+        most_bytes: left,
+    }))
+}
+
+fn check_answer(bytes: u64, left: Option<u64>) -> Result<(), String> {
+    if !(1..=LONGEST_ANSWER).contains(&bytes) {
+        return Err(format!("an answer has 1 to {LONGEST_ANSWER} bytes"));
+    }
+    if left.is_some_and(|left| bytes > left) {
+        return Err("this would pass the limit of bytes".to_owned());
+    }
+    Ok(())
 }
 
 fn check_time(duration_us: u64, limits: &Limits) -> Result<(), String> {

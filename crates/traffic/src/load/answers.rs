@@ -99,7 +99,9 @@ impl Answers {
         if state.idle < state.waiting.len() && state.threads.len() < self.0.terms.most {
             let pool = self.0.clone();
             // Without a thread, it waits for one that is there already.
-            state.threads.extend(spawn("answer", move || pool.work()).ok());
+            state
+                .threads
+                .extend(spawn("answer", move || pool.work()).ok());
         }
         self.0.changed.notify_one();
     }
@@ -138,7 +140,9 @@ impl Pool {
                 // What it did not take in time is not kept for it.
                 let _ = socket::set_abort(&stream);
             }
-            self.lock().active.retain(|other| !Arc::ptr_eq(other, &stream));
+            self.lock()
+                .active
+                .retain(|other| !Arc::ptr_eq(other, &stream));
         }
     }
 

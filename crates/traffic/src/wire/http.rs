@@ -165,7 +165,11 @@ fn named<'a>(
 /// Digits alone (RFC 9110 section 8.6), of a number that fits.
 fn number(text: &[u8]) -> Option<u64> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
+    std::str::from_utf8(text)
+        .ok()
+        .filter(|_| digits)?
+        .parse()
+        .ok()
 }
 
 /// Whether `Connection` has the option `close` (RFC 9112 section 9.6).
@@ -208,7 +212,10 @@ mod tests {
         };
         refused("GET / HTTP/1.0\r\nHost: a\r\n\r\n", Status::Version);
         refused("GET / HTTP/1.1\r\n\r\n", Status::BadRequest);
-        refused("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", Status::BadRequest);
+        refused(
+            "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+            Status::BadRequest,
+        );
         refused("GET / HTTP/1.1\nHost: a\n\n", Status::BadRequest);
         refused("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", Status::BadRequest);
         refused(
@@ -219,7 +226,10 @@ mod tests {
             "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
             Status::BadRequest,
         );
-        refused("POST / HTTP/1.1\r\nHost: a\r\n\r\n", Status::MethodNotAllowed);
+        refused(
+            "POST / HTTP/1.1\r\nHost: a\r\n\r\n",
+            Status::MethodNotAllowed,
+        );
         refused("\0\0\0\0", Status::BadRequest);
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(FIELDS + 1));
         refused(&many, Status::TooLong);
@@ -258,7 +268,14 @@ mod tests {
             matches!(response(text.as_bytes()), Parsed::Whole(..))
         };
         assert!(read("17"));
-        for wrong in ["", "+17", "1 7", "0x17", "99999999999999999999", "1\r\nContent-Length: 1"] {
+        for wrong in [
+            "",
+            "+17",
+            "1 7",
+            "0x17",
+            "99999999999999999999",
+            "1\r\nContent-Length: 1",
+        ] {
             assert!(!read(wrong), "{wrong:?}");
         }
     }

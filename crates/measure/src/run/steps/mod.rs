@@ -1,13 +1,17 @@
 //! The steps of a plan, each a file: from a task to its samples.
 
+mod http;
 mod idle;
 mod pmtu;
 mod probes;
+mod requests;
+mod short;
 mod sweep;
 mod tcp;
 mod udp;
 
 use model::{
+    cell::Direction,
     plan::What,
     run::{Invalid, Key, Sample},
 };
@@ -28,9 +32,9 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         What::UdpSweep { .. } => sweep::run(bench, task),
         What::Pmtu => pmtu::run(bench, task),
         What::Sizes => pmtu::sizes(bench, task),
-        What::Short { .. } | What::Http { .. } | What::Quic { .. } => {
-            Err(FarError::No("this step is not there yet".to_owned()))
-        }
+        What::Short { bytes } => short::run(bench, task, *bytes),
+        What::Http { bytes } => http::run(bench, task, *bytes),
+        What::Quic { .. } => Err(FarError::No("this step is not there yet".to_owned())),
     }
 }
 
@@ -77,8 +81,13 @@ pub(crate) fn expected_bps(bench: &Bench<'_>, task: &Task) -> Option<f64> {
     if let What::Udp { rate_bps, .. } = &task.step.what {
         return Some(*rate_bps as f64);
     }
-    let known = directions(&task.step.what).into_iter().flatten();
-    known
+    let data = match &task.step.what {
+        // The answers are what weighs.
+        What::Short { .. } | What::Http { .. } => vec![Some(Direction::Down)],
+        what => directions(what),
+    };
+    data.into_iter()
+        .flatten()
         .filter_map(|d| bench.capacity.get(&(task.layer.clone(), d)).copied())
         .reduce(f64::max)
 }

@@ -79,7 +79,12 @@ fn every_short_request_gets_its_bytes() {
         let address = served.address;
         let connect = Box::new(move || TcpStream::connect(address));
         let asked = finish(Asking::short(connect, Vec::new(), served.asking()).unwrap());
-        assert_eq!((asked.exchanges.len(), asked.failed), (20, 0), "{:?}", asked.error);
+        assert_eq!(
+            (asked.exchanges.len(), asked.failed),
+            (20, 0),
+            "{:?}",
+            asked.error
+        );
         for exchange in asked.exchanges {
             let connected = exchange.connect_ns.unwrap();
             assert!(connected <= exchange.first_byte_ns);
@@ -99,7 +104,12 @@ fn http_requests_share_a_connection() {
             ..served.asking()
         };
         let asked = finish(Asking::http(served.connect(), terms).unwrap());
-        assert_eq!((asked.exchanges.len(), asked.failed), (20, 0), "{:?}", asked.error);
+        assert_eq!(
+            (asked.exchanges.len(), asked.failed),
+            (20, 0),
+            "{:?}",
+            asked.error
+        );
         assert!(asked.exchanges.iter().all(|e| e.connect_ns.is_none()));
         assert_eq!(served.answers.bytes(), 20 * bytes);
         served.answers.finish();
@@ -111,7 +121,9 @@ fn requests_that_come_at_once_are_answered_in_turn() {
     let served = Served::start(terms(Manner::Http, 5));
     let mut stream = served.connect();
     let last = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    stream.write_all(&[REQUEST, REQUEST, last].concat()).unwrap();
+    stream
+        .write_all(&[REQUEST, REQUEST, last].concat())
+        .unwrap();
     let mut text = Vec::new();
     stream.read_to_end(&mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
@@ -130,7 +142,7 @@ fn an_endless_head_is_cut_off() {
     while written < 64 << 20 && stream.write_all(&[b'x'; 1024]).is_ok() {
         written += 1024;
     }
-    assert!(written >= LONGEST / 2 && written < 64 << 20, "{written}");
+    assert!((LONGEST / 2..64 << 20).contains(&written), "{written}");
     assert_eq!(served.answers.bytes(), 0);
     served.answers.finish();
 }
@@ -149,7 +161,11 @@ fn a_head_that_comes_byte_by_byte_is_cut_off() {
     }
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    assert!(bytes.is_empty(), "answered after {} ns", Instant::now().since(began));
+    assert!(
+        bytes.is_empty(),
+        "answered after {} ns",
+        Instant::now().since(began)
+    );
     served.answers.finish();
 }
 

@@ -1,0 +1,29 @@
+//! HTTP/1.1 requests one after the other, on a connection that is kept.
+
+use model::run::Sample;
+use traffic::{load::ask::Asking, wire::message::Order};
+
+use super::requests;
+use crate::{
+    far::{self, FarError},
+    run::{schedule::Task, session::Bench},
+};
+
+pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<Sample>, FarError> {
+    requests::run(
+        bench,
+        task,
+        Order::Http { bytes },
+        |token, address, terms| {
+            let error = |source| FarError::Data {
+                what: "ask",
+                address,
+                source,
+            };
+            let stream = far::streams(token, address, 1)?
+                .pop()
+                .ok_or_else(|| error(std::io::ErrorKind::NotConnected.into()))?;
+            Asking::http(stream, terms).map_err(error)
+        },
+    )
+}

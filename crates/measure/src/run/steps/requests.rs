@@ -1,0 +1,131 @@
+//! What steps of requests have in common: probes beside them, the display, what is kept.
+
+use std::{net::SocketAddr, time::Duration};
+
+use model::{
+    plan::What,
+    run::{Invalid, Sample, Short},
+};
+use sys::clock::Instant;
+use traffic::{
+    load::ask::{Asked, Asking, Terms},
+    wire::{Token, message::Order},
+};
+
+use super::{blank, probes};
+use crate::{
+    far::FarError,
+    host,
+    run::{
+        key::key,
+        schedule::Task,
+        session::{Bench, Live},
+    },
+};
+
+/// How long to wait for a connection, and for any part of an answer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long after the end of the step the last answer may come.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Fewest requests of which a 95th percentile is told.
+const ENOUGH_95: usize = 20;
+
+/// Runs a step of requests that `start` makes.
+pub(crate) fn run(
+    bench: &mut Bench<'_>,
+    task: &Task,
+    order: Order,
+    start: impl FnOnce(Token, SocketAddr, Terms) -> Result<Asking, FarError>,
+) -> Result<Vec<Sample>, FarError> {
+    let (What::Short { bytes } | What::Http { bytes }) = task.step.what else {
+        return Err(FarError::Confused);
+    };
+    let mut sample = blank(bench, key(&task.step.what, &task.layer, None, None));
+    let span = Duration::from_secs_f64(task.step.duration_s);
+    let beside = probes::start(bench, &task.layer)?;
+    let token = bench.far.open(order)?;
+    bench.far.mark()?;
+    let mark = host::Mark::now(task.layer.far);
+    let terms = Terms {
+        bytes,
+        patience: PATIENCE,
+        most_bytes: left(bench),
+    };
+    let zero = Instant::now();
+    let asking = start(token, bench.target(&task.layer), terms)?;
+    let watched = watch(bench, &beside, &asking, zero, span);
+    // Also where the far end is lost: what was asked so far is of no use to anybody then.
+    let asked = asking.finish(if bench.cancelled() {
+        Duration::ZERO
+    } else {
+        GRACE
+    });
+    watched?;
+    let window = [0, Instant::now().since(zero) / 1000];
+    sample.near = Some(mark.evidence());
+    sample.far = Some(bench.far.evidence()?);
+    bench.far.finish(token)?;
+    sample.probes = beside.finish(bench, zero, window)?;
+    bench.bytes += asked.exchanges.iter().map(|e| e.bytes).sum::<u64>();
+    if asked.exchanges.is_empty() {
+        let why = asked.error.clone();
+        sample.invalid.push(Invalid::Failed {
+            why: why.unwrap_or_else(|| "no request was answered in time".to_owned()),
+        });
+    }
+    sample.short = Some(compose(&asked));
+    Ok(vec![sample])
+}
+
+/// What the plan's budget and the far end's limit leave.
+fn left(bench: &Bench<'_>) -> Option<u64> {
+    let budget = bench.plan.budget.bytes;
+    let most = [budget, bench.far.welcome.limits.bytes];
+    let most = most.into_iter().flatten().min()?;
+    Some(most.saturating_sub(bench.bytes))
+}
+
+fn watch(
+    bench: &mut Bench<'_>,
+    beside: &probes::Beside,
+    asking: &Asking,
+    zero: Instant,
+    span: Duration,
+) -> Result<(), FarError> {
+    let mut last = (zero, 0);
+    bench.watch(span, || {
+        let (rtt_us, lost) = beside.live();
+        let (_, bytes) = asking.live();
+        let now = Instant::now();
+        let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
+        last = (now, bytes);
+        Live {
+            rate_bps: Some(rate),
+            rtt_us,
+            lost,
+            bytes,
+            ..Live::default()
+        }
+    })
+}
+
+fn compose(asked: &Asked) -> Short {
+    let column = |of: fn(&traffic::load::ask::Exchange) -> Option<u64>| -> Vec<f64> {
+        let values = asked.exchanges.iter().filter_map(of);
+        values.map(|ns| ns as f64 / 1e3).collect()
+    };
+    let complete_us = column(|e| Some(e.complete_ns));
+    Short {
+        n: asked.exchanges.len() as u64,
+        failed: asked.failed,
+        connect_p50_us: stats::median(&column(|e| e.connect_ns)),
+        first_byte_p50_us: stats::median(&column(|e| Some(e.first_byte_ns))),
+        complete_p50_us: stats::median(&complete_us),
+        complete_p95_us: (complete_us.len() >= ENOUGH_95)
+            .then(|| stats::percentile(&complete_us, 95.0))
+            .flatten(),
+        complete_us,
+    }
+}
