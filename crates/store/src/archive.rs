@@ -1,0 +1,182 @@
+//! Histories as text: one document a line.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, Write},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{Document, Filter, Kind, Saved, Store, StoreError};
+
+/// Version of [`Line`].
+const ARCHIVE: u32 = 1;
+
+/// Documents that are saved together while importing.
+const TOGETHER: usize = 100;
+
+/// Longest line that is read, bytes.
+const LONGEST: u64 = 1 << 30;
+
+/// A document in an archive.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    pathtwin_archive: u32,
+    kind: Kind,
+    id: String,
+    schema: u32,
+    created_us: u64,
+    path: String,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    body: Box<RawValue>,
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Documents that are new.
+    pub added: u64,
+    /// Documents that were there.
+    pub known: u64,
+}
+
+impl Store {
+    /// Writes the documents that the filter lets through, the newest first, one a line. How many.
+    pub fn export(&mut self, filter: &Filter, out: &mut dyn Write) -> Result<u64, StoreError> {
+        let entries = self.list(filter)?;
+        for entry in &entries {
+            let damaged = |why: String| StoreError::Damaged {
+                id: entry.id.clone(),
+                why,
+            };
+            let body = String::from_utf8(self.body(entry.kind, &entry.id)?)
+                .map_err(|e| damaged(e.to_string()))?;
+            let compact: Box<RawValue> =
+                serde_json::from_str(&one_line(&body)).map_err(|e| damaged(e.to_string()))?;
+            let line = Line {
+                pathtwin_archive: ARCHIVE,
+                kind: entry.kind,
+                id: entry.id.clone(),
+                schema: entry.schema,
+                created_us: entry.created_us,
+                path: entry.path.clone(),
+                labels: entry.labels.clone(),
+                body: compact,
+            };
+            let mut text = serde_json::to_vec(&line).map_err(|e| damaged(e.to_string()))?;
+            text.push(b'\n');
+            out.write_all(&text).map_err(|e| StoreError::Format {
+                what: "the archive".to_owned(),
+                why: e.to_string(),
+            })?;
+        }
+        Ok(entries.len() as u64)
+    }
+
+    /// Reads an archive, or a single Run, and saves what is not there yet. `name` says where it comes
+    /// from. Documents are saved in groups: of a damaged archive what came before stays.
+    pub fn import(
+        &mut self,
+        from: &mut dyn BufRead,
+        name: &str,
+        labels: &[(String, String)],
+    ) -> Result<Imported, StoreError> {
+        let cannot = |e: std::io::Error| StoreError::Format {
+            what: name.to_owned(),
+            why: e.to_string(),
+        };
+        let mut imported = Imported::default();
+        let mut waiting = Vec::new();
+        let mut first = Vec::new();
+        let mut number = 0;
+        loop {
+            let mut text = Vec::new();
+            let mut limited = std::io::Read::take(&mut *from, LONGEST);
+            if limited.read_until(b'\n', &mut text).map_err(cannot)? == 0 {
+                break;
+            }
+            number += 1;
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            match parse(&text, &format!("{name}, line {number}")) {
+                Ok(document) => waiting.push(document),
+                // A Run over several lines: all of the file is one document.
+                Err(_) if number == 1 => {
+                    first = text;
+                    from.read_to_end(&mut first).map_err(cannot)?;
+                    waiting.push(Document::of_run(std::mem::take(&mut first), name)?);
+                    break;
+                }
+                Err(e) => return Err(e),
+            }
+            if waiting.len() == TOGETHER {
+                self.take(&mut waiting, labels, &mut imported)?;
+            }
+        }
+        drop(first);
+        self.take(&mut waiting, labels, &mut imported)?;
+        Ok(imported)
+    }
+
+    fn take(
+        &mut self,
+        waiting: &mut Vec<Document>,
+        labels: &[(String, String)],
+        imported: &mut Imported,
+    ) -> Result<(), StoreError> {
+        for document in waiting.iter_mut() {
+            for (name, value) in labels {
+                document.label(name, value);
+            }
+        }
+        for saved in self.save_all(waiting)? {
+            match saved {
+                Saved::Added => imported.added += 1,
+                Saved::Known => imported.known += 1,
+            }
+        }
+        waiting.clear();
+        Ok(())
+    }
+}
+
+/// A document from one line: of an archive, or a Run.
+fn parse(text: &[u8], name: &str) -> Result<Document, StoreError> {
+    let wrong = |why: String| StoreError::Format {
+        what: name.to_owned(),
+        why,
+    };
+    let Ok(line) = serde_json::from_slice::<Line>(text) else {
+        return Document::of_run(text.trim_ascii().to_vec(), name);
+    };
+    if line.pathtwin_archive > ARCHIVE {
+        return Err(wrong(format!(
+            "the archive has version {}, and this program knows up to {ARCHIVE}: update pathtwin",
+            line.pathtwin_archive
+        )));
+    }
+    let body = line.body.get().as_bytes().to_vec();
+    let mut document = match line.kind {
+        // One of a newer program is kept as it is; its figures are for that program.
+        Kind::Run => Document::of_run(body.clone(), name).unwrap_or_else(|_| {
+            let mut document = Document::new(line.kind, "", 0, "", body);
+            document.schema = line.schema;
+            document
+        }),
+        kind => Document::new(kind, "", 0, "", body),
+    };
+    document.id = line.id;
+    document.schema = line.schema;
+    document.created_us = line.created_us;
+    document.path = line.path;
+    document.labels = line.labels;
+    Ok(document)
+}
+
+/// JSON without line breaks: outside of strings they mean nothing, and inside they are escaped.
+fn one_line(json: &str) -> String {
+    json.replace(['\n', '\r'], " ")
+}

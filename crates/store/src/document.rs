@@ -1,0 +1,162 @@
+//! What is kept.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use model::{
+    row::Layer,
+    run::{RUN_SCHEMA, Run, RunError},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{StoreError, facts};
+
+/// Kind of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// What was measured.
+    Run,
+    /// What it means.
+    Findings,
+    /// What would help.
+    Advice,
+    /// What was done to a host.
+    Change,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Run, Self::Findings, Self::Advice, Self::Change];
+
+    /// Its name in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Findings => "findings",
+            Self::Advice => "advice",
+            Self::Change => "change",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| {
+            format!("{text:?} is no kind of document: run, findings, advice, change")
+        })
+    }
+}
+
+/// A document to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Kind.
+    pub kind: Kind,
+    /// Its id: letters, digits, `-` and `_`, at most 64.
+    pub id: String,
+    /// Version of its shape.
+    pub schema: u32,
+    /// When it was made, µs since 1970.
+    pub created_us: u64,
+    /// The path it is of: runs of one path make a series.
+    pub path: String,
+    /// Labels by name.
+    pub labels: BTreeMap<String, String>,
+    /// The document as it was written, JSON.
+    pub body: Vec<u8>,
+    /// Facts about the hosts, by name.
+    pub facts: BTreeMap<String, String>,
+    /// The figures of a run.
+    pub figures: Vec<FigureRow>,
+}
+
+/// One figure of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureRow {
+    /// What was run: the key of the samples as text.
+    pub step: String,
+    /// Kind of the figure, one of [`model::run::FIGURES`].
+    pub figure: String,
+    /// Number of samples.
+    pub n: u64,
+    /// Their median.
+    pub median: f64,
+    /// The 95 % interval.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+}
+
+impl Document {
+    /// A document that is not looked into.
+    pub fn new(kind: Kind, id: &str, created_us: u64, path: &str, body: Vec<u8>) -> Self {
+        Self {
+            kind,
+            id: id.to_owned(),
+            schema: 1,
+            created_us,
+            path: path.to_owned(),
+            labels: BTreeMap::new(),
+            body,
+            facts: BTreeMap::new(),
+            figures: Vec::new(),
+        }
+    }
+
+    /// A Run, from its JSON text. `name` says where it came from, for errors.
+    pub fn of_run(body: Vec<u8>, name: &str) -> Result<Self, StoreError> {
+        let run = Run::parse(&body).map_err(|e: RunError| StoreError::Format {
+            what: name.to_owned(),
+            why: e.to_string(),
+        })?;
+        let mut document = Self::new(Kind::Run, &run.id, run.started_us, &path(&run), body);
+        document.schema = run.schema.min(RUN_SCHEMA);
+        document.facts = facts::of(&run);
+        if let Some(kernel) = &run.near.facts.kernel {
+            document.labels.insert("kernel".to_owned(), kernel.clone());
+        }
+        document.figures = figures(&run);
+        Ok(document)
+    }
+
+    /// Puts a label on it. The label `path` is the path itself.
+    pub fn label(&mut self, name: &str, value: &str) {
+        if name == "path" {
+            value.clone_into(&mut self.path);
+        } else {
+            self.labels.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
+/// The path of a run, if nobody named it: the far end's address below all tunnels.
+fn path(run: &Run) -> String {
+    if run.lab {
+        return "lab".to_owned();
+    }
+    let underlay = run.layers.iter().find(|l| l.layer == Layer::Underlay);
+    let layer = underlay.or(run.layers.first());
+    layer.map_or_else(|| "unknown".to_owned(), |layer| layer.far.to_string())
+}
+
+fn figures(run: &Run) -> Vec<FigureRow> {
+    let finite = |value: Option<f64>| value.filter(|v| v.is_finite());
+    let rows = run.figures.iter().filter(|f| f.spread.median.is_finite());
+    rows.map(|figure| FigureRow {
+        step: figure.key.to_string(),
+        figure: figure.kind.clone(),
+        n: figure.spread.n as u64,
+        median: figure.spread.median,
+        low: finite(figure.spread.low),
+        high: finite(figure.spread.high),
+    })
+    .collect()
+}

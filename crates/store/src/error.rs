@@ -1,0 +1,106 @@
+//! What can go wrong with a history.
+
+use crate::sql::SqlError;
+
+/// Why something could not be done with a history.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The words do not name a place.
+    #[error(
+        "{text:?} is no place for a history: {why}; give a file, or postgres://USER@HOST/DATABASE"
+    )]
+    Place {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It could not be opened.
+    #[error("cannot open the history {place}: {why}")]
+    Open {
+        /// Which.
+        place: String,
+        /// Why.
+        why: String,
+    },
+    /// A later version of the program made it.
+    #[error(
+        "the history {place} was made by a newer pathtwin (its schema is {found}, this program knows \
+         up to {known}); nothing was changed: update pathtwin, or name another place with --store"
+    )]
+    Newer {
+        /// Which.
+        place: String,
+        /// Its schema.
+        found: i64,
+        /// The newest schema this program knows.
+        known: i64,
+    },
+    /// The disk, or the user's share of it, is full.
+    #[error(
+        "no room left to {what} in the history {place}; nothing of it was written, and what was saved \
+         before is there: make room on the disk"
+    )]
+    Full {
+        /// What was being done.
+        what: &'static str,
+        /// Where.
+        place: String,
+    },
+    /// Others held it for too long.
+    #[error("the history {place} was in use by others for too long to {what}: try again")]
+    Busy {
+        /// What was being done.
+        what: &'static str,
+        /// Where.
+        place: String,
+    },
+    /// The database refused.
+    #[error("cannot {what} in the history {place}: {why}")]
+    Database {
+        /// What was being done.
+        what: &'static str,
+        /// Where.
+        place: String,
+        /// What the database says.
+        why: String,
+    },
+    /// No document has this id.
+    #[error("no document whose id begins with {0:?}: `pathtwin history list` shows what is there")]
+    Missing(String),
+    /// Several documents have ids that begin so.
+    #[error("{count} documents have ids that begin with {prefix:?}: give more of it")]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// A document is damaged.
+    #[error("the document {id} cannot be read: {why}")]
+    Damaged {
+        /// Its id.
+        id: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// What should be kept is no document.
+    #[error("{what}: {why}")]
+    Format {
+        /// Where it came from.
+        what: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn sql(what: &'static str, place: &str, error: SqlError) -> Self {
+        let place = place.to_owned();
+        match error {
+            SqlError::Full => Self::Full { what, place },
+            SqlError::Busy | SqlError::Again => Self::Busy { what, place },
+            SqlError::Other(why) => Self::Database { what, place, why },
+        }
+    }
+}

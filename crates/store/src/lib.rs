@@ -1,0 +1,29 @@
+//! The history: every document that is kept, in a file of SQLite or a database of PostgreSQL.
+//!
+//! A document is kept as it was written, compressed. Beside it lie what lists and series need: when
+//! it was made, the path it is of, labels, the figures of a run, and the facts about the hosts.
+//! Both databases have the same tables and are used through the same statements.
+
+mod archive;
+mod document;
+mod error;
+mod facts;
+mod place;
+mod postgres;
+mod prune;
+mod query;
+mod schema;
+mod sql;
+mod sqlite;
+mod store;
+mod trend;
+
+pub use archive::Imported;
+pub use document::{Document, FigureRow, Kind};
+pub use error::StoreError;
+pub use place::Place;
+pub use prune::{Pruned, Retention};
+pub use query::{Entry, Filter, Point, SeriesName};
+pub use schema::SCHEMA;
+pub use store::{Saved, Store};
+pub use trend::{FactChange, Trend, trends};

@@ -1,0 +1,167 @@
+//! A database of PostgreSQL.
+
+use std::{error::Error, time::Duration};
+
+use postgres::{
+    Client, Config, NoTls,
+    config::SslMode,
+    error::SqlState,
+    types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
+};
+
+use crate::{
+    StoreError,
+    sql::{Row, Sql, SqlError, Value},
+};
+
+/// How long to wait for the server's first answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A number of our own for the lock on the schema: "pathtwin" in ASCII.
+const LOCK: i64 = 0x7061_7468_7477_696e;
+
+/// A connection to a server.
+pub(crate) struct Postgres(Client);
+
+impl Postgres {
+    pub(crate) fn open(url: &str, place: &str) -> Result<Self, StoreError> {
+        let mut config: Config = url
+            .parse()
+            .map_err(|e: postgres::Error| StoreError::Place {
+                text: place.to_owned(),
+                why: say(&e),
+            })?;
+        let cannot = |why: String| StoreError::Open {
+            place: place.to_owned(),
+            why,
+        };
+        if config.get_ssl_mode() == SslMode::Require {
+            return Err(cannot(
+                "TLS is not built in; reach the server by a socket, a tunnel or a private network"
+                    .to_owned(),
+            ));
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(PATIENCE);
+        }
+        config.application_name("pathtwin");
+        let mut client = config.connect(NoTls).map_err(|e| cannot(say(&e)))?;
+        client
+            .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
+            .map_err(|e| cannot(say(&e)))?;
+        Ok(Self(client))
+    }
+}
+
+/// What the server says, and if it said nothing, why.
+fn say(error: &postgres::Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        return said.message().to_owned();
+    }
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+impl From<postgres::Error> for SqlError {
+    fn from(error: postgres::Error) -> Self {
+        match error.code() {
+            Some(code) if *code == SqlState::DISK_FULL => Self::Full,
+            Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => Self::Busy,
+            Some(code)
+                if *code == SqlState::T_R_DEADLOCK_DETECTED
+                    || *code == SqlState::T_R_SERIALIZATION_FAILURE =>
+            {
+                Self::Again
+            }
+            _ => Self::Other(say(&error)),
+        }
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) => value.to_sql(kind, out),
+            Self::Real(value) => value.to_sql(kind, out),
+            Self::Text(value) => value.to_sql(kind, out),
+            Self::Bytes(value) => value.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::INT8 | Type::FLOAT8 | Type::TEXT | Type::BYTEA)
+    }
+
+    to_sql_checked!();
+}
+
+fn values(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|v| v as &(dyn ToSql + Sync)).collect()
+}
+
+fn value(row: &postgres::Row, at: usize) -> Result<Value, SqlError> {
+    Ok(match *row.columns()[at].type_() {
+        Type::INT8 => row.try_get::<_, Option<i64>>(at)?.into(),
+        Type::FLOAT8 => row.try_get::<_, Option<f64>>(at)?.into(),
+        Type::BYTEA => row
+            .try_get::<_, Option<Vec<u8>>>(at)?
+            .map_or(Value::Null, Value::Bytes),
+        _ => row
+            .try_get::<_, Option<String>>(at)?
+            .map_or(Value::Null, Value::Text),
+    })
+}
+
+impl Sql for Postgres {
+    fn run(&mut self, statement: &str, with: &[Value]) -> Result<u64, SqlError> {
+        Ok(self.0.execute(statement, &values(with))?)
+    }
+
+    fn rows(&mut self, statement: &str, with: &[Value]) -> Result<Vec<Row>, SqlError> {
+        let rows = self.0.query(statement, &values(with))?;
+        rows.iter()
+            .map(|row| {
+                let row: Result<Vec<Value>, SqlError> =
+                    (0..row.len()).map(|at| value(row, at)).collect();
+                row.map(Row)
+            })
+            .collect()
+    }
+
+    fn batch(&mut self, statements: &str) -> Result<(), SqlError> {
+        Ok(self.0.batch_execute(statements)?)
+    }
+
+    fn begin(&mut self) -> Result<(), SqlError> {
+        self.batch("BEGIN")
+    }
+
+    fn has_table(&mut self, name: &str) -> Result<bool, SqlError> {
+        let statement = "SELECT CAST(table_name AS TEXT) FROM information_schema.tables
+            WHERE table_schema = current_schema() AND CAST(table_name AS TEXT) = $1";
+        Ok(!self.rows(statement, &[name.into()])?.is_empty())
+    }
+
+    fn lock_schema(&mut self) -> Result<(), SqlError> {
+        self.batch(&format!("SELECT pg_advisory_xact_lock({LOCK})"))
+    }
+
+    fn words(&self, statements: &str) -> String {
+        statements
+            .replace("SERIAL_KEY", "BIGSERIAL PRIMARY KEY")
+            .replace("BYTES", "BYTEA")
+            .replace("REAL8", "DOUBLE PRECISION")
+            .replace("CLUSTERED", "")
+    }
+
+    fn shrink(&mut self) -> Result<(), SqlError> {
+        Ok(()) // the server's autovacuum does it
+    }
+}

@@ -1,0 +1,101 @@
+//! Forgetting what is old or too much.
+
+use crate::{
+    Store, StoreError,
+    document::Kind,
+    sql::{Sql, SqlError, Value},
+    store::{Found, remove},
+};
+
+/// What is to be kept. Documents with the label `keep` are kept in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Documents made before this time go, µs since 1970.
+    pub before_us: Option<u64>,
+    /// The oldest go until the rest takes at most so many bytes.
+    pub most_bytes: Option<u64>,
+}
+
+/// What was forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Kinds and ids of the documents, the oldest first.
+    pub documents: Vec<(Kind, String)>,
+    /// About how many bytes they took.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Forgets what retention does not keep; with `only_say` nothing is done.
+    pub fn prune(&mut self, keep: &Retention, only_say: bool) -> Result<Pruned, StoreError> {
+        let pruned = self.transaction("prune", |sql| {
+            let doomed = doomed(sql, keep)?;
+            if !only_say {
+                for (_, found, _) in &doomed {
+                    remove(sql, found)?;
+                }
+                tidy(sql)?;
+            }
+            Ok(Pruned {
+                bytes: doomed.iter().map(|(_, _, bytes)| bytes).sum(),
+                documents: doomed
+                    .into_iter()
+                    .filter_map(|(kind, found, _)| Some((kind.parse().ok()?, found.id)))
+                    .collect(),
+            })
+        })?;
+        if !only_say && !pruned.documents.is_empty() {
+            match self.sql.shrink() {
+                // The next one that finds room, or nobody else at it, does it.
+                Ok(()) | Err(SqlError::Full | SqlError::Busy) => {}
+                Err(e) => return Err(StoreError::sql("give back room", &self.place, e)),
+            }
+        }
+        Ok(pruned)
+    }
+}
+
+/// The documents to forget, the oldest first, with what they take.
+fn doomed(sql: &mut dyn Sql, keep: &Retention) -> Result<Vec<(String, Found, u64)>, SqlError> {
+    let total = sql.rows("SELECT CAST(SUM(stored) AS BIGINT) FROM document", &[])?;
+    let mut total = total.first().map_or(0, |row| row.int(0)) as u64;
+    let statement = "SELECT d.seq, d.kind, d.id, d.created_us, d.path, d.stored FROM document d
+        WHERE NOT EXISTS (SELECT 1 FROM label l WHERE l.document = d.seq AND l.name = 'keep')
+        ORDER BY d.created_us, d.seq";
+    let mut doomed = Vec::new();
+    for mut row in sql.rows(statement, &[])? {
+        let created_us = row.int(3);
+        let old = keep
+            .before_us
+            .is_some_and(|before| created_us < before as i64);
+        let much = keep.most_bytes.is_some_and(|most| total > most);
+        if !old && !much {
+            break;
+        }
+        let stored = row.int(5) as u64;
+        total = total.saturating_sub(stored);
+        let kind = row.text(1).unwrap_or_default();
+        let found = Found {
+            seq: row.int(0),
+            id: row.text(2).unwrap_or_default(),
+            created_us,
+            path: row.text(4).unwrap_or_default(),
+        };
+        doomed.push((kind, found, stored));
+    }
+    Ok(doomed)
+}
+
+/// Removes series and facts that nothing uses any more.
+fn tidy(sql: &mut dyn Sql) -> Result<(), SqlError> {
+    let none: [Value; 0] = [];
+    sql.run(
+        "DELETE FROM series WHERE NOT EXISTS (SELECT 1 FROM figure f WHERE f.series = series.id)",
+        &none,
+    )?;
+    sql.run(
+        "DELETE FROM facts WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.facts = facts.id)",
+        &none,
+    )?;
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! Reading a history: lists and series.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{
+    Store, StoreError,
+    document::Kind,
+    sql::{Row, Value},
+};
+
+/// Which documents are meant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Only of this kind.
+    pub kind: Option<Kind>,
+    /// Only of this path.
+    pub path: Option<String>,
+    /// Only with these labels.
+    pub labels: Vec<(String, String)>,
+    /// Only those made at or after this time, µs since 1970.
+    pub since_us: Option<u64>,
+    /// Only those made before this time.
+    pub until_us: Option<u64>,
+    /// At most so many, the newest.
+    pub limit: Option<u64>,
+}
+
+/// A document in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Kind.
+    pub kind: Kind,
+    /// Id.
+    pub id: String,
+    /// Version of its shape.
+    pub schema: u32,
+    /// When it was made, µs since 1970.
+    pub created_us: u64,
+    /// The path it is of.
+    pub path: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Its size as text, bytes.
+    pub size_bytes: u64,
+    /// What it takes in the history, about, bytes.
+    pub stored_bytes: u64,
+}
+
+/// What a series is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SeriesName {
+    /// The path.
+    pub path: String,
+    /// What was run.
+    pub step: String,
+    /// Kind of figure.
+    pub figure: String,
+}
+
+/// One run in a series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Id of the run.
+    pub run: String,
+    /// When it started, µs since 1970.
+    pub created_us: u64,
+    /// Number of samples.
+    pub n: u64,
+    /// Their median.
+    pub median: f64,
+    /// The 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Its upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    #[serde(skip)]
+    pub(crate) seq: i64,
+}
+
+/// Conditions on a document `d`, with their values.
+struct Conditions {
+    text: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    fn of(filter: &Filter) -> Self {
+        let mut this = Self {
+            text: Vec::new(),
+            values: Vec::new(),
+        };
+        if let Some(kind) = filter.kind {
+            this.add("d.kind = ?", [kind.name().into()]);
+        }
+        if let Some(path) = &filter.path {
+            this.add("d.path = ?", [path.into()]);
+        }
+        for (name, value) in &filter.labels {
+            let text = "EXISTS (SELECT 1 FROM label l
+                WHERE l.document = d.seq AND l.name = ? AND l.value = ?)";
+            this.add(text, [name.into(), value.into()]);
+        }
+        if let Some(since) = filter.since_us {
+            this.add("d.created_us >= ?", [(since as i64).into()]);
+        }
+        if let Some(until) = filter.until_us {
+            this.add("d.created_us < ?", [(until as i64).into()]);
+        }
+        this
+    }
+
+    /// Adds a condition; each `?` in it stands for one of the values.
+    fn add<const N: usize>(&mut self, text: &str, values: [Value; N]) {
+        let mut text = text.to_owned();
+        for value in values {
+            self.values.push(value);
+            text = text.replacen('?', &format!("${}", self.values.len()), 1);
+        }
+        self.text.push(text);
+    }
+
+    fn clause(&self) -> String {
+        if self.text.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", self.text.join(" AND "))
+        }
+    }
+}
+
+impl Store {
+    fn read(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+        self.sql
+            .rows(statement, values)
+            .map_err(|e| StoreError::sql("read", &self.place, e))
+    }
+
+    /// Documents, the newest first.
+    pub fn list(&mut self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
+        let conditions = Conditions::of(filter);
+        let chosen = |columns: &str| {
+            let limit = filter.limit.map_or(String::new(), |n| format!("LIMIT {n}"));
+            let clause = conditions.clause();
+            format!(
+                "SELECT {columns} FROM document d {clause}
+                 ORDER BY d.created_us DESC, d.seq DESC {limit}"
+            )
+        };
+        let mut labels: BTreeMap<i64, BTreeMap<String, String>> = BTreeMap::new();
+        let statement = format!(
+            "SELECT l.document, l.name, l.value FROM ({}) c JOIN label l ON l.document = c.seq",
+            chosen("d.seq")
+        );
+        for mut row in self.read(&statement, &conditions.values)? {
+            if let (Some(name), Some(value)) = (row.text(1), row.text(2)) {
+                labels.entry(row.int(0)).or_default().insert(name, value);
+            }
+        }
+        let columns = "d.seq, d.kind, d.id, d.schema, d.created_us, d.path, d.size, d.stored";
+        let rows = self.read(&chosen(columns), &conditions.values)?;
+        let entry = |mut row: Row| {
+            Some(Entry {
+                kind: row.text(1)?.parse().ok()?,
+                id: row.text(2)?,
+                schema: row.int(3) as u32,
+                created_us: row.int(4) as u64,
+                path: row.text(5)?,
+                labels: labels.remove(&row.int(0)).unwrap_or_default(),
+                size_bytes: row.int(6) as u64,
+                stored_bytes: row.int(7) as u64,
+            })
+        };
+        Ok(rows.into_iter().filter_map(entry).collect())
+    }
+
+    /// The paths that there are runs of, with the number of runs.
+    pub fn paths(&mut self) -> Result<Vec<(String, u64)>, StoreError> {
+        let statement = "SELECT path, COUNT(*) FROM document WHERE kind = 'run'
+            GROUP BY path ORDER BY path";
+        let rows = self.read(statement, &[])?;
+        let pair = |mut row: Row| Some((row.text(0)?, row.int(1) as u64));
+        Ok(rows.into_iter().filter_map(pair).collect())
+    }
+
+    /// The series of a path, or of all. Those whose runs were all deleted may still be named.
+    pub fn series_names(&mut self, path: Option<&str>) -> Result<Vec<SeriesName>, StoreError> {
+        let clause = path.map_or("", |_| "WHERE path = $1");
+        let statement =
+            format!("SELECT path, step, figure FROM series {clause} ORDER BY path, step, figure");
+        let values: Vec<Value> = path.into_iter().map(Value::from).collect();
+        let name = |mut row: Row| {
+            Some(SeriesName {
+                path: row.text(0)?,
+                step: row.text(1)?,
+                figure: row.text(2)?,
+            })
+        };
+        let rows = self.read(&statement, &values)?;
+        Ok(rows.into_iter().filter_map(name).collect())
+    }
+
+    /// The points of a series in the order of time: the last `limit` of those that the filter lets
+    /// through.
+    pub fn series(&mut self, name: &SeriesName, filter: &Filter) -> Result<Vec<Point>, StoreError> {
+        let series = "SELECT id FROM series WHERE path = $1 AND step = $2 AND figure = $3";
+        let values = [
+            (&name.path).into(),
+            (&name.step).into(),
+            (&name.figure).into(),
+        ];
+        let rows = self.read(series, &values)?;
+        let Some(id) = rows.first().map(|row| row.int(0)) else {
+            return Ok(Vec::new());
+        };
+        let mut conditions = Conditions::of(&Filter {
+            path: None,
+            kind: None,
+            ..filter.clone()
+        });
+        conditions.add("f.series = ?", [id.into()]);
+        let limit = filter.limit.map_or(String::new(), |n| format!("LIMIT {n}"));
+        let statement = format!(
+            "SELECT d.id, f.created_us, f.n, f.median, f.low, f.high, f.document
+             FROM figure f JOIN document d ON d.seq = f.document {}
+             ORDER BY f.created_us DESC, f.document DESC {limit}",
+            conditions.clause()
+        );
+        let point = |mut row: Row| {
+            Some(Point {
+                run: row.text(0)?,
+                created_us: row.int(1) as u64,
+                n: row.int(2) as u64,
+                median: row.real(3)?,
+                low: row.real(4),
+                high: row.real(5),
+                seq: row.int(6),
+            })
+        };
+        let rows = self.read(&statement, &conditions.values)?;
+        let mut points: Vec<Point> = rows.into_iter().filter_map(point).collect();
+        points.reverse();
+        Ok(points)
+    }
+
+    /// The facts about the hosts of a run, and its labels as `label.NAME`.
+    pub(crate) fn facts(&mut self, seq: i64) -> Result<BTreeMap<String, String>, StoreError> {
+        let statement = "SELECT f.body FROM document d JOIN facts f ON f.id = d.facts
+            WHERE d.seq = $1";
+        let mut rows = self.read(statement, &[seq.into()])?;
+        let body = rows.first_mut().and_then(|row| row.text(0));
+        let mut facts: BTreeMap<String, String> = body
+            .and_then(|body| serde_json::from_str(&body).ok())
+            .unwrap_or_default();
+        let labels = "SELECT name, value FROM label WHERE document = $1";
+        for mut row in self.read(labels, &[seq.into()])? {
+            if let (Some(name), Some(value)) = (row.text(0), row.text(1)) {
+                facts.insert(format!("label.{name}"), value);
+            }
+        }
+        Ok(facts)
+    }
+}

@@ -1,0 +1,120 @@
+//! The tables, and how older ones become newer ones.
+
+use crate::{StoreError, sql::Sql};
+
+/// The newest version of the tables that this program knows.
+pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
+
+/// Statements that lead from each version to the next. Once released, an entry never changes.
+///
+/// The words in capitals that are no SQL are those in which the databases differ ([`Sql::words`]).
+const MIGRATIONS: [&str; 1] = [
+    // A document is in two tables, so that a list need not read bodies; figures are in the order in
+    // which a series is read.
+    "CREATE TABLE facts (
+        id SERIAL_KEY,
+        digest TEXT NOT NULL UNIQUE,
+        body TEXT NOT NULL
+    );
+    CREATE TABLE document (
+        seq SERIAL_KEY,
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        schema BIGINT NOT NULL,
+        created_us BIGINT NOT NULL,
+        path TEXT NOT NULL,
+        facts BIGINT REFERENCES facts (id),
+        size BIGINT NOT NULL,
+        stored BIGINT NOT NULL,
+        UNIQUE (kind, id)
+    );
+    CREATE INDEX document_time ON document (created_us);
+    CREATE INDEX document_path ON document (path, created_us);
+    CREATE TABLE body (
+        document BIGINT PRIMARY KEY REFERENCES document (seq) ON DELETE CASCADE,
+        data BYTES NOT NULL
+    );
+    CREATE TABLE label (
+        document BIGINT NOT NULL REFERENCES document (seq) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (document, name)
+    ) CLUSTERED;
+    CREATE INDEX label_value ON label (name, value);
+    CREATE TABLE series (
+        id SERIAL_KEY,
+        path TEXT NOT NULL,
+        step TEXT NOT NULL,
+        figure TEXT NOT NULL,
+        UNIQUE (path, step, figure)
+    );
+    CREATE TABLE figure (
+        series BIGINT NOT NULL REFERENCES series (id),
+        created_us BIGINT NOT NULL,
+        document BIGINT NOT NULL,
+        n BIGINT NOT NULL,
+        median REAL8 NOT NULL,
+        low REAL8,
+        high REAL8,
+        PRIMARY KEY (series, created_us, document)
+    ) CLUSTERED;",
+];
+
+const TABLE: &str = "pathtwin_schema";
+
+/// The version of the tables; 0 if there are none.
+fn version(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
+    let cannot = |e| StoreError::sql("read the schema", place, e);
+    if !sql.has_table(TABLE).map_err(cannot)? {
+        return Ok(0);
+    }
+    let rows = sql
+        .rows("SELECT version FROM pathtwin_schema", &[])
+        .map_err(cannot)?;
+    Ok(rows.first().map_or(0, |row| row.int(0)))
+}
+
+/// Refuses what a later program made.
+pub(crate) fn check(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
+    let found = version(sql, place)?;
+    if found > SCHEMA {
+        return Err(StoreError::Newer {
+            place: place.to_owned(),
+            found,
+            known: SCHEMA,
+        });
+    }
+    Ok(found)
+}
+
+/// Brings the tables to the newest version, all at once or not at all.
+pub(crate) fn migrate(sql: &mut dyn Sql, place: &str) -> Result<(), StoreError> {
+    if check(sql, place)? == SCHEMA {
+        return Ok(());
+    }
+    let result = (|| {
+        let cannot = |e| StoreError::sql("set up the tables", place, e);
+        sql.begin().map_err(cannot)?;
+        sql.lock_schema().map_err(cannot)?;
+        // Another may have been faster.
+        let from = check(sql, place)?;
+        for migration in MIGRATIONS.iter().skip(from as usize) {
+            let statements = sql.words(migration);
+            sql.batch(&statements).map_err(cannot)?;
+        }
+        let note = if from == 0 {
+            "CREATE TABLE IF NOT EXISTS pathtwin_schema (version BIGINT NOT NULL);
+             INSERT INTO pathtwin_schema (version) VALUES "
+        } else {
+            "DELETE FROM pathtwin_schema; INSERT INTO pathtwin_schema (version) VALUES "
+        };
+        if from < SCHEMA {
+            sql.batch(&format!("{note} ({SCHEMA})")).map_err(cannot)?;
+        }
+        sql.batch("COMMIT").map_err(cannot)
+    })();
+    if result.is_err() {
+        let _ = sql.batch("ROLLBACK");
+    }
+    result
+}

@@ -1,0 +1,128 @@
+//! What both databases have in common.
+//!
+//! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
+//! takes these for names, and counts names in that order.
+
+/// A value in a row or for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<&String> for Value {
+    fn from(value: &String) -> Self {
+        Self::Text(value.clone())
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A row; columns by their place.
+pub(crate) struct Row(pub(crate) Vec<Value>);
+
+impl Row {
+    pub(crate) fn int(&self, at: usize) -> i64 {
+        match self.0.get(at) {
+            Some(Value::Int(value)) => *value,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn real(&self, at: usize) -> Option<f64> {
+        match self.0.get(at) {
+            Some(Value::Real(value)) => Some(*value),
+            Some(Value::Int(value)) => Some(*value as f64),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn text(&mut self, at: usize) -> Option<String> {
+        match self.0.get_mut(at) {
+            Some(Value::Text(value)) => Some(std::mem::take(value)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, at: usize) -> Option<Vec<u8>> {
+        match self.0.get_mut(at) {
+            Some(Value::Bytes(value)) => Some(std::mem::take(value)),
+            _ => None,
+        }
+    }
+}
+
+/// What a database says when it cannot.
+#[derive(Debug)]
+pub(crate) enum SqlError {
+    /// No room.
+    Full,
+    /// Others hold it.
+    Busy,
+    /// It gave way to another writer: the same again may do.
+    Again,
+    /// Anything else.
+    Other(String),
+}
+
+impl std::fmt::Display for SqlError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Full => "no room is left",
+            Self::Busy | Self::Again => "others use it",
+            Self::Other(why) => why,
+        })
+    }
+}
+
+/// A connection to a database.
+pub(crate) trait Sql {
+    /// Runs one statement; how many rows it changed.
+    fn run(&mut self, statement: &str, values: &[Value]) -> Result<u64, SqlError>;
+
+    /// The rows of one statement.
+    fn rows(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, SqlError>;
+
+    /// Runs several statements, which have no parameters.
+    fn batch(&mut self, statements: &str) -> Result<(), SqlError>;
+
+    /// Begins a transaction that will write.
+    fn begin(&mut self) -> Result<(), SqlError>;
+
+    /// Whether this table is there.
+    fn has_table(&mut self, name: &str) -> Result<bool, SqlError>;
+
+    /// Makes sure that nobody else changes the schema until the transaction ends.
+    fn lock_schema(&mut self) -> Result<(), SqlError>;
+
+    /// The statements of a migration in this database's words.
+    fn words(&self, statements: &str) -> String;
+
+    /// Gives room that deleted documents took back to the system, as far as that is the user's task.
+    fn shrink(&mut self) -> Result<(), SqlError>;
+}
