@@ -6,6 +6,7 @@
 
 mod counters;
 mod cpu;
+pub mod hotspots;
 mod scope;
 
 use std::collections::BTreeMap;

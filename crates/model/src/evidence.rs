@@ -156,7 +156,8 @@ pub enum HotSpotClass {
     Copy,
     /// Entering and leaving the kernel.
     Syscall,
-    /// Receiving in softirqs: NAPI, GRO, IP and netfilter.
+    /// The network stack below TCP, most of which runs in softirqs: NAPI, GRO, IP, UDP, netfilter,
+    /// queues.
     Softirq,
     /// TCP and its sockets.
     Tcp,

@@ -9,6 +9,7 @@ pub mod machine;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;
+pub mod perf;
 pub mod privilege;
 pub mod procfs;
 pub mod route;

@@ -29,10 +29,12 @@ pub fn cores(text: &str) -> Vec<CoreTicks> {
 }
 
 fn core(line: &str) -> Option<CoreTicks> {
-    let mut words = line.strip_prefix("cpu")?.split_whitespace();
-    let cpu = words.next()?.parse().ok()?;
+    // The first line is the sum of all, `cpu` without a number.
+    let (cpu, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
+    let cpu = cpu.parse().ok()?;
     // A kernel too old for a column has not counted it.
-    let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+    let ticks = ticks.split_whitespace();
+    let ticks: Vec<u64> = ticks.map_while(|word| word.parse().ok()).collect();
     let at = |i: usize| ticks.get(i).copied().unwrap_or_default();
     (ticks.len() >= 4).then(|| CoreTicks {
         cpu,

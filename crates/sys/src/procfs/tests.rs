@@ -106,6 +106,23 @@ fn time_that_a_thread_spends_is_counted() {
 }
 
 #[test]
+fn the_sum_of_all_processors_is_no_processor() {
+    let text = "cpu  33 2 20 300 4 1 5 6 0 0\ncpu0 10 1 9 100 2 0 3 4 0 0\ncpu7 23 1 11 200 2 1 2 2 0 0\nintr 5\n";
+    let read = cores(text);
+    assert_eq!(read.iter().map(|c| c.cpu).collect::<Vec<_>>(), [0, 7]);
+    let first = CoreTicks {
+        cpu: 0,
+        user: 11,
+        system: 9,
+        idle: 102,
+        irq: 0,
+        softirq: 3,
+        steal: 4,
+    };
+    assert_eq!(read[0], first);
+}
+
+#[test]
 fn interrupts_of_a_virtual_network_card() {
     let text = "           CPU0       CPU1       \n\
         \x2038:          0      50128 PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0\n\
