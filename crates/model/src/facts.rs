@@ -71,6 +71,27 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
+    /// The same without what moves by itself: interrupts that came, the age of a handshake, signal and
+    /// rates of a radio. Of two hosts' facts taken one after the other, these are equal if nothing has
+    /// changed.
+    pub fn settled(&self) -> Self {
+        let mut facts = self.clone();
+        for layer in facts.path.iter_mut().flat_map(|path| &mut path.layers) {
+            for device in &mut layer.devices {
+                device.irqs = None;
+                device.wireless = device.wireless.take().map(|radio| WirelessFacts {
+                    frequency_mhz: radio.frequency_mhz,
+                    power_save: radio.power_save,
+                    ..WirelessFacts::default()
+                });
+            }
+            if let Some(tunnel) = &mut layer.tunnel {
+                tunnel.handshake_age_s = None;
+            }
+        }
+        facts
+    }
+
     /// The first number of a parameter.
     pub fn sysctl(&self, name: &str) -> Option<u64> {
         self.sysctls

@@ -2,7 +2,7 @@
 
 use model::{
     evidence::{Counters, Evidence, difference},
-    facts::{HostFacts, Machine},
+    facts::{DeviceFacts, HostFacts, IrqSpread, LayerFacts, Machine, PathFacts, TunnelFacts},
 };
 use proptest::prelude::*;
 
@@ -70,4 +70,33 @@ fn parameters_are_read_as_numbers() {
     assert_eq!(facts.sysctl_triple(&name), Some([4096, 131_072, 6_291_456]));
     assert_eq!(facts.sysctl(&name), Some(4096));
     assert_eq!(facts.sysctl("net.ipv4.tcp_sack"), None);
+}
+
+#[test]
+fn what_moves_by_itself_is_no_change() {
+    let facts = |interrupts, age, relay: &str| HostFacts {
+        path: Some(PathFacts {
+            toward: [10, 9, 0, 1].into(),
+            layers: vec![LayerFacts {
+                toward: [10, 9, 0, 1].into(),
+                route: None,
+                devices: vec![DeviceFacts {
+                    irqs: Some(IrqSpread {
+                        lines: 1,
+                        per_cpu: vec![interrupts],
+                    }),
+                    ..DeviceFacts::default()
+                }],
+                tunnel: Some(TunnelFacts {
+                    handshake_age_s: Some(age),
+                    relay: Some(relay.to_owned()),
+                    ..TunnelFacts::default()
+                }),
+            }],
+        }),
+        ..HostFacts::default()
+    };
+    let before = facts(5, 100, "a");
+    assert_eq!(before.settled(), facts(9, 4, "a").settled());
+    assert_ne!(before.settled(), facts(5, 100, "b").settled());
 }

@@ -97,5 +97,5 @@ pub(crate) fn facts_after(
 }
 
 fn changed(before: &HostFacts, after: HostFacts) -> Option<HostFacts> {
-    (*before != after).then_some(after)
+    (before.settled() != after.settled()).then_some(after)
 }
