@@ -167,13 +167,13 @@ fn value(figure: &Figure) -> String {
     )
 }
 
-struct Unit {
-    name: &'static str,
-    print: fn(f64) -> String,
+pub(crate) struct Unit {
+    pub(crate) name: &'static str,
+    pub(crate) print: fn(f64) -> String,
 }
 
 /// How a figure is printed, by the unit at the end of its name.
-fn unit(kind: &str) -> Unit {
+pub(crate) fn unit(kind: &str) -> Unit {
     match kind.rsplit('_').next() {
         Some("bps") => Unit {
             name: " Mbit/s",
