@@ -49,57 +49,8 @@ fn by_key(samples: &[Sample]) -> BTreeMap<&Key, Vec<&Sample>> {
 fn points(samples: &[&Sample], kind: &str) -> Vec<(f64, f64)> {
     samples
         .iter()
-        .filter_map(|s| Some((s.at_us as f64 / 1e6, value(s, kind)?)))
+        .filter_map(|s| Some((s.at_us as f64 / 1e6, s.value(kind)?)))
         .collect()
-}
-
-/// The value of a figure in a sample.
-pub(crate) fn value(sample: &Sample, kind: &str) -> Option<f64> {
-    let tcp = sample.tcp.as_ref();
-    let udp = sample.udp.as_ref();
-    let probes = sample.probes.as_ref();
-    let short = sample.short.as_ref();
-    match kind {
-        "goodput_bps" => tcp.map(|t| t.goodput_bps),
-        "capacity_bps" => sample.capacity_bps,
-        "udp_lost" => udp.map(|u| u.lost),
-        "udp_reordered" => udp.map(|u| u.reordered as f64 / u.received.max(1) as f64),
-        "udp_jitter_us" => udp?.jitter_us,
-        "retransmitted" => {
-            let flows = &tcp?.flows;
-            let shares: Vec<f64> = flows.iter().filter_map(|f| f.retransmitted).collect();
-            stats::mean(&shares)
-        }
-        "rtt_p50_us" => probes?.p50_us,
-        "rtt_p95_us" => probes?.p95_us,
-        "rtt_p99_us" => probes?.p99_us,
-        "probe_lost" => probes.map(|p| p.lost),
-        "tcp_rtt_p50_us" => {
-            let rtts: Vec<f64> = tcp?.flows.iter().filter_map(|f| f.rtt_p50_us).collect();
-            stats::median(&rtts)
-        }
-        "complete_p50_us" => short?.complete_p50_us,
-        "complete_p95_us" => short?.complete_p95_us,
-        "pmtu_bytes" => {
-            let pmtu = sample.pmtu.as_ref()?;
-            pmtu.up.zip(pmtu.down).map(|(u, d)| f64::from(u.min(d)))
-        }
-        "near_cpu_s_per_gb" => cpu_per_gb(sample.near.as_ref(), tcp?.bytes),
-        "far_cpu_s_per_gb" => cpu_per_gb(sample.far.as_ref(), tcp?.bytes),
-        _ => None,
-    }
-}
-
-/// Processor time of the whole host for each 10^9 bytes of payload.
-fn cpu_per_gb(evidence: Option<&model::evidence::Evidence>, bytes: u64) -> Option<f64> {
-    let evidence = evidence?;
-    let cores = &evidence.cpu.as_ref()?.cores;
-    if cores.is_empty() || bytes == 0 {
-        return None;
-    }
-    let busy: f64 = cores.iter().map(|c| 1.0 - c.idle).sum();
-    let seconds = busy * evidence.interval_us as f64 / 1e6;
-    Some(seconds / (bytes as f64 / 1e9))
 }
 
 /// Largest value a figure can have: 1 for shares.
@@ -182,7 +133,7 @@ fn ratio(
     let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
         samples
             .iter()
-            .filter_map(|s| Some((s.block, value(s, kind)?)))
+            .filter_map(|s| Some((s.block, s.value(kind)?)))
             .collect()
     };
     let (above, below) = (values(above), values(below));

@@ -9,7 +9,7 @@ impl Sample {
     pub fn value(&self, kind: &str) -> Option<f64> {
         let flows = || self.tcp.as_ref().map(|tcp| tcp.flows.as_slice());
         match kind {
-            "goodput_bps" => self.goodput_bps(),
+            "goodput_bps" => self.tcp.as_ref().map(|tcp| tcp.goodput_bps),
             "capacity_bps" => self.capacity_bps,
             "udp_lost" => Some(self.udp?.lost),
             "udp_reordered" => self.udp_share(|udp| udp.reordered),
@@ -33,11 +33,6 @@ impl Sample {
         }
     }
 
-    fn goodput_bps(&self) -> Option<f64> {
-        let tcp = self.tcp.as_ref().map(|tcp| tcp.goodput_bps);
-        tcp.or_else(|| self.udp.map(|udp| udp.received_bps))
-    }
-
     fn udp_share(&self, count: impl Fn(&super::Udp) -> u64) -> Option<f64> {
         let udp = self.udp.as_ref().filter(|udp| udp.received > 0)?;
         Some(count(udp) as f64 / udp.received as f64)
@@ -46,11 +41,9 @@ impl Sample {
     /// The smaller of the two directions.
     fn pmtu_bytes(&self) -> Option<f64> {
         let pmtu = self.pmtu.as_ref()?;
-        [pmtu.up, pmtu.down]
-            .into_iter()
-            .flatten()
-            .min()
-            .map(f64::from)
+        pmtu.up
+            .zip(pmtu.down)
+            .map(|(up, down)| f64::from(up.min(down)))
     }
 
     /// Payload that arrived in the whole sample.
@@ -63,13 +56,12 @@ impl Sample {
     /// is in it.
     fn cpu_s_per_gb(&self, evidence: Option<&Evidence>) -> Option<f64> {
         let evidence = evidence?;
-        let busy: f64 = evidence
+        let cores = &evidence
             .cpu
-            .as_ref()?
-            .cores
-            .iter()
-            .map(|c| 1.0 - c.idle)
-            .sum();
+            .as_ref()
+            .filter(|cpu| !cpu.cores.is_empty())?
+            .cores;
+        let busy: f64 = cores.iter().map(|c| 1.0 - c.idle).sum();
         let bytes = self.bytes().filter(|&bytes| bytes > 0)?;
         Some(busy * evidence.interval_us as f64 / 1e6 / (bytes as f64 / 1e9))
     }
