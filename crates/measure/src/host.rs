@@ -4,9 +4,13 @@ use std::net::IpAddr;
 
 use model::{evidence::Evidence, facts::HostFacts};
 
-/// Facts of this host as seen towards an address.
-pub(crate) fn facts(_toward: Option<IpAddr>) -> HostFacts {
-    HostFacts::default()
+use crate::evidence::{Scope, Snapshot};
+
+/// Facts of this host as seen towards an address, and what its counters are to be taken of.
+pub(crate) fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
+    let facts = crate::facts::collect(toward);
+    let scope = Scope::of(&facts);
+    (facts, scope)
 }
 
 /// Congestion controls that sockets of this process can have, by the kernel's list.
@@ -24,17 +28,21 @@ pub(crate) fn congestion() -> Vec<String> {
 
 /// Counters at one moment.
 pub(crate) struct Mark {
-    _toward: IpAddr,
+    scope: Scope,
+    before: Snapshot,
 }
 
 impl Mark {
     /// Reads the counters.
-    pub(crate) fn now(toward: IpAddr) -> Self {
-        Self { _toward: toward }
+    pub(crate) fn now(scope: &Scope) -> Self {
+        Self {
+            scope: scope.clone(),
+            before: Snapshot::take(scope),
+        }
     }
 
     /// What they did since.
     pub(crate) fn evidence(self) -> Evidence {
-        Evidence::default()
+        self.before.until(&Snapshot::take(&self.scope))
     }
 }

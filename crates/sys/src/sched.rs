@@ -33,7 +33,6 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
 /// one, which makes its system calls several times cheaper.
 pub fn confine(command: &mut Command, cpu: Option<usize>) {
     let parent = rustix::process::getpid();
-    command.process_group(0);
     // SAFETY: between fork and exec only system calls without allocation are made.
     unsafe {
         command.pre_exec(move || {
@@ -41,6 +40,11 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
             if rustix::process::getppid() != Some(parent) {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
+            // A session of its own is also a group of its own, and in kernels that share processors
+            // between sessions (sched(7), autogroup) can be told to stand back. Without that, a guest
+            // and its user process, which wake each other all the time, starve all else.
+            rustix::process::setsid()?;
+            stand_back();
             if let Some(cpu) = cpu {
                 let mut set = CpuSet::new();
                 set.set(cpu);
@@ -48,6 +52,15 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
             }
             Ok(())
         });
+    }
+}
+
+/// Gives the session of the calling process the least share of the processors. Kernels without
+/// autogroups have no such file, and go by the niceness of each process.
+fn stand_back() {
+    use rustix::fs::{Mode, OFlags, open};
+    if let Ok(file) = open(c"/proc/self/autogroup", OFlags::WRONLY, Mode::empty()) {
+        let _ = rustix::io::write(&file, b"19");
     }
 }
 

@@ -23,6 +23,7 @@ use super::{
     steps, summary, validity,
 };
 use crate::{
+    evidence::Scope,
     far::{Far, FarError},
     host,
 };
@@ -106,6 +107,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) zero: Instant,
     pub(crate) plan: &'a Plan,
     pub(crate) cancel: &'a AtomicBool,
+    /// What this host's counters are taken of.
+    pub(crate) scope: Scope,
     /// Median idle round trip of a layer, µs.
     pub(crate) idle_us: HashMap<LayerAddress, f64>,
     /// UDP payload that a layer carries in a direction, bit/s.
@@ -172,7 +175,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     let mut far = Far::connect(start.control, start.key, start.program)?;
     let mut notes = Vec::new();
     let layers = layers(&start, &mut notes);
-    let near_facts = host::facts(start.targets.last().map(|t| t.far));
+    let (near_facts, scope) = host::facts(start.targets.last().map(|t| t.far));
     let own = layers.last().map(|l| l.near);
     let far_facts = far.facts(own)?;
     let seed = start.plan.seed.unwrap_or(start.seed);
@@ -210,6 +213,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         zero,
         plan: start.plan,
         cancel: start.cancel,
+        scope,
         idle_us: HashMap::new(),
         capacity: HashMap::new(),
         pmtu: HashMap::new(),

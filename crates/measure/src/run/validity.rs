@@ -89,7 +89,7 @@ pub(crate) fn facts_after(
     targets: &[Target],
     own: Option<IpAddr>,
 ) {
-    let near = host::facts(targets.last().map(|t| t.far));
+    let (near, _) = host::facts(targets.last().map(|t| t.far));
     run.near.facts_after = changed(&run.near.facts, near);
     if let Ok(far) = bench.far.facts(own) {
         run.far.facts_after = changed(&run.far.facts, far);

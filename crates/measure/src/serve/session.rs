@@ -13,7 +13,7 @@ use traffic::wire::{
 };
 
 use super::{Event, Shared, agreement::Agreement};
-use crate::host;
+use crate::{evidence::Scope, host};
 
 /// How long a client may be silent. It sends a ping more often than this.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,6 +59,8 @@ struct Session {
     peer: SocketAddr,
     shared: Arc<Shared>,
     agreements: HashMap<Token, Agreement>,
+    /// What counters are taken of: found out when the facts were asked for.
+    scope: Scope,
     mark: Option<host::Mark>,
     /// Bytes it has moved in loads that are over.
     bytes: u64,
@@ -80,6 +82,7 @@ impl Session {
             peer,
             shared,
             agreements: HashMap::new(),
+            scope: Scope::default(),
             mark: None,
             bytes: 0,
         }
@@ -106,13 +109,16 @@ impl Session {
     fn reply(&mut self, request: Request) -> Reply {
         let result = match request {
             Request::Hello { .. } => Ok(Reply::Welcome(self.welcome())),
-            Request::Facts { toward } => Ok(Reply::Facts {
-                facts: Box::new(host::facts(Some(
-                    toward.unwrap_or(self.peer.ip().to_canonical()),
-                ))),
-            }),
+            Request::Facts { toward } => {
+                let toward = toward.unwrap_or(self.peer.ip().to_canonical());
+                let (facts, scope) = host::facts(Some(toward));
+                self.scope = scope;
+                Ok(Reply::Facts {
+                    facts: Box::new(facts),
+                })
+            }
             Request::Mark => {
-                self.mark = Some(host::Mark::now(self.peer.ip().to_canonical()));
+                self.mark = Some(host::Mark::now(&self.scope));
                 Ok(Reply::Done)
             }
             Request::Evidence => self.evidence(),

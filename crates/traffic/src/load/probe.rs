@@ -1,5 +1,5 @@
 //! Latency probes over a socket whose address is proved: sent on a grid of time, answered by the
-//! far end, timed by the kernel where it says when a datagram came in.
+//! far end, timed by the kernel where it says when a datagram left and came in.
 
 use std::{
     io,
@@ -15,6 +15,7 @@ use std::{
 use sys::{
     clock::{self, Instant},
     socket::Batch,
+    timestamp::{Stage, Stamped},
 };
 
 use crate::{
@@ -31,7 +32,7 @@ const LATE: usize = 512;
 /// Running probes.
 pub struct Probing {
     stopped: Arc<AtomicBool>,
-    shared: Arc<Mutex<Vec<Probe>>>,
+    shared: Arc<Mutex<Vec<Slot>>>,
     sender: JoinHandle<()>,
     receiver: JoinHandle<()>,
 }
@@ -43,6 +44,34 @@ pub struct Probe {
     pub sent: Instant,
     /// Round trip without the time at the far end, ns; absent = no answer so far.
     pub rtt_ns: Option<u64>,
+    /// Whether the kernel said when it was sent; else this program's clock did.
+    pub stamped: bool,
+}
+
+/// What is known of a probe so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// By this program's clock, right before the call, ns.
+    called_ns: u64,
+    /// By the kernel, when the datagram left for the device's queue, ns.
+    queued_ns: Option<u64>,
+    /// When the answer came in, by the kernel, ns.
+    came_ns: Option<u64>,
+    /// How long the far end had it, ns.
+    held_ns: u64,
+}
+
+impl Slot {
+    fn probe(&self) -> Probe {
+        let sent_ns = self.queued_ns.unwrap_or(self.called_ns);
+        Probe {
+            sent: Instant(sent_ns),
+            rtt_ns: self
+                .came_ns
+                .map(|came| came.saturating_sub(sent_ns).saturating_sub(self.held_ns)),
+            stamped: self.queued_ns.is_some(),
+        }
+    }
 }
 
 impl Probing {
@@ -55,7 +84,7 @@ impl Probing {
         let receiving = socket.try_clone()?;
         let (told, probes, done) = (stopped.clone(), shared.clone(), ended.clone());
         let sender = spawn("probe", move || {
-            send(&socket, every, &told, &probes);
+            send(socket, every, &told, &probes);
             done.store(true, Ordering::Relaxed);
         })?;
         let probes = shared.clone();
@@ -70,7 +99,7 @@ impl Probing {
 
     /// The probes so far.
     pub fn so_far(&self) -> Vec<Probe> {
-        lock(&self.shared).clone()
+        lock(&self.shared).iter().map(Slot::probe).collect()
     }
 
     /// Ends it, waits for late answers, and returns all probes.
@@ -78,39 +107,60 @@ impl Probing {
         self.stopped.store(true, Ordering::Relaxed);
         let _ = self.sender.join();
         let _ = self.receiver.join();
-        std::mem::take(&mut *lock(&self.shared))
+        lock(&self.shared).iter().map(Slot::probe).collect()
     }
 }
 
-fn lock(probes: &Mutex<Vec<Probe>>) -> std::sync::MutexGuard<'_, Vec<Probe>> {
+fn lock(probes: &Mutex<Vec<Slot>>) -> std::sync::MutexGuard<'_, Vec<Slot>> {
     probes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn send(socket: &UdpSocket, every: Duration, stopped: &AtomicBool, probes: &Mutex<Vec<Probe>>) {
+fn send(socket: UdpSocket, every: Duration, stopped: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
+    let mut stamped = Stamped::new(socket);
+    let offset = clock::realtime_offset();
+    // Numbers of the probes by the numbers of the kernel's stamps: one that could not be sent has none.
+    let mut numbers = Vec::new();
     let mut next = Instant::now();
     while !stopped.load(Ordering::Relaxed) {
         next.wait();
         let mut bytes = [0; PROBE];
         let number = {
             let mut probes = lock(probes);
-            probes.push(Probe {
-                sent: Instant::now(),
-                rtt_ns: None,
-            });
-            probes.len() as u32 - 1
+            probes.push(Slot::default());
+            probes.len() - 1
         };
-        Datagram::Probe { number }.write(&mut bytes);
-        // Read after the work and right before the call.
-        let sent = Instant::now();
-        lock(probes)[number as usize].sent = sent;
+        Datagram::Probe {
+            number: number as u32,
+        }
+        .write(&mut bytes);
+        let called = Instant::now();
         // A full queue of the own device loses the probe, as it would lose any datagram.
-        let _ = socket.send(&bytes);
+        if stamped.send(&bytes).is_ok() {
+            numbers.push(number);
+        }
+        lock(probes)[number].called_ns = called.0;
+        take_stamps(&mut stamped, &numbers, offset, probes);
         let missed = Instant::now().since(next).max(0) as u128 / every.as_nanos().max(1);
         next = next.after(every * (missed as u32 + 1));
     }
+    take_stamps(&mut stamped, &numbers, offset, probes);
 }
 
-fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Probe>>) {
+fn take_stamps(stamped: &mut Stamped, numbers: &[usize], offset: u64, probes: &Mutex<Vec<Slot>>) {
+    let mut stamps = Vec::new();
+    if stamped.transmitted(&mut stamps).is_err() {
+        return;
+    }
+    let mut probes = lock(probes);
+    for stamp in stamps.iter().filter(|s| s.stage == Stage::Queued) {
+        let number = numbers.get(stamp.id as usize);
+        if let Some(slot) = number.and_then(|n| probes.get_mut(*n)) {
+            slot.queued_ns = Some(stamp.at_ns.saturating_sub(offset));
+        }
+    }
+}
+
+fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
     let mut batch = Batch::new(1, PROBE);
     let offset = clock::realtime_offset();
     let mut deadline = None;
@@ -131,28 +181,28 @@ fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Probe>>) {
             let now = Instant::now();
             let probes = lock(probes);
             let until = *deadline.get_or_insert_with(|| now.after(patience(&probes)));
-            if now >= until || late(&probes).all(|p| p.rtt_ns.is_some()) {
+            if now >= until || late(&probes).all(|s| s.came_ns.is_some()) {
                 return;
             }
         }
     }
 }
 
-fn late(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
+fn late(probes: &[Slot]) -> impl Iterator<Item = &Slot> {
     probes.iter().rev().take(LATE)
 }
 
-fn patience(probes: &[Probe]) -> Duration {
-    let longest = late(probes).filter_map(|p| p.rtt_ns).max().unwrap_or(0);
-    Duration::from_nanos(3 * longest).clamp(PATIENCE[0], PATIENCE[1])
+fn patience(probes: &[Slot]) -> Duration {
+    let longest = late(probes).filter_map(|s| s.probe().rtt_ns).max();
+    Duration::from_nanos(3 * longest.unwrap_or(0)).clamp(PATIENCE[0], PATIENCE[1])
 }
 
 /// The first answer to a number counts.
-fn take(probes: &mut [Probe], number: u32, at_ns: u64, held_ns: u32) {
-    if let Some(probe) = probes.get_mut(number as usize)
-        && probe.rtt_ns.is_none()
+fn take(probes: &mut [Slot], number: u32, at_ns: u64, held_ns: u32) {
+    if let Some(slot) = probes.get_mut(number as usize)
+        && slot.came_ns.is_none()
     {
-        let whole = at_ns.saturating_sub(probe.sent.0);
-        probe.rtt_ns = Some(whole.saturating_sub(u64::from(held_ns)));
+        slot.came_ns = Some(at_ns);
+        slot.held_ns = u64::from(held_ns);
     }
 }

@@ -135,7 +135,7 @@ pub(crate) fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Pr
         p50_us: stats::median(&rtts),
         p95_us: percentile(95.0, ENOUGH_95),
         p99_us: percentile(99.0, ENOUGH_99),
-        kernel_times: true,
+        kernel_times: !counted.is_empty() && counted.iter().all(|p| p.stamped),
         series: Some(series),
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         .map(|d| open(bench, task, *d, *flows as u16, span))
         .collect::<Result<Vec<_>, _>>()?;
     bench.far.mark()?;
-    let mark = host::Mark::now(task.layer.far);
+    let mark = host::Mark::now(&bench.scope);
     let zero = Instant::now();
     for half in &mut halves {
         begin(bench, half, span)?;

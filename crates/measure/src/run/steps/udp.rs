@@ -64,7 +64,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     let beside = probes::start(bench, &task.layer)?;
     let span = Duration::from_secs_f64(task.step.duration_s);
     bench.far.mark()?;
-    let mark = host::Mark::now(task.layer.far);
+    let mark = host::Mark::now(&bench.scope);
     let offer = Offer {
         direction: *direction,
         rate_bps: *rate_bps,
