@@ -17,10 +17,11 @@ use measure::{
 };
 use model::{
     cell::{Cell, Tunnel, TunnelAt},
-    job::{self, MeasureOutput},
+    job::{self, MeasureOutput, QueueTruth},
     row::Layer,
+    run::Series,
 };
-use sys::clock::Instant;
+use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
 use traffic::wire::{Key, PORT, message::Limits};
 
@@ -50,18 +51,67 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
         lab: engine.guest,
         cancel: &AtomicBool::new(false),
     };
+    let watching = watch_queues(bed.clone(), stop.clone())?;
     let run = bed
         .client()
         .ns
         .run(|| measure(start, &mut |_| {}))?
         .map_err(|e| anyhow!("{e}"));
     stop.store(true, Ordering::Relaxed);
+    let truth = watching.join().unwrap_or_default();
     let _ = server.join();
     let _ = flows::finish(running);
     Ok(MeasureOutput {
         error: None,
         run: Some(Box::new(run?)),
+        truth,
     })
+}
+
+/// From one look at the queues to the next.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Looks at the bottlenecks' queues until told to stop.
+fn watch_queues(
+    bed: Arc<Testbed>,
+    stop: Arc<AtomicBool>,
+) -> anyhow::Result<std::thread::JoinHandle<Vec<QueueTruth>>> {
+    let mut queues = Vec::new();
+    for queue in bed.queues.iter().filter(|q| q.place == "bottleneck") {
+        let nl = bed.hosts[queue.host].ns.route()?;
+        let reader = StatsReader::of_handle(nl, queue.device, queue.handle);
+        queues.push((queue.direction, queue.rate_bps, reader, Vec::new()));
+    }
+    let zero = Instant::now();
+    Ok(std::thread::Builder::new().spawn(move || {
+        let _ = sys::sched::set_timer_slack(1);
+        let mut at_us = Vec::new();
+        let mut next = zero;
+        while !stop.load(Ordering::Relaxed) {
+            next.wait();
+            at_us.push(next.since(zero) / 1000);
+            for (_, _, reader, values) in &mut queues {
+                let stats = reader.read().ok();
+                values.push(stats.map(|s| u64::from(s.backlog_bytes)));
+            }
+            next = next.after(LOOK);
+        }
+        queues
+            .into_iter()
+            .map(|(direction, rate_bps, _, values)| {
+                let mut series = Series {
+                    at_us: at_us.clone(),
+                    ..Series::default()
+                };
+                series.push("backlog_bytes", values);
+                QueueTruth {
+                    direction,
+                    rate_bps,
+                    series,
+                }
+            })
+            .collect()
+    })?)
 }
 
 /// The cell with its cross traffic only, which lasts as long as the plan does.
@@ -144,6 +194,7 @@ fn watchdog(engine: Engine<'_>, limit: Duration) {
         let output = MeasureOutput {
             error: Some(format!("still measuring after {limit:?} of virtual time")),
             run: None,
+            truth: Vec::new(),
         };
         if let Ok(bytes) = serde_json::to_vec(&output) {
             let _ = sys::boot::write_whole(&file, &bytes);

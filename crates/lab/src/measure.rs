@@ -3,7 +3,7 @@
 use std::fs;
 
 use model::{
-    job::{Job, Measure, MeasureOutput, OUTPUT_FILE},
+    job::{Job, Measure, MeasureOutput, OUTPUT_FILE, QueueTruth},
     run::Run,
 };
 
@@ -18,6 +18,8 @@ use crate::{
 pub struct Measured {
     /// The run.
     pub run: Run,
+    /// The bottlenecks' queues, which no host could see.
+    pub truth: Vec<QueueTruth>,
     /// BLAKE3 over the run as the guest wrote it, in hex.
     pub digest: String,
     /// What it cost.
@@ -38,8 +40,13 @@ pub fn run(boot: Boot<'_>, job: &Measure) -> Result<Measured, LabError> {
             serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
         let digest = blake3::hash(&text).to_hex().to_string();
         match output {
-            MeasureOutput { run: Some(run), .. } => Ok(Measured {
+            MeasureOutput {
+                run: Some(run),
+                truth,
+                ..
+            } => Ok(Measured {
                 run: *run,
+                truth,
                 digest,
                 cost,
             }),

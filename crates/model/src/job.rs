@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{cell::Cell, plan::Plan, run::Run};
+use crate::{
+    cell::{Cell, Direction},
+    plan::Plan,
+    run::{Run, Series},
+};
 
 /// The job, in the cell's folder.
 pub const JOB_FILE: &str = "job.json";
@@ -51,6 +55,20 @@ pub struct MeasureOutput {
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Box<Run>>,
+    /// What no measuring host could see: the bottlenecks' queues, with the run's start as zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truth: Vec<QueueTruth>,
+}
+
+/// The queue of a bottleneck over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueueTruth {
+    /// Direction of the packets in it.
+    pub direction: Direction,
+    /// Rate at which it drains, bit/s.
+    pub rate_bps: Option<u64>,
+    /// Column `backlog_bytes`.
+    pub series: Series,
 }
 
 /// Programs to run on the nodes of a path.

@@ -164,7 +164,12 @@ impl Bench<'_> {
 
     /// µs since the run started.
     pub(crate) fn at_us(&self) -> u64 {
-        (Instant::now().since(self.zero).max(0) / 1000) as u64
+        self.us_at(Instant::now())
+    }
+
+    /// A point in time, µs since the run started.
+    pub(crate) fn us_at(&self, at: Instant) -> u64 {
+        (at.since(self.zero).max(0) / 1000) as u64
     }
 }
 

@@ -127,6 +127,9 @@ pub struct Sample {
     pub at_us: u64,
     /// How long it took, µs.
     pub took_us: u64,
+    /// Start of the load, µs after the run's start: zero of the times in its series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_at_us: Option<u64>,
     /// Whether it counts.
     pub valid: bool,
     /// Why not.

@@ -16,6 +16,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     let mut sample = blank(bench, key);
     let beside = probes::start(bench, &task.layer)?;
     let zero = Instant::now();
+    sample.load_at_us = Some(bench.us_at(zero));
     let span = Duration::from_secs_f64(task.step.duration_s);
     bench.watch(span, || {
         let (rtt_us, lost) = beside.live();

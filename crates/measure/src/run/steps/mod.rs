@@ -46,6 +46,7 @@ pub(crate) fn blank(bench: &Bench<'_>, key: Key) -> Sample {
         block: 0,
         at_us: bench.at_us(),
         took_us: 0,
+        load_at_us: None,
         valid: true,
         invalid: Vec::new(),
         tcp: None,

@@ -47,7 +47,7 @@ pub(crate) fn run(
     let beside = probes::start(bench, &task.layer)?;
     let token = bench.far.open(order)?;
     bench.far.mark()?;
-    let mark = host::Mark::now(task.layer.far);
+    let mark = host::Mark::now(&bench.scope);
     let terms = Terms {
         bytes,
         patience: PATIENCE,

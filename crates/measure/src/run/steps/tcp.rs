@@ -103,6 +103,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         judge(sample, task.cc.as_deref(), &tcp, &sent, &received);
         let _ = direction;
         sample.tcp = Some(tcp);
+        sample.load_at_us = Some(bench.us_at(zero));
         sample.probes = probes.clone();
         sample.near = Some(near.clone());
         sample.far = Some(far.clone());

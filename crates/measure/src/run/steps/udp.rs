@@ -75,6 +75,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     sample.near = Some(mark.evidence());
     sample.far = Some(bench.far.evidence()?);
     sample.udp = Some(became.udp);
+    sample.load_at_us = Some(bench.us_at(became.zero));
     sample.probes = beside.finish(bench, became.zero, [0, span.as_micros() as i64])?;
     Ok(vec![sample])
 }
