@@ -108,6 +108,7 @@ mod tests {
             block: 0,
             at_us: 0,
             took_us: 0,
+            load_at_us: None,
             valid: true,
             invalid: Vec::new(),
             tcp: None,
