@@ -271,6 +271,7 @@ impl Composer<'_> {
             block: 0,
             at_us: self.at_us,
             took_us,
+            load_at_us: None,
             valid: true,
             invalid: Vec::new(),
             tcp: None,
