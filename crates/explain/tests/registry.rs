@@ -47,5 +47,19 @@ fn the_truth_of_a_lab_is_out_of_reach() {
     let manifest: toml::Table = include_str!("../Cargo.toml").parse().unwrap();
     let depends = manifest["dependencies"].as_table().unwrap();
     let names: BTreeSet<&str> = depends.keys().map(String::as_str).collect();
-    assert_eq!(names, BTreeSet::from(["model", "serde", "stats"]));
+    assert_eq!(names, BTreeSet::from(["model", "serde", "stats", "toml"]));
+}
+
+#[test]
+fn the_page_of_the_models_is_current() {
+    let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/models.md"));
+    let page = explain::published::page();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/models.md is old: run with UPDATE_DOCS=1"
+    );
 }

@@ -1,6 +1,12 @@
 //! `pathtwin explain`.
 
-use std::{io::Read, path::PathBuf, process::ExitCode};
+mod corpus;
+
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -21,7 +27,10 @@ Each cause has a page in docs/causes/.
 Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use or not a Run.")]
 pub(crate) struct Explain {
     /// The Run, as `measure --output json` writes it; - is standard input
-    run: PathBuf,
+    #[arg(required_unless_present = "corpus", conflicts_with = "corpus")]
+    run: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "For --corpus")]
+    corpus: corpus::Corpus,
     /// Say in full what was ruled out and what cannot be told
     #[arg(long)]
     all: bool,
@@ -66,11 +75,20 @@ enum Form {
 }
 
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
-    let text = read(&arguments.run)?;
+    if let Some(dir) = &arguments.corpus.corpus {
+        let score = ::explain::corpus::score(&corpus::judged(dir, &arguments.corpus)?);
+        match arguments.output {
+            Form::Text => output::print(::explain::corpus::markdown(&score).as_bytes())?,
+            Form::Json | Form::Jsonl => output::json(&score)?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let file = arguments.run.as_deref().unwrap_or(Path::new("-"));
+    let text = read(file)?;
     let run = Run::parse(&text)
-        .with_context(|| arguments.run.display().to_string())
+        .with_context(|| file.display().to_string())
         .map_err(|e| Failure::new(code::USE, e))?;
-    let findings = explain::judge(&run);
+    let findings = ::explain::judge(&run);
     match arguments.output {
         Form::Text => output::print(report::findings::text(&findings, arguments.all).as_bytes())?,
         Form::Json => output::json(&findings)?,
@@ -83,7 +101,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
     })
 }
 
-fn read(file: &PathBuf) -> Result<Vec<u8>, Failure> {
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = || {
         if file.as_os_str() == "-" {
             let mut text = Vec::new();

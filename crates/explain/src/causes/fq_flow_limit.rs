@@ -2,7 +2,7 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::drops::{MANY, drops};
+use super::drops::drops;
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
@@ -44,7 +44,7 @@ fn test(host: &Host) -> Verdict {
     if found.lost == 0.0 {
         return not("no flow went beyond the limit of an fq queue");
     }
-    if found.share.is_some_and(|s| s < MANY) {
+    if !found.explain() {
         return not(format!(
             "fq cut {:.0} packets, few against what TCP sent again",
             found.lost

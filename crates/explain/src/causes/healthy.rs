@@ -6,7 +6,7 @@ use super::{FULL, bufferbloat_remote::WARN_US, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::View,
+    view::{Load, View},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -29,6 +29,23 @@ pub(super) const CAUSE: Cause = Cause {
     sources: &["dslreports.com/faq/17930: grades by added delay"],
 };
 
+/// From this share on, a flow without any loss is only on its way.
+const GROWING: f64 = 0.5;
+
+/// Whether nothing held a load back but the time it had: on a long path the window grows for many
+/// seconds, and nothing was lost or limited meanwhile.
+fn still_growing(load: &Load) -> bool {
+    let none = |share: Option<f64>| share.is_some_and(|s| s < 0.05);
+    load.retransmits == Some(0.0)
+        && none(load.rwnd_limited)
+        && none(load.sndbuf_limited)
+        && none(load.app_limited)
+        && load.min_rtt_us.is_some_and(|rtt| rtt > LONG_US)
+}
+
+/// Round trip from which that takes longer than a short test, µs.
+const LONG_US: f64 = 50_000.0;
+
 fn test(view: &View) -> Verdict {
     let mut evidence = Vec::new();
     let mut words = Vec::new();
@@ -45,13 +62,21 @@ fn test(view: &View) -> Verdict {
                 Need::Sweep.settle(),
             );
         };
-        if filled < FULL {
+        let growing = filled >= GROWING && still_growing(&load);
+        certain &= !growing;
+        if growing {
+            words.push(format!(
+                "{} {name} and was still growing",
+                rate(load.goodput_bps)
+            ));
+        } else if filled < FULL {
             return not(format!(
                 "TCP {name} takes {} of what the path carries",
                 percent(filled)
             ));
+        } else {
+            words.push(format!("{} {name}", rate(load.goodput_bps)));
         }
-        words.push(format!("{} {name}", rate(load.goodput_bps)));
         evidence.push(
             figure(
                 &format!("share of the path used, {name}"),
@@ -77,5 +102,10 @@ fn test(view: &View) -> Verdict {
     }
     let says = format!("TCP gets {}, what the path carries", words.join(" and "));
     let both = words.len() == 2;
-    holds(Strength::of(&[certain, both]), says, evidence)
+    let strength = if certain {
+        Strength::of(&[true, both])
+    } else {
+        Strength::Weak
+    };
+    holds(strength, says, evidence)
 }

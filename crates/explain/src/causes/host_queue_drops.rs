@@ -2,10 +2,7 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{
-    FULL,
-    drops::{MANY, drops},
-};
+use super::{FULL, drops::drops};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
@@ -48,18 +45,6 @@ fn test(host: &Host) -> Verdict {
     let places = [
         ("softnet", &["dropped"][..], "softnet dropped"),
         (
-            "device",
-            &[
-                "rx_missed_errors",
-                "rx_missed",
-                "rx_fifo_errors",
-                "rx_no_buffer",
-                "rx_dropped",
-                "tx_dropped",
-            ][..],
-            "the card dropped",
-        ),
-        (
             "nic",
             &[
                 "rx_missed_errors",
@@ -85,7 +70,7 @@ fn test(host: &Host) -> Verdict {
             continue;
         };
         read = true;
-        if found.lost > 0.0 && found.share.is_none_or(|s| s >= MANY) {
+        if found.explain() {
             evidence.push(
                 figure(
                     &format!("packets {what} while TCP ran"),

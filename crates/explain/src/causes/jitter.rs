@@ -138,7 +138,7 @@ fn test(way: &Way) -> Verdict {
         "the delay varies by {} without load, next to nothing is lost, and cubic gets {} of {}",
         time(varies),
         rate(load.goodput_bps),
-        rate(sweep.capacity_bps)
+        rate(way.carries_bps().unwrap_or(sweep.capacity_bps))
     );
     let signs = [
         gain.is_some(),

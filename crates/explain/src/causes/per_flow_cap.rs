@@ -1,6 +1,9 @@
 //! Each flow gets a part of the line and no more.
 
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    row::Layer,
+};
 
 use super::rate;
 use crate::{
@@ -44,6 +47,14 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
+    // A tunnel is one flow to the network: that flows are limited shows beside it.
+    let way = &match way.view.layer {
+        Layer::Underlay => *way,
+        Layer::Tunnel => match way.below() {
+            Some(below) => below,
+            None => return unknown(Need::Below.missing(), Need::Below.settle()),
+        },
+    };
     let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };

@@ -63,7 +63,7 @@ fn test(way: &Way) -> Verdict {
     };
     let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
     let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
-    let slack = (3.0 * packet_us).max(300.0).max(0.3 * spread);
+    let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
     let added = rtt - idle.p50_us;
     if added > slack {
         return not(format!(
@@ -103,7 +103,7 @@ fn test(way: &Way) -> Verdict {
             "added to the round trip above the rate",
             Value::Us(added.max(0.0)),
         )
-        .against("no more than a few packets")
+        .against("no more than a packet")
         .of(&sweep.samples)
         .deciding(),
         figure("carried at most", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),

@@ -16,6 +16,8 @@ const LOW: f64 = 0.4;
 const HIGH: f64 = 2.5;
 /// Lost datagrams from which UDP's loss is a figure of its own.
 const ENOUGH: f64 = 5.0;
+/// From this share of the path on, TCP's losses may be those of a short queue that it filled itself.
+const OWN: f64 = 0.5;
 /// What another congestion control must gain to confirm.
 const GAIN: f64 = 1.5;
 
@@ -65,7 +67,8 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
+    let (Some(load), Some(sweep), Some(carries)) = (way.plain(), way.sweep(), way.carries_bps())
+    else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
@@ -84,7 +87,8 @@ fn test(way: &Way) -> Verdict {
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
         return not("no loss explains this goodput".to_owned());
     };
-    let (loss, from) = match loss(&sweep, &load, needed) {
+    let filled = way.filled(&load).unwrap_or(0.0);
+    let (loss, from) = match loss(&sweep, &load, needed, filled) {
         Ok(found) => found,
         Err(verdict) => return verdict,
     };
@@ -124,7 +128,7 @@ fn test(way: &Way) -> Verdict {
                 .against("at least 1.5")
                 .of(&bbr.samples),
         );
-        if let Some(best) = models::bbr_bps(loss, sweep.capacity_bps) {
+        if let Some(best) = models::bbr_bps(loss, carries) {
             evidence.push(figure("bbr by the model", Value::Bps(best)).by("(1 - p) * capacity"));
         }
     }
@@ -135,7 +139,7 @@ fn test(way: &Way) -> Verdict {
         load.cc,
         rate(model),
         rate(load.goodput_bps),
-        rate(sweep.capacity_bps)
+        rate(carries)
     );
     let scales = way.many().is_some_and(|m| {
         let times = f64::from(m.flows) / f64::from(load.flows);
@@ -168,7 +172,7 @@ enum From {
 
 /// The loss that is not the own queue's, or why there is none. `needed` is the loss that would
 /// explain the goodput.
-fn loss(sweep: &Sweep, load: &Load, needed: f64) -> Result<(f64, From), Verdict> {
+fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, From), Verdict> {
     let below = &sweep.below;
     let (_, most) = below.interval();
     if below.lost >= ENOUGH {
@@ -184,6 +188,15 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64) -> Result<(f64, From), Verdict>
         )));
     }
     match load.lost() {
+        Some(lost) if lost > 0.0 && filled > OWN => Err(unknown(
+            format!(
+                "TCP loses {} at {} of what the path carries, where it may be its own queue's overflow, \
+                 and UDP was too short to tell",
+                percent(lost),
+                percent(filled)
+            ),
+            "UDP for a minute at half of what the path carries",
+        )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
         Some(lost) if lost > 0.0 => Err(not(format!(
             "TCP loses {}, UDP below what the path carries at most {}: TCP's losses are of its own making",
@@ -236,7 +249,11 @@ fn evidence(
             time(rtt)
         )),
         figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
-        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(
+            "what the path carries",
+            Value::Bps(way.carries_bps().unwrap_or(0.0)),
+        )
+        .of(&sweep.samples),
     ];
     if let Some(added) = way.inflation_us(load) {
         list.push(

@@ -39,22 +39,19 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
-    let Drops { lost, share } =
-        match drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) {
-            Some(drops) => drops,
-            None => {
-                return unknown(
-                    "this host's counters were not read",
-                    "the same plan with pathtwin on Linux at this end",
-                );
-            }
-        };
+    let Some(found) = drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) else {
+        return unknown(
+            "this host's counters were not read",
+            "the same plan with pathtwin on Linux at this end",
+        );
+    };
+    let Drops { lost, share } = found;
     if lost == 0.0 {
         return not("no UDP socket of this host dropped anything while TCP ran");
     }
-    if share.is_some_and(|s| s < super::drops::MANY) {
+    if !found.explain() {
         return not(format!(
-            "UDP sockets dropped {lost:.0} datagrams, few against what TCP sent again"
+            "UDP sockets dropped {lost:.0} datagrams, which is not what TCP sent again"
         ));
     }
     let mut evidence = vec![

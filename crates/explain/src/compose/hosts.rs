@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::{
-    cell::Direction,
     evidence::{CoreShares, CpuUse, Evidence, ThreadRole, ThreadUse},
     facts::{
         CongestionFacts, DeviceFacts, DeviceKind, FACTS_SCHEMA, HostFacts, LayerFacts, PathFacts,
         Product, QdiscFacts, TunnelFacts, TunnelKind, TunnelPath, WirelessFacts,
     },
     findings::Side,
-    row::Layer,
     run::End,
 };
 use serde::Deserialize;
@@ -31,6 +29,8 @@ pub struct Machine {
     pub device: Device,
     /// Counters that move while TCP runs, a second.
     pub counters: BTreeMap<String, u64>,
+    /// Counters that move with each packet that is lost in the hosts ([`Line::local_loss`]).
+    pub drops: Vec<String>,
     /// Busy share of its busiest processor while TCP runs.
     pub busiest: f64,
     /// Softirq share of that processor.
@@ -47,6 +47,7 @@ impl Default for Machine {
             sysctls: BTreeMap::new(),
             device: Device::default(),
             counters: BTreeMap::new(),
+            drops: Vec::new(),
             busiest: 0.3,
             softirq: 0.1,
             tunnel_thread: 0.0,
@@ -95,6 +96,8 @@ pub struct Tunnel {
     pub netstack_end: Option<Side>,
     /// Whether it is relayed.
     pub relayed: bool,
+    /// Whether its status says so.
+    pub status: bool,
     /// What manages it.
     pub product: Product,
     /// MTU inside.
@@ -111,6 +114,7 @@ impl Default for Tunnel {
             kind: TunnelKind::KernelWireguard,
             netstack_end: None,
             relayed: false,
+            status: true,
             product: Product::None,
             mtu: 1420,
             adds_ms: 0.1,
@@ -121,11 +125,15 @@ impl Default for Tunnel {
 
 impl Tunnel {
     /// What a line is inside the tunnel.
-    pub(super) fn inside(&self, line: Line, _direction: Direction) -> Line {
-        let rate_mbps = self.rate_mbps.unwrap_or(line.rate_mbps).min(line.rate_mbps) * 0.96;
+    pub(super) fn inside(&self, line: Line) -> Line {
+        // To the network a tunnel is one flow of UDP.
+        let limits = [self.rate_mbps, line.udp_cap_mbps, line.flow_cap_mbps];
+        let rate = limits.into_iter().flatten().fold(line.rate_mbps, f64::min);
         Line {
-            rate_mbps,
+            rate_mbps: rate * 0.96,
             rtt_ms: line.rtt_ms + self.adds_ms,
+            udp_cap_mbps: None,
+            flow_cap_mbps: None,
             ..line
         }
     }
@@ -137,7 +145,7 @@ impl Tunnel {
 }
 
 /// One end with its facts.
-pub(super) fn end(machine: &Machine, tunnel: Option<&Tunnel>) -> End {
+pub(super) fn end(machine: &Machine, tunnel: Option<&Tunnel>, side: Side) -> End {
     let mut layers = Vec::new();
     let toward = std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 9));
     if let Some(tunnel) = tunnel {
@@ -151,7 +159,7 @@ pub(super) fn end(machine: &Machine, tunnel: Option<&Tunnel>) -> End {
                 up: true,
                 ..DeviceFacts::default()
             }],
-            tunnel: Some(tunnel_facts(tunnel)),
+            tunnel: Some(tunnel_facts(tunnel, side)),
         });
     }
     layers.push(LayerFacts {
@@ -189,16 +197,20 @@ pub(super) fn end(machine: &Machine, tunnel: Option<&Tunnel>) -> End {
     }
 }
 
-fn tunnel_facts(tunnel: &Tunnel) -> TunnelFacts {
+fn tunnel_facts(tunnel: &Tunnel, side: Side) -> TunnelFacts {
+    let kind = match tunnel.netstack_end {
+        Some(end) if end == side => TunnelKind::Netstack,
+        _ => tunnel.kind,
+    };
+    let path = match tunnel.relayed {
+        true => TunnelPath::Relayed,
+        false => TunnelPath::Direct,
+    };
     TunnelFacts {
         device: Some("wg0".to_owned()),
-        kind: tunnel.kind,
+        kind,
         product: tunnel.product,
-        path: Some(if tunnel.relayed {
-            TunnelPath::Relayed
-        } else {
-            TunnelPath::Direct
-        }),
+        path: tunnel.status.then_some(path),
         mtu: Some(tunnel.mtu),
         ..TunnelFacts::default()
     }
@@ -226,48 +238,41 @@ fn device(device: &Device) -> DeviceFacts {
 }
 
 impl Composer<'_> {
-    /// Evidence of both hosts, without processors: near and far. Counters of the scene move with the
-    /// packets that were lost in the sending host.
-    pub(super) fn dropped(
-        &mut self,
-        _direction: Direction,
-        _lost: f64,
-    ) -> (Option<Evidence>, Option<Evidence>) {
+    /// Evidence of both hosts, without processors: near and far. `lost` packets were lost in one of
+    /// them.
+    pub(super) fn counted(&self, lost: f64) -> [Option<Evidence>; 2] {
         let seconds = self.scene.measured.seconds;
-        let of = |machine: &Machine| {
-            let counters = machine.counters.iter();
+        [&self.scene.near, &self.scene.far].map(|machine| {
+            let moved = machine.counters.iter();
+            let mut counters: BTreeMap<String, u64> = moved
+                .map(|(name, per_s)| (name.clone(), (*per_s as f64 * seconds) as u64))
+                .collect();
+            for name in &machine.drops {
+                *counters.entry(name.clone()).or_default() += lost as u64;
+            }
+            counters.retain(|_, by| *by > 0);
             Some(Evidence {
                 interval_us: (seconds * 1e6) as u64,
-                counters: counters
-                    .map(|(name, per_s)| (name.clone(), (*per_s as f64 * seconds) as u64))
-                    .collect(),
-                groups: ["nstat", "softnet", "udp", "qdisc.eth0", "device.eth0"]
+                counters,
+                groups: ["nstat", "softnet", "udp", "qdisc.eth0", "nic.eth0"]
                     .map(str::to_owned)
                     .into(),
                 ..Evidence::default()
             })
-        };
-        (of(&self.scene.near), of(&self.scene.far))
+        })
     }
 
     /// Adds what the processors did and what waited in the devices.
-    pub(super) fn busy(
-        &mut self,
-        _direction: Direction,
-        _layer: Layer,
-        mut near: Option<Evidence>,
-        mut far: Option<Evidence>,
-    ) -> (Option<Evidence>, Option<Evidence>) {
-        for (machine, evidence) in [(&self.scene.near, &mut near), (&self.scene.far, &mut far)] {
-            if let Some(evidence) = evidence {
-                evidence.cpu = Some(cpu(machine, self.scene.measured.seconds));
-                evidence.levels.insert(
-                    "qdisc.eth0.8001:.backlog_bytes".to_owned(),
-                    machine.device.backlog_bytes,
-                );
-            }
+    pub(super) fn busy(&self, mut evidence: [Option<Evidence>; 2]) -> [Option<Evidence>; 2] {
+        let machines = [&self.scene.near, &self.scene.far];
+        for (machine, evidence) in machines.into_iter().zip(evidence.iter_mut().flatten()) {
+            evidence.cpu = Some(cpu(machine, self.scene.measured.seconds));
+            evidence.levels.insert(
+                format!("qdisc.eth0.root.{}.backlog_bytes", machine.device.qdisc),
+                machine.device.backlog_bytes,
+            );
         }
-        (near, far)
+        evidence
     }
 }
 

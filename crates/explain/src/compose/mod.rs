@@ -12,6 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use model::{
     cell::{Direction, IpVersion},
+    findings::Side,
     plan::{PLAN_SCHEMA, Plan},
     row::Layer,
     run::{Key, LayerAddress, Probes, RUN_SCHEMA, Run, Sample, StepKind},
@@ -163,8 +164,8 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
             budget: model::plan::Budget::default(),
             steps: Vec::new(),
         },
-        near: hosts::end(&scene.near, scene.tunnel.as_ref()),
-        far: hosts::end(&scene.far, scene.tunnel.as_ref()),
+        near: hosts::end(&scene.near, scene.tunnel.as_ref(), Side::Near),
+        far: hosts::end(&scene.far, scene.tunnel.as_ref(), Side::Far),
         layers: layers
             .iter()
             .map(|&layer| LayerAddress {
@@ -217,7 +218,7 @@ impl Composer<'_> {
             Direction::Up => self.scene.up.clone(),
         };
         match (&self.scene.tunnel, layer) {
-            (Some(tunnel), Layer::Tunnel) => tunnel.inside(line, direction),
+            (Some(tunnel), Layer::Tunnel) => tunnel.inside(line),
             (Some(_), Layer::Underlay) => Line {
                 cpu_cap_mbps: None,
                 local_loss: 0.0,

@@ -55,6 +55,13 @@ fn limit(line: &Line, cc: &str, flows: f64, netstack: bool) -> (f64, Limit) {
     let loss = line.loss + line.local_loss + 0.5 * line.reorder;
     // Overtaken packets are taken for lost ones in part; a stack in a process has its own Reno.
     let cc = if netstack { "reno" } else { cc };
+    // Where trains of packets break, none of what bbr sends in a train arrives, either.
+    if line.local_loss >= 0.05 {
+        limits.push((
+            3.0 * models::window_bps(models::reno_window(loss), MSS, rtt_s),
+            Limit::Loss,
+        ));
+    }
     if loss > 0.0
         && let Some(bps) = models::loss_based_bps(cc, loss, rtt_s, MSS)
     {
@@ -93,8 +100,8 @@ impl Composer<'_> {
         }
         let goodput_bps = results.iter().map(|f| f.goodput_bps).sum();
         let again: u64 = results.iter().filter_map(|f| f.retransmits).sum();
-        let (near, far) = self.dropped(direction, again as f64 * f64::from(line.local_loss > 0.0));
-        let (near, far) = self.busy(direction, layer, near, far);
+        let lost = again as f64 * f64::from(line.local_loss > 0.0);
+        let [near, far] = self.busy(self.counted(lost));
         let probes = self.probes(
             line.rtt_ms * 1e3 + queue_us,
             line.jitter_ms * 1e3,

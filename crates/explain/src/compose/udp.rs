@@ -33,14 +33,14 @@ impl Composer<'_> {
             steps.push(self.step(&line, rate, carries));
         }
         let probe = self.scene.measured.seconds;
-        let host_drops = self.dropped(direction, 0.0);
+        let [near, far] = self.counted(0.0);
         self.push(
             key(StepKind::UdpSweep, layer, Some(direction)),
             probe,
             |s| {
                 s.sweep = steps;
                 s.capacity_bps = Some(carries / SHARE);
-                (s.near, s.far) = host_drops;
+                (s.near, s.far) = (near, far);
             },
         );
     }

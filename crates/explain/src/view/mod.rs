@@ -273,16 +273,31 @@ impl<'a> Way<'a> {
         Sweep::of(&sweeps, &rates)
     }
 
-    /// What of the capacity a load's packets take, by UDP's measure; `None` without a sweep.
-    pub fn filled(&self, load: &Load) -> Option<f64> {
-        let capacity = self.sweep()?.capacity_bps;
+    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load with as
+    /// few flows got through. UDP alone may be limited, or its search may have ended early.
+    pub fn carries_bps(&self) -> Option<f64> {
+        let udp = self.sweep()?.capacity_bps;
+        let loads = self.loads();
+        let fewest = loads.iter().map(|l| l.flows).min().unwrap_or(1);
+        let tcp = loads.iter().filter(|l| l.flows == fewest);
+        Some(tcp.map(|l| self.packets_bps(l)).fold(udp, f64::max))
+    }
+
+    /// Rate of a load's IP packets, bit/s.
+    fn packets_bps(&self, load: &Load) -> f64 {
         let mss = load.mss_bytes();
         // 20 bytes of IP, 20 of TCP, 12 of its timestamps; 20 more of IPv6.
         let headers = match self.view.family {
             IpVersion::V4 => 52.0,
             IpVersion::V6 => 72.0,
         };
-        (capacity > 0.0).then(|| load.goodput_bps * (mss + headers) / mss / capacity)
+        load.goodput_bps * (mss + headers) / mss
+    }
+
+    /// What a load's packets take of what the path carries; `None` without a sweep.
+    pub fn filled(&self, load: &Load) -> Option<f64> {
+        let carries = self.carries_bps().filter(|c| *c > 0.0)?;
+        Some(self.packets_bps(load) / carries)
     }
 
     /// How far a load lifts the probes' median above the idle one, µs.

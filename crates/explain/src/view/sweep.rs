@@ -5,7 +5,7 @@ use model::run::{Sample, SweepStep, Udp};
 /// Bytes of IP and UDP headers beside the payload of a datagram.
 const HEADERS: f64 = 28.0;
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
-const BELOW: f64 = 0.8;
+const BELOW: f64 = 0.82;
 /// From this share of the capacity on, it is full.
 const ABOVE: f64 = 1.1;
 

@@ -76,9 +76,6 @@ const CRYPTO_FLAGS: &[&str] = &[
     "sha2",
 ];
 
-/// Vendor of the processor that the lab's kernel shows (arch/um/kernel/um_arch.c, Linux 7.2).
-const UML: &str = "User Mode Linux";
-
 /// Inode of the process namespace of the whole system (`PROC_PID_INIT_INO`, include/linux/proc_ns.h, Linux 7.2).
 const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
@@ -133,12 +130,7 @@ fn cpus() -> Option<u32> {
     online.or_else(stat)
 }
 
-/// The lab's kernel shows the abilities of the processor below it, on which nothing in the lab depends: the same cell has
-/// the same facts on any machine.
 fn crypto(info: &procfs::CpuInfo) -> Option<Vec<String>> {
-    if info.vendor.as_deref() == Some(UML) {
-        return None;
-    }
     let flags = info.flags.as_ref()?;
     let of = |flag: &&String| CRYPTO_FLAGS.contains(&flag.as_str());
     Some(flags.iter().filter(of).cloned().collect())
@@ -157,7 +149,7 @@ fn machine(info: Option<&procfs::CpuInfo>) -> Option<Machine> {
             hypervisor: Some(name.to_owned()),
         })
     };
-    if info?.vendor.as_deref() == Some(UML) {
+    if info?.vendor.as_deref() == Some("User Mode Linux") {
         return named("uml");
     }
     if let Some(signature) = sys::machine::hypervisor() {
@@ -297,17 +289,6 @@ mod tests {
         assert!(available.contains(&default));
         let rmem = facts.sysctls["net.ipv4.tcp_rmem"].split(' ').count();
         assert_eq!(rmem, 3);
-    }
-
-    #[test]
-    fn the_lab_has_the_same_facts_on_any_machine() {
-        let info = procfs::cpu_info("vendor_id\t: User Mode Linux\nflags\t: fpu aes\n");
-        assert_eq!(crypto(&info), None);
-        let uml = Some("uml".to_owned());
-        assert_eq!(
-            machine(Some(&info)),
-            Some(Machine::Virtual { hypervisor: uml })
-        );
     }
 
     #[test]

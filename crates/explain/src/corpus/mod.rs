@@ -1,0 +1,210 @@
+//! The corpus: scenarios with their true causes, and how the rules fare on them.
+//!
+//! A scenario is a lab path in the grammar of specs, or a composed [`Scene`]. Its true causes are
+//! written beside it and go to the score only; a judge gets the Run.
+//!
+//! **Training and evaluation are kept apart by construction.** A scenario whose name hashes to a
+//! multiple of three is held out: rules and thresholds are made without looking at it. A training
+//! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that no
+//! Run of the evaluation was ever seen while rules were written.
+
+mod score;
+mod text;
+
+use model::units::Seed;
+use serde::Deserialize;
+
+use crate::compose::Scene;
+
+pub use score::{Judged, Score, score};
+pub use text::markdown;
+
+/// Seeds below this are for training, from here on for evaluation.
+pub const EVALUATION: u64 = 1000;
+
+/// A file of scenarios, `corpus/*.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    /// True causes of the scenarios that name none.
+    #[serde(default)]
+    pub cause: Vec<String>,
+    /// What may be found beside them and is neither right nor wrong.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// The spec that the scenarios change, in the grammar of specs.
+    #[serde(default)]
+    pub spec: String,
+    /// Scenarios in the lab.
+    #[serde(default)]
+    pub scenario: Vec<Lab>,
+    /// Scenarios made by arithmetic.
+    #[serde(default)]
+    pub composed: Vec<Composed>,
+}
+
+/// A scenario in the lab.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lab {
+    /// Its name; unique in the corpus.
+    pub name: String,
+    /// Keys of the spec, as `--set` takes them.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// True causes, if others than the file's.
+    pub cause: Option<Vec<String>>,
+    /// As in the file.
+    pub also: Option<Vec<String>>,
+}
+
+/// A scenario made by arithmetic.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Composed {
+    /// Its name; unique in the corpus.
+    pub name: String,
+    /// What is there.
+    pub scene: Scene,
+    /// True causes, if others than the file's.
+    pub cause: Option<Vec<String>>,
+    /// As in the file.
+    pub also: Option<Vec<String>>,
+}
+
+/// One scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// True causes; empty or `healthy` = none.
+    pub cause: Vec<String>,
+    /// What else may be found.
+    pub also: Vec<String>,
+    /// How its Run comes about.
+    pub what: What,
+}
+
+/// How the Run of a scenario comes about.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A plan is carried out on a lab path.
+    Lab {
+        /// The spec.
+        spec: String,
+        /// What is set over it, key and value.
+        set: Vec<(String, String)>,
+    },
+    /// It is computed.
+    Composed(Box<Scene>),
+}
+
+/// Which part of the corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What rules are made with.
+    Training,
+    /// What they are judged by.
+    Evaluation,
+}
+
+impl File {
+    /// Reads a file; the error says where it is wrong.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+
+    /// Its scenarios; an error names one that is malformed.
+    pub fn scenarios(&self) -> Result<Vec<Scenario>, String> {
+        let mut all = Vec::new();
+        for lab in &self.scenario {
+            let mut set = Vec::new();
+            for item in &lab.set {
+                let (key, value) = item
+                    .split_once('=')
+                    .ok_or_else(|| format!("{}: `{item}` is not KEY=VALUE", lab.name))?;
+                set.push((key.trim().to_owned(), value.trim().to_owned()));
+            }
+            all.push(Scenario {
+                name: lab.name.clone(),
+                cause: lab.cause.clone().unwrap_or_else(|| self.cause.clone()),
+                also: lab.also.clone().unwrap_or_else(|| self.also.clone()),
+                what: What::Lab {
+                    spec: self.spec.clone(),
+                    set,
+                },
+            });
+        }
+        for composed in &self.composed {
+            all.push(Scenario {
+                name: composed.name.clone(),
+                cause: composed.cause.clone().unwrap_or_else(|| self.cause.clone()),
+                also: composed.also.clone().unwrap_or_else(|| self.also.clone()),
+                what: What::Composed(Box::new(composed.scene.clone())),
+            });
+        }
+        Ok(all)
+    }
+}
+
+impl Scenario {
+    /// Whether rules are made without it.
+    pub fn held_out(&self) -> bool {
+        self.hash().is_multiple_of(3)
+    }
+
+    /// Whether it belongs to a part.
+    pub fn is_in(&self, part: Part) -> bool {
+        part == Part::Evaluation || !self.held_out()
+    }
+
+    /// Its seed in a part.
+    pub fn seed(&self, part: Part) -> Seed {
+        let own = (self.hash() / 3) % (EVALUATION - 1) + 1;
+        Seed(match part {
+            Part::Training => own,
+            Part::Evaluation => EVALUATION + own,
+        })
+    }
+
+    /// FNV-1a over the name.
+    fn hash(&self) -> u64 {
+        self.name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
+    /// Whether nothing is wrong there.
+    pub fn is_healthy(&self) -> bool {
+        self.cause.iter().all(|c| c == crate::causes::HEALTHY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(name: &str) -> Scenario {
+        Scenario {
+            name: name.to_owned(),
+            cause: Vec::new(),
+            also: Vec::new(),
+            what: What::Composed(Box::default()),
+        }
+    }
+
+    #[test]
+    fn no_seed_is_in_both_parts() {
+        for n in 0..2000 {
+            let scenario = scenario(&format!("scenario-{n}"));
+            assert!(scenario.seed(Part::Training).0 < EVALUATION);
+            assert!(scenario.seed(Part::Evaluation).0 >= EVALUATION);
+        }
+    }
+
+    #[test]
+    fn about_a_third_is_held_out() {
+        let held = (0..3000).filter(|n| scenario(&format!("s{n}")).held_out());
+        assert!((900..1100).contains(&held.count()));
+    }
+}
