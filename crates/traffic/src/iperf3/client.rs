@@ -86,11 +86,28 @@ fn agreed(options: &Options, control: &TcpStream) -> Params {
             .filter(|mss| (HEAD as u32..=65_507).contains(mss))
             .unwrap_or(UDP_LEN),
     });
-    params.counters_64bit = params.protocol == Protocol::Udp;
+    params.counters_64bit = params.protocol == Protocol::Udp && is_long(&params, options.duration);
     let by_bytes = params.bytes.is_some() || params.blocks.is_some();
     let seconds = options.duration.as_nanos().div_ceil(1_000_000_000).max(1);
     params.time_s = (!by_bytes).then(|| u32::try_from(seconds).unwrap_or(u32::MAX));
     params
+}
+
+/// Whether datagrams may run out of numbers of 32 bits. All servers know these; some that are not
+/// iperf3 pass over a wish for more.
+fn is_long(params: &Params, duration: Duration) -> bool {
+    /// More datagrams a second than one stream sends.
+    const FASTEST: f64 = 1e7;
+    let len = params.len.unwrap_or(UDP_LEN);
+    let per_second = params
+        .rate_bps
+        .map_or(FASTEST, |bps| bps as f64 / 8.0 / f64::from(len));
+    let seconds = duration.as_secs_f64() + f64::from(params.omit_s);
+    let count = match params.budget(len) {
+        Some(bytes) => bytes as f64 / f64::from(len),
+        None => per_second * seconds,
+    };
+    count >= f64::from(u32::MAX)
 }
 
 struct Client<'a> {

@@ -56,6 +56,9 @@ pub enum Invalid {
     /// No byte of a stream arrived in all the time.
     #[error("stream {0} carried nothing")]
     Nothing(u32),
+    /// The two ends do not mean the same by the number of a datagram.
+    #[error("stream {0}: datagrams came with numbers that were not sent")]
+    Numbers(u32),
 }
 
 /// One stream, from what both ends counted.
@@ -182,6 +185,7 @@ impl Outcome {
                 },
             )
             .collect::<Result<_, _>>()?;
+        let is_tcp = params.protocol == Protocol::Tcp;
         let (client, server) = if is_client {
             (ours, theirs)
         } else {
@@ -189,8 +193,8 @@ impl Outcome {
         };
         let mut outcome = Self {
             params,
-            client: End::new(client),
-            server: End::new(server),
+            client: End::new(client, is_tcp),
+            server: End::new(server, is_tcp),
             streams,
             invalid: Vec::new(),
         };
@@ -222,14 +226,19 @@ impl Outcome {
         let silent = |s: &&Stream| by_time && s.received_bytes == 0;
         let silent = self.streams.iter().filter(silent);
         self.invalid.extend(silent.map(|s| Invalid::Nothing(s.id)));
+        // The ends do not leave out the very same datagrams.
+        let whole = self.params.omit_s == 0;
+        let odd = |s: &&Stream| whole && s.udp.is_some_and(|u| u.packets > u.sent);
+        let odd = self.streams.iter().filter(odd);
+        self.invalid.extend(odd.map(|s| Invalid::Numbers(s.id)));
     }
 }
 
 impl End {
-    fn new(results: &Results) -> Self {
+    fn new(results: &Results, is_tcp: bool) -> Self {
         Self {
             cpu: results.cpu,
-            congestion_used: results.congestion_used.clone(),
+            congestion_used: results.congestion_used.clone().filter(|_| is_tcp),
         }
     }
 }
