@@ -1,0 +1,18 @@
+//! No text that a peer sends makes the readers of iperf3's parameters and results panic, and what
+//! they accept is written in a form that they read again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use traffic::iperf3::{params::Params, results::Results};
+
+fuzz_target!(|text: &[u8]| {
+    let Ok(value) = serde_json::from_slice(text) else {
+        return;
+    };
+    if let Ok(params) = Params::parse(&value) {
+        assert_eq!(Params::parse(&params.to_json()), Ok(params));
+    }
+    if let Ok(results) = Results::parse(&value) {
+        assert!(Results::parse(&results.to_json()).is_ok());
+    }
+});
