@@ -102,8 +102,11 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
         && (0..24).contains(&hour)
         && (0..60).contains(&minute)
         && (0..=60).contains(&second);
+    if !possible {
+        return None;
+    }
     let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - zone;
-    u64::try_from(seconds).ok().filter(|&s| possible && s > 0)
+    u64::try_from(seconds).ok().filter(|&s| s > 0)
 }
 
 /// Splits the offset from UTC, seconds, from a time.
@@ -171,6 +174,17 @@ mod tests {
         #[test]
         fn any_text_is_parsed_without_panic(text in "\\PC{0,40}") {
             let _ = (seconds(&text), prefix(&text), hex(&text), zone(&text));
+        }
+
+        /// Also of years that no calendar has.
+        #[test]
+        fn any_numbers_are_a_time_or_none(
+            date in proptest::array::uniform3(any::<i64>()),
+            clock in proptest::array::uniform3(any::<i64>()),
+            zone in "[+-][0-9]{1,3}:[0-9]{1,3}|Z",
+        ) {
+            let ([a, b, c], [d, e, f]) = (date.map(i64::unsigned_abs), clock);
+            prop_assert_eq!(seconds(&format!("{a}-{b}-{c}T{d}:{e}:{f}{zone}")), None);
         }
 
         #[test]

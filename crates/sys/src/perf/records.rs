@@ -46,7 +46,10 @@ impl Samples {
         };
         match kind {
             // The identity of the event, then how many.
-            PERF_RECORD_LOST => self.lost += bytes::u64_at(record, 16).unwrap_or_default(),
+            PERF_RECORD_LOST => {
+                let lost = bytes::u64_at(record, 16).unwrap_or_default();
+                self.lost = self.lost.saturating_add(lost);
+            }
             PERF_RECORD_SAMPLE => match misc & CPUMODE_MASK {
                 CPUMODE_KERNEL => {
                     if let Some(at) = bytes::u64_at(record, HEADER_LEN) {
