@@ -345,9 +345,10 @@ fn receive_time(header: &libc::msghdr) -> u64 {
 }
 
 /// Sends each of `datagrams` on a connected socket in one call; says how many went.
-pub fn send_batch(socket: &UdpSocket, datagrams: &[Vec<u8>]) -> io::Result<usize> {
+pub fn send_batch(socket: &UdpSocket, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
     let mut vectors: Vec<libc::iovec> = datagrams
         .iter()
+        .map(AsRef::as_ref)
         .map(|d| libc::iovec {
             iov_base: d.as_ptr().cast_mut().cast(),
             iov_len: d.len(),

@@ -11,6 +11,11 @@ pub mod flow;
 pub mod iperf3;
 pub mod load;
 pub mod probe;
+#[cfg(feature = "quic")]
+pub mod quic;
+#[cfg(not(feature = "quic"))]
+#[path = "no_quic.rs"]
+pub mod quic;
 pub mod short;
 pub mod tcp;
 pub mod udp;
@@ -28,9 +33,18 @@ fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<thread::JoinHandle<T>> {
+    spawn_with(name, STACK, body)
+}
+
+/// As [`spawn`], with a stack of another size.
+fn spawn_with<T: Send + 'static>(
+    name: &str,
+    stack: usize,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<thread::JoinHandle<T>> {
     thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(STACK)
+        .stack_size(stack)
         .spawn(move || {
             // Without this, a sleep ends up to 50 µs late.
             let _ = sys::sched::set_timer_slack(1);

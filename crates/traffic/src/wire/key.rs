@@ -81,6 +81,26 @@ impl TryFrom<String> for Token {
     }
 }
 
+/// The public half of a key that a server makes for one agreement: who sees it on a connection knows
+/// that the connection leads to that server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PublicKey(pub [u8; 32]);
+
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> Self {
+        hex(&key.0)
+    }
+}
+
+impl TryFrom<String> for PublicKey {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        unhex(&text).map(Self).ok_or("not a public key")
+    }
+}
+
 /// Random bytes of the kernel.
 pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];

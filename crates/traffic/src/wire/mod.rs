@@ -14,7 +14,7 @@ pub mod prove;
 
 pub use channel::{Channel, ChannelError};
 pub use greeting::{Greeting, Refusal};
-pub use key::{Key, Token};
+pub use key::{Key, PublicKey, Token};
 
 /// Version of the protocol: what a greeting carries. Ends of different versions refuse each other
 /// and say so.

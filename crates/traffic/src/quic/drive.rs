@@ -1,0 +1,359 @@
+//! The loop that gives quinn-proto its datagrams and its time.
+
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+    os::fd::AsFd,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::{
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
+    EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig,
+    ValidationTokenConfig, VarInt, congestion::CubicConfig,
+};
+use sys::{
+    socket::{self, Batch, MtuDiscovery},
+    wait,
+};
+
+use super::{
+    LIBRARY, Shared, Side, Terms,
+    looks::Looks,
+    session::{Far, Near, NoTokens, ResetKey},
+};
+use crate::wire::{key, message::QuicOutcome};
+
+/// Payload under way at most, of a sender and for a receiver: what the flow control grants. A path
+/// whose rate times round trip is more is not filled.
+const WINDOW: u32 = 16 << 20;
+
+/// How long the peer may be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Datagrams that one call sends at most, and that one receives.
+const BURST: usize = 16;
+const RECEIVED: usize = 64;
+
+/// Longest datagram that is taken in: the library offers no more than 1472 bytes.
+const LONGEST: usize = 2048;
+
+/// How long a sender goes on after its time, so that the receiver's is filled to its end.
+const AFTER: Duration = Duration::from_millis(100);
+
+/// Longest sleep: how soon the end is seen.
+const SLEEP: Duration = Duration::from_millis(50);
+
+static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+
+/// One end of a connection.
+pub(super) struct Drive {
+    socket: UdpSocket,
+    peer: SocketAddr,
+    terms: Terms,
+    endpoint: Endpoint,
+    connection: Option<(ConnectionHandle, Connection)>,
+    /// Whether it may still be connected to.
+    awaits: bool,
+    stream: Option<StreamId>,
+    start: Instant,
+    received: u64,
+    sent: u64,
+    looks: Looks,
+    error: Option<String>,
+    ended: bool,
+}
+
+impl Drive {
+    pub(super) fn new(socket: UdpSocket, side: Side, terms: Terms) -> io::Result<Self> {
+        let peer = socket.peer_addr()?;
+        // A socket that was used for the proof of its address has a timeout of its own.
+        socket.set_read_timeout(Some(SLEEP))?;
+        socket::set_buffers(&socket, 8 << 20, 2 << 20)?;
+        // The library searches for the path's MTU itself.
+        socket::set_mtu_discovery(&socket, MtuDiscovery::Probe)?;
+        let config = Arc::new(EndpointConfig::new(Arc::new(
+            ResetKey::new(&key::random()?),
+        )));
+        let transport = Arc::new(transport(!terms.sends));
+        let start = start(&terms);
+        let seed = Some(key::random()?);
+        let (endpoint, connection) = match side {
+            Side::Near(key) => {
+                let mut client = ClientConfig::new(Arc::new(Near::new(key)?));
+                client.transport_config(transport);
+                let mut endpoint = Endpoint::new(config, None, true, seed);
+                let connection = endpoint
+                    .connect(Instant::now(), client, peer, "pathtwin")
+                    .map_err(io::Error::other)?;
+                (endpoint, Some(connection))
+            }
+            Side::Far(identity) => {
+                let server = server(Far::new(identity)?, transport);
+                (Endpoint::new(config, Some(server), true, seed), None)
+            }
+        };
+        Ok(Self {
+            socket,
+            peer,
+            terms,
+            awaits: connection.is_none(),
+            endpoint,
+            connection,
+            stream: None,
+            start,
+            received: 0,
+            sent: 0,
+            looks: Looks::new(terms.look, terms.duration),
+            error: None,
+            ended: false,
+        })
+    }
+
+    /// Drives the connection until the load is over or told to stop.
+    pub(super) fn run(mut self, shared: &Shared) -> QuicOutcome {
+        let mut batch = Batch::new(RECEIVED, LONGEST);
+        let mut buffer = Vec::with_capacity(BURST * LONGEST);
+        while !shared.stopped.load(Ordering::Relaxed) && !self.ended {
+            let now = Instant::now();
+            self.events();
+            self.move_data(now);
+            let wake = self.transmit(now, &mut buffer);
+            self.look(now);
+            let bytes = if self.terms.sends {
+                self.sent
+            } else {
+                self.received
+            };
+            shared.bytes.store(bytes, Ordering::Relaxed);
+            self.wait(now, wake);
+            self.receive(&mut batch, &mut buffer);
+        }
+        self.close(&mut buffer);
+        QuicOutcome {
+            series: self.looks.series(),
+            cc_used: LIBRARY.to_owned(),
+            errors: self.error.into_iter().collect(),
+        }
+    }
+
+    /// Carries events between endpoint and connection, and to the stream.
+    fn events(&mut self) {
+        let Some((handle, connection)) = &mut self.connection else {
+            return;
+        };
+        while let Some(event) = connection.poll_endpoint_events() {
+            if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                connection.handle_event(event);
+            }
+        }
+        while let Some(event) = connection.poll() {
+            match event {
+                Event::Connected if self.terms.sends => {
+                    self.stream = connection.streams().open(Dir::Uni);
+                }
+                Event::Stream(StreamEvent::Opened { dir }) => {
+                    self.stream = connection.streams().accept(dir).or(self.stream);
+                }
+                Event::ConnectionLost { reason } => {
+                    self.ended = true;
+                    self.error = lost(&reason, self.start.elapsed() < self.terms.duration);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Fills the stream, or reads what came on it.
+    fn move_data(&mut self, now: Instant) {
+        let (Some(stream), Some((_, connection))) = (self.stream, &mut self.connection) else {
+            return;
+        };
+        if self.terms.sends {
+            if now.duration_since(self.start) > self.terms.duration + AFTER {
+                self.ended = true;
+                return;
+            }
+            let zeroes = || [Bytes::from_static(&ZEROES)];
+            while connection
+                .send_stream(stream)
+                .write_chunks(&mut zeroes())
+                .is_ok_and(|written| written.bytes > 0)
+            {}
+        } else if let Ok(mut chunks) = connection.recv_stream(stream).read(true) {
+            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                self.received += chunk.bytes.len() as u64;
+            }
+            let _ = chunks.finalize();
+        }
+        let moved = if self.terms.sends {
+            self.sent
+        } else {
+            self.received
+        };
+        if self.terms.bytes.is_some_and(|most| moved > most) {
+            self.ended = true;
+            self.error = Some("the limit of bytes is reached".to_owned());
+        }
+    }
+
+    /// Sends what is due; says when a bound of the rate lets more go.
+    fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Instant> {
+        loop {
+            if let Some(until) = self.too_fast(now) {
+                return Some(until);
+            }
+            buffer.clear();
+            let (_, connection) = self.connection.as_mut()?;
+            let transmit = connection.poll_transmit(now, BURST, buffer)?;
+            self.send(&transmit, buffer);
+        }
+    }
+
+    /// When the next datagram may go by the bound of the rate, if not now.
+    fn too_fast(&self, now: Instant) -> Option<Instant> {
+        let bps = self.terms.rate_bps.filter(|_| self.terms.sends)?;
+        let due_ns = u128::from(self.sent) * 8_000_000_000 / u128::from(bps.max(1));
+        let due = self.start + Duration::from_nanos(u64::try_from(due_ns).unwrap_or(u64::MAX / 2));
+        (due > now).then_some(due)
+    }
+
+    fn send(&mut self, transmit: &Transmit, buffer: &[u8]) {
+        let bytes = &buffer[..transmit.size.min(buffer.len())];
+        self.sent += bytes.len() as u64;
+        let size = transmit.segment_size.unwrap_or(bytes.len()).max(1);
+        let datagrams: Vec<&[u8]> = bytes.chunks(size).collect();
+        let mut left = &datagrams[..];
+        while !left.is_empty() {
+            // One that the own host refuses is lost, as on the way: it was too long for the device,
+            // or the device's queue is full.
+            let sent = socket::send_batch(&self.socket, left).unwrap_or(0).max(1);
+            left = left.get(sent..).unwrap_or_default();
+        }
+    }
+
+    fn look(&mut self, now: Instant) {
+        let stats = self.connection.as_ref().filter(|_| self.terms.sends);
+        self.looks.look(
+            now.saturating_duration_since(self.start),
+            self.received,
+            || stats.map(|(_, connection)| connection.stats()),
+        );
+    }
+
+    /// Sleeps until a datagram is there or a timer ends, and tells the connection of its timers.
+    fn wait(&mut self, now: Instant, wake: Option<Instant>) {
+        let timer = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
+        let look = self.start + self.looks.next();
+        let next = [timer, wake].into_iter().flatten().fold(look, Instant::min);
+        let span = next.saturating_duration_since(now).min(SLEEP);
+        let _ = wait::readable(&[self.socket.as_fd()], span);
+        if let Some((_, connection)) = &mut self.connection {
+            connection.handle_timeout(Instant::now());
+        }
+    }
+
+    fn receive(&mut self, batch: &mut Batch, buffer: &mut Vec<u8>) {
+        let there = wait::readable(&[self.socket.as_fd()], Duration::ZERO);
+        if !there.is_ok_and(|ready| ready[0]) || batch.receive_ready(&self.socket).is_err() {
+            return;
+        }
+        let now = Instant::now();
+        for (bytes, _) in batch.datagrams() {
+            buffer.clear();
+            let data = BytesMut::from(bytes);
+            match self
+                .endpoint
+                .handle(now, self.peer, None, None, data, buffer)
+            {
+                Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                    if let Some((_, connection)) = &mut self.connection {
+                        connection.handle_event(event);
+                    }
+                }
+                Some(DatagramEvent::NewConnection(incoming)) if self.awaits => {
+                    self.awaits = false;
+                    match self.endpoint.accept(incoming, now, buffer, None) {
+                        Ok(connection) => self.connection = Some(connection),
+                        Err(error) => {
+                            self.ended = true;
+                            self.error = lost(&error.cause, true);
+                        }
+                    }
+                }
+                Some(DatagramEvent::NewConnection(incoming)) => self.endpoint.ignore(incoming),
+                Some(DatagramEvent::Response(transmit)) => {
+                    let answer = std::mem::take(buffer);
+                    self.send(&transmit, &answer);
+                    *buffer = answer;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Says goodbye, so that the peer need not wait for its patience to end.
+    fn close(&mut self, buffer: &mut Vec<u8>) {
+        let now = Instant::now();
+        let Some((_, connection)) = &mut self.connection else {
+            return;
+        };
+        connection.close(now, VarInt::from_u32(0), Bytes::new());
+        buffer.clear();
+        if let Some(transmit) = connection.poll_transmit(now, 1, buffer) {
+            self.send(&transmit, buffer);
+        }
+    }
+}
+
+/// The start on the clock that the library takes its time from.
+fn start(terms: &Terms) -> Instant {
+    let (there, here) = (sys::clock::Instant::now(), Instant::now());
+    let ns = terms.zero.since(there);
+    let span = Duration::from_nanos(ns.unsigned_abs());
+    if ns < 0 {
+        here.checked_sub(span).unwrap_or(here)
+    } else {
+        here + span
+    }
+}
+
+/// Why a connection was lost, if that is a failure: the peer may end it when its time is over.
+fn lost(reason: &ConnectionError, early: bool) -> Option<String> {
+    match reason {
+        ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed if !early => None,
+        reason => Some(format!("QUIC: {reason}")),
+    }
+}
+
+/// `receives`: whether the peer may open its one stream.
+fn transport(receives: bool) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    config
+        .max_concurrent_bidi_streams(VarInt::from_u32(0))
+        .max_concurrent_uni_streams(VarInt::from_u32(receives.into()))
+        .stream_receive_window(VarInt::from_u32(WINDOW))
+        .receive_window(VarInt::from_u32(WINDOW))
+        .send_window(WINDOW.into())
+        .datagram_receive_buffer_size(None)
+        .max_idle_timeout(PATIENCE.try_into().ok())
+        .congestion_controller_factory(Arc::new(CubicConfig::default()));
+    config
+}
+
+fn server(tls: Far, transport: Arc<TransportConfig>) -> Arc<ServerConfig> {
+    let mut tokens = ValidationTokenConfig::default();
+    tokens.sent(0);
+    let mut config = ServerConfig::new(Arc::new(tls), Arc::new(NoTokens));
+    config
+        .transport_config(transport)
+        .validation_token_config(tokens)
+        .migration(false)
+        // One client, whose address is proved.
+        .max_incoming(1)
+        .incoming_buffer_size(64 << 10)
+        .incoming_buffer_size_total(64 << 10);
+    Arc::new(config)
+}

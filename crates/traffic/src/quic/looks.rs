@@ -1,0 +1,104 @@
+//! Looks at a connection on a grid of time.
+
+use std::time::Duration;
+
+use model::run::Series;
+use quinn_proto::ConnectionStats;
+
+/// Most looks that are kept: ten minutes at one each 10 ms.
+const MOST: usize = 60_000;
+
+/// What a sender knows of its connection. All but the window and the times only grow.
+const SENDER: [&str; 10] = [
+    "bytes_sent",
+    "congestion_events",
+    "cwnd_bytes",
+    "lost_bytes",
+    "lost_packets",
+    "min_rtt_us",
+    "mtu_bytes",
+    "rtt_us",
+    "sent_packets",
+    "black_holes",
+];
+
+/// What is seen over time.
+#[derive(Debug)]
+pub(super) struct Looks {
+    every: Duration,
+    next: Duration,
+    at_us: Vec<i64>,
+    received: Vec<Option<u64>>,
+    columns: [Vec<Option<u64>>; SENDER.len()],
+}
+
+impl Looks {
+    /// Looks at each multiple of `every`, which is made coarser if a load is very long.
+    pub(super) fn new(every: Duration, duration: Duration) -> Self {
+        Self {
+            every: every
+                .max(duration / MOST as u32)
+                .max(Duration::from_millis(1)),
+            next: Duration::ZERO,
+            at_us: Vec::new(),
+            received: Vec::new(),
+            columns: Default::default(),
+        }
+    }
+
+    /// When the next look is due, after the start.
+    pub(super) fn next(&self) -> Duration {
+        self.next
+    }
+
+    /// Looks, if it is time. `received`: payload that came in so far.
+    pub(super) fn look(
+        &mut self,
+        now: Duration,
+        received: u64,
+        stats: impl FnOnce() -> Option<ConnectionStats>,
+    ) {
+        if now < self.next || self.at_us.len() >= MOST {
+            return;
+        }
+        // Late, because the processor was taken: what was missed is not made up for.
+        let missed = (now - self.next).as_nanos() / self.every.as_nanos();
+        self.next += self.every * (missed as u32 + 1);
+        self.at_us.push(now.as_micros() as i64);
+        self.received.push(Some(received));
+        let values = stats().map(|stats| sender(&stats));
+        for (i, column) in self.columns.iter_mut().enumerate() {
+            column.push(values.map(|values| values[i]));
+        }
+    }
+
+    /// The looks by column.
+    pub(super) fn series(self) -> Series {
+        let mut series = Series {
+            at_us: self.at_us,
+            ..Series::default()
+        };
+        series.push("bytes_received", self.received);
+        for (name, values) in SENDER.into_iter().zip(self.columns) {
+            series.push(name, values);
+        }
+        series
+    }
+}
+
+fn sender(stats: &ConnectionStats) -> [u64; SENDER.len()] {
+    let path = &stats.path;
+    let us = |time: Duration| time.as_micros() as u64;
+    [
+        stats.udp_tx.bytes,
+        path.congestion_events,
+        path.cwnd,
+        path.lost_bytes,
+        path.lost_packets,
+        us(path.min_rtt),
+        path.current_mtu.into(),
+        us(path.rtt),
+        path.sent_packets,
+        path.black_holes_detected,
+    ]
+}

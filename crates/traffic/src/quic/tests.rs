@@ -1,0 +1,133 @@
+use std::net::{Ipv4Addr, SocketAddr};
+
+use super::*;
+
+fn sockets() -> [UdpSocket; 2] {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let sockets = [0, 1].map(|_| sys::socket::udp(any).unwrap());
+    let addresses = [0, 1].map(|i: usize| sockets[i].local_addr().unwrap());
+    sockets[0].connect(addresses[1]).unwrap();
+    sockets[1].connect(addresses[0]).unwrap();
+    sockets
+}
+
+fn terms(sends: bool, ms: u64) -> Terms {
+    Terms {
+        sends,
+        zero: Instant::now(),
+        duration: Duration::from_millis(ms),
+        look: Duration::from_millis(10),
+        rate_bps: None,
+        bytes: None,
+    }
+}
+
+fn pair(near_sends: bool, change: impl Fn(&mut Terms)) -> (QuicOutcome, QuicOutcome) {
+    let [near, far] = sockets();
+    let identity = Identity::generate().unwrap();
+    let key = identity.public_key();
+    let mut all = [terms(near_sends, 400), terms(!near_sends, 400)];
+    all.iter_mut().for_each(change);
+    let far = QuicLoad::start(far, Side::Far(identity), all[1]).unwrap();
+    let near = QuicLoad::start(near, Side::Near(key), all[0]).unwrap();
+    Instant::now().after(Duration::from_millis(450)).wait();
+    (near.finish(), far.finish())
+}
+
+#[test]
+fn the_library_is_the_one_that_is_named() {
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"));
+    let lock = lock.unwrap();
+    let (_, rest) = lock
+        .split_once("name = \"quinn-proto\"\nversion = \"")
+        .unwrap();
+    let (version, _) = rest.split_once('"').unwrap();
+    assert_eq!(LIBRARY, format!("quinn-proto {version} cubic"));
+}
+
+#[test]
+fn data_goes_either_way() {
+    for near_sends in [true, false] {
+        let (near, far) = pair(near_sends, |_| {});
+        assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
+        let (sent, received) = if near_sends { (near, far) } else { (far, near) };
+        let came = received.series.last("bytes_received").unwrap();
+        let gone = sent.series.last("bytes_sent").unwrap();
+        assert!(came > 1_000_000 && came < gone, "{came} of {gone}");
+        assert!(sent.series.last("rtt_us").unwrap() > 0);
+        // Of 1200 bytes at first, and then as many as the search found loopback to carry.
+        assert_eq!(sent.series.last("mtu_bytes"), Some(1452));
+        assert_eq!(received.series.last("rtt_us"), None);
+        assert_eq!(sent.cc_used, LIBRARY);
+    }
+}
+
+#[test]
+fn another_key_than_the_pinned_one_is_refused() {
+    let [near, far] = sockets();
+    let (identity, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let far = QuicLoad::start(far, Side::Far(identity), terms(true, 60_000)).unwrap();
+    let near_side = Side::Near(other.public_key());
+    let near = QuicLoad::start(near, near_side, terms(false, 60_000)).unwrap();
+    // Both end by themselves, long before their time.
+    while !near.thread.is_finished() || !far.thread.is_finished() {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    let (near, far) = (near.finish(), far.finish());
+    assert!(near.errors[0].contains("certificate"), "{:?}", near.errors);
+    assert!(
+        far.errors[0].contains("aborted by peer"),
+        "{:?}",
+        far.errors
+    );
+    assert_eq!(near.series.last("bytes_received").unwrap_or(0), 0);
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let (near, far) = pair(true, |terms| terms.rate_bps = Some(8_000_000));
+    assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
+    // 8 Mbit/s for 450 ms, and at most one batch more.
+    let sent = near.series.last("bytes_sent").unwrap();
+    assert!(sent <= 450_000 + 100_000, "{sent}");
+    assert!(far.series.last("bytes_received").unwrap() < sent);
+}
+
+#[test]
+fn a_bound_of_bytes_ends_the_load() {
+    let (near, far) = pair(true, |terms| terms.bytes = Some(100_000));
+    let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("limit of bytes");
+    assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
+    assert!(far.series.last("bytes_received").unwrap_or(0) < 100_000 + 2 * 16 * 1472);
+}
+
+#[test]
+fn datagrams_of_no_meaning_change_nothing() {
+    let [near, far] = sockets();
+    let far = QuicLoad::start(
+        far,
+        Side::Far(Identity::generate().unwrap()),
+        terms(true, 60_000),
+    )
+    .unwrap();
+    let mut byte = 1u8;
+    for length in (0..1500).step_by(7) {
+        let bytes: Vec<u8> = (0..length)
+            .map(|_| {
+                byte = byte.wrapping_mul(167).wrapping_add(13);
+                byte
+            })
+            .collect();
+        near.send(&bytes).unwrap();
+        // As long headers of version 1, and of one that nobody knows.
+        for head in [[0xc0, 0, 0, 0, 1], [0xc0, 9, 9, 9, 9]] {
+            let mut bytes = bytes.clone();
+            for (to, from) in bytes.iter_mut().zip(head) {
+                *to = from;
+            }
+            near.send(&bytes).unwrap();
+        }
+    }
+    assert!(!far.thread.is_finished());
+    assert_eq!(far.finish().errors, Vec::<String>::new());
+}
