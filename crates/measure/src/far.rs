@@ -9,7 +9,7 @@ use std::{
 use model::{evidence::Evidence, facts::HostFacts};
 use sys::socket;
 use traffic::wire::{
-    Channel, ChannelError, Greeting, Key, Token,
+    Channel, ChannelError, Greeting, Key, PublicKey, Token,
     datagram::{Datagram, GREETING},
     message::{Order, Outcome, Reply, Request, Welcome},
 };
@@ -146,10 +146,26 @@ impl Far {
         }
     }
 
+    /// Whether it can do what not every server can.
+    pub fn can(&self, ability: &str) -> bool {
+        self.welcome.abilities.iter().any(|a| a == ability)
+    }
+
     /// Agrees on a load or a service.
     pub fn open(&mut self, order: Order) -> Result<Token, FarError> {
         match self.ask(&Request::Open(order))? {
-            Reply::Opened { token } => Ok(token),
+            Reply::Opened { token, .. } => Ok(token),
+            _ => Err(FarError::Confused),
+        }
+    }
+
+    /// As [`open`](Self::open), of a load whose far end shows a key.
+    pub fn open_with_key(&mut self, order: Order) -> Result<(Token, PublicKey), FarError> {
+        match self.ask(&Request::Open(order))? {
+            Reply::Opened {
+                token,
+                key: Some(key),
+            } => Ok((token, key)),
             _ => Err(FarError::Confused),
         }
     }

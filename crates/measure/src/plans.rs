@@ -45,6 +45,7 @@ pub fn default() -> Plan {
     steps.push(again(
         What::Quic {
             direction: Direction::Down,
+            warmup_s: 2.0,
         },
         6.0,
     ));
@@ -67,7 +68,14 @@ pub fn thorough() -> Plan {
     }
     steps.push(again(What::Http { bytes: 1_000_000 }, 5.0));
     for direction in [Direction::Down, Direction::Up] {
-        steps.push(again(What::Quic { direction }, 10.0));
+        let warmup_s = 3.0;
+        steps.push(again(
+            What::Quic {
+                direction,
+                warmup_s,
+            },
+            10.0,
+        ));
     }
     Plan {
         repeats: Repeats {
@@ -215,7 +223,9 @@ fn check(plan: &Plan) -> Result<(), PlanError> {
             What::Tcp { flows, .. } if !(1..=128).contains(flows) => {
                 return name("flows must be between 1 and 128");
             }
-            What::Tcp { warmup_s, .. } if !(0.0..step.duration_s).contains(warmup_s) => {
+            What::Tcp { warmup_s, .. } | What::Quic { warmup_s, .. }
+                if !(0.0..step.duration_s).contains(warmup_s) =>
+            {
                 return name("warmup_s must be less than duration_s");
             }
             What::Udp { rate_bps: 0, .. } | What::UdpSweep { from_bps: 0, .. } => {

@@ -184,6 +184,86 @@ fn a_run_over_loopback_has_a_sample_of_every_step() {
     assert!(Run::parse(&text).unwrap() == run, "read back as another");
 }
 
+const QUIC: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "quic"
+direction = "down"
+warmup_s = 0.2
+duration_s = 0.5
+[[step]]
+kind = "quic"
+direction = "up"
+warmup_s = 0.2
+duration_s = 0.5
+repeat = true
+"#;
+
+#[cfg(feature = "quic")]
+#[test]
+fn quic_goes_either_way_and_names_its_congestion_control() {
+    let server = Running::start(limits());
+    let run = server.measure(QUIC, &server.key).unwrap();
+    let names: Vec<String> = run.samples.iter().map(|s| s.key.to_string()).collect();
+    assert_eq!(names, ["underlay/v4 quic down", "underlay/v4 quic up"]);
+    for sample in &run.samples {
+        let processor = sample
+            .invalid
+            .iter()
+            .all(|i| i.to_string().contains("busy"));
+        assert!(sample.valid || processor, "{:?}", sample.invalid);
+        let tcp = sample.tcp.as_ref().unwrap();
+        let cc = tcp.cc_used.as_deref().unwrap();
+        assert!(
+            cc.starts_with("quinn-proto ") && cc.ends_with(" cubic"),
+            "{cc}"
+        );
+        assert!(
+            tcp.goodput_bps > 1e6 && tcp.bytes > 100_000,
+            "{}",
+            tcp.goodput_bps
+        );
+        let flow = &tcp.flows[0];
+        // The library's search ends at 1452 bytes of payload; 28 of IPv4 and UDP are around it.
+        assert_eq!(flow.pmtu, Some(1480));
+        assert!(flow.rtt_p50_us.is_some() && flow.cwnd_p50.is_some());
+        assert!(flow.segments.unwrap() > 100);
+        assert!(sample.probes.is_some() && sample.near.is_some() && sample.far.is_some());
+    }
+    let text = serde_json::to_vec(&run).unwrap();
+    assert!(Run::parse(&text).unwrap() == run, "read back as another");
+}
+
+#[cfg(feature = "quic")]
+#[test]
+fn a_server_keeps_quic_within_its_limits() {
+    let server = Running::start(Limits {
+        rate_bps: Some(8_000_000),
+        ..limits()
+    });
+    let run = server.measure(QUIC, &server.key).unwrap();
+    for sample in &run.samples {
+        let tcp = sample.tcp.as_ref().unwrap();
+        assert!(tcp.goodput_bps <= 8.8e6, "{}", tcp.goodput_bps);
+    }
+    let server = Running::start(Limits {
+        time_s: Some(0.1),
+        ..limits()
+    });
+    let run = server.measure(QUIC, &server.key).unwrap();
+    let why = run.samples[0].invalid[0].to_string();
+    assert!(why.contains("0.1 s"), "{why}");
+}
+
+#[cfg(not(feature = "quic"))]
+#[test]
+fn without_quic_its_steps_are_left_out_and_said_so() {
+    let server = Running::start(limits());
+    let run = server.measure(QUIC, &server.key).unwrap();
+    assert!(run.samples.is_empty());
+    assert!(run.notes[0].contains("without QUIC"), "{:?}", run.notes);
+}
+
 #[test]
 fn without_the_key_nothing_is_measured() {
     let server = Running::start(limits());

@@ -152,6 +152,9 @@ pub enum What {
     Quic {
         /// Direction of the data.
         direction: Direction,
+        /// Time at the start that is not counted, s.
+        #[serde(default = "two")]
+        warmup_s: f64,
     },
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn directions(what: &What) -> Vec<Option<Direction>> {
     match what {
         What::UdpSweep { direction, .. }
         | What::Udp { direction, .. }
-        | What::Quic { direction } => vec![Some(*direction)],
+        | What::Quic { direction, .. } => vec![Some(*direction)],
         What::Tcp { direction, .. } => direction.directions().iter().map(|d| Some(*d)).collect(),
         What::Idle | What::Pmtu | What::Sizes | What::Short { .. } | What::Http { .. } => {
             vec![None]

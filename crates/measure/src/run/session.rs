@@ -9,13 +9,13 @@ use std::{
 
 use model::{
     cell::Direction,
-    plan::Plan,
+    plan::{Plan, What},
     run::{End, Key, LayerAddress, RUN_SCHEMA, Run, Sample},
     units::Seed,
 };
 use stats::{Random, Stop, StopRule};
 use sys::clock::Instant;
-use traffic::wire::Key as AccessKey;
+use traffic::wire::{Key as AccessKey, message::QUIC};
 
 use super::{
     Estimate, Target, estimate, key,
@@ -322,7 +322,7 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
     if bench.cancelled() {
         return Ok(false);
     }
-    if let Some(why) = too_much(bench, task) {
+    if let Some(why) = cannot(bench, task).or_else(|| too_much(bench, task)) {
         let note = format!("left out: {} ({why})", name(task));
         if !run.notes.contains(&note) {
             (bench.on)(Event::Note(&note));
@@ -368,6 +368,15 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
         (bench.on)(Event::Ended(&sample));
         run.samples.push(sample);
     }
+}
+
+/// Why an end cannot do a task at all.
+fn cannot(bench: &Bench<'_>, task: &Task) -> Option<String> {
+    let quic = matches!(task.step.what, What::Quic { .. });
+    if quic && !traffic::quic::AVAILABLE {
+        return Some("this program was built without QUIC".to_owned());
+    }
+    (quic && !bench.far.can(QUIC)).then(|| "the far end does not do QUIC".to_owned())
 }
 
 /// Why a task does not fit what is left of the budget.

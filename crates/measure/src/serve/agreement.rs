@@ -15,7 +15,9 @@ use traffic::{
         tcp::{self, TcpLoad},
         udp::{self, UdpLoad},
     },
+    quic::{self, Identity, QuicLoad},
     tcp::Role,
+    wire::PublicKey,
     wire::message::{Limits, Order, Outcome, TcpOrder, UdpOrder},
 };
 
@@ -79,6 +81,8 @@ pub(crate) struct Agreement {
     waiting: Arc<Waiting>,
     /// Answers to requests, from the moment it is agreed on.
     answers: Option<Arc<Answers>>,
+    /// Who this end is in QUIC.
+    identity: Option<Identity>,
     running: Running,
 }
 
@@ -86,6 +90,7 @@ enum Running {
     Not,
     Tcp(TcpLoad),
     Udp(UdpLoad),
+    Quic(QuicLoad),
 }
 
 impl Agreement {
@@ -96,12 +101,17 @@ impl Agreement {
             Order::Udp(udp) => check_udp(udp, limits, left)?,
             Order::Echo => {}
             Order::Short { bytes } | Order::Http { bytes } => check_answer(*bytes, left)?,
-            Order::Quic { .. } => return Err("this server does not do that".to_owned()),
+            Order::Quic { .. } if !quic::AVAILABLE => {
+                return Err("this server does not do that".to_owned());
+            }
+            Order::Quic { duration_us, .. } => check_time(*duration_us, limits)?,
         }
         if left == Some(0) {
             return Err("the limit of bytes is reached".to_owned());
         }
+        let identity = matches!(order, Order::Quic { .. }).then(Identity::generate);
         Ok(Self {
+            identity: identity.transpose().map_err(|e| e.to_string())?,
             answers: answers(&order, limits, left).map(Arc::new),
             order,
             rate_bps: limits.rate_bps,
@@ -109,6 +119,11 @@ impl Agreement {
             waiting: Arc::default(),
             running: Running::Not,
         })
+    }
+
+    /// The key that this end will show.
+    pub(crate) fn public_key(&self) -> Option<PublicKey> {
+        self.identity.as_ref().map(Identity::public_key)
     }
 
     /// Takes what comes in for it.
@@ -145,9 +160,14 @@ impl Agreement {
 
     /// Starts the load, once all that belongs to it has come in.
     pub(crate) fn start(&mut self) -> Result<(), String> {
-        self.running = match &self.order {
-            Order::Tcp(order) => Running::Tcp(self.start_tcp(order)?),
-            Order::Udp(order) => Running::Udp(self.start_udp(order)?),
+        self.running = match self.order.clone() {
+            Order::Tcp(order) => Running::Tcp(self.start_tcp(&order)?),
+            Order::Udp(order) => Running::Udp(self.start_udp(&order)?),
+            Order::Quic {
+                send,
+                duration_us,
+                look_us,
+            } => Running::Quic(self.start_quic(send, duration_us, look_us)?),
             _ => return Err("there is nothing to start".to_owned()),
         };
         Ok(())
@@ -185,10 +205,7 @@ impl Agreement {
     }
 
     fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, String> {
-        let socket = self
-            .waiting
-            .wait(|came| came.socket.take())
-            .ok_or("its datagrams did not arrive")?;
+        let socket = self.socket()?;
         let terms = udp::Terms {
             rate_bps: order.rate_bps,
             payload: order.payload as usize,
@@ -203,12 +220,38 @@ impl Agreement {
         load.map_err(|e| e.to_string())
     }
 
+    fn socket(&self) -> Result<UdpSocket, String> {
+        self.waiting
+            .wait(|came| came.socket.take())
+            .ok_or_else(|| "its datagrams did not arrive".to_owned())
+    }
+
+    fn start_quic(
+        &mut self,
+        sends: bool,
+        duration_us: u64,
+        look_us: u64,
+    ) -> Result<QuicLoad, String> {
+        let identity = self.identity.take().ok_or("it runs already")?;
+        let socket = self.socket()?;
+        let terms = quic::Terms {
+            sends,
+            zero: Instant::now(),
+            duration: Duration::from_micros(duration_us),
+            look: Duration::from_micros(look_us).clamp(LOOK[0], LOOK[1]),
+            rate_bps: self.rate_bps,
+            bytes: self.bytes_left,
+        };
+        QuicLoad::start(socket, quic::Side::Far(identity), terms).map_err(|e| e.to_string())
+    }
+
     /// Payload bytes it has moved.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.running {
             Running::Not => self.answers.as_ref().map_or(0, |answers| answers.bytes()),
             Running::Tcp(load) => load.bytes(),
             Running::Udp(load) => load.bytes(),
+            Running::Quic(load) => load.bytes(),
         }
     }
 
@@ -224,6 +267,7 @@ impl Agreement {
             Running::Not => Outcome::Nothing,
             Running::Tcp(load) => Outcome::Tcp(load.finish()),
             Running::Udp(load) => Outcome::Udp(load.finish()),
+            Running::Quic(load) => Outcome::Quic(load.finish()),
         }
     }
 }

@@ -7,9 +7,12 @@ use std::{
     time::Duration,
 };
 
-use traffic::wire::{
-    Channel, ChannelError, Token,
-    message::{Outcome, Reply, Request, Welcome},
+use traffic::{
+    quic,
+    wire::{
+        Channel, ChannelError, Token,
+        message::{Outcome, QUIC, Reply, Request, Welcome},
+    },
 };
 
 use super::{Event, Shared, agreement::Agreement};
@@ -133,7 +136,10 @@ impl Session {
     fn welcome(&self) -> Welcome {
         Welcome {
             program: self.shared.config.program.clone(),
-            abilities: Vec::new(),
+            abilities: quic::AVAILABLE
+                .then(|| QUIC.to_owned())
+                .into_iter()
+                .collect(),
             congestion: host::congestion(),
             limits: self.shared.config.limits,
         }
@@ -155,9 +161,10 @@ impl Session {
         let left = limits.bytes.map(|most| most.saturating_sub(self.bytes));
         let agreement = Agreement::new(order, limits, left)?;
         let token = Token::generate().map_err(|e| e.to_string())?;
+        let key = agreement.public_key();
         self.shared.registry.add(token, agreement.taker());
         self.agreements.insert(token, agreement);
-        Ok(Reply::Opened { token })
+        Ok(Reply::Opened { token, key })
     }
 
     fn start(&mut self, token: Token) -> Result<Reply, String> {

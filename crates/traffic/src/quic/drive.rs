@@ -119,18 +119,18 @@ impl Drive {
         while !shared.stopped.load(Ordering::Relaxed) && !self.ended {
             let now = Instant::now();
             self.events();
+            if self.awaits && now.saturating_duration_since(self.start) > PATIENCE {
+                self.ended = true;
+                self.error = Some("QUIC: nobody connected".to_owned());
+            }
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
-            self.look(now);
-            let bytes = if self.terms.sends {
-                self.sent
-            } else {
-                self.received
-            };
-            shared.bytes.store(bytes, Ordering::Relaxed);
+            self.look(now, false);
+            shared.bytes.store(self.moved(), Ordering::Relaxed);
             self.wait(now, wake);
             self.receive(&mut batch, &mut buffer);
         }
+        self.look(Instant::now(), true);
         self.close(&mut buffer);
         QuicOutcome {
             series: self.looks.series(),
@@ -188,12 +188,20 @@ impl Drive {
             }
             let _ = chunks.finalize();
         }
-        let moved = if self.terms.sends {
+    }
+
+    /// What counts as moved by this end so far.
+    fn moved(&self) -> u64 {
+        if self.terms.sends {
             self.sent
         } else {
             self.received
-        };
-        if self.terms.bytes.is_some_and(|most| moved > most) {
+        }
+    }
+
+    /// Ends the load if it has moved more than was agreed on.
+    fn bound(&mut self) {
+        if self.terms.bytes.is_some_and(|most| self.moved() > most) {
             self.ended = true;
             self.error = Some("the limit of bytes is reached".to_owned());
         }
@@ -202,6 +210,10 @@ impl Drive {
     /// Sends what is due; says when a bound of the rate lets more go.
     fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Instant> {
         loop {
+            self.bound();
+            if self.ended {
+                return None;
+            }
             if let Some(until) = self.too_fast(now) {
                 return Some(until);
             }
@@ -234,8 +246,13 @@ impl Drive {
         }
     }
 
-    fn look(&mut self, now: Instant) {
-        let stats = self.connection.as_ref().filter(|_| self.terms.sends);
+    fn look(&mut self, now: Instant, last: bool) {
+        // Before it is connected, the library knows only what it assumes.
+        let known = self.terms.sends && self.stream.is_some();
+        let stats = self.connection.as_ref().filter(|_| known);
+        if last {
+            self.looks.hurry();
+        }
         self.looks.look(
             now.saturating_duration_since(self.start),
             self.received,

@@ -51,6 +51,11 @@ impl Looks {
         self.next
     }
 
+    /// Makes the next look due at once.
+    pub(super) fn hurry(&mut self) {
+        self.next = Duration::ZERO;
+    }
+
     /// Looks, if it is time. `received`: payload that came in so far.
     pub(super) fn look(
         &mut self,
@@ -63,7 +68,8 @@ impl Looks {
         }
         // Late, because the processor was taken: what was missed is not made up for.
         let missed = (now - self.next).as_nanos() / self.every.as_nanos();
-        self.next += self.every * (missed as u32 + 1);
+        let steps = u32::try_from(missed).unwrap_or(u32::MAX).saturating_add(1);
+        self.next += self.every.saturating_mul(steps);
         self.at_us.push(now.as_micros() as i64);
         self.received.push(Some(received));
         let values = stats().map(|stats| sender(&stats));

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use model::{evidence::Evidence, facts::HostFacts, run::Series};
 use serde::{Deserialize, Serialize};
 
-use super::Token;
+use super::{PublicKey, Token};
 
 /// What the near end asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,9 @@ pub enum Reply {
     Opened {
         /// How connections and datagrams say that they belong to it.
         token: Token,
+        /// Of QUIC: the one key that the far end will show (RFC 7250, Ed25519).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<PublicKey>,
     },
     /// To `finish`.
     Finished {
@@ -78,12 +81,15 @@ pub enum Reply {
     },
 }
 
+/// The ability to run an [`Order::Quic`].
+pub const QUIC: &str = "quic";
+
 /// The server's first reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
     /// Version of the far program.
     pub program: String,
-    /// What it can do beyond version 1 of the protocol.
+    /// What it can do beyond what every server of this version can, such as [`QUIC`].
     #[serde(default)]
     pub abilities: Vec<String>,
     /// Congestion controls it can send with.
@@ -128,12 +134,14 @@ pub enum Order {
         /// Bytes of an answer.
         bytes: u64,
     },
-    /// QUIC on a UDP socket of its own.
+    /// Bulk QUIC on a UDP socket that has shown its address; the near end connects.
     Quic {
         /// Whether the far end sends.
         send: bool,
-        /// How long, µs.
+        /// How long after the start to send, µs.
         duration_us: u64,
+        /// From one look at the connection to the next, µs.
+        look_us: u64,
     },
 }
 
@@ -224,9 +232,9 @@ pub struct UdpOutcome {
 /// What one end saw of bulk QUIC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
-    /// Cumulative bytes over time, and what else the library says.
+    /// The looks: `bytes_received`, payload in order; of the sender also what the library says.
     pub series: Series,
-    /// Congestion control of the library.
+    /// The library and its congestion control.
     pub cc_used: String,
     /// What failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,6 +4,7 @@ mod http;
 mod idle;
 mod pmtu;
 mod probes;
+mod quic;
 mod requests;
 mod short;
 mod sweep;
@@ -34,7 +35,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         What::Sizes => pmtu::sizes(bench, task),
         What::Short { bytes } => short::run(bench, task, *bytes),
         What::Http { bytes } => http::run(bench, task, *bytes),
-        What::Quic { .. } => Err(FarError::No("this step is not there yet".to_owned())),
+        What::Quic { .. } => quic::run(bench, task),
     }
 }
 

@@ -75,6 +75,7 @@ pub(crate) fn run(
             why: why.unwrap_or_else(|| "no request was answered in time".to_owned()),
         });
     }
+    sample.load_at_us = Some(bench.us_at(zero));
     sample.short = Some(compose(&asked));
     Ok(vec![sample])
 }

@@ -295,7 +295,7 @@ fn flow(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
 
 /// How much a counter grew in a window, its values between looks taken on the straight line.
 /// A 32-bit counter that wrapped is not taken for one that fell.
-fn increase(series: &Series, name: &str, window: [i64; 2]) -> Option<f64> {
+pub(super) fn increase(series: &Series, name: &str, window: [i64; 2]) -> Option<f64> {
     let points = series.points(name);
     let from = value_at(&points, window[0])?;
     let to = value_at(&points, window[1])?;

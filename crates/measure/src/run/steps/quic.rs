@@ -1,0 +1,196 @@
+//! Bulk QUIC in one direction, with probes beside it.
+
+use std::time::Duration;
+
+use model::{
+    cell::Direction,
+    plan::What,
+    run::{FlowResult, Invalid, LayerAddress, Sample, Series, Tcp},
+};
+use sys::clock::Instant;
+use traffic::{
+    quic::{QuicLoad, Side, Terms},
+    wire::message::{Order, Outcome, QuicOutcome},
+};
+
+use super::{blank, probes, tcp::increase, udp::headers};
+use crate::{
+    far::{self, FarError},
+    host,
+    run::{
+        key::key,
+        schedule::Task,
+        session::{Bench, Live},
+    },
+};
+
+/// From one look at the connection to the next.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long after its end a load is still looked at, so that its last moment is seen.
+const AFTER: Duration = Duration::from_millis(30);
+
+pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
+    let What::Quic {
+        direction,
+        warmup_s,
+    } = task.step.what
+    else {
+        return Err(FarError::Confused);
+    };
+    let span = Duration::from_secs_f64(task.step.duration_s);
+    let mut sample = blank(
+        bench,
+        key(&task.step.what, &task.layer, None, Some(direction)),
+    );
+    let beside = probes::start(bench, &task.layer)?;
+    bench.far.mark()?;
+    let mark = host::Mark::now(&bench.scope);
+    let (sent, received, zero) = load(bench, &task.layer, direction, span, &beside)?;
+    sample.near = Some(mark.evidence());
+    sample.far = Some(bench.far.evidence()?);
+    let window = [(warmup_s * 1e6) as i64, span.as_micros() as i64];
+    sample.probes = beside.finish(bench, zero, window)?;
+    sample.load_at_us = Some(bench.us_at(zero));
+    let tcp = compose(&sent, &received, window, headers(task.layer.family));
+    bench.bytes += tcp.bytes;
+    judge(&mut sample, &tcp, &sent, &received);
+    sample.tcp = Some(tcp);
+    Ok(vec![sample])
+}
+
+/// Runs the load: what the sender and what the receiver saw, and when it started.
+fn load(
+    bench: &mut Bench<'_>,
+    layer: &LayerAddress,
+    direction: Direction,
+    span: Duration,
+    beside: &probes::Beside,
+) -> Result<(QuicOutcome, QuicOutcome, Instant), FarError> {
+    let down = direction == Direction::Down;
+    let (token, public) = bench.far.open_with_key(Order::Quic {
+        send: down,
+        duration_us: span.as_micros() as u64,
+        look_us: LOOK.as_micros() as u64,
+    })?;
+    let address = bench.target(layer);
+    let socket = far::datagrams(token, address)?;
+    bench.far.start(token)?;
+    let terms = Terms {
+        sends: !down,
+        zero: Instant::now(),
+        duration: span,
+        look: LOOK,
+        rate_bps: bench.far.welcome.limits.rate_bps,
+        bytes: bench
+            .plan
+            .budget
+            .bytes
+            .map(|most| most.saturating_sub(bench.bytes)),
+    };
+    let load =
+        QuicLoad::start(socket, Side::Near(public), terms).map_err(|source| FarError::Data {
+            what: "QUIC",
+            address,
+            source,
+        })?;
+    let watched = watch(bench, beside, &load, terms.zero, span);
+    // The sender first, so that the receiver does not see its connection end before its time.
+    let (ours, theirs) = if down {
+        let theirs = watched.and_then(|()| bench.far.finish(token));
+        (load.finish(), theirs?)
+    } else {
+        let ours = load.finish();
+        watched?;
+        (ours, bench.far.finish(token)?)
+    };
+    let Outcome::Quic(theirs) = theirs else {
+        return Err(FarError::Confused);
+    };
+    Ok(if down {
+        (theirs, ours, terms.zero)
+    } else {
+        (ours, theirs, terms.zero)
+    })
+}
+
+fn watch(
+    bench: &mut Bench<'_>,
+    beside: &probes::Beside,
+    load: &QuicLoad,
+    zero: Instant,
+    span: Duration,
+) -> Result<(), FarError> {
+    let mut last = (zero, 0);
+    bench.watch(span + AFTER, || {
+        let (rtt_us, lost) = beside.live();
+        let (now, bytes) = (Instant::now(), load.bytes());
+        let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
+        last = (now, bytes);
+        Live {
+            rate_bps: Some(rate),
+            rtt_us,
+            lost,
+            bytes,
+            ..Live::default()
+        }
+    })
+}
+
+fn judge(sample: &mut Sample, tcp: &Tcp, sent: &QuicOutcome, received: &QuicOutcome) {
+    for error in sent.errors.iter().chain(&received.errors) {
+        sample.invalid.push(Invalid::Failed { why: error.clone() });
+    }
+    if tcp.bytes == 0 && sample.invalid.is_empty() {
+        sample.invalid.push(Invalid::Failed {
+            why: "QUIC: no data arrived".to_owned(),
+        });
+    }
+}
+
+/// The load as both its ends saw it. `headers`: bytes of IP and UDP around a QUIC datagram.
+fn compose(sent: &QuicOutcome, received: &QuicOutcome, window: [i64; 2], headers: u32) -> Tcp {
+    let flow = flow(&sent.series, &received.series, window, headers);
+    Tcp {
+        cc_used: Some(sent.cc_used.clone()),
+        window_us: window,
+        goodput_bps: flow.goodput_bps,
+        bytes: received.series.last("bytes_received").unwrap_or(0),
+        flows: vec![flow],
+    }
+}
+
+/// What of a connection has the same meaning as of TCP. A packet of QUIC is never sent again, but
+/// what it held is: a lost packet stands for a segment sent again.
+fn flow(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
+    let span_us = (window[1] - window[0]) as f64;
+    let grown = |name: &str| increase(sent, name, window);
+    let looks = |name: &str| -> Vec<(i64, u64)> {
+        let mut points = sent.points(name);
+        points.retain(|(at, _)| (window[0]..=window[1]).contains(at));
+        points
+    };
+    let values = |name: &str| -> Vec<f64> { looks(name).iter().map(|p| p.1 as f64).collect() };
+    let datagrams: Vec<f64> = looks("cwnd_bytes")
+        .iter()
+        .zip(looks("mtu_bytes"))
+        .map(|(cwnd, mtu)| cwnd.1 as f64 / mtu.1.max(1) as f64)
+        .collect();
+    let whole = |x: f64| x.round() as u64;
+    FlowResult {
+        goodput_bps: increase(received, "bytes_received", window).unwrap_or(0.0) * 8e6 / span_us,
+        retransmits: grown("lost_packets").map(whole),
+        retransmitted: grown("lost_bytes")
+            .zip(grown("bytes_sent").filter(|b| *b > 0.0))
+            .map(|(lost, all)| lost / all),
+        segments: grown("sent_packets").map(whole),
+        min_rtt_us: sent.last("min_rtt_us").map(|t| t as f64),
+        rtt_p50_us: stats::median(&values("rtt_us")),
+        rtt_p95_us: stats::percentile(&values("rtt_us"), 95.0),
+        cwnd_p50: stats::median(&datagrams),
+        pmtu: sent.last("mtu_bytes").map(|b| b as u32 + headers),
+        series: Some(sent.clone()),
+        received: Some(received.clone()),
+        ..FlowResult::default()
+    }
+}
