@@ -4,6 +4,7 @@
 //! kernel on one processor with that root, waits, and reads what came out. [`pool`] does so for
 //! many cells side by side; [`cache`] remembers results by content; [`rows`] makes the flat form.
 
+pub mod accuracy;
 pub mod cache;
 pub mod cell;
 mod error;

@@ -47,6 +47,8 @@ pub(crate) enum Lab {
     Exec(Exec),
     /// Check the lab against arithmetic, standards and published measurements
     Validate(Validate),
+    /// Check `measure` on drawn lab paths, where the truth is known
+    Accuracy(crate::accuracy::Accuracy),
     /// The lab's kernel image
     Kernel(Kernel),
 }

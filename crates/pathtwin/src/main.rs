@@ -1,5 +1,6 @@
 //! Find out why TCP is slow on a path, prove the fix on a twin of it.
 
+mod accuracy;
 mod arguments;
 mod exec;
 mod explain;
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
             Lab::Run(run) => run::run(&run),
             Lab::Exec(exec) => exec::exec(&exec),
             Lab::Validate(arguments) => validate::validate(&arguments),
+            Lab::Accuracy(arguments) => accuracy::accuracy(&arguments),
             Lab::Kernel(kernel) => kernel::kernel(&kernel),
         },
         Command::Measure(arguments) => measure::measure(&arguments),

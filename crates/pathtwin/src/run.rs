@@ -111,8 +111,8 @@ struct Done {
 
 /// What cells in guests need: the image, the folders, the results that are known.
 pub(crate) struct Lab {
-    kernel: Image,
-    sandbox: Sandbox,
+    pub(crate) kernel: Image,
+    pub(crate) sandbox: Sandbox,
     cache: Option<Cache>,
 }
 
