@@ -9,10 +9,6 @@ use model::{
 
 use crate::measure::Measured;
 
-/// Bytes of IPv4 and UDP headers.
-const HEADERS: u64 = 28;
-/// Bytes of a probe's payload.
-const PROBE: u64 = 22;
 /// Bytes that WireGuard adds to an IPv4 packet over IPv4: IP, UDP, its own header and tag.
 const WIREGUARD: u64 = 20 + 8 + 16 + 16;
 /// WireGuard pads to this (drivers/net/wireguard/send.c, `calculate_skb_padding`).
@@ -108,7 +104,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
                     Quantity::BaseRtt
                 };
                 // A reordered packet skips the delay; the median does not mind.
-                all.push(make(quantity, None, base_us(cell, sample), value, None));
+                all.push(make(quantity, None, base_us(cell), value, None));
             }
             (StepKind::UdpSweep, Some(direction)) => {
                 let line = cell.path.line(direction);
@@ -191,12 +187,10 @@ fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
     Some(rate * packet as f64 / wire as f64)
 }
 
-/// Propagation both ways, and the time a probe takes to cross each bottleneck.
-fn base_us(cell: &Cell, sample: &Sample) -> f64 {
-    let wire = on_wire(cell, sample.key.layer, PROBE + HEADERS) as f64;
-    let crossing = |line: &Line| line.rate.map_or(0.0, |rate| wire * 8e6 / rate.bps() as f64);
-    let path = &cell.path;
-    path.rtt().as_nanos() as f64 / 1e3 + crossing(&path.down) + crossing(&path.up)
+/// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full, and
+/// crosses it at once.
+fn base_us(cell: &Cell) -> f64 {
+    cell.path.rtt().as_nanos() as f64 / 1e3
 }
 
 fn loss(line: &Line) -> f64 {
@@ -230,7 +224,7 @@ fn reordered(line: &Line, sample: &Sample) -> Option<f64> {
 fn loaded_us(cell: &Cell, sample: &Sample, truth: &[QueueTruth]) -> Option<f64> {
     let zero = i64::try_from(sample.load_at_us?).ok()?;
     let window = sample.tcp.as_ref()?.window_us;
-    let base = base_us(cell, sample);
+    let base = base_us(cell);
     let columns: Vec<(Vec<Option<u64>>, f64)> = truth
         .iter()
         .filter_map(|q| Some((q.series.column("backlog_bytes")?, q.rate_bps? as f64)))

@@ -14,8 +14,7 @@ use std::{
 
 use sys::{
     clock::{self, Instant},
-    socket::Batch,
-    timestamp::{Stage, Stamped},
+    timestamp::{self, Stage, Stamped},
 };
 
 use crate::{
@@ -161,21 +160,19 @@ fn take_stamps(stamped: &mut Stamped, numbers: &[usize], offset: u64, probes: &M
 }
 
 fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
-    let mut batch = Batch::new(1, PROBE);
+    let mut bytes = [0; PROBE];
     let offset = clock::realtime_offset();
     let mut deadline = None;
     loop {
-        if batch.receive(socket).is_ok() {
-            for (bytes, time) in batch.datagrams() {
-                if let Some(Datagram::Answer { number, held_ns }) = Datagram::parse(bytes) {
-                    take(
-                        &mut lock(probes),
-                        number,
-                        time.saturating_sub(offset),
-                        held_ns,
-                    );
-                }
-            }
+        if let Ok(received) = timestamp::receive(socket, &mut bytes)
+            && let Some(Datagram::Answer { number, held_ns }) =
+                Datagram::parse(&bytes[..received.len.min(PROBE)])
+        {
+            let now = || Instant::now().0;
+            let at_ns = received
+                .at_ns
+                .map_or_else(now, |at| at.saturating_sub(offset));
+            take(&mut lock(probes), number, at_ns, held_ns);
         }
         if ended.load(Ordering::Relaxed) {
             let now = Instant::now();

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use model::run::{LayerAddress, Probes, Series};
+use model::{
+    cell::Direction,
+    run::{LayerAddress, Probes, Series},
+};
 use sys::clock::Instant;
 use traffic::{
     load::probe::{Probe, Probing},
@@ -34,12 +37,37 @@ pub(crate) struct Beside {
     keep: bool,
 }
 
+/// Bits of a probe on the wire, inside a tunnel: what it takes from the load beside it.
+const WIRE_BITS: f64 = 138.0 * 8.0;
+
+/// Largest share of a path's rate that probes may take.
+const SHARE: f64 = 0.005;
+
+/// Longest interval between probes that is chosen to keep below that share.
+const SELDOM: Duration = Duration::from_millis(100);
+
 /// Starts probes on a layer and waits until the queues that the step before has filled are empty.
 pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Beside, FarError> {
-    let every = bench
-        .plan
-        .probe_ms
-        .map(|ms| Duration::from_secs_f64(ms / 1e3));
+    let known = [Direction::Down, Direction::Up]
+        .into_iter()
+        .filter_map(|d| bench.capacity.get(&(layer.clone(), d)).copied())
+        .reduce(f64::min);
+    start_beside(bench, layer, known)
+}
+
+/// As [`start`], beside a load of a known rate.
+pub(crate) fn start_beside(
+    bench: &mut Bench<'_>,
+    layer: &LayerAddress,
+    rate_bps: Option<f64>,
+) -> Result<Beside, FarError> {
+    let every = bench.plan.probe_ms.map(|ms| {
+        let wanted = Duration::from_secs_f64(ms / 1e3);
+        let modest = rate_bps.map_or(Duration::ZERO, |rate| {
+            Duration::from_secs_f64((WIRE_BITS / SHARE / rate.max(1.0)).min(SELDOM.as_secs_f64()))
+        });
+        wanted.max(modest)
+    });
     let token = bench.far.open(Order::Echo)?;
     let address = bench.target(layer);
     let socket = far::datagrams(token, address)?;

@@ -54,6 +54,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         payload: 0,
         steps: Vec::new(),
         base: (0, 0),
+        probes_bps: 0.0,
     };
     sweep.payload = udp::largest_payload(sweep.bench, &task.layer);
     let knee = sweep.rise(*from_bps, (*to_bps).min(limit))?;
@@ -64,8 +65,10 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         let below = sweep.offer((arrived * BELOW) as u64, span)?;
         let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
         let payload = f64::from(sweep.payload);
-        let packet = payload + f64::from(udp::headers(task.layer.family));
-        sample.capacity_bps = Some(capacity * packet / payload);
+        let headers = f64::from(udp::headers(task.layer.family));
+        // The probes beside the load had their part.
+        let probes = sweep.probes_bps * (probe_payload() + headers) / probe_payload();
+        sample.capacity_bps = Some(capacity * (payload + headers) / payload + probes);
         sample.udp = Some(below.udp);
         let place = (task.layer.clone(), *direction);
         sweep.bench.capacity.insert(place, capacity);
@@ -84,6 +87,13 @@ struct Sweep<'a, 'b> {
     steps: Vec<SweepStep>,
     /// Datagrams sent and lost below the knee.
     base: (u64, u64),
+    /// Payload of the probes beside the latest offer, bit/s.
+    probes_bps: f64,
+}
+
+/// Payload bytes of a probe.
+fn probe_payload() -> f64 {
+    traffic::wire::datagram::PROBE as f64
 }
 
 impl Sweep<'_, '_> {
@@ -127,7 +137,7 @@ impl Sweep<'_, '_> {
     }
 
     fn offer(&mut self, rate_bps: u64, span: Duration) -> Result<Became, FarError> {
-        let beside = probes::start(self.bench, &self.task.layer)?;
+        let beside = probes::start_beside(self.bench, &self.task.layer, Some(rate_bps as f64))?;
         let offer = Offer {
             direction: self.direction,
             rate_bps: rate_bps.max(1),
@@ -136,6 +146,8 @@ impl Sweep<'_, '_> {
         };
         let became = udp::send(self.bench, &self.task.layer, offer, &beside)?;
         let seen = beside.finish(self.bench, became.zero, [0, span.as_micros() as i64])?;
+        let sent = seen.as_ref().map_or(0, |p| p.sent) as f64;
+        self.probes_bps = sent * probe_payload() * 8.0 / span.as_secs_f64();
         self.steps.push(SweepStep {
             rate_bps,
             udp: became.udp,
