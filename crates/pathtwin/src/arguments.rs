@@ -29,6 +29,9 @@ pub(crate) enum Command {
     /// Say what this host is and how it reaches an address
     Facts(crate::facts::Facts),
     Explain(crate::explain::Explain),
+    Compare(crate::compare::Compare),
+    #[cfg(feature = "history")]
+    History(crate::history::History),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

@@ -2,9 +2,12 @@
 
 mod accuracy;
 mod arguments;
+mod compare;
 mod exec;
 mod explain;
 mod facts;
+#[cfg(feature = "history")]
+mod history;
 mod iperf3;
 mod kernel;
 mod key;
@@ -85,6 +88,9 @@ fn main() -> ExitCode {
         Command::Observe(arguments) => observe::observe(&arguments),
         Command::Facts(arguments) => facts::facts(&arguments),
         Command::Explain(command) => explain::explain(&command),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        #[cfg(feature = "history")]
+        Command::History(arguments) => history::history(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "pathtwin", &mut script);

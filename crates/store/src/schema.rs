@@ -1,6 +1,9 @@
 //! The tables, and how older ones become newer ones.
 
-use crate::{StoreError, sql::Sql};
+use crate::{
+    StoreError,
+    sql::{Sql, SqlError},
+};
 
 /// The newest version of the tables that this program knows.
 pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
@@ -64,7 +67,13 @@ const TABLE: &str = "pathtwin_schema";
 
 /// The version of the tables; 0 if there are none.
 fn version(sql: &mut dyn Sql, place: &str) -> Result<i64, StoreError> {
-    let cannot = |e| StoreError::sql("read the schema", place, e);
+    let cannot = |e| match e {
+        SqlError::Other(why) => StoreError::Open {
+            place: place.to_owned(),
+            why,
+        },
+        e => StoreError::sql("read the schema", place, e),
+    };
     if !sql.has_table(TABLE).map_err(cannot)? {
         return Ok(0);
     }
