@@ -61,13 +61,14 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     let span = Duration::from_secs_f64(task.step.duration_s);
     if let Some(knee) = knee {
         let over = sweep.offer((knee * OVER) as u64, span)?;
+        let beside_bps = sweep.probes_bps;
         let arrived = over.late_bps.unwrap_or(over.udp.received_bps);
         let below = sweep.offer((arrived * BELOW) as u64, span)?;
         let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
         let payload = f64::from(sweep.payload);
         let headers = f64::from(udp::headers(task.layer.family));
         // The probes beside the load had their part.
-        let probes = sweep.probes_bps * (probe_payload() + headers) / probe_payload();
+        let probes = beside_bps * (probe_payload() + headers) / probe_payload();
         sample.capacity_bps = Some(capacity * (payload + headers) / payload + probes);
         sample.udp = Some(below.udp);
         let place = (task.layer.clone(), *direction);
