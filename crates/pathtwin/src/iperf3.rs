@@ -155,7 +155,7 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
 /// Serves iperf3 clients in a thread of its own, beside the own protocol, and prints nothing but to
 /// the log.
 pub(crate) fn beside(
-    port: u16,
+    listen: SocketAddr,
     max_time: Duration,
     stop: &'static std::sync::atomic::AtomicBool,
 ) -> Result<(), Failure> {
@@ -163,7 +163,7 @@ pub(crate) fn beside(
         time: max_time,
         ..Limits::default()
     };
-    let server = bind((Ipv6Addr::UNSPECIFIED, port).into(), limits)?;
+    let server = bind(listen, limits)?;
     eprintln!("pathtwin: iperf3 server on {}", server.address());
     std::thread::spawn(move || {
         let mut told = |report: Report| {

@@ -92,7 +92,11 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     pass_on(asked, stop.clone());
     if let Some(port) = arguments.iperf3 {
-        crate::iperf3::beside(port, arguments.max_time, asked)?;
+        let everywhere = vec![Ipv6Addr::UNSPECIFIED.into()];
+        let named = Some(arguments.listen.clone()).filter(|named| !named.is_empty());
+        for ip in named.unwrap_or(everywhere) {
+            crate::iperf3::beside(SocketAddr::new(ip, port), arguments.max_time, asked)?;
+        }
     }
     server
         .run(stop, Arc::new(|event| log(&event)))

@@ -4,24 +4,10 @@
 
 mod common;
 
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
-use common::{is_root, pathtwin, spec, text};
+use common::{is_root, pathtwin, program, spec, text};
 use serde_json::Value;
-
-/// The program where programs in the lab find it: what the host has in its temporary folders is hidden from them.
-fn program() -> (Option<tempfile::TempDir>, PathBuf) {
-    let built = PathBuf::from(env!("CARGO_BIN_EXE_pathtwin"));
-    let hidden = ["/tmp", "/run", "/var/tmp", "/dev/shm"];
-    if !hidden.iter().any(|folder| built.starts_with(folder)) {
-        return (None, built);
-    }
-    let home = std::env::home_dir().expect("a home folder");
-    let folder = tempfile::tempdir_in(home).expect("make a folder");
-    let copy = folder.path().join("pathtwin");
-    std::fs::copy(&built, &copy).expect("copy the program");
-    (Some(folder), copy)
-}
 
 /// What `observe` says of the data connection of an iperf3 client that sends to the server, seen at `node` of a path.
 fn observed(path: &str, iperf3: &str, node: &str) -> Value {

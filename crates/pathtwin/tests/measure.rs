@@ -1,0 +1,150 @@
+//! `measure` between the ends of lab paths, and the real `serve` and `measure` on the same paths.
+
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use std::path::Path;
+
+use common::{pathtwin, program, spec, text};
+use model::run::{Run, StepKind};
+
+const PATH: &str =
+    "name = \"path\"\nseed = 3\n[path]\nrate = \"20mbit\"\nrtt = \"30ms\"\nbuffer = \"1bdp\"\n";
+
+const PLAN: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "pmtu"
+duration_s = 2
+[[step]]
+kind = "idle"
+duration_s = 2
+[[step]]
+kind = "udp_sweep"
+direction = "down"
+from_bps = 1_000_000
+to_bps = 1_000_000_000
+duration_s = 2
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+cc = ["bbr"]
+warmup_s = 1
+duration_s = 5
+repeat = true
+[[step]]
+kind = "tcp"
+direction = "up"
+flows = 2
+cc = ["cubic"]
+warmup_s = 1
+duration_s = 5
+repeat = true
+"#;
+
+fn in_lab(path: &str, plan: &str) -> Vec<u8> {
+    let (folder, path) = spec(path);
+    let file = folder.path().join("plan.toml");
+    std::fs::write(&file, plan).expect("write the plan");
+    let output = pathtwin()
+        .args(["measure", "--output", "json", "--lab"])
+        .arg(path)
+        .arg("--plan")
+        .arg(file)
+        .output()
+        .expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    output.stdout
+}
+
+fn goodput(run: &Run, direction: &str) -> f64 {
+    let sample = run
+        .samples
+        .iter()
+        .find(|s| s.key.step == StepKind::Tcp && s.key.to_string().contains(direction))
+        .expect("a TCP sample");
+    assert!(sample.valid, "{:?}", sample.invalid);
+    sample.tcp.as_ref().expect("a TCP load").goodput_bps
+}
+
+fn idle_us(run: &Run) -> f64 {
+    let sample = run.samples.iter().find(|s| s.key.step == StepKind::Idle);
+    let probes = sample.and_then(|s| s.probes.as_ref()).expect("probes");
+    probes.p50_us.expect("a median")
+}
+
+#[test]
+fn a_lab_path_is_measured_as_it_is() {
+    let run = Run::parse(&in_lab(PATH, PLAN)).expect("a run");
+    assert_eq!(run.cut_short, None);
+    assert!(run.lab);
+    assert!(
+        (idle_us(&run) - 30_000.0).abs() < 100.0,
+        "{}",
+        idle_us(&run)
+    );
+    let capacity = run
+        .samples
+        .iter()
+        .find_map(|s| s.capacity_bps)
+        .expect("a capacity");
+    let truth = 20e6 * 1500.0 / 1514.0;
+    assert!((capacity / truth - 1.0).abs() < 0.01, "{capacity}");
+    let pmtu = run
+        .samples
+        .iter()
+        .find_map(|s| s.pmtu.clone())
+        .expect("a search");
+    assert_eq!((pmtu.up, pmtu.down), (Some(1500), Some(1500)));
+    // A clean path is filled: 0.9564 of the rate is payload.
+    for direction in ["down", "up"] {
+        let share = goodput(&run, direction) / 20e6;
+        assert!((0.93..0.957).contains(&share), "{direction}: {share}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let path = "name = \"t\"\nseed = 5\n[path]\nrate = \"10mbit\"\nrtt = \"10ms\"\nloss = \"1%\"\n[tunnel]\nkind = \"wireguard\"\n";
+    let plan = "repeats = { min = 1, max = 1 }\n[[step]]\nkind = \"tcp\"\ndirection = \"both\"\nflows = 1\ncc = [\"cubic\"]\nwarmup_s = 0.5\nduration_s = 2\nrepeat = true\n";
+    let first = in_lab(path, plan);
+    assert!(first == in_lab(path, plan), "two runs of one seed differ");
+    let other = in_lab(&path.replace("seed = 5", "seed = 6"), plan);
+    assert!(first != other, "two seeds gave the same run");
+}
+
+/// The programs as a user runs them, each on a host of the path, against the plan in the guest.
+#[test]
+fn the_real_programs_agree_with_the_plan_in_the_guest() {
+    let expected = Run::parse(&in_lab(PATH, PLAN)).expect("a run");
+    let (folder, path) = spec(PATH);
+    let (_copy, program) = program();
+    let run = run_programs(&path, folder.path(), &program);
+    for direction in ["down", "up"] {
+        let ratio = goodput(&run, direction) / goodput(&expected, direction);
+        assert!((ratio - 1.0).abs() < 0.02, "{direction}: {ratio}");
+    }
+    let difference = idle_us(&run) - idle_us(&expected);
+    assert!(difference.abs() < 100.0, "{difference} µs");
+}
+
+fn run_programs(path: &Path, _folder: &Path, program: &Path) -> Run {
+    let program = program.display();
+    // The guest's files are the host's, read-only; what must be written goes to its own memory.
+    let server = format!("{program} serve --open");
+    let client = format!(
+        "cat > /tmp/plan.toml <<'END'\n{PLAN}\nEND\nexec {program} measure server --open --plan /tmp/plan.toml --output json"
+    );
+    let output = pathtwin()
+        .args(["lab", "exec"])
+        .arg(path)
+        .args(["--on", "server", "--", "sh", "-c", &server])
+        .args(["--on", "client", "--", "sh", "-c", &client])
+        .output()
+        .expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // With several programs, the output of the first comes first; the server prints none.
+    Run::parse(&output.stdout).expect("a run")
+}
