@@ -84,9 +84,7 @@ impl Far {
             .set_read_timeout(Some(PATIENCE))
             .map_err(ChannelError::from)?;
         let mut channel = Channel::connect(stream, key, LONGEST_REPLY)?;
-        channel
-            .set_patience(Some(PATIENCE * 3))
-            .map_err(ChannelError::from)?;
+        channel.set_patience(Some(PATIENCE * 3));
         channel.send(&Request::Hello {
             program: program.to_owned(),
         })?;
@@ -96,6 +94,7 @@ impl Far {
                 address,
                 welcome,
             }),
+            Reply::No { why } => Err(FarError::No(why)),
             _ => Err(FarError::Confused),
         }
     }

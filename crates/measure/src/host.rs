@@ -18,7 +18,7 @@ pub(crate) fn congestion() -> Vec<String> {
     let read = |name: &str| sys::sysctl::read(&format!("net.ipv4.{name}")).unwrap_or_default();
     // Who may administer the network may use all that are there, others what is allowed
     // (net/ipv4/tcp_cong.c, tcp_set_congestion_control).
-    let name = if sys::sched::is_root() {
+    let name = if sys::privilege::has_net_admin() {
         "tcp_available_congestion_control"
     } else {
         "tcp_allowed_congestion_control"

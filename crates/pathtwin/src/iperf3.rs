@@ -19,7 +19,7 @@ use traffic::iperf3::{
     wire,
 };
 
-use crate::{Failure, arguments::Format, code};
+use crate::{Failure, arguments::Format, code, output::say};
 
 mod show;
 
@@ -152,32 +152,45 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// Serves iperf3 clients in a thread of its own, beside the own protocol, and prints nothing but to
-/// the log.
-pub(crate) fn beside(
-    listen: SocketAddr,
-    max_time: Duration,
-    stop: &'static std::sync::atomic::AtomicBool,
-) -> Result<(), Failure> {
-    let limits = Limits {
-        time: max_time,
-        ..Limits::default()
-    };
-    let server = bind(listen, limits)?;
-    eprintln!("pathtwin: iperf3 server on {}", server.address());
-    std::thread::spawn(move || {
-        let mut told = |report: Report| {
-            match report.result {
-                Ok(_) => eprintln!("pathtwin: {} measured by iperf3", report.client),
-                Err(error) => eprintln!("pathtwin: {} by iperf3: {error}", report.client),
-            }
-            true
+/// Servers of iperf3 clients beside the own protocol, bound and not yet running.
+pub(crate) struct Beside(Vec<traffic::iperf3::server::Server>);
+
+impl Beside {
+    /// Binds to a port of these addresses, or of every one if none is named.
+    pub(crate) fn bind(listen: &[IpAddr], port: u16, max_time: Duration) -> Result<Self, Failure> {
+        let limits = Limits {
+            time: max_time,
+            ..Limits::default()
         };
-        if let Err(error) = server.serve(stop, &mut told) {
-            eprintln!("pathtwin: take iperf3 connections: {error}");
+        let every = [Ipv6Addr::UNSPECIFIED.into()];
+        let listen = if listen.is_empty() { &every } else { listen };
+        let servers = listen.iter().map(|ip| bind((*ip, port).into(), limits));
+        Ok(Self(servers.collect::<Result<_, _>>()?))
+    }
+
+    /// Serves each in a thread of its own, and prints nothing but to the log.
+    pub(crate) fn start(self, stop: &'static std::sync::atomic::AtomicBool) {
+        for server in self.0 {
+            say(format_args!("iperf3 server on {}", server.address()));
+            std::thread::spawn(move || serve_beside(&server, stop));
         }
-    });
-    Ok(())
+    }
+}
+
+fn serve_beside(
+    server: &traffic::iperf3::server::Server,
+    stop: &'static std::sync::atomic::AtomicBool,
+) {
+    let mut told = |report: Report| {
+        match report.result {
+            Ok(_) => say(format_args!("{} measured by iperf3", report.client)),
+            Err(error) => say(format_args!("{} by iperf3: {error}", report.client)),
+        }
+        true
+    };
+    if let Err(error) = server.serve(stop, &mut told) {
+        say(format_args!("take iperf3 connections: {error}"));
+    }
 }
 
 /// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.

@@ -1,8 +1,13 @@
-//! Standard output: data only, and a reader that goes away is no error.
+//! Standard output: data only, and standard error: talk. A reader that goes away is no error.
 
 use std::io::{self, Write};
 
 use crate::{Failure, code};
+
+/// Says something on standard error, as a line of this program.
+pub(crate) fn say(what: std::fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "pathtwin: {what}");
+}
 
 /// Prints bytes to standard output.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {

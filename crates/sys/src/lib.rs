@@ -2,6 +2,7 @@
 
 pub mod boot;
 pub mod clock;
+pub mod descriptors;
 pub mod ethtool;
 
 pub mod link;

@@ -136,6 +136,12 @@ pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     check(kept)
 }
 
+/// Whether this thread may administer the network of its namespace: then its sockets may have every congestion control
+/// that is there, and not only the allowed ones (net/ipv4/tcp_cong.c, `tcp_set_congestion_control`, 6.1).
+pub fn has_net_admin() -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_ADMIN))
+}
+
 fn become_other(identity: Identity, keep: bool) -> Result<(), PrivilegeError> {
     let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
     step("keep a capability", set_keep_capabilities(keep))?;

@@ -54,6 +54,19 @@ pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<Tcp
     Ok(fd.into())
 }
 
+/// How often a listener repeats its answer to a connection's first packet, 1 to 127; otherwise the host decides
+/// (`net.ipv4.tcp_synack_retries`, 5). Where the answer was lost, the peer's own repetition brings another, so 1 loses
+/// nothing, and whoever forges an address has it bothered less (`TCP_SYNCNT`; net/ipv4/inet_connection_sock.c,
+/// `reqsk_timer_handler`, 6.1).
+pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> {
+    set_u32(
+        listener.as_raw_fd(),
+        libc::IPPROTO_TCP,
+        libc::TCP_SYNCNT,
+        times,
+    )
+}
+
 /// A connection to `address`; blocks until it is made or refused.
 pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
     let fd = socket(family(address), SocketType::STREAM, None)?;

@@ -12,7 +12,7 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, configure_capability_in_ambient_set, set_capabilities,
     set_keep_capabilities, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
-use sys::privilege::{Identity, Keep, Left, PrivilegeError, give_up};
+use sys::privilege::{Identity, Keep, Left, PrivilegeError, give_up, has_net_admin};
 
 /// What a child does, by the name it is given.
 const TESTS: [(&str, fn()); 5] = [
@@ -79,10 +79,12 @@ fn assert_other() {
 }
 
 fn nothing_is_kept() {
+    assert!(has_net_admin());
     let left = give_up(IDENTITY, Keep::Nothing).unwrap();
     assert_eq!(left, Left { net_admin: false });
     assert_other();
     assert_eq!(capabilities(), [0; 4]);
+    assert!(!has_net_admin());
     assert!(fs::read("/etc/shadow").is_err());
     // Not by a program that is root's, either.
     let id = Command::new("sh")
@@ -116,6 +118,7 @@ fn net_admin_is_kept_and_works() {
     assert_other();
     let net_admin = 1 << 12;
     assert_eq!(capabilities(), [0, net_admin, net_admin, 0]);
+    assert!(has_net_admin());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     set_socket_recv_buffer_size_force(&stream, 64 << 20).unwrap();

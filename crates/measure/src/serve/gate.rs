@@ -1,10 +1,11 @@
 //! The gate: connections of which nothing is known yet.
 //!
 //! One thread holds them all, for a bounded time and in a bounded number, so that a flood of them
-//! costs neither threads nor memory.
+//! costs neither threads nor memory. A client leaves it for a thread of its own when it has shown
+//! that it holds the key and is there now.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{Arc, atomic::Ordering},
     time::Duration,
@@ -13,157 +14,222 @@ use std::{
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sys::clock::Instant;
 use traffic::wire::{
-    Channel, Greeting, Refusal,
-    greeting::{self, CONTROL, Parsed},
+    Channel, Greeting, Refusal, Token,
+    greeting::HANDSHAKE,
+    message::{Reply, Request},
 };
 
-use super::{Event, Shared, registry::Arrival, session};
+use super::{
+    Event, Shared,
+    copies::Copies,
+    pending::{Next, Pending, crowd},
+    registry::Arrival,
+    session,
+};
 
-/// How long a connection may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Connections at the gate; beyond it the one that has been there longest is dropped.
+/// Connections at the gate; beyond it one of the address that has most of them is dropped.
 const MOST: usize = 256;
+
+/// Connections that are accepted before those that are there are looked at again.
+const ROUND: usize = 64;
+
+/// How long none are accepted where the host has no descriptors or memory for them.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Longest request a client may send, bytes after inflation.
 const LONGEST_REQUEST: usize = 64 << 10;
-
-struct Pending {
-    stream: TcpStream,
-    peer: SocketAddr,
-    bytes: Vec<u8>,
-    deadline: Instant,
-}
-
-enum Next {
-    Wait,
-    Drop(Option<String>),
-    Go(Greeting),
-}
 
 /// Accepts connections until the server is stopped.
 pub(crate) fn run(listeners: &[TcpListener], shared: &Arc<Shared>) -> io::Result<()> {
     for listener in listeners {
         listener.set_nonblocking(true)?;
     }
-    let mut pending: Vec<Pending> = Vec::new();
+    // Three quarters of the descriptors are for those who have shown the key.
+    let quarter = usize::try_from(sys::descriptors::allowed() / 4).unwrap_or(usize::MAX);
+    let mut gate = Gate {
+        listeners,
+        shared,
+        most: quarter.clamp(8, MOST),
+        pending: Vec::new(),
+        copies: Copies::default(),
+        closed_until: None,
+    };
     while !shared.stopped() {
-        let (news, ready) = wait(listeners, &pending)?;
-        let now = Instant::now();
-        let mut left = Vec::with_capacity(pending.len());
-        for (mut one, ready) in pending.into_iter().zip(ready) {
-            let next = if ready { one.read() } else { Next::Wait };
-            match next {
-                Next::Wait if now < one.deadline => left.push(one),
-                Next::Wait => {}
-                Next::Drop(None) => {}
-                Next::Drop(Some(why)) => (shared.log)(Event::Refused(one.peer, why)),
-                Next::Go(greeting) => admit(one, greeting, shared),
-            }
-        }
-        pending = left;
-        if news {
-            accept(listeners, &mut pending, now);
-        }
+        gate.look()?;
     }
     Ok(())
 }
 
-/// Waits until something happens: whether there are new connections, and which pending ones can be
-/// read.
-fn wait(listeners: &[TcpListener], pending: &[Pending]) -> io::Result<(bool, Vec<bool>)> {
-    let mut fds: Vec<PollFd<'_>> = listeners
-        .iter()
-        .map(|l| PollFd::new(l, PollFlags::IN))
-        .chain(
-            pending
-                .iter()
-                .map(|p| PollFd::new(&p.stream, PollFlags::IN)),
-        )
-        .collect();
-    let tenth = Timespec {
-        tv_sec: 0,
-        tv_nsec: 100_000_000,
-    };
-    match poll(&mut fds, Some(&tenth)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(e) => return Err(e.into()),
-    }
-    let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
-    let news = ready
-        .by_ref()
-        .take(listeners.len())
-        .fold(false, |a, b| a | b);
-    Ok((news, ready.collect()))
+struct Gate<'a> {
+    listeners: &'a [TcpListener],
+    shared: &'a Arc<Shared>,
+    most: usize,
+    pending: Vec<Pending>,
+    copies: Copies,
+    /// Nothing is accepted before.
+    closed_until: Option<Instant>,
 }
 
-fn accept(listeners: &[TcpListener], pending: &mut Vec<Pending>, now: Instant) {
-    for listener in listeners {
-        // Out of descriptors is no reason to end: those at the gate leave in time.
-        while let Ok((stream, peer)) = listener.accept() {
-            if stream.set_nonblocking(true).is_err() {
-                continue;
+impl Gate<'_> {
+    /// Waits until something happens, at most a tenth of a second, and deals with it.
+    fn look(&mut self) -> io::Result<()> {
+        let open = self.closed_until.is_none_or(|t| t <= Instant::now());
+        let (news, ready) = self.wait(open)?;
+        let now = Instant::now();
+        for (one, ready) in std::mem::take(&mut self.pending).into_iter().zip(ready) {
+            if ready {
+                self.go_on(one, now);
+            } else if now < one.deadline {
+                self.pending.push(one);
             }
-            if pending.len() >= MOST {
-                pending.remove(0);
-            }
-            pending.push(Pending {
-                stream,
-                peer,
-                bytes: Vec::with_capacity(CONTROL),
-                deadline: now.after(PATIENCE),
-            });
         }
+        if news {
+            for listener in self.listeners {
+                self.accept(listener, now);
+            }
+        }
+        Ok(())
     }
-}
 
-impl Pending {
-    /// Reads what is there, but nothing beyond the greeting: that belongs to what follows it.
-    fn read(&mut self) -> Next {
-        loop {
-            let wanted = match greeting::parse(&self.bytes) {
-                Parsed::Whole(greeting) => return Next::Go(greeting),
-                Parsed::More(wanted) => wanted,
-                Parsed::Version(_) => {
-                    let own = Refusal::Version(traffic::wire::VERSION);
-                    let _ = self.stream.write(&own.bytes());
-                    return Next::Drop(Some("another version of the protocol".to_owned()));
+    /// Whether there are new connections, and which pending ones can be read.
+    fn wait(&self, open: bool) -> io::Result<(bool, Vec<bool>)> {
+        let listening = if open { self.listeners } else { &[] };
+        let mut fds: Vec<PollFd<'_>> = listening
+            .iter()
+            .map(|l| PollFd::new(l, PollFlags::IN))
+            .chain(
+                self.pending
+                    .iter()
+                    .map(|p| PollFd::new(p.stream(), PollFlags::IN)),
+            )
+            .collect();
+        let tenth = Timespec {
+            tv_sec: 0,
+            tv_nsec: 100_000_000,
+        };
+        match poll(&mut fds, Some(&tenth)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(e) => return Err(e.into()),
+        }
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        let news = ready
+            .by_ref()
+            .take(listening.len())
+            .fold(false, |a, b| a | b);
+        Ok((news, ready.collect()))
+    }
+
+    fn accept(&mut self, listener: &TcpListener, now: Instant) {
+        for _ in 0..ROUND {
+            match listener.accept() {
+                Ok((stream, peer)) => {
+                    if self.pending.len() >= self.most {
+                        self.make_room();
+                    }
+                    self.pending.extend(Pending::new(stream, peer, now));
                 }
-                Parsed::Foreign => return Next::Drop(Some("another protocol".to_owned())),
-            };
-            let mut buffer = [0; CONTROL];
-            match self.stream.read(&mut buffer[..wanted - self.bytes.len()]) {
-                Ok(0) => return Next::Drop(None),
-                Ok(n) => self.bytes.extend_from_slice(&buffer[..n]),
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Next::Wait,
-                Err(_) => return Next::Drop(None),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Err(e) if is_shortage(&e) => {
+                    // The listener stays readable: looking again at once would spin.
+                    self.make_room();
+                    self.closed_until = Some(now.after(PAUSE));
+                    return;
+                }
+                // One that is gone already, or has met an error of its own (accept(2)).
+                Err(_) => {}
             }
         }
+    }
+
+    /// Drops the one that has been there longest, of the address that has most.
+    fn make_room(&mut self) {
+        if let Some(at) = crowd(self.pending.iter().map(|p| p.peer.ip())) {
+            self.pending.remove(at);
+        }
+    }
+
+    fn go_on(&mut self, one: Pending, now: Instant) {
+        let (peer, deadline) = (one.peer, one.deadline);
+        match one.read() {
+            Next::Wait(one) if now < deadline => self.pending.push(one),
+            Next::Wait(_) | Next::Drop(None) => {}
+            Next::Drop(Some(why)) => self.refused(peer, why),
+            Next::Greeted(Greeting::Data { token, index }, stream) => {
+                self.data(token, index, stream, peer);
+            }
+            Next::Greeted(Greeting::Control(first), stream) => {
+                if let Some(channel) = self.greeted(&first, stream, peer) {
+                    // Its first request may have come along.
+                    self.go_on(Pending::opening(channel, peer, deadline), now);
+                }
+            }
+            Next::Asked(channel, request) => self.asked(*channel, request, peer),
+        }
+    }
+
+    fn refused(&self, peer: SocketAddr, why: impl Into<String>) {
+        (self.shared.log)(Event::Refused(peer, why.into()));
+    }
+
+    fn data(&self, token: Token, index: u16, stream: TcpStream, peer: SocketAddr) {
+        if stream.set_nonblocking(false).is_err() {
+            return;
+        }
+        match self.shared.registry.find(token) {
+            Some(taker) => taker(Arrival::Stream(index, stream)),
+            None => self.refused(peer, "data that nobody waits for"),
+        }
+    }
+
+    /// Answers the handshake. The client must then say something that only it can.
+    fn greeted(
+        &mut self,
+        first: &[u8; HANDSHAKE],
+        mut stream: TcpStream,
+        peer: SocketAddr,
+    ) -> Option<Channel> {
+        if self.is_full() {
+            let _ = stream.write(&Refusal::Busy.bytes());
+            self.refused(peer, "too many clients");
+            return None;
+        }
+        if self.copies.has(first) {
+            self.refused(peer, "a copy of an earlier greeting");
+            return None;
+        }
+        match Channel::accept(stream, first, &self.shared.config.key, LONGEST_REQUEST) {
+            Ok(channel) => {
+                self.copies.add(first);
+                Some(channel)
+            }
+            Err(error) => {
+                self.refused(peer, error.to_string());
+                None
+            }
+        }
+    }
+
+    fn asked(&self, mut channel: Channel, request: Request, peer: SocketAddr) {
+        if channel.stream().set_nonblocking(false).is_err() {
+            return;
+        }
+        if self.is_full() {
+            channel.set_patience(Some(PAUSE));
+            let why = "as many clients as it takes are there: try again later".to_owned();
+            let _ = channel.send(&Reply::No { why });
+            return self.refused(peer, "too many clients");
+        }
+        session::start(channel, request, peer, self.shared);
+    }
+
+    fn is_full(&self) -> bool {
+        self.shared.sessions.load(Ordering::Relaxed) >= self.shared.config.clients
     }
 }
 
-fn admit(one: Pending, greeting: Greeting, shared: &Arc<Shared>) {
-    let Pending { stream, peer, .. } = one;
-    if stream.set_nonblocking(false).is_err() {
-        return;
-    }
-    match greeting {
-        Greeting::Data { token, index } => match shared.registry.find(token) {
-            Some(taker) => taker(Arrival::Stream(index, stream)),
-            None => (shared.log)(Event::Refused(
-                peer,
-                "data that nobody waits for".to_owned(),
-            )),
-        },
-        Greeting::Control(first) => {
-            if shared.sessions.load(Ordering::Relaxed) >= shared.config.clients {
-                let _ = (&stream).write_all(&Refusal::Busy.bytes());
-                return (shared.log)(Event::Refused(peer, "too many clients".to_owned()));
-            }
-            match Channel::accept(stream, &first, &shared.config.key, LONGEST_REQUEST) {
-                Ok(channel) => session::start(channel, peer, shared),
-                Err(error) => (shared.log)(Event::Refused(peer, error.to_string())),
-            }
-        }
-    }
+/// The host lacks descriptors or memory, which passes.
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let errno = Errno::from_io_error(error);
+    errno.is_some_and(|e| [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM].contains(&e))
 }

@@ -33,15 +33,15 @@ impl Drop for Counted {
     }
 }
 
-/// Starts a session in a thread of its own.
-pub(crate) fn start(channel: Channel, peer: SocketAddr, shared: &Arc<Shared>) {
+/// Starts a session in a thread of its own, with the request that has come.
+pub(crate) fn start(channel: Channel, first: Request, peer: SocketAddr, shared: &Arc<Shared>) {
     shared.sessions.fetch_add(1, Ordering::Relaxed);
     let counted = Counted(shared.clone());
     let body = move || {
         let shared = &counted.0;
         (shared.log)(Event::Came(peer));
         let mut session = Session::new(channel, peer, shared.clone());
-        let why = match session.serve() {
+        let why = match session.serve(first) {
             Ok(()) => None,
             Err(error) => Some(error.to_string()),
         };
@@ -91,11 +91,13 @@ impl Session {
         }
     }
 
-    fn serve(&mut self) -> Result<(), ChannelError> {
-        self.channel.set_patience(Some(PATIENCE))?;
-        while !self.shared.stopped() {
-            let request = match self.channel.receive() {
-                Ok(Request::Bye) => return Ok(()),
+    fn serve(&mut self, first: Request) -> Result<(), ChannelError> {
+        self.channel.set_patience(Some(PATIENCE));
+        let mut request = first;
+        while !self.shared.stopped() && request != Request::Bye {
+            let reply = self.reply(request);
+            self.channel.send(&reply)?;
+            request = match self.channel.receive() {
                 Ok(request) => request,
                 // Gone without a word: nothing is wrong at this end.
                 Err(ChannelError::Io(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
@@ -103,8 +105,6 @@ impl Session {
                 }
                 Err(error) => return Err(error),
             };
-            let reply = self.reply(request);
-            self.channel.send(&reply)?;
         }
         Ok(())
     }

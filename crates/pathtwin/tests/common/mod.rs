@@ -3,6 +3,8 @@
 
 #![allow(clippy::expect_used, dead_code, unreachable_pub)]
 
+pub mod server;
+
 use std::{
     path::{Path, PathBuf},
     process::{Command, Output},

@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Greeting, Key, Refusal, VERSION, greeting::HANDSHAKE};
+use super::{Greeting, Key, Refusal, VERSION, greeting::HANDSHAKE, paced::Paced};
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 /// Longest Noise message (framework, section 3).
@@ -25,6 +25,8 @@ const MORE: u8 = 1;
 const DEFLATED: u8 = 2;
 /// Messages above this are deflated: a slow line is the reason to be here.
 const WORTH: usize = 1024;
+/// Longest frame that may carry a peer's first message.
+const FIRST: usize = 512;
 
 /// An authenticated, encrypted channel of messages.
 pub struct Channel {
@@ -32,7 +34,12 @@ pub struct Channel {
     noise: snow::TransportState,
     /// Longest message that is taken in, bytes after inflation.
     limit: usize,
+    patience: Option<Duration>,
 }
+
+/// What has come of a peer's first message.
+#[derive(Debug, Default)]
+pub struct Partial(Vec<u8>);
 
 /// Why a channel failed.
 #[derive(Debug, thiserror::Error)]
@@ -104,11 +111,14 @@ impl Channel {
             stream,
             noise: noise.into_transport_mode()?,
             limit,
+            patience: None,
         })
     }
 
     /// Opens a channel as the accepting end, with the first message of the handshake. The peer is
-    /// told if its key is wrong; nothing it says counts before it has proved to have the key.
+    /// told if its key is wrong. That the peer is there now, and not a copy of what a holder of the
+    /// key once sent, is known only when [`first`](Self::first) has read its first message. Does
+    /// not wait for the peer.
     pub fn accept(
         mut stream: TcpStream,
         first: &[u8; HANDSHAKE],
@@ -129,13 +139,50 @@ impl Channel {
             stream,
             noise: noise.into_transport_mode()?,
             limit,
+            patience: None,
         })
     }
 
     /// How long a read or write may wait for the peer; `None` = for ever.
-    pub fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
-        self.stream.set_read_timeout(patience)?;
-        self.stream.set_write_timeout(patience)
+    /// A message that has begun to move must also keep a pace, of 1 kB/s.
+    pub fn set_patience(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
+    }
+
+    /// Takes what has come of the peer's first message, if the stream does not block; `None`: more
+    /// must come.
+    pub fn first<M: DeserializeOwned>(
+        &mut self,
+        partial: &mut Partial,
+    ) -> Result<Option<M>, ChannelError> {
+        let bytes = &mut partial.0;
+        loop {
+            let whole = match bytes.first_chunk() {
+                Some(length) => 2 + usize::from(u16::from_be_bytes(*length)),
+                None => 2,
+            };
+            if whole > FIRST {
+                return Err(ChannelError::TooLong(FIRST));
+            }
+            if bytes.len() == whole && whole > 2 {
+                let content = decrypt(&mut self.noise, &bytes[2..])?;
+                return match content.split_first() {
+                    Some((0, message)) => read(message).map(Some),
+                    _ => Err(ChannelError::Foreign),
+                };
+            }
+            let wanted = whole - bytes.len();
+            if wanted == 0 {
+                return Err(ChannelError::Foreign);
+            }
+            let mut buffer = [0; FIRST];
+            match self.stream.read(&mut buffer[..wanted]) {
+                Ok(0) => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+                Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(e) => return Err(e.into()),
+            }
+        }
     }
 
     /// The connection below.
@@ -152,30 +199,32 @@ impl Channel {
         } else {
             (0, plain)
         };
+        let mut out = Paced::new(&self.stream, self.patience);
         let mut chunks = bytes.chunks(FRAME - TAG - 1).peekable();
         while let Some(chunk) = chunks.next() {
             let more = if chunks.peek().is_some() { MORE } else { 0 };
             let mut content = Vec::with_capacity(chunk.len() + 1);
             content.push(flag | more);
             content.extend_from_slice(chunk);
-            self.send_frame(&content)?;
+            let mut frame = vec![0; 2 + content.len() + TAG];
+            let n = self.noise.write_message(&content, &mut frame[2..])?;
+            frame[..2].copy_from_slice(&(n as u16).to_be_bytes());
+            out.write(&frame[..2 + n])?;
         }
-        Ok(())
-    }
-
-    fn send_frame(&mut self, content: &[u8]) -> Result<(), ChannelError> {
-        let mut frame = vec![0; 2 + content.len() + TAG];
-        let n = self.noise.write_message(content, &mut frame[2..])?;
-        frame[..2].copy_from_slice(&(n as u16).to_be_bytes());
-        self.stream.write_all(&frame[..2 + n])?;
         Ok(())
     }
 
     /// Waits for a message.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         let mut bytes = Vec::new();
+        // Its clock starts with the first byte, so the frames of a message share it.
+        let mut input = Paced::new(&self.stream, self.patience);
         loop {
-            let content = self.receive_frame()?;
+            let mut length = [0; 2];
+            input.fill(&mut length)?;
+            let mut frame = vec![0; usize::from(u16::from_be_bytes(length))];
+            input.fill(&mut frame)?;
+            let content = decrypt(&mut self.noise, &frame)?;
             let (&flags, rest) = content.split_first().ok_or(ChannelError::Foreign)?;
             bytes.extend_from_slice(rest);
             if bytes.len() > self.limit {
@@ -188,26 +237,25 @@ impl Channel {
                 bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, self.limit)
                     .map_err(|_| ChannelError::TooLong(self.limit))?;
             }
-            return serde_json::from_slice(&bytes)
-                .map_err(|e| ChannelError::Message(e.to_string()));
+            return read(&bytes);
         }
-    }
-
-    fn receive_frame(&mut self) -> Result<Vec<u8>, ChannelError> {
-        let mut length = [0; 2];
-        self.stream.read_exact(&mut length)?;
-        let mut frame = vec![0; usize::from(u16::from_be_bytes(length))];
-        self.stream.read_exact(&mut frame)?;
-        let mut content = vec![0; frame.len()];
-        let n = self.noise.read_message(&frame, &mut content)?;
-        content.truncate(n);
-        Ok(content)
     }
 
     /// Ends the channel: a peer or thread that waits on it learns of it.
     pub fn close(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
+}
+
+fn decrypt(noise: &mut snow::TransportState, frame: &[u8]) -> Result<Vec<u8>, ChannelError> {
+    let mut content = vec![0; frame.len()];
+    let n = noise.read_message(frame, &mut content)?;
+    content.truncate(n);
+    Ok(content)
+}
+
+fn read<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, ChannelError> {
+    serde_json::from_slice(bytes).map_err(|e| ChannelError::Message(e.to_string()))
 }
 
 #[cfg(test)]

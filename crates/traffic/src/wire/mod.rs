@@ -10,6 +10,7 @@ pub mod greeting;
 pub mod http;
 pub mod key;
 pub mod message;
+mod paced;
 pub mod prove;
 
 pub use channel::{Channel, ChannelError};

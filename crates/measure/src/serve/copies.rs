@@ -1,0 +1,54 @@
+//! Greetings that were answered, so that a copy of one costs nothing.
+//!
+//! Whoever recorded a greeting can send it again and the key fits, but can say nothing after it. That is what keeps
+//! copies out; here they are turned away before the handshake is computed for them.
+
+use std::{collections::HashSet, mem};
+
+use traffic::wire::greeting::HANDSHAKE;
+
+/// Greetings that are remembered at least; up to twice as many are.
+const MOST: usize = 2048;
+
+/// The latest greetings.
+#[derive(Default)]
+pub(super) struct Copies {
+    new: HashSet<[u8; HANDSHAKE]>,
+    old: HashSet<[u8; HANDSHAKE]>,
+}
+
+impl Copies {
+    /// Remembers a greeting. Only holders of the key can make one that is answered, so strangers cannot fill this.
+    pub(super) fn add(&mut self, first: &[u8; HANDSHAKE]) {
+        if self.new.len() >= MOST {
+            self.old = mem::take(&mut self.new);
+        }
+        self.new.insert(*first);
+    }
+
+    /// Whether this one was answered before.
+    pub(super) fn has(&self, first: &[u8; HANDSHAKE]) -> bool {
+        self.new.contains(first) || self.old.contains(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_known_and_their_number_is_bounded() {
+        let mut copies = Copies::default();
+        let greeting = |number: usize| {
+            let mut first = [0; HANDSHAKE];
+            first[..8].copy_from_slice(&number.to_be_bytes());
+            first
+        };
+        for number in 0..10 * MOST {
+            copies.add(&greeting(number));
+            assert!(copies.has(&greeting(number.saturating_sub(MOST - 1))));
+            assert!(copies.new.len() + copies.old.len() <= 2 * MOST);
+        }
+        assert!(!copies.has(&greeting(0)));
+    }
+}

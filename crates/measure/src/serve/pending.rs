@@ -1,0 +1,176 @@
+//! A connection at the gate: what has come of it, and who has to go when there are too many.
+
+use std::{
+    collections::HashMap,
+    io::{self, Read, Write},
+    net::{IpAddr, SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use sys::clock::Instant;
+use traffic::wire::{
+    Channel, ChannelError, Greeting, Refusal, VERSION,
+    channel::Partial,
+    greeting::{self, CONTROL, Parsed},
+    message::Request,
+};
+
+/// How long a connection may take until its first request is here.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection at the gate. Its stream does not block.
+pub(super) struct Pending {
+    stage: Stage,
+    pub(super) peer: SocketAddr,
+    pub(super) deadline: Instant,
+}
+
+enum Stage {
+    /// The greeting has not come yet, or in part.
+    Silent(TcpStream, Vec<u8>),
+    /// The handshake is answered; the first request has not come yet, or in part.
+    Opening(Box<Channel>, Partial),
+}
+
+/// What is to be done with a connection.
+pub(super) enum Next {
+    /// More must come.
+    Wait(Pending),
+    /// It is over, because of this if it is worth saying.
+    Drop(Option<String>),
+    /// The greeting is here; the stream is where it ends.
+    Greeted(Greeting, TcpStream),
+    /// The first request is here.
+    Asked(Box<Channel>, Request),
+}
+
+impl Pending {
+    /// One that was accepted now; `None` if it is gone already.
+    pub(super) fn new(stream: TcpStream, peer: SocketAddr, now: Instant) -> Option<Self> {
+        stream.set_nonblocking(true).ok()?;
+        Some(Self {
+            stage: Stage::Silent(stream, Vec::with_capacity(CONTROL)),
+            peer,
+            deadline: now.after(PATIENCE),
+        })
+    }
+
+    /// One whose greeting is answered.
+    pub(super) fn opening(channel: Channel, peer: SocketAddr, deadline: Instant) -> Self {
+        Self {
+            stage: Stage::Opening(Box::new(channel), Partial::default()),
+            peer,
+            deadline,
+        }
+    }
+
+    pub(super) fn stream(&self) -> &TcpStream {
+        match &self.stage {
+            Stage::Silent(stream, _) => stream,
+            Stage::Opening(channel, _) => channel.stream(),
+        }
+    }
+
+    /// Reads what is there.
+    pub(super) fn read(self) -> Next {
+        let Self {
+            stage,
+            peer,
+            deadline,
+        } = self;
+        let wait = |stage| {
+            Next::Wait(Self {
+                stage,
+                peer,
+                deadline,
+            })
+        };
+        match stage {
+            Stage::Silent(mut stream, mut bytes) => match greeting(&mut stream, &mut bytes) {
+                Ok(Some(greeting)) => Next::Greeted(greeting, stream),
+                Ok(None) => wait(Stage::Silent(stream, bytes)),
+                Err(why) => Next::Drop(why),
+            },
+            Stage::Opening(mut channel, mut partial) => match channel.first(&mut partial) {
+                Ok(Some(request)) => Next::Asked(channel, request),
+                Ok(None) => wait(Stage::Opening(channel, partial)),
+                Err(ChannelError::Io(_)) => Next::Drop(None),
+                Err(error) => Next::Drop(Some(error.to_string())),
+            },
+        }
+    }
+}
+
+/// Reads what is there, but nothing beyond the greeting: that belongs to what follows it.
+fn greeting(
+    stream: &mut TcpStream,
+    bytes: &mut Vec<u8>,
+) -> Result<Option<Greeting>, Option<String>> {
+    loop {
+        let wanted = match greeting::parse(bytes) {
+            Parsed::Whole(greeting) => return Ok(Some(greeting)),
+            Parsed::More(wanted) => wanted,
+            Parsed::Version(_) => {
+                let _ = stream.write(&Refusal::Version(VERSION).bytes());
+                return Err(Some("another version of the protocol".to_owned()));
+            }
+            Parsed::Foreign => return Err(Some("another protocol".to_owned())),
+        };
+        let mut buffer = [0; CONTROL];
+        match stream.read(&mut buffer[..wanted - bytes.len()]) {
+            Ok(0) => return Err(None),
+            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(_) => return Err(None),
+        }
+    }
+}
+
+/// Which of those at the gate, in the order they came, is to go when there are too many: the first of the network that
+/// has most of them, so that one network cannot push out another.
+pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
+    let mut counts: HashMap<u64, usize> = HashMap::new();
+    for peer in peers.clone() {
+        *counts.entry(network(peer)).or_default() += 1;
+    }
+    let most = counts.values().copied().max()?;
+    peers
+        .map(network)
+        .position(|network| counts.get(&network) == Some(&most))
+}
+
+/// The IPv4 address, or the first 64 bits of the IPv6 address: whoever has one address of such a network has all
+/// (RFC 6177).
+fn network(ip: IpAddr) -> u64 {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => u64::from(u32::from(ip)),
+        IpAddr::V6(ip) => (u128::from(ip) >> 64) as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_to_go(peers: &[&str]) -> Option<usize> {
+        let peers: Vec<IpAddr> = peers.iter().map(|p| p.parse().unwrap()).collect();
+        crowd(peers.iter().copied())
+    }
+
+    #[test]
+    fn who_has_most_connections_loses_one_first() {
+        assert_eq!(first_to_go(&[]), None);
+        assert_eq!(first_to_go(&["192.0.2.1"]), Some(0));
+        let crowded = ["192.0.2.1", "192.0.2.2", "192.0.2.2", "::ffff:192.0.2.2"];
+        assert_eq!(first_to_go(&crowded), Some(1));
+        // Any number of addresses of one IPv6 network count as one.
+        let network = [
+            "192.0.2.1",
+            "2001:db8::1",
+            "192.0.2.1",
+            "2001:db8::2",
+            "2001:db8::3",
+        ];
+        assert_eq!(first_to_go(&network), Some(1));
+    }
+}

@@ -1,0 +1,183 @@
+//! `pathtwin serve` as a service: whom it becomes, where its key is, and that the files of `packaging/` start it.
+
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use std::{
+    net::TcpStream,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use common::{is_root, pathtwin, server::Server, text};
+use serde_json::Value;
+
+const PLAN: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+warmup_s = 0.1
+duration_s = 0.3
+repeat = true
+[[step]]
+kind = "udp"
+direction = "up"
+rate_bps = 8_000_000
+payload = 1000
+duration_s = 0.3
+"#;
+
+fn measure(server: &Server, key: &Path) -> Output {
+    let plan = key.with_file_name("plan.toml");
+    std::fs::write(&plan, PLAN).expect("write the plan");
+    pathtwin()
+        .args(["measure", &server.address.to_string(), "--output", "json"])
+        .arg("--key")
+        .arg(key)
+        .arg("--plan")
+        .arg(&plan)
+        .output()
+        .expect("run pathtwin")
+}
+
+fn names(path: &str) -> Vec<String> {
+    let list = std::fs::read_to_string(path).unwrap_or_default();
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
+    if !is_root() {
+        eprintln!("SKIPPED: needs root");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("make a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    assert!(server.said.contains("became user 65534"), "{}", server.said);
+    assert_eq!(server.status("Uid"), "65534 65534 65534 65534");
+    assert_eq!(server.status("Groups"), "");
+    // The rights of all its threads, of which it has some now: CAP_NET_ADMIN, number 12, or none where root has none.
+    let kept = server.status("CapEff");
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.child.id())).expect("tasks");
+    for task in tasks.flatten() {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        assert!(status.contains(&format!("CapEff:\t{kept}")), "{status}");
+        assert!(status.contains("Uid:\t65534\t65534\t65534\t65534"));
+    }
+    let net_admin = server.said.contains("kept CAP_NET_ADMIN");
+    assert_eq!(kept == "0000000000001000", net_admin, "{kept}");
+    let output = measure(&server, &key);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let run: Value = serde_json::from_slice(&output.stdout).expect("a run");
+    let samples = run["samples"].as_array().expect("samples");
+    let used = |s: &Value| s["tcp"]["cc_used"].as_str().map(str::to_owned);
+    let mut used: Vec<String> = samples.iter().filter_map(used).collect();
+    used.sort();
+    let usual = |names: Vec<String>| {
+        let mut names: Vec<_> = names
+            .into_iter()
+            .filter(|n| n == "cubic" || n == "bbr")
+            .collect();
+        names.sort();
+        names
+    };
+    if net_admin {
+        let there = names("/proc/sys/net/ipv4/tcp_available_congestion_control");
+        assert_eq!(used, usual(there));
+    }
+}
+
+#[test]
+fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let key = folder.path().join("not there yet").join("key");
+    let first = Server::start(pathtwin(), &key, &[]);
+    let mode = std::fs::metadata(&key)
+        .expect("the key")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let made = std::fs::read_to_string(&key).expect("read the key");
+    // The command to paste on the other side.
+    let command = format!("pathtwin measure THIS_HOST --key {}", made.trim());
+    assert!(first.said.contains(&command), "{}", first.said);
+    drop(first);
+    let second = Server::start(pathtwin(), &key, &[]);
+    assert!(!second.said.contains(made.trim()), "shown once only");
+    assert_eq!(std::fs::read_to_string(&key).expect("read the key"), made);
+}
+
+#[test]
+fn a_user_that_is_not_there_is_wrong_use() {
+    let output = pathtwin()
+        .args(["serve", "--port", "0", "--user", "no-such-user", "--open"])
+        .output()
+        .expect("run pathtwin");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no-such-user"));
+}
+
+/// It listened on every address, whatever `--listen` said, and has no key.
+#[test]
+fn iperf3_listens_only_where_it_is_told() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
+    let port = free.local_addr().expect("its address").port();
+    drop(free);
+    let iperf3 = format!("--iperf3={port}");
+    let _server = Server::start(pathtwin(), &folder.path().join("key"), &[&iperf3]);
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
+    assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
+}
+
+fn packaging(file: &str) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    std::fs::read_to_string(root.join(file)).expect("read a file of packaging")
+}
+
+#[test]
+fn the_options_of_the_packages_are_those_of_the_program() {
+    let output = pathtwin().args(["serve", "--help"]).output();
+    let help = text(&output.expect("run pathtwin").stdout);
+    let known = |option: &str| {
+        help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n"))
+    };
+    let mut options: Vec<String> = Vec::new();
+    for file in [
+        "systemd/pathtwin-serve.service",
+        "openwrt/pathtwin.init",
+        "README.md",
+    ] {
+        let text = packaging(file);
+        let lines = text
+            .lines()
+            .filter(|l| !l.contains("cargo") && !l.contains("systemctl"));
+        let words = lines.flat_map(|l| l.split([' ', '`', '"', '(', ')', '=']));
+        let flags = words.filter(|w| {
+            w.strip_prefix("--").is_some_and(|name| {
+                name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.contains('$')
+            })
+        });
+        options.extend(flags.map(|f| f.trim_end_matches([',', '.', ';']).to_owned()));
+    }
+    // What the init script makes of the names of its configuration.
+    let config = packaging("openwrt/pathtwin.config");
+    let names = config
+        .lines()
+        .filter_map(|l| l.trim().trim_start_matches('#').strip_prefix("option "));
+    let names = names.filter_map(|l| l.split_whitespace().next());
+    options.extend(
+        names
+            .filter(|n| *n != "enabled")
+            .map(|n| format!("--{}", n.replace('_', "-"))),
+    );
+    assert!(options.len() > 10, "{options:?}");
+    for option in options {
+        assert!(known(&option), "{option} is none of `pathtwin serve`");
+    }
+}

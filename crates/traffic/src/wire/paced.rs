@@ -1,0 +1,158 @@
+//! Reading and writing with a peer that must keep a pace.
+//!
+//! A timeout of each single read or write is no bound: a peer that moves a byte just before it ends could hold a thread
+//! for days. So a whole message must move at a pace that the slowest of lines keeps.
+
+use std::{
+    io::{self, Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use sys::clock::Instant;
+
+/// Slowest pace, bytes per second.
+const PACE: u64 = 1000;
+
+/// One message's worth of reading or writing.
+pub(super) struct Paced<'a> {
+    stream: &'a TcpStream,
+    patience: Option<Duration>,
+    /// When the first byte had moved.
+    start: Option<Instant>,
+    moved: u64,
+}
+
+impl<'a> Paced<'a> {
+    /// The peer may be silent for `patience` before the first byte, and fall behind the slowest pace by as much after
+    /// it; `None` = for ever.
+    pub(super) fn new(stream: &'a TcpStream, patience: Option<Duration>) -> Self {
+        Self {
+            stream,
+            patience,
+            start: None,
+            moved: 0,
+        }
+    }
+
+    /// Reads until `buffer` is full.
+    pub(super) fn fill(&mut self, mut buffer: &mut [u8]) -> io::Result<()> {
+        while !buffer.is_empty() {
+            self.stream.set_read_timeout(self.left()?)?;
+            let result = (&mut &*self.stream).read(buffer);
+            buffer = &mut buffer[self.count(result)?..];
+        }
+        Ok(())
+    }
+
+    /// Writes all of `bytes`.
+    pub(super) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            self.stream.set_write_timeout(self.left()?)?;
+            let result = (&mut &*self.stream).write(bytes);
+            bytes = &bytes[self.count(result)?..];
+        }
+        Ok(())
+    }
+
+    /// How long the next call may wait.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let Some(patience) = self.patience else {
+            return Ok(None);
+        };
+        let allowed = patience + Duration::from_millis(self.moved * 1000 / PACE);
+        let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
+        match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
+            Some(left) if !left.is_zero() => Ok(Some(left)),
+            _ => Err(silent()),
+        }
+    }
+
+    fn count(&mut self, result: io::Result<usize>) -> io::Result<usize> {
+        match result {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
+                self.moved += n as u64;
+                self.start.get_or_insert_with(Instant::now);
+                Ok(n)
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(0),
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Err(silent()),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+fn silent() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::TimedOut,
+        "the peer was silent, or too slow, for too long",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (near, listener.accept().unwrap().0)
+    }
+
+    const PATIENCE: Option<Duration> = Some(Duration::from_millis(200));
+
+    /// Each byte came before the timeout of its read ended, and the message never did.
+    #[test]
+    fn a_byte_now_and_then_does_not_hold_a_reader_for_ever() {
+        let (near, mut far) = pair();
+        let trickle = thread::spawn(move || {
+            for _ in 0..1000 {
+                if far.write_all(&[0]).is_err() {
+                    return true;
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+            false
+        });
+        let error = Paced::new(&near, PATIENCE)
+            .fill(&mut [0; 1000])
+            .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(near);
+        assert!(trickle.join().unwrap(), "cut off");
+    }
+
+    #[test]
+    fn a_reader_that_takes_a_little_now_and_then_does_not_hold_a_writer_for_ever() {
+        let (near, mut far) = pair();
+        let trickle = thread::spawn(move || {
+            let mut some = [0; 20];
+            while far.read(&mut some).is_ok_and(|n| n > 0) {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut writing = Paced::new(&near, PATIENCE);
+        let error = writing.write(&vec![0; 64 << 20]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        drop(near);
+        // It still reads what the kernel has.
+        drop(trickle);
+    }
+
+    #[test]
+    fn a_message_at_the_pace_is_read_however_long_it_takes() {
+        let (near, mut far) = pair();
+        thread::spawn(move || {
+            for _ in 0..20 {
+                thread::sleep(Duration::from_millis(25));
+                let _ = far.write_all(&[7; 500]);
+            }
+        });
+        let mut bytes = [0; 10_000];
+        Paced::new(&near, PATIENCE).fill(&mut bytes).unwrap();
+        assert!(bytes.iter().all(|b| *b == 7));
+    }
+}
