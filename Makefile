@@ -18,7 +18,7 @@ PREFIX ?= /usr/local
 MUSL := x86_64-unknown-linux-musl
 RELEASE := $(CARGO_TARGET_DIR)/release
 PATHTWIN := $(RELEASE)/pathtwin
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run packaging/*/*.init)
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/history packaging/*/*.init)
 
 # rustup may just have been installed: its folder is not in the caller's PATH then.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -68,6 +68,7 @@ lint: ## format, clippy, documentation, licences and advisories, scripts
 bench: build kernel ## measure the speed of the lab, beside ns-3
 	@scripts/setup bench
 	bench/run
+	bench/history
 
 .PHONY: setup
 setup: ## install all that the other targets need

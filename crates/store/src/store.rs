@@ -14,6 +14,9 @@ use crate::{
 /// How often a transaction that gave way to another is tried again.
 const TRIES: u32 = 10;
 
+/// Rows in one statement; the databases allow some 32,000 parameters.
+const AT_ONCE: usize = 500;
+
 /// Largest document that is read back, bytes.
 const LARGEST: i64 = 1 << 30;
 
@@ -288,22 +291,56 @@ fn insert_figures(
     let mut figures: Vec<&FigureRow> = figures.iter().collect();
     figures.sort_by(|a, b| (&a.step, &a.figure).cmp(&(&b.step, &b.figure)));
     figures.dedup_by(|a, b| a.step == b.step && a.figure == b.figure);
-    for row in figures {
-        let series = series_id(sql, path, &row.step, &row.figure)?;
-        let statement = "INSERT INTO figure (series, created_us, document, n, median, low, high)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let values = [
-            series.into(),
-            created_us.into(),
-            seq.into(),
-            (row.n as i64).into(),
-            row.median.into(),
-            row.low.into(),
-            row.high.into(),
-        ];
-        sql.run(statement, &values)?;
+    let numbers = series_numbers(sql, path, &figures)?;
+    for (figures, numbers) in figures.chunks(AT_ONCE).zip(numbers.chunks(AT_ONCE)) {
+        let mut values: Vec<Value> = Vec::with_capacity(7 * figures.len());
+        for (row, series) in figures.iter().zip(numbers) {
+            values.extend([
+                (*series).into(),
+                created_us.into(),
+                seq.into(),
+                (row.n as i64).into(),
+                row.median.into(),
+                row.low.into(),
+                row.high.into(),
+            ]);
+        }
+        let rows: Vec<String> = (0..figures.len())
+            .map(|row| {
+                let names: Vec<String> = (1..=7).map(|at| format!("${}", 7 * row + at)).collect();
+                format!("({})", names.join(", "))
+            })
+            .collect();
+        let statement = format!(
+            "INSERT INTO figure (series, created_us, document, n, median, low, high) VALUES {}",
+            rows.join(", ")
+        );
+        sql.run(&statement, &values)?;
     }
     Ok(())
+}
+
+/// The numbers of the series of figures, those that are new made.
+fn series_numbers(
+    sql: &mut dyn Sql,
+    path: &str,
+    figures: &[&FigureRow],
+) -> Result<Vec<i64>, SqlError> {
+    let select = "SELECT id, step, figure FROM series WHERE path = $1";
+    let mut rows = sql.rows(select, &[path.into()])?;
+    let known: BTreeMap<(String, String), i64> = rows
+        .iter_mut()
+        .filter_map(|row| Some(((row.text(1)?, row.text(2)?), row.int(0))))
+        .collect();
+    figures
+        .iter()
+        .map(
+            |row| match known.get(&(row.step.clone(), row.figure.clone())) {
+                Some(&number) => Ok(number),
+                None => series_id(sql, path, &row.step, &row.figure),
+            },
+        )
+        .collect()
 }
 
 /// The number of a series, made if it is new.
