@@ -11,7 +11,10 @@ use std::{
 };
 
 use anyhow::Context;
-use model::job::{self, Exec, ExecOutput};
+use model::{
+    cell::Cell,
+    job::{self, Exec, ExecOutput},
+};
 use sys::{boot, clock::Instant};
 use testbed::Testbed;
 
@@ -29,7 +32,7 @@ const GAP: Duration = Duration::from_millis(200);
 /// Runs the programs; their output is in files of the folder.
 pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput> {
     let bed = testbed::build(&exec.cell, engine.timers()).context("build the path")?;
-    default_congestion(&bed, exec).context("set the ends' congestion control")?;
+    default_congestion(&bed, &exec.cell).context("set the ends' congestion control")?;
     mount_host(&bed).context("show the host's files")?;
     let limit = Duration::from_nanos(exec.limit_ns);
     watchdog(engine, exec.commands.len(), limit);
@@ -50,10 +53,10 @@ pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput>
     })
 }
 
-/// For programs that do not choose one. Our own flows choose theirs for each socket, which a host's
-/// kernel allows where it refuses this setting.
-fn default_congestion(bed: &Testbed, exec: &Exec) -> anyhow::Result<()> {
-    let ends = &exec.cell.ends;
+/// For programs that do not choose one, and for the facts of a measurement. Our own flows choose theirs
+/// for each socket, which a host's kernel allows where it refuses this setting.
+pub(crate) fn default_congestion(bed: &Testbed, cell: &Cell) -> anyhow::Result<()> {
+    let ends = &cell.ends;
     for (node, end) in [(bed.client(), &ends.client), (bed.server(), &ends.server)] {
         node.ns
             .run(|| sys::sysctl::write("net.ipv4.tcp_congestion_control", &end.cc))??;

@@ -30,6 +30,10 @@ use crate::{Engine, flows, run::Times};
 /// Carries the plan out.
 pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {
     let bed = Arc::new(testbed::build(&job.cell, engine.timers()).context("build the path")?);
+    if engine.guest {
+        crate::exec::default_congestion(&bed, &job.cell)
+            .context("set the ends' congestion control")?;
+    }
     watchdog(engine, Duration::from_nanos(job.limit_ns));
     let cross = quiet(&job.cell);
     let from = Instant::now().after(Duration::from_millis(10));
