@@ -14,6 +14,8 @@ use crate::{
 
 /// Share of the datagrams of a size that must arrive for the size to pass.
 const PASSES: f64 = 0.8;
+/// Datagrams of a size, fewer than which say nothing.
+const FEWEST: u64 = 3;
 /// Share below which it does not.
 const STOPS: f64 = 0.1;
 
@@ -46,7 +48,8 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let sizes = way.sizes();
+    let mut sizes = way.sizes();
+    sizes.retain(|s| s.sent >= FEWEST);
     let share = |s: &&model::run::SizeStep| s.received as f64 / (s.sent as f64).max(1.0);
     let passes = sizes
         .iter()
@@ -72,6 +75,13 @@ fn test(way: &Way) -> Verdict {
             "a plan with the steps `sizes` and `pmtu`",
         );
     }
+    if passes.is_none()
+        && let Some(found) = found.filter(|_| silent == Some(false))
+    {
+        return not(format!(
+            "packets of {found} bytes arrive, and larger ones are refused with a word"
+        ));
+    }
     if passes.is_none() && silent != Some(true) {
         return unknown(
             "no datagram of any size came through",
@@ -89,6 +99,11 @@ fn test(way: &Way) -> Verdict {
     else {
         return not("packets of all sizes up to the device's MTU arrive");
     };
+    if let Some(found) = found.filter(|f| *f >= stops) {
+        return not(format!(
+            "the search for the path's MTU got packets of {found} bytes through"
+        ));
+    }
     if silent == Some(false) {
         return not(format!(
             "packets of {stops} bytes do not fit, and ICMP says so"

@@ -6,7 +6,7 @@ use super::{FULL, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
+    view::{Load, Way},
 };
 
 /// Bits of a full packet.
@@ -64,7 +64,8 @@ fn test(way: &Way) -> Verdict {
     let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
     let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
     let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
-    let added = rtt - idle.p50_us;
+    let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
+    let added = rtt - calm;
     if added > slack {
         return not(format!(
             "above {} a queue builds: the round trip rises by {}",
@@ -78,9 +79,7 @@ fn test(way: &Way) -> Verdict {
     }
     let load = way.plain();
     // Fair queues let the probes pass a full queue, but TCP itself waits in it.
-    let own = load
-        .as_ref()
-        .and_then(|l| Some(l.rtt_p50_us? - idle.p50_us));
+    let own = load.as_ref().and_then(|l| Some(l.rtt_p50_us? - calm));
     let own_slack = slack.max(2.0 * packet_us + 0.5 * spread).max(1_000.0);
     let hit = load
         .as_ref()
@@ -130,8 +129,13 @@ fn test(way: &Way) -> Verdict {
         says,
         evidence,
     );
+    // TCP that loses no more than the path by itself does not get as far as the policer.
+    let apart = load
+        .as_ref()
+        .and_then(Load::lost)
+        .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.share());
     match filled {
-        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
+        Some(filled) if filled >= FULL || apart => verdict.at(Severity::Low),
         _ => verdict,
     }
 }

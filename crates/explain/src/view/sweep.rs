@@ -6,6 +6,8 @@ use model::run::{Sample, SweepStep, Udp};
 const HEADERS: f64 = 28.0;
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
 const BELOW: f64 = 0.82;
+/// From this share of the capacity on, packets follow each other closely.
+const DENSE: f64 = 0.25;
 /// From this share of the capacity on, it is full.
 const ABOVE: f64 = 1.1;
 
@@ -20,6 +22,9 @@ pub struct Sweep {
     pub below: Datagrams,
     /// Highest rate below the knee that was tried, bit/s of payload.
     pub below_bps: f64,
+    /// Round trip of the probes beside the fastest steps below the knee, the highest median, µs. Where
+    /// delay varies without overtaking, dense traffic meets more of it than single probes do.
+    pub below_rtt_us: Option<f64>,
     /// Above the knee; absent if the sweep never got there.
     pub above: Option<Above>,
 }
@@ -103,11 +108,16 @@ impl Sweep {
             .collect();
         over.sort_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps));
         let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
+        let dense = steps
+            .iter()
+            .filter(|s| (DENSE..=BELOW).contains(&(offered(&s.udp) / capacity_bps)));
+        let below_rtt_us = dense.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
         Some(Self {
             samples: sweeps.iter().map(|s| s.number).collect(),
             capacity_bps,
             below,
             below_bps,
+            below_rtt_us,
             above: over.last().map(|last| Above {
                 rtt_us: rtts.reduce(f64::max),
                 lost: last.udp.lost,
