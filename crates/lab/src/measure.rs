@@ -45,7 +45,11 @@ pub fn run(boot: Boot<'_>, job: &Measure) -> Result<Measured, LabError> {
                 truth,
                 ..
             } => Ok(Measured {
-                run: *run,
+                // Runs of one seed on different paths are different runs.
+                run: Run {
+                    id: digest[..16].to_owned(),
+                    ..*run
+                },
                 truth,
                 digest,
                 cost,

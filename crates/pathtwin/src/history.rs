@@ -150,7 +150,7 @@ fn ago_us(age: Duration) -> u64 {
 }
 
 /// `NAME=VALUE`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("give NAME=VALUE".to_owned()),

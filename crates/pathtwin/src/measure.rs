@@ -88,6 +88,17 @@ pub(crate) struct Measure {
     /// Keep the run in this file, as JSON
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Put a label on the run in the history, such as change=bbr; may be given several times
+    #[cfg(feature = "history")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::history::pair)]
+    label: Vec<(String, String)>,
+    /// Do not keep the run in the history (runs on lab paths are only kept with --store)
+    #[cfg(feature = "history")]
+    #[arg(long, conflicts_with = "store")]
+    no_store: bool,
+    #[cfg(feature = "history")]
+    #[command(flatten)]
+    place: crate::history::Where,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     output: Format,
@@ -114,6 +125,8 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         write(file, &run)?;
     }
     show(arguments.output, &run)?;
+    #[cfg(feature = "history")]
+    keep(arguments, &run)?;
     Ok(ExitCode::from(match &run.cut_short {
         Some(_) if stop.load(Ordering::Relaxed) => code::INTERRUPTED,
         Some(_) => code::FAILED,
@@ -306,10 +319,29 @@ fn reach(host: &str) -> Result<Vec<SocketAddr>, Failure> {
 
 fn show(format: Format, run: &Run) -> Result<(), Failure> {
     match format {
-        Format::Text => output::print(report::run::text(run).as_bytes()),
+        Format::Text => {
+            let findings = report::findings::text(&explain::judge(run), false);
+            let text = format!("{}\n{findings}", report::run::text(run));
+            output::print(text.as_bytes())
+        }
         Format::Json => output::json(run),
         Format::Jsonl => output::json_lines(&run.rows()),
     }
+}
+
+/// Keeps the run in the history. What was measured is printed by then: a history that is full or
+/// locked costs an error, not the run.
+#[cfg(feature = "history")]
+fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
+    let asked = arguments.place.store.is_some();
+    if arguments.no_store || (arguments.lab.is_some() && !asked) {
+        return Ok(());
+    }
+    let text = serde_json::to_vec(run).context("write the run as JSON")?;
+    let mut store = arguments.place.open()?;
+    store.import(&mut text.as_slice(), "this run", &arguments.label)?;
+    eprintln!("pathtwin: kept as {}; see pathtwin history list", run.id);
+    Ok(())
 }
 
 /// Writes the run whole or not at all.
