@@ -63,7 +63,9 @@ impl<'a> Paced<'a> {
         let allowed = patience + Duration::from_millis(self.moved * 1000 / PACE);
         let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
         match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
-            Some(left) if !left.is_zero() => Ok(Some(left)),
+            // A write counts as moved what only the own kernel has taken: however much that was, nothing may
+            // stand still for longer than the patience.
+            Some(left) if !left.is_zero() => Ok(Some(left.min(patience))),
             _ => Err(silent()),
         }
     }
