@@ -1,5 +1,7 @@
 //! `pathtwin explain`: one Run, and a part of the corpus on the real lab.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
 use std::{
