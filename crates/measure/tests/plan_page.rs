@@ -1,5 +1,7 @@
 //! docs/reference/plan.md against the program.
 
+#![allow(clippy::unwrap_used)]
+
 use measure::plans;
 use model::plan::Plan;
 
