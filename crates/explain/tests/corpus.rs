@@ -2,6 +2,8 @@
 //! `pathtwin explain --corpus`, and its result is in `docs/corpus.md`; a small part of it runs with
 //! the tests of `pathtwin`.
 
+#![allow(clippy::unwrap_used)]
+
 use std::{collections::BTreeSet, path::PathBuf};
 
 use explain::{

@@ -1,5 +1,7 @@
 //! Whatever a Run holds, judging it ends, and says something that is well formed.
 
+#![allow(clippy::unwrap_used)]
+
 use explain::{
     compose::{Line, Machine, Scene, Tunnel, run},
     judge,
