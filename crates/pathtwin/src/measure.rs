@@ -50,7 +50,7 @@ is kept and marked. Plans and their keys: docs/reference/plan.md.
 Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
 run failed or was cut short, 130 stopped by Ctrl-C.")]
 pub(crate) struct Measure {
-    /// The far end: HOST, HOST:PORT, [IPV6]:PORT, or iperf3://HOST
+    /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
     #[arg(required_unless_present = "lab", conflicts_with = "lab")]
     host: Option<String>,
     /// Address of the far end inside a tunnel; may be given several times
