@@ -268,23 +268,8 @@ impl Composer<'_> {
         let took_us = (seconds * 1e6) as u64;
         let mut sample = Sample {
             number: self.samples.len() as u32,
-            key,
-            block: 0,
-            at_us: self.at_us,
             took_us,
-            load_at_us: None,
-            valid: true,
-            invalid: Vec::new(),
-            tcp: None,
-            udp: None,
-            probes: None,
-            sweep: Vec::new(),
-            capacity_bps: None,
-            pmtu: None,
-            sizes: Vec::new(),
-            short: None,
-            near: None,
-            far: None,
+            ..Sample::new(key, self.at_us)
         };
         fill(&mut sample);
         self.at_us += took_us;

@@ -167,6 +167,32 @@ pub struct Sample {
     pub far: Option<crate::evidence::Evidence>,
 }
 
+impl Sample {
+    /// A sample in which nothing was measured yet, begun `at_us` µs after the run's start.
+    pub fn new(key: Key, at_us: u64) -> Self {
+        Self {
+            number: 0,
+            key,
+            block: 0,
+            at_us,
+            took_us: 0,
+            load_at_us: None,
+            valid: true,
+            invalid: Vec::new(),
+            tcp: None,
+            udp: None,
+            probes: None,
+            sweep: Vec::new(),
+            capacity_bps: None,
+            pmtu: None,
+            sizes: Vec::new(),
+            short: None,
+            near: None,
+            far: None,
+        }
+    }
+}
+
 /// Why a sample does not count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "because", rename_all = "snake_case")]

@@ -92,36 +92,18 @@ mod tests {
     };
 
     fn sample() -> Sample {
-        Sample {
-            number: 0,
-            key: Key {
-                step: StepKind::Tcp,
-                layer: Layer::Underlay,
-                family: IpVersion::V4,
-                direction: None,
-                opposed: false,
-                flows: Some(2),
-                cc: None,
-                rate_bps: None,
-                bytes: None,
-            },
-            block: 0,
-            at_us: 0,
-            took_us: 0,
-            load_at_us: None,
-            valid: true,
-            invalid: Vec::new(),
-            tcp: None,
-            udp: None,
-            probes: None,
-            sweep: Vec::new(),
-            capacity_bps: None,
-            pmtu: None,
-            sizes: Vec::new(),
-            short: None,
-            near: None,
-            far: None,
-        }
+        let key = Key {
+            step: StepKind::Tcp,
+            layer: Layer::Underlay,
+            family: IpVersion::V4,
+            direction: None,
+            opposed: false,
+            flows: Some(2),
+            cc: None,
+            rate_bps: None,
+            bytes: None,
+        };
+        Sample::new(key, 0)
     }
 
     fn flow(segments: u64, retransmitted: f64) -> FlowResult {

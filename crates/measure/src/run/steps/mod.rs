@@ -41,26 +41,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
 
 /// A sample of a task in which nothing was measured yet.
 pub(crate) fn blank(bench: &Bench<'_>, key: Key) -> Sample {
-    Sample {
-        number: 0,
-        key,
-        block: 0,
-        at_us: bench.at_us(),
-        took_us: 0,
-        load_at_us: None,
-        valid: true,
-        invalid: Vec::new(),
-        tcp: None,
-        udp: None,
-        probes: None,
-        sweep: Vec::new(),
-        capacity_bps: None,
-        pmtu: None,
-        sizes: Vec::new(),
-        short: None,
-        near: None,
-        far: None,
-    }
+    Sample::new(key, bench.at_us())
 }
 
 /// The samples of a task that failed.
