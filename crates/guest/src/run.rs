@@ -211,8 +211,8 @@ fn counters(bed: &Testbed) -> BTreeMap<String, u64> {
 /// A line of names, then a line of values, each after the same `Group:`.
 fn read_counters(node: &str, text: &str, into: &mut BTreeMap<String, u64>) {
     let lines: Vec<&str> = text.lines().collect();
-    for pair in lines.chunks_exact(2) {
-        let (mut names, mut values) = (pair[0].split_whitespace(), pair[1].split_whitespace());
+    for [names, values] in lines.as_chunks().0 {
+        let (mut names, mut values) = (names.split_whitespace(), values.split_whitespace());
         let (Some(group), Some(_)) = (names.next(), values.next()) else {
             continue;
         };

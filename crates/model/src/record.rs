@@ -177,11 +177,8 @@ macro_rules! words {
 
             /// Reads a payload; fields that a shorter one lacks are 0.
             pub fn read(payload: &[u8]) -> Self {
-                let mut words = payload.chunks_exact(8).map(|c| {
-                    let mut word = [0; 8];
-                    word.copy_from_slice(c);
-                    u64::from_le_bytes(word)
-                });
+                let words = payload.as_chunks().0;
+                let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
                 Self { $($field: words.next().unwrap_or(0)),+ }
             }
         }

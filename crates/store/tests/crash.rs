@@ -44,11 +44,13 @@ fn writes_until_killed() {
     let mut store = Store::open(&place).unwrap();
     let from = store.list(&Filter::default()).unwrap().len() as u64;
     println!("ready");
-    for number in from.. {
+    let mut number = from;
+    loop {
         // Some fit in a page, some take many.
         let document = noise(number, 50 << (number % 12));
         store.save(&document).unwrap();
         println!("saved {number}");
+        number += 1;
     }
 }
 

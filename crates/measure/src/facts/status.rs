@@ -144,7 +144,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 /// The first eight characters in base64 (RFC 4648) of a key: enough to tell peers apart.
 pub(super) fn short_key(key: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let triples = key.chunks_exact(3).take(2);
+    let triples = key.as_chunks::<3>().0.iter().take(2);
     triples
         .flat_map(|t| {
             let bits = u32::from(t[0]) << 16 | u32::from(t[1]) << 8 | u32::from(t[2]);

@@ -20,9 +20,9 @@ const NOT_COUNTERS: [&str; 9] = [
 pub fn counters(text: &str) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     let lines: Vec<&str> = text.lines().collect();
-    for pair in lines.chunks_exact(2) {
+    for [names, values] in lines.as_chunks().0 {
         let (Some((group, names)), Some((same, values))) =
-            (pair[0].split_once(':'), pair[1].split_once(':'))
+            (names.split_once(':'), values.split_once(':'))
         else {
             continue;
         };

@@ -86,11 +86,14 @@ impl Load {
         let Some(budget) = &self.budget else {
             return bytes;
         };
-        let take = |left: u64| Some(left.saturating_sub(bytes as u64));
-        let before = budget
-            .fetch_update(Relaxed, Relaxed, take)
-            .unwrap_or_else(|left| left);
-        before.min(bytes as u64) as usize
+        let wanted = bytes as u64;
+        let mut left = budget.load(Relaxed);
+        while let Err(now) =
+            budget.compare_exchange_weak(left, left.saturating_sub(wanted), Relaxed, Relaxed)
+        {
+            left = now;
+        }
+        left.min(wanted) as usize
     }
 
     fn give_back(&self, bytes: usize) {

@@ -248,7 +248,7 @@ impl Session<'_> {
             omit + Duration::from_secs(s.into()) + GRACE
         });
         let end = streams.began().after(limit);
-        let mut to_omit = Some(streams.began().after(omit)).filter(|_| !omit.is_zero());
+        let mut to_omit = (!omit.is_zero()).then(|| streams.began().after(omit));
         loop {
             if self.ended(LOOK)? {
                 return Ok(());

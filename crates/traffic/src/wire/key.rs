@@ -121,9 +121,9 @@ fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N || !text.is_ascii() {
         return None;
     }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        let digit = |c: u8| char::from(c).to_digit(16);
-        *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
+    for (byte, [high, low]) in bytes.iter_mut().zip(text.as_bytes().as_chunks().0) {
+        let digit = |c: &u8| char::from(*c).to_digit(16);
+        *byte = (digit(high)? << 4 | digit(low)?) as u8;
     }
     Some(bytes)
 }
