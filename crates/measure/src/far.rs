@@ -132,9 +132,9 @@ impl Far {
         }
     }
 
-    /// Lets the far host remember its counters.
-    pub fn mark(&mut self) -> Result<(), FarError> {
-        self.done(&Request::Mark)
+    /// Lets the far host remember its counters, and with `hotspots` sample its processors from now on if it may.
+    pub fn mark(&mut self, hotspots: bool) -> Result<(), FarError> {
+        self.done(&Request::Mark { hotspots })
     }
 
     /// What the far host's counters did since.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use model::{evidence::Evidence, facts::HostFacts};
 
-use crate::evidence::{Scope, Snapshot};
+use crate::evidence::{Scope, Snapshot, hotspots::Recording};
 
 /// Facts of this host as seen towards an address, and what its counters are to be taken of.
 pub(crate) fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
@@ -26,23 +26,33 @@ pub(crate) fn congestion() -> Vec<String> {
     read(name).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Counters at one moment.
+/// Counters at one moment, and where processors spend their time since.
 pub(crate) struct Mark {
     scope: Scope,
     before: Snapshot,
+    recording: Option<Recording>,
 }
 
 impl Mark {
-    /// Reads the counters.
-    pub(crate) fn now(scope: &Scope) -> Self {
+    /// Reads the counters. With `hotspots`, samples the processors too, if that is permitted.
+    pub(crate) fn now(scope: &Scope, hotspots: bool) -> Self {
         Self {
             scope: scope.clone(),
             before: Snapshot::take(scope),
+            recording: (hotspots && scope.samples())
+                .then(Recording::start)
+                .and_then(Result::ok),
         }
     }
 
     /// What they did since.
     pub(crate) fn evidence(self) -> Evidence {
-        self.before.until(&Snapshot::take(&self.scope))
+        let after = Snapshot::take(&self.scope);
+        // After the counters: finding the names of functions takes the processor some time.
+        let hotspots = self.recording.and_then(|r| r.stop().ok());
+        Evidence {
+            hotspots,
+            ..self.before.until(&after)
+        }
     }
 }

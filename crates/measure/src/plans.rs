@@ -105,6 +105,7 @@ fn plan(name: &str, steps: Vec<Step>) -> Plan {
         layers: Vec::new(),
         families: Vec::new(),
         probe_ms: Some(10.0),
+        hotspots: true,
         repeats: Repeats::default(),
         budget: Budget::default(),
         steps,

@@ -35,6 +35,9 @@ pub struct Plan {
     /// Interval of the latency probes beside every load, ms; absent = no probes.
     #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
     pub probe_ms: Option<f64>,
+    /// Whether both hosts sample where their processors spend their time under load, as far as they may.
+    #[serde(default = "yes")]
+    pub hotspots: bool,
     /// How often the repeated steps are run.
     #[serde(default)]
     pub repeats: Repeats,
@@ -187,6 +190,10 @@ fn schema() -> u32 {
 
 fn own() -> String {
     "own".to_owned()
+}
+
+fn yes() -> bool {
+    true
 }
 
 // serde wants a function that gives what the field holds.

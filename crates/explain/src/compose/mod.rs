@@ -160,6 +160,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
             layers: Vec::new(),
             families: Vec::new(),
             probe_ms: Some(10.0),
+            hotspots: true,
             repeats: model::plan::Repeats::default(),
             budget: model::plan::Budget::default(),
             steps: Vec::new(),

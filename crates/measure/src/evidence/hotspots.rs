@@ -4,13 +4,15 @@
 
 mod classes;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead, BufReader},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use model::evidence::{HotSpotClass, HotSpots};
-use sys::{
-    perf::{PerfError, Sampler, Samples},
-    procfs,
-};
+use sys::perf::{Sampler, Samples};
 
 pub use classes::class;
 
@@ -19,52 +21,99 @@ const FREQUENCY_HZ: u32 = 997;
 /// Functions that are told by name.
 const MOST_FUNCTIONS: usize = 10;
 
-/// A sample being taken.
+/// Whether one is being taken: its buffers are some hundred kB for each processor, so that one a process must do.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// A sample being taken; one at a time in a process.
 #[derive(Debug)]
-pub struct Recording(Sampler);
+pub struct Recording {
+    sampler: Option<Sampler>,
+}
 
 impl Recording {
     /// Starts to sample all processors. It may run for 16 seconds; what comes later is counted as lost.
     ///
     /// # Errors
-    /// The kernel refuses; the error says what it needs.
-    pub fn start() -> Result<Recording, PerfError> {
-        Sampler::start(FREQUENCY_HZ).map(Recording)
+    /// Another one is being taken, or the kernel refuses; the error says what it needs.
+    pub fn start() -> Result<Recording, String> {
+        if TAKEN.swap(true, Ordering::AcqRel) {
+            return Err("another sample is being taken".to_owned());
+        }
+        // What follows may fail; the drop of this gives way to others then.
+        let mut recording = Recording { sampler: None };
+        let sampler = Sampler::start(FREQUENCY_HZ).map_err(|e| e.to_string())?;
+        recording.sampler = Some(sampler);
+        Ok(recording)
     }
 
     /// Ends it. `Err` says why what was seen cannot be told apart.
     ///
     /// # Errors
     /// The kernel hides the names of its functions.
-    pub fn stop(self) -> Result<HotSpots, String> {
-        let frequency_hz = self.0.frequency_hz();
-        let samples = self.0.stop();
-        let text = procfs::read("/proc/kallsyms")
-            .map_err(|e| format!("cannot read /proc/kallsyms: {e}"))?;
-        let symbols = Symbols::parse(&text).ok_or(
-            "the kernel hides the addresses of its functions; this needs root or sysctl kernel.kptr_restrict=0",
-        )?;
+    pub fn stop(mut self) -> Result<HotSpots, String> {
+        let sampler = self.sampler.take().ok_or("no sample was taken")?;
+        let frequency_hz = sampler.frequency_hz();
+        let samples = sampler.stop();
+        let addresses: Vec<u64> = samples.kernel.keys().copied().collect();
+        let symbols = File::open("/proc/kallsyms")
+            .and_then(|file| Symbols::find(&addresses, BufReader::new(file)))
+            .map_err(|e| format!("cannot read /proc/kallsyms: {e}"))?
+            .ok_or(
+                "the kernel hides the addresses of its functions; this needs root or sysctl kernel.kptr_restrict=0",
+            )?;
         Ok(summary(&samples, &symbols, frequency_hz))
     }
 }
 
-/// Functions of the kernel by address.
+impl Drop for Recording {
+    fn drop(&mut self) {
+        TAKEN.store(false, Ordering::Release);
+    }
+}
+
+/// The functions of the kernel that some addresses are in.
 #[derive(Debug)]
-pub struct Symbols<'a>(Vec<(u64, &'a str, &'a str)>);
+pub struct Symbols<'a> {
+    addresses: &'a [u64],
+    /// For each address the start, the name and the module of the last function that begins at or before it.
+    functions: Vec<(u64, String, String)>,
+}
 
 impl<'a> Symbols<'a> {
-    /// Reads `/proc/kallsyms`: address, type, name, and the module in brackets. `None` if it has no addresses.
-    pub fn parse(text: &'a str) -> Option<Symbols<'a>> {
-        let mut all: Vec<_> = text.lines().filter_map(symbol).collect();
-        all.sort_unstable();
-        (!all.is_empty()).then_some(Symbols(all))
+    /// Finds the functions of `addresses`, which rise, in text as `/proc/kallsyms` has it: address, type, name, and the
+    /// module in brackets. The file has some 10 MB, so only what is wanted of it is held. `None` if it has no addresses.
+    ///
+    /// # Errors
+    /// The text cannot be read.
+    pub fn find(addresses: &'a [u64], text: impl BufRead) -> io::Result<Option<Symbols<'a>>> {
+        let mut functions = vec![(0, String::new(), String::new()); addresses.len()];
+        let mut any = false;
+        for line in text.lines() {
+            let line = line?;
+            let Some((start, name, module)) = symbol(&line) else {
+                continue;
+            };
+            any = true;
+            let next = addresses.partition_point(|&address| address < start);
+            if let Some(found) = functions.get_mut(next).filter(|found| found.0 < start) {
+                *found = (start, name.to_owned(), module.to_owned());
+            }
+        }
+        for i in 1..functions.len() {
+            if functions[i].0 < functions[i - 1].0 {
+                functions[i] = functions[i - 1].clone();
+            }
+        }
+        Ok(any.then_some(Symbols {
+            addresses,
+            functions,
+        }))
     }
 
-    /// The function that an address is in, and its module, which is empty for the kernel itself.
-    pub fn at(&self, address: u64) -> Option<(&'a str, &'a str)> {
-        let after = self.0.partition_point(|(start, ..)| *start <= address);
-        let (_, name, module) = self.0.get(after.checked_sub(1)?)?;
-        Some((name, module))
+    /// The function that one of the addresses is in, and its module, which is empty for the kernel itself.
+    pub fn at(&self, address: u64) -> Option<(&str, &str)> {
+        let (start, name, module) = &self.functions[self.addresses.binary_search(&address).ok()?];
+        (*start != 0).then_some((name, module))
     }
 }
 

@@ -37,6 +37,11 @@ pub(super) struct Device {
 }
 
 impl Scope {
+    /// Whether it makes sense to sample the processors: in a lab's guest processing takes no time.
+    pub(crate) fn samples(&self) -> bool {
+        self.cpu
+    }
+
     /// The scope of a host by its facts: the devices on its path, and the process of its tunnel. Facts and snapshots
     /// must be of the same network namespace.
     ///

@@ -121,6 +121,12 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// Lets both hosts remember their counters; what the near one's did since is told by what is returned.
+    pub(crate) fn mark(&mut self) -> Result<host::Mark, FarError> {
+        self.far.mark(self.plan.hotspots)?;
+        Ok(host::Mark::now(&self.scope, self.plan.hotspots))
+    }
+
     /// Whether the run is to end.
     pub(crate) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)

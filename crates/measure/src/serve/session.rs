@@ -120,8 +120,10 @@ impl Session {
                     facts: Box::new(facts),
                 })
             }
-            Request::Mark => {
-                self.mark = Some(host::Mark::now(&self.scope));
+            Request::Mark { hotspots } => {
+                // The one before gives way first: only one at a time samples the processors.
+                self.mark = None;
+                self.mark = Some(host::Mark::now(&self.scope, hotspots));
                 Ok(Reply::Done)
             }
             Request::Evidence => self.evidence(),

@@ -22,7 +22,10 @@ pub enum Request {
         toward: Option<IpAddr>,
     },
     /// Start counting what the host's counters do.
-    Mark,
+    Mark {
+        /// Sample where its processors spend their time, too, if that is permitted.
+        hotspots: bool,
+    },
     /// What they did since the mark.
     Evidence,
     /// A load or a service to be made ready.

@@ -18,15 +18,17 @@ ffffffffc0002000 t helper\t[mlx5_core]\n";
 proptest! {
     #[test]
     fn any_text_is_parsed_without_panic(text in "([0-9a-f]{0,17} [tTdD] \\PC{0,10}\n){0,5}\\PC{0,40}", at in any::<u64>()) {
-        if let Some(symbols) = Symbols::parse(&text) {
+        if let Some(symbols) = Symbols::find(&[at], text.as_bytes()).unwrap() {
             let _ = symbols.at(at);
         }
     }
 
     #[test]
     fn shares_sum_to_one(counts in proptest::collection::btree_map(0xffff_ffff_8100_0000u64..0xffff_ffff_c000_3000, 1u64..99, 1..20), user in 0u64..99) {
+        let addresses: Vec<u64> = counts.keys().copied().collect();
         let samples = Samples { kernel: counts, user, ..Samples::default() };
-        let spots = summary(&samples, &Symbols::parse(TEXT).unwrap(), 997);
+        let symbols = Symbols::find(&addresses, TEXT.as_bytes()).unwrap().unwrap();
+        let spots = summary(&samples, &symbols, 997);
         prop_assert!((spots.shares.values().sum::<f64>() - 1.0).abs() < 1e-9);
         prop_assert!(spots.top.len() <= MOST_FUNCTIONS);
     }
@@ -34,21 +36,27 @@ proptest! {
 
 #[test]
 fn an_address_belongs_to_the_function_before_it() {
-    let symbols = Symbols::parse(TEXT).unwrap();
-    assert_eq!(
-        symbols.at(0xffff_ffff_8100_1fff),
-        Some(("_copy_to_iter", ""))
-    );
-    assert_eq!(symbols.at(0xffff_ffff_8100_2000), Some(("tcp_ack", "")));
-    let (name, module) = symbols.at(0xffff_ffff_c000_2010).unwrap();
-    assert_eq!(class(name, module), HotSpotClass::Driver);
+    let addresses = [
+        5,
+        0xffff_ffff_8100_1fff,
+        0xffff_ffff_8100_2000,
+        0xffff_ffff_8100_2fff,
+        0xffff_ffff_c000_2010,
+    ];
+    let symbols = Symbols::find(&addresses, TEXT.as_bytes()).unwrap().unwrap();
     assert_eq!(symbols.at(5), None);
+    assert_eq!(symbols.at(addresses[1]), Some(("_copy_to_iter", "")));
+    assert_eq!(symbols.at(addresses[2]), Some(("tcp_ack", "")));
+    assert_eq!(symbols.at(addresses[3]), Some(("tcp_ack", "")));
+    let (name, module) = symbols.at(addresses[4]).unwrap();
+    assert_eq!(class(name, module), HotSpotClass::Driver);
 }
 
 /// What a reader without privilege is shown.
 #[test]
 fn hidden_addresses_are_no_symbols() {
-    assert!(Symbols::parse("0000000000000000 T _text\n0000000000000000 t tcp_ack\n").is_none());
+    let text = "0000000000000000 T _text\n0000000000000000 t tcp_ack\n";
+    assert!(Symbols::find(&[7], text.as_bytes()).unwrap().is_none());
 }
 
 #[test]

@@ -16,7 +16,6 @@ use traffic::{
 use super::{blank, probes, tcp::increase, udp::headers};
 use crate::{
     far::{self, FarError},
-    host,
     run::{
         key::key,
         schedule::Task,
@@ -44,8 +43,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         key(&task.step.what, &task.layer, None, Some(direction)),
     );
     let beside = probes::start(bench, &task.layer)?;
-    bench.far.mark()?;
-    let mark = host::Mark::now(&bench.scope);
+    let mark = bench.mark()?;
     let (sent, received, zero) = load(bench, &task.layer, direction, span, &beside)?;
     sample.near = Some(mark.evidence());
     sample.far = Some(bench.far.evidence()?);

@@ -15,7 +15,6 @@ use traffic::{
 use super::{blank, probes};
 use crate::{
     far::FarError,
-    host,
     run::{
         key::key,
         schedule::Task,
@@ -46,8 +45,7 @@ pub(crate) fn run(
     let span = Duration::from_secs_f64(task.step.duration_s);
     let beside = probes::start(bench, &task.layer)?;
     let token = bench.far.open(order)?;
-    bench.far.mark()?;
-    let mark = host::Mark::now(&bench.scope);
+    let mark = bench.mark()?;
     let terms = Terms {
         bytes,
         patience: PATIENCE,

@@ -20,7 +20,6 @@ use traffic::{
 use super::{blank, probes};
 use crate::{
     far::{self, FarError},
-    host,
     run::{
         key::key,
         schedule::Task,
@@ -67,8 +66,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         .iter()
         .map(|d| open(bench, task, *d, *flows as u16, span))
         .collect::<Result<Vec<_>, _>>()?;
-    bench.far.mark()?;
-    let mark = host::Mark::now(&bench.scope);
+    let mark = bench.mark()?;
     let zero = Instant::now();
     for half in &mut halves {
         begin(bench, half, span)?;

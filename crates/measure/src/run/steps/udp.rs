@@ -19,7 +19,6 @@ use traffic::{
 use super::{blank, probes};
 use crate::{
     far::{self, FarError},
-    host,
     run::{
         key::key,
         schedule::Task,
@@ -63,8 +62,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     );
     let beside = probes::start(bench, &task.layer)?;
     let span = Duration::from_secs_f64(task.step.duration_s);
-    bench.far.mark()?;
-    let mark = host::Mark::now(&bench.scope);
+    let mark = bench.mark()?;
     let offer = Offer {
         direction: *direction,
         rate_bps: *rate_bps,
