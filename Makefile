@@ -70,9 +70,13 @@ bench: build kernel ## measure the speed of the lab, beside ns-3
 	bench/run
 	bench/history
 
+.PHONY: fuzz
+fuzz: ## feed every parser with made-up input, SECONDS of processor time each (60 unless given)
+	scripts/fuzz --seconds $(or $(SECONDS),60)
+
 .PHONY: setup
 setup: ## install all that the other targets need
-	scripts/setup build kernel test bench lint
+	scripts/setup build kernel test bench fuzz lint
 
 .PHONY: build
 build: ## the program and the guest, optimised, into target/release

@@ -23,7 +23,7 @@ fuzz_target!(|input: ([u8; 16], u64, &str)| {
     let _ = (procfs::cores(text), procfs::task(text));
     let _ = (procfs::cpu_info(text), procfs::interrupts(text));
     let _ = (procfs::memory_bytes(text), procfs::online_cpus(text));
-    if let Some(symbols) = Symbols::parse(text) {
+    if let Ok(Some(symbols)) = Symbols::find(&[number], text.as_bytes()) {
         let _ = symbols.at(number);
     }
 });

@@ -101,7 +101,7 @@ impl Store {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            match parse(&text, &format!("{name}, line {number}")) {
+            match Document::of_line(&text, &format!("{name}, line {number}")) {
                 Ok(document) => waiting.push(document),
                 // A Run over several lines: all of the file is one document.
                 Err(_) if number == 1 => {
@@ -143,37 +143,42 @@ impl Store {
     }
 }
 
-/// A document from one line: of an archive, or a Run.
-fn parse(text: &[u8], name: &str) -> Result<Document, StoreError> {
-    let wrong = |why: String| StoreError::Format {
-        what: name.to_owned(),
-        why,
-    };
-    let Ok(line) = serde_json::from_slice::<Line>(text) else {
-        return Document::of_run(text.trim_ascii().to_vec(), name);
-    };
-    if line.pathtwin_archive > ARCHIVE {
-        return Err(wrong(format!(
-            "the archive has version {}, and this program knows up to {ARCHIVE}: update pathtwin",
-            line.pathtwin_archive
-        )));
+impl Document {
+    /// A document from one line: of an archive, or a Run. `name` says in an error where the line is.
+    ///
+    /// # Errors
+    /// It is neither, or of a newer program.
+    pub fn of_line(text: &[u8], name: &str) -> Result<Self, StoreError> {
+        let wrong = |why: String| StoreError::Format {
+            what: name.to_owned(),
+            why,
+        };
+        let Ok(line) = serde_json::from_slice::<Line>(text) else {
+            return Document::of_run(text.trim_ascii().to_vec(), name);
+        };
+        if line.pathtwin_archive > ARCHIVE {
+            return Err(wrong(format!(
+                "the archive has version {}, and this program knows up to {ARCHIVE}: update pathtwin",
+                line.pathtwin_archive
+            )));
+        }
+        let body = line.body.get().as_bytes().to_vec();
+        let mut document = match line.kind {
+            // One of a newer program is kept as it is; its figures are for that program.
+            Kind::Run => Document::of_run(body.clone(), name).unwrap_or_else(|_| {
+                let mut document = Document::new(line.kind, "", 0, "", body);
+                document.schema = line.schema;
+                document
+            }),
+            kind => Document::new(kind, "", 0, "", body),
+        };
+        document.id = line.id;
+        document.schema = line.schema;
+        document.created_us = line.created_us;
+        document.path = line.path;
+        document.labels = line.labels;
+        Ok(document)
     }
-    let body = line.body.get().as_bytes().to_vec();
-    let mut document = match line.kind {
-        // One of a newer program is kept as it is; its figures are for that program.
-        Kind::Run => Document::of_run(body.clone(), name).unwrap_or_else(|_| {
-            let mut document = Document::new(line.kind, "", 0, "", body);
-            document.schema = line.schema;
-            document
-        }),
-        kind => Document::new(kind, "", 0, "", body),
-    };
-    document.id = line.id;
-    document.schema = line.schema;
-    document.created_us = line.created_us;
-    document.path = line.path;
-    document.labels = line.labels;
-    Ok(document)
 }
 
 /// JSON without line breaks: outside of strings they mean nothing, and inside they are escaped.

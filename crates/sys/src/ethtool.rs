@@ -2,7 +2,7 @@
 //! packets, packets must not be glued together.
 
 mod ioctl;
-mod query;
+pub(crate) mod query;
 
 use std::io;
 

@@ -28,6 +28,8 @@ pub mod wireguard;
 pub mod wireless;
 
 mod bytes;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 
 pub use netlink::{Netlink, NetlinkError};
 pub use netns::Netns;

@@ -16,7 +16,7 @@ const NDA_MASTER: u16 = 9;
 const NDMSG_LEN: usize = 12;
 
 /// An entry of the neighbour tables.
-struct Entry {
+pub(crate) struct Entry {
     link: u32,
     master: Option<u32>,
     address: Option<IpAddr>,
@@ -60,7 +60,7 @@ fn list(nl: &mut Netlink, family: u8, op: &str) -> Result<Vec<Entry>, NetlinkErr
     nl.dump(&mut m, op, parse)
 }
 
-fn parse(payload: &[u8]) -> Option<Entry> {
+pub(crate) fn parse(payload: &[u8]) -> Option<Entry> {
     let attrs = Attrs::after(payload, NDMSG_LEN);
     Some(Entry {
         link: bytes::u32_at(payload, 4)?,

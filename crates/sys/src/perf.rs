@@ -3,7 +3,7 @@
 //!
 //! It needs CAP_PERFMON, or `kernel.perf_event_paranoid` at 0 or below. It sees the whole host, whatever the namespace.
 
-mod records;
+pub(crate) mod records;
 mod ring;
 
 use std::io;

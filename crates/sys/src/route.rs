@@ -130,7 +130,7 @@ fn ask(nl: &mut Netlink, query: Query, flags: u32) -> Result<Resolved, NetlinkEr
     found.ok_or_else(|| NetlinkError::malformed(op))
 }
 
-fn parse(payload: &[u8]) -> Option<Resolved> {
+pub(crate) fn parse(payload: &[u8]) -> Option<Resolved> {
     let family = i32::from(bytes::u8_at(payload, 0)?);
     let prefix_len = bytes::u8_at(payload, 1)?;
     let any = if family == libc::AF_INET6 {

@@ -1,7 +1,7 @@
 //! The kernel's WireGuard over generic netlink (include/uapi/linux/wireguard.h, drivers/net/wireguard/netlink.c,
 //! Linux 7.2). The link itself is made by [`crate::link::create_wireguard`].
 
-mod decode;
+pub(crate) mod decode;
 mod encode;
 
 use std::net::{IpAddr, SocketAddr};

@@ -87,7 +87,7 @@ fn attribute(payload: &[u8], kind: u16) -> Option<Attr<'_>> {
     Attrs::after(payload, GENLMSG_LEN).get(kind)
 }
 
-fn station(payload: &[u8]) -> Option<Station> {
+pub(crate) fn station(payload: &[u8]) -> Option<Station> {
     let info = attribute(payload, NL80211_ATTR_STA_INFO)?.nested();
     Some(Station {
         signal_dbm: info

@@ -88,7 +88,7 @@ pub fn link_mode(link: &str) -> io::Result<LinkMode> {
 }
 
 /// `struct ethtool_link_settings`: speed in Mbit/s, where 0 and all ones are unknown; duplex 0, 1 or 255.
-fn read_link_mode(settings: &[u8]) -> LinkMode {
+pub(crate) fn read_link_mode(settings: &[u8]) -> LinkMode {
     let known = |&mbit: &u32| mbit != 0 && mbit != u32::MAX;
     let speed = bytes::u32_at(settings, 4).filter(known);
     LinkMode {
@@ -143,7 +143,7 @@ pub fn features(link: &str) -> io::Result<BTreeMap<String, bool>> {
 }
 
 /// A block of four words for every 32 features: available, requested, active, never changed.
-fn read_features(names: Vec<String>, state: &[u8]) -> BTreeMap<String, bool> {
+pub(crate) fn read_features(names: Vec<String>, state: &[u8]) -> BTreeMap<String, bool> {
     let on = |i: usize| {
         let active = bytes::u32_at(state, 8 + i / 32 * 16 + 8)?;
         Some(active >> (i % 32) & 1 == 1)
@@ -193,7 +193,7 @@ fn names(link: &str, set: u32) -> io::Result<Vec<String>> {
 }
 
 /// Text of at most `len` bytes at `offset`, up to a NUL.
-fn text(from: &[u8], offset: usize, len: usize) -> String {
+pub(crate) fn text(from: &[u8], offset: usize, len: usize) -> String {
     let field = from.get(offset..).unwrap_or_default();
     let field = &field[..len.min(field.len())];
     let end = field.iter().position(|&b| b == 0).unwrap_or(field.len());

@@ -4,7 +4,7 @@
 //! include/uapi/linux/{rtnetlink,if_link,veth,if_addr,neighbour}.h, Linux 7.2.
 
 mod address;
-mod show;
+pub(crate) mod show;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 

@@ -111,7 +111,7 @@ fn one(nl: &mut Netlink, m: &mut Message, op: &str) -> Result<Link, NetlinkError
     found.ok_or_else(|| NetlinkError::malformed(op))
 }
 
-fn parse(payload: &[u8]) -> Option<Link> {
+pub(crate) fn parse(payload: &[u8]) -> Option<Link> {
     let mut link = Link {
         index: bytes::u32_at(payload, 4)?,
         hardware: bytes::u16_at(payload, 2)?,

@@ -33,7 +33,7 @@ impl Samples {
     }
 
     /// Counts records; stops at one that does not fit.
-    pub(super) fn add(&mut self, mut records: &[u8]) {
+    pub(crate) fn add(&mut self, mut records: &[u8]) {
         while let Some((record, rest)) = split(records) {
             self.count_one(record);
             records = rest;

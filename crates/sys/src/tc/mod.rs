@@ -15,7 +15,7 @@ mod netem;
 mod qdisc;
 mod reader;
 mod shaper;
-mod stats;
+pub(crate) mod stats;
 mod ticks;
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};

@@ -92,7 +92,7 @@ pub fn stats(nl: &mut Netlink, ifindex: Option<u32>) -> Result<Vec<QdiscStats>, 
 }
 
 /// Reads one queue discipline from a message's payload.
-pub(super) fn parse(payload: &[u8]) -> Option<QdiscStats> {
+pub(crate) fn parse(payload: &[u8]) -> Option<QdiscStats> {
     let attrs = Attrs::after(payload, TCMSG_LEN);
     let kind = Kind::new(attrs.get(TCA_KIND)?.payload);
     let counters = attrs

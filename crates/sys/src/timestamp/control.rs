@@ -48,7 +48,7 @@ impl<'a> Iterator for Controls<'a> {
 
 /// What came out of the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// The kernel's number of the datagram.
     pub(super) key: u32,
     pub(super) stage: Stage,
@@ -56,7 +56,7 @@ pub(super) struct Stamp {
 }
 
 /// When a received datagram was taken in, CLOCK_REALTIME ns.
-pub(super) fn received(control: &[u8]) -> Option<u64> {
+pub(crate) fn received(control: &[u8]) -> Option<u64> {
     let socket = || Controls(control).filter(|c| c.level == libc::SOL_SOCKET);
     let first = |kinds: [libc::c_int; 2]| {
         let mut found = socket().filter(|c| kinds.contains(&c.kind));
@@ -67,7 +67,7 @@ pub(super) fn received(control: &[u8]) -> Option<u64> {
 }
 
 /// The stamp in a message of the error queue; `None` if it is about something else.
-pub(super) fn transmitted(control: &[u8]) -> Option<Stamp> {
+pub(crate) fn transmitted(control: &[u8]) -> Option<Stamp> {
     let error = Controls(control).find(|c| RECVERR.contains(&(c.level, c.kind)))?;
     // struct sock_extended_err: u32 errno; u8 origin, type, code, pad; u32 info; u32 data.
     if bytes::u8_at(error.data, 4)? != ORIGIN_TIMESTAMPING {

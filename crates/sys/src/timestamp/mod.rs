@@ -8,7 +8,7 @@
 //!
 //! Where the kernel does not stamp, [`Stamped::support`] says so and everything else works.
 
-mod control;
+pub(crate) mod control;
 mod ids;
 
 use std::{

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Reads one part of a device's dump.
-pub(super) fn device(payload: &[u8]) -> DeviceState {
+pub(crate) fn device(payload: &[u8]) -> DeviceState {
     let mut state = DeviceState::default();
     for attr in Attrs::after(payload, GENLMSG_LEN) {
         match attr.kind {
@@ -31,7 +31,7 @@ pub(super) fn device(payload: &[u8]) -> DeviceState {
 
 /// Joins the parts: only the first names the device's own settings, and a peer whose allowed addresses did not fit goes on
 /// in the next part under the same key.
-pub(super) fn join(parts: Vec<DeviceState>) -> DeviceState {
+pub(crate) fn join(parts: Vec<DeviceState>) -> DeviceState {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().unwrap_or_default();
     for peer in parts.flat_map(|part| part.peers) {

@@ -230,14 +230,9 @@ impl Channel {
             if bytes.len() > self.limit {
                 return Err(ChannelError::TooLong(self.limit));
             }
-            if flags & MORE != 0 {
-                continue;
+            if flags & MORE == 0 {
+                return unpack(flags & DEFLATED != 0, &bytes, self.limit);
             }
-            if flags & DEFLATED != 0 {
-                bytes = miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes, self.limit)
-                    .map_err(|_| ChannelError::TooLong(self.limit))?;
-            }
-            return read(&bytes);
         }
     }
 
@@ -252,6 +247,24 @@ fn decrypt(noise: &mut snow::TransportState, frame: &[u8]) -> Result<Vec<u8>, Ch
     let n = noise.read_message(frame, &mut content)?;
     content.truncate(n);
     Ok(content)
+}
+
+/// A message from the content of its frames, of which a peer says whether it is deflated. `limit`: most bytes that it
+/// may have when it is inflated.
+///
+/// # Errors
+/// It is too long, damaged or none.
+pub fn unpack<M: DeserializeOwned>(
+    deflated: bool,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<M, ChannelError> {
+    if !deflated {
+        return read(bytes);
+    }
+    let plain = miniz_oxide::inflate::decompress_to_vec_with_limit(bytes, limit)
+        .map_err(|_| ChannelError::TooLong(limit))?;
+    read(&plain)
 }
 
 fn read<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, ChannelError> {

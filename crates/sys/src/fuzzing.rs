@@ -1,0 +1,37 @@
+//! The readers of what the kernel says, for a fuzz target: they are not public otherwise.
+
+use crate::{
+    ethtool, link, neighbour,
+    netlink::Replies,
+    perf::Samples,
+    route, tc,
+    tcp_info::{BbrInfo, TcpInfo},
+    timestamp, wireguard, wireless,
+};
+
+/// Reads any bytes as each of the messages, attributes, records and control data that the kernel sends.
+pub fn read_all(bytes: &[u8]) {
+    let _ = TcpInfo::parse(bytes);
+    let _ = BbrInfo::parse(bytes);
+    Samples::default().add(bytes);
+    let _ = timestamp::control::received(bytes);
+    let _ = timestamp::control::transmitted(bytes);
+    let _ = ethtool::query::read_link_mode(bytes);
+    let name = ethtool::query::text(bytes, 12, 32);
+    let _ = ethtool::query::read_features(vec![name], bytes);
+    payload(bytes);
+    for reply in Replies::new(bytes) {
+        let _ = (reply.errno(), reply.kernel_message());
+        payload(reply.payload);
+    }
+}
+
+fn payload(bytes: &[u8]) {
+    let _ = link::show::parse(bytes);
+    let _ = tc::stats::parse(bytes);
+    let _ = route::parse(bytes);
+    let _ = neighbour::parse(bytes);
+    let _ = wireless::station(bytes);
+    let part = wireguard::decode::device(bytes);
+    let _ = wireguard::decode::join(vec![part.clone(), part]);
+}

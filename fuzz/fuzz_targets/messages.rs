@@ -1,0 +1,25 @@
+#![no_main]
+//! Any bytes as a message of the control channel, deflated or not, as the near and the far end read it: read or refused,
+//! never a panic, and never longer than the limit. What is read is written in a form that is read again.
+
+use libfuzzer_sys::fuzz_target;
+use serde::{Serialize, de::DeserializeOwned};
+use traffic::wire::{
+    channel::unpack,
+    message::{Reply, Request},
+};
+
+const LIMIT: usize = 1 << 20;
+
+fn through<M: Serialize + DeserializeOwned>(deflated: bool, bytes: &[u8]) {
+    if let Ok(message) = unpack::<M>(deflated, bytes, LIMIT) {
+        let again = serde_json::to_vec(&message).expect("what was read can be written");
+        assert!(unpack::<M>(false, &again, usize::MAX).is_ok());
+    }
+}
+
+fuzz_target!(|input: (bool, &[u8])| {
+    let (deflated, bytes) = input;
+    through::<Request>(deflated, bytes);
+    through::<Reply>(deflated, bytes);
+});

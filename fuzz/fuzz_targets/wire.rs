@@ -1,0 +1,26 @@
+#![no_main]
+//! Any bytes as the start of a connection, an answer to it and a datagram: read or refused, never a panic, and never a
+//! wish for more than the longest greeting. What is read is written as the same bytes.
+
+use libfuzzer_sys::fuzz_target;
+use traffic::wire::{
+    Refusal,
+    datagram::Datagram,
+    greeting::{CONTROL, Parsed, parse},
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    match parse(bytes) {
+        Parsed::Whole(greeting) => assert!(bytes.starts_with(&greeting.bytes())),
+        Parsed::More(wanted) => assert!(bytes.len() < wanted && wanted <= CONTROL),
+        Parsed::Version(_) | Parsed::Foreign => {}
+    }
+    if let Some(refusal) = bytes.first_chunk().and_then(|two| Refusal::parse(*two)) {
+        assert!(Refusal::parse(refusal.bytes()).is_some());
+    }
+    if let Some(datagram) = Datagram::parse(bytes) {
+        let mut again = bytes.to_vec();
+        datagram.write(&mut again);
+        assert_eq!(again, bytes);
+    }
+});
