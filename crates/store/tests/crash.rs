@@ -69,11 +69,13 @@ fn kill(times: u64) {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ready = lines.find(|line| line.as_ref().is_ok_and(|line| line.ends_with("ready")));
         assert!(ready.is_some(), "round {round}: the history did not open");
-        std::thread::sleep(Duration::from_micros(random.below(40_000) as u64));
+        let before = saved;
+        // After some documents, however long this machine takes for them, and then at any moment of the next ones.
+        let some: Vec<_> = lines.by_ref().take(random.below(8)).collect();
+        std::thread::sleep(Duration::from_micros(random.below(3000) as u64));
         child.kill().unwrap();
         child.wait().unwrap();
-        let before = saved;
-        for line in lines {
+        for line in some.into_iter().chain(lines) {
             if let Some(number) = line.unwrap().strip_prefix("saved ") {
                 saved = number.parse::<u64>().unwrap() + 1;
             }
