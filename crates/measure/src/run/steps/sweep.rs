@@ -1,6 +1,7 @@
 //! UDP at rising rates to the knee: what the path carries, and what it loses below that.
 //!
-//! Rates rise until less arrives than the losses at lower rates explain. Then more than the path
+//! Rates rise until less arrives than the losses at lower rates explain, twice: a burst of losses
+//! looks like a knee once. Then more than the path
 //! carries is offered for the whole time: what arrives in the second half of it, when the queue
 //! has filled or the policer's bucket is empty, is the capacity after losses. Last, four fifths of
 //! that are offered: their loss is the path's own, and corrects the capacity.
@@ -107,16 +108,26 @@ impl Sweep<'_, '_> {
             let span = Duration::from_secs_f64(needed).clamp(RISING[0], RISING[1]);
             let became = self.offer(rate, span)?;
             if self.is_knee(&became) {
-                // What arrived includes what the queue or bucket could take at first.
-                return Ok(Some(became.late_bps.unwrap_or(became.udp.received_bps)));
+                let again = self.offer(rate, span)?;
+                if self.is_knee(&again) {
+                    // What arrived includes what the queue or bucket could take at first.
+                    return Ok(Some(again.late_bps.unwrap_or(again.udp.received_bps)));
+                }
+                self.count(&again);
             }
-            self.base.0 += became.udp.sent;
-            self.base.1 += became.udp.sent - became.udp.received.min(became.udp.sent);
+            self.count(&became);
             if rate >= to_bps || self.bench.cancelled() {
                 return Ok(None);
             }
             rate = ((rate as f64 * RISE) as u64).min(to_bps);
         }
+    }
+
+    /// Counts what a rate below the knee lost.
+    fn count(&mut self, became: &Became) {
+        let Udp { sent, received, .. } = became.udp;
+        self.base.0 += sent;
+        self.base.1 += sent - received.min(sent);
     }
 
     /// Whether less arrived than was offered, by more than chance and the losses at lower rates:
