@@ -17,7 +17,7 @@ mod uapi;
 
 use std::net::IpAddr;
 
-use model::facts::{FACTS_SCHEMA, HostFacts};
+use model::facts::{FACTS_SCHEMA, HostFacts, TunnelFacts};
 
 pub use netbird::parse as parse_netbird;
 pub use status::{PeerStatus, Status};
@@ -35,6 +35,11 @@ pub fn collect(toward: Option<IpAddr>) -> HostFacts {
     facts.path = toward.map(|to| path::facts(to, &mut notes));
     facts.notes = notes.0;
     facts
+}
+
+/// The tunnel on the way to an address as it is now, without the rest of the facts.
+pub(crate) fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
+    path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 
 /// What could not be found out, and why.

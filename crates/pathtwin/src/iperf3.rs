@@ -1,7 +1,6 @@
 //! `pathtwin iperf3`: the protocol of iperf3, as client and as server.
 
 use std::{
-    io::Read,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
     process::ExitCode,
     time::Duration,
@@ -97,9 +96,9 @@ pub(crate) struct Test {
     /// Congestion control of the sender
     #[arg(short = 'C', long, value_name = "NAME", conflicts_with = "udp")]
     congestion: Option<String>,
-    /// How long to send
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = time)]
-    time: Duration,
+    /// How long to send; default: 10s
+    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
     /// Start of the test that does not count, in seconds
     #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=600))]
     omit: u32,
@@ -115,6 +114,29 @@ pub(crate) struct Test {
     /// Send small writes at once
     #[arg(short = 'N', long)]
     no_delay: bool,
+}
+
+impl Test {
+    /// Whether one test was asked for, by any of its options.
+    pub(crate) fn is_asked(&self) -> bool {
+        let Self {
+            udp,
+            reverse,
+            bidir,
+            parallel,
+            congestion,
+            time,
+            omit,
+            bytes,
+            bitrate,
+            length,
+            no_delay,
+        } = self;
+        let switches = *udp || *reverse || *bidir || *no_delay;
+        let numbers = *parallel != 1 || *omit != 0;
+        let amounts = bytes.or(*bitrate).or(*length).is_some() || time.is_some();
+        switches || numbers || amounts || congestion.is_some()
+    }
 }
 
 pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
@@ -222,8 +244,9 @@ pub(crate) fn client(url: &str, test: &Test, format: Format) -> Result<ExitCode,
 pub(crate) fn measure(url: &str, options: &Options) -> Result<Outcome, Failure> {
     let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
     let mut failed = anyhow!("{url} has no address");
+    let random = traffic::wire::key::random().context("draw a cookie")?;
     for address in addresses(url)? {
-        match client::run(address, options, random()?, stop) {
+        match client::run(address, options, random, stop) {
             Ok(outcome) => return Ok(outcome),
             Err(Error::Connect(..)) if stop.load(std::sync::atomic::Ordering::Relaxed) => {
                 return Err(Failure::new(code::INTERRUPTED, Error::Stopped));
@@ -261,7 +284,8 @@ fn options(test: &Test) -> Result<Options, String> {
         None => None,
     };
     let rate = test.bitrate.unwrap_or(if test.udp { 1_000_000 } else { 0 });
-    if test.time.is_zero() || test.bytes == Some(0) {
+    let time = test.time.unwrap_or(Duration::from_secs(10));
+    if time.is_zero() || test.bytes == Some(0) {
         return Err("a test needs some time, or bytes".to_owned());
     }
     Ok(Options {
@@ -281,12 +305,12 @@ fn options(test: &Test) -> Result<Options, String> {
             congestion: test.congestion.clone(),
             ..Params::default()
         },
-        duration: test.time,
+        duration: time,
     })
 }
 
 /// The addresses of `iperf3://HOST[:PORT]`, or of the same without the scheme.
-fn addresses(url: &str) -> Result<Vec<SocketAddr>, Failure> {
+pub(crate) fn addresses(url: &str) -> Result<Vec<SocketAddr>, Failure> {
     let wrong = |why: &str| Failure::new(code::USE, anyhow!("{url}: {why}"));
     let place = url.strip_prefix("iperf3://").unwrap_or(url);
     let place = place.strip_suffix('/').unwrap_or(place);
@@ -319,14 +343,6 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     }
     let hint = |_| format!("\"{text}\" is no address; write for instance 192.0.2.1:5201");
     text.parse().map_err(hint)
-}
-
-fn random() -> Result<[u8; 36], Failure> {
-    let mut bytes = [0; 36];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .context("read /dev/urandom")?;
-    Ok(bytes)
 }
 
 /// A span of time; a bare number is of seconds, as for iperf3.

@@ -1,5 +1,6 @@
 //! `pathtwin measure`.
 
+mod iperf3;
 mod live;
 
 use std::{
@@ -30,7 +31,7 @@ use traffic::wire::{Key, PORT};
 use crate::{
     Failure,
     arguments::{Cells, Format},
-    code, iperf3, key, output,
+    code, iperf3 as one_test, key, output,
 };
 
 /// How long an address may take to answer when it is tried.
@@ -42,7 +43,8 @@ const REACH: Duration = Duration::from_secs(5);
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
   pathtwin measure --lab cases/1-dorm/office.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
-  pathtwin measure iperf3://server.example -R -C bbr
+  pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
+  pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
 On the far end runs `pathtwin serve`; it prints the key. Ctrl-C ends a run early; what was measured
 is kept and marked. Plans and their keys: docs/reference/plan.md.
@@ -102,24 +104,30 @@ pub(crate) struct Measure {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     output: Format,
-    #[command(flatten, next_help_heading = "For iperf3://HOST")]
-    iperf3: iperf3::Test,
+    #[command(
+        flatten,
+        next_help_heading = "For one test with iperf3://HOST, in place of a plan"
+    )]
+    iperf3: one_test::Test,
 }
 
 pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
-    if let Some(host) = &arguments.host
-        && host.starts_with("iperf3://")
-    {
-        return iperf3::client(host, &arguments.iperf3, arguments.output);
+    let server = arguments
+        .host
+        .as_deref()
+        .filter(|host| host.starts_with("iperf3://"));
+    if let Some(server) = server.filter(|_| arguments.iperf3.is_asked()) {
+        return one_test::client(server, &arguments.iperf3, arguments.output);
     }
     let plan = plan(arguments)?;
     if arguments.dry_run {
         return dry_run(arguments, &plan);
     }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let run = match &arguments.lab {
-        Some(spec) => in_lab(arguments, spec, plan, stop)?,
-        None => between_hosts(arguments, &plan, stop)?,
+    let run = match (&arguments.lab, server) {
+        (Some(spec), _) => in_lab(arguments, spec, plan, stop)?,
+        (None, Some(server)) => iperf3::run(arguments, server, &plan, stop)?,
+        (None, None) => between_hosts(arguments, &plan, stop)?,
     };
     if let Some(file) = &arguments.out {
         write(file, &run)?;
@@ -259,19 +267,16 @@ fn between_hosts(
         far: *far,
     });
     let targets: Vec<Target> = underlay.chain(tunnel).collect();
-    let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
-    let started = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |d| d.as_micros() as u64);
+    let (random, seed) = seed(arguments)?;
     let start = Start {
         control,
         key: &key,
         plan,
-        seed: arguments.cells.seed.map_or(Seed(random >> 32), Seed),
+        seed,
         targets: &targets,
         program: env!("CARGO_PKG_VERSION"),
         id: format!("{random:016x}"),
-        started_us: started,
+        started_us: now_us(),
         lab: false,
         cancel: stop,
     };
@@ -279,6 +284,20 @@ fn between_hosts(
     let run = measure::run::measure(start, &mut |event| display.show(&event));
     display.finish();
     run.map_err(|e| Failure::new(code::FAILED, e))
+}
+
+/// A random number, and the seed: part of it unless one was given.
+fn seed(arguments: &Measure) -> Result<(u64, Seed), Failure> {
+    let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
+    let seed = arguments.cells.seed.map_or(Seed(random >> 32), Seed);
+    Ok((random, seed))
+}
+
+/// µs since 1970.
+fn now_us() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_micros() as u64)
 }
 
 /// The host's addresses that answer, at most one of each family, in the resolver's order.

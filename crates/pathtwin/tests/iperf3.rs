@@ -130,3 +130,113 @@ fn ctrl_c_ends_a_server_at_once_and_well() {
     let status = server.child.wait().expect("wait for the server");
     assert_eq!(status.code(), Some(0));
 }
+
+const PLAN: &str = r#"
+[[step]]
+kind = "idle"
+duration_s = 0.5
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+warmup_s = 0
+duration_s = 1
+repeat = true
+[[step]]
+kind = "tcp"
+direction = "both"
+flows = 2
+warmup_s = 0
+duration_s = 1
+repeat = true
+[repeats]
+min = 2
+max = 2
+"#;
+
+/// A run that was measured through iperf3 with [`PLAN`].
+fn run_through(address: &str) -> model::run::Run {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, PLAN).expect("write the plan");
+    let output = pathtwin()
+        .args(["measure", "--no-store", "--output", "json"])
+        .arg(format!("iperf3://{address}"))
+        .arg("--plan")
+        .arg(plan)
+        .output()
+        .expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    model::run::Run::parse(&output.stdout).expect("a run")
+}
+
+fn holds_what_iperf3_tells(run: &model::run::Run) {
+    assert!(
+        run.notes.iter().any(|n| n.contains("idle")),
+        "{:?}",
+        run.notes
+    );
+    for block in [1, 2] {
+        let of = |cc: &str| {
+            let samples = run.samples.iter().filter(|s| s.block == block);
+            samples.filter(|s| s.key.cc.as_deref() == Some(cc)).count()
+        };
+        assert_eq!(of("cubic"), 3, "down, and both ways");
+    }
+    let cubic = |s: &&model::run::Sample| s.key.cc.as_deref() == Some("cubic");
+    for sample in run.samples.iter().filter(cubic) {
+        assert!(
+            sample.valid || sample.invalid.iter().all(is_busy),
+            "{sample:?}"
+        );
+        let tcp = sample.tcp.as_ref().expect("a load");
+        let flows: f64 = tcp.flows.iter().map(|f| f.goodput_bps).sum();
+        assert!((flows - tcp.goodput_bps).abs() < 1.0);
+        assert_eq!(tcp.flows.len() as u32, sample.key.flows.unwrap_or(0));
+        assert!(tcp.bytes > 0);
+        assert_eq!(sample.far, None, "nothing is known of the far host");
+    }
+}
+
+/// Over loopback the processors set the pace, which takes the sample out of the figures.
+fn is_busy(invalid: &model::run::Invalid) -> bool {
+    use model::run::Invalid::{ReceiverProcessor, SenderProcessor};
+    matches!(invalid, SenderProcessor { .. } | ReceiverProcessor { .. })
+}
+
+#[test]
+fn a_plan_is_carried_out_as_far_as_iperf3_allows() {
+    let server = Server::start(&[]);
+    let run = run_through(&server.address);
+    holds_what_iperf3_tells(&run);
+    let findings = explain::judge(&run);
+    assert!(!findings.summary.is_empty());
+}
+
+#[test]
+fn a_plan_is_carried_out_with_the_real_iperf3() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .and_then(|l| l.local_addr())
+        .expect("a port")
+        .port();
+    let mut real = std::process::Command::new("iperf3")
+        .args([
+            "-s",
+            "-B",
+            "127.0.0.1",
+            "-p",
+            &port.to_string(),
+            "--forceflush",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("run iperf3; scripts/setup test installs it");
+    let mut listening = BufReader::new(real.stdout.take().expect("its messages")).lines();
+    let ready = listening.find(|l| l.as_ref().is_ok_and(|l| l.contains("listening")));
+    assert!(ready.is_some());
+    std::thread::spawn(move || listening.for_each(drop));
+    let run = run_through(&format!("127.0.0.1:{port}"));
+    let _ = real.kill();
+    let _ = real.wait();
+    holds_what_iperf3_tells(&run);
+}

@@ -51,7 +51,7 @@ pub(crate) fn directions(what: &What) -> Vec<Option<Direction>> {
     }
 }
 
-fn kind(what: &What) -> StepKind {
+pub(crate) fn kind(what: &What) -> StepKind {
     match what {
         What::Idle => StepKind::Idle,
         What::UdpSweep { .. } => StepKind::UdpSweep,

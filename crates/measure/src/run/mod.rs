@@ -1,14 +1,18 @@
 //! The near end: carries a plan out against a far end.
 
+mod bench;
+pub mod iperf3;
 mod key;
 mod layers;
+mod relay;
 mod schedule;
 mod session;
 mod steps;
 mod summary;
 mod validity;
 
+pub use bench::{Event, Live};
 pub use layers::Target;
 pub use schedule::{Estimate, estimate};
-pub use session::{Event, Start, measure};
+pub use session::{Start, measure};
 pub use summary::{figures, ratios};

@@ -4,11 +4,9 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
 };
 
 use model::{
-    cell::Direction,
     plan::{Plan, What},
     run::{End, Key, LayerAddress, RUN_SCHEMA, Run, Sample},
     units::Seed,
@@ -18,12 +16,15 @@ use sys::clock::Instant;
 use traffic::wire::{Key as AccessKey, message::QUIC};
 
 use super::{
-    Estimate, Target, estimate, key,
+    Target,
+    bench::{Bench, Event},
+    estimate, key,
+    relay::Relay,
     schedule::{self, Senders, Task},
     steps, summary, validity,
 };
 use crate::{
-    evidence::Scope,
+    facts,
     far::{Far, FarError},
     host,
 };
@@ -50,133 +51,6 @@ pub struct Start<'a> {
     pub lab: bool,
     /// Set to end the run early: what is measured is kept.
     pub cancel: &'a AtomicBool,
-}
-
-/// What happens in a run.
-#[derive(Debug)]
-pub enum Event<'a> {
-    /// The session stands.
-    Planned {
-        /// What the plan will take.
-        estimate: Estimate,
-        /// The layers.
-        layers: &'a [LayerAddress],
-        /// Version of the far program.
-        far: &'a str,
-    },
-    /// A step starts.
-    Began {
-        /// What it measures.
-        key: &'a Key,
-        /// Number of the sample.
-        number: u32,
-        /// Samples in all, if the most repeats are run.
-        of: usize,
-        /// Number of the block; 0 = the steps that run once.
-        block: u32,
-    },
-    /// A step is running.
-    Live(Live),
-    /// A step has ended.
-    Ended(&'a Sample),
-    /// Something worth saying.
-    Note(&'a str),
-}
-
-/// A look at a running step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Live {
-    /// Payload that was moved lately by this end's half, bit/s.
-    pub rate_bps: Option<f64>,
-    /// Round trip of the latest probe, µs.
-    pub rtt_us: Option<f64>,
-    /// Share of the probes so far without an answer.
-    pub lost: Option<f64>,
-    /// Time left in this step, s.
-    pub step_left_s: f64,
-    /// Time since the run started, s.
-    pub run_s: f64,
-    /// Payload bytes so far.
-    pub bytes: u64,
-}
-
-/// What a run has learned so far, for the steps to use.
-pub(crate) struct Bench<'a> {
-    pub(crate) far: Far,
-    pub(crate) port: u16,
-    pub(crate) zero: Instant,
-    pub(crate) plan: &'a Plan,
-    pub(crate) cancel: &'a AtomicBool,
-    /// What this host's counters are taken of.
-    pub(crate) scope: Scope,
-    /// Median idle round trip of a layer, µs.
-    pub(crate) idle_us: HashMap<LayerAddress, f64>,
-    /// UDP payload that a layer carries in a direction, bit/s.
-    pub(crate) capacity: HashMap<(LayerAddress, Direction), f64>,
-    /// Largest IP packet that a layer carries.
-    pub(crate) pmtu: HashMap<LayerAddress, u32>,
-    /// Payload bytes in both directions so far.
-    pub(crate) bytes: u64,
-    on: &'a mut dyn FnMut(Event<'_>),
-}
-
-impl Bench<'_> {
-    /// Lets both hosts remember their counters; what the near one's did since is told by what is returned.
-    pub(crate) fn mark(&mut self) -> Result<host::Mark, FarError> {
-        self.far.mark(self.plan.hotspots)?;
-        Ok(host::Mark::now(&self.scope, self.plan.hotspots))
-    }
-
-    /// Whether the run is to end.
-    pub(crate) fn cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
-    }
-
-    /// The far end's port on a layer.
-    pub(crate) fn target(&self, layer: &LayerAddress) -> SocketAddr {
-        SocketAddr::new(layer.far, self.port)
-    }
-
-    /// Sleeps, shows what `look` sees, and keeps the control connection open. Ends early when the
-    /// run is cancelled.
-    pub(crate) fn watch(
-        &mut self,
-        span: Duration,
-        mut look: impl FnMut() -> Live,
-    ) -> Result<(), FarError> {
-        const PIECE: Duration = Duration::from_millis(250);
-        const PING: Duration = Duration::from_secs(20);
-        let end = Instant::now().after(span);
-        let mut ping = Instant::now().after(PING);
-        while !self.cancelled() {
-            let now = Instant::now();
-            let left = end.since(now);
-            if left <= 0 {
-                break;
-            }
-            now.after(PIECE).min(end).wait();
-            let mut live = look();
-            live.step_left_s = left as f64 / 1e9;
-            live.run_s = now.since(self.zero) as f64 / 1e9;
-            live.bytes += self.bytes;
-            (self.on)(Event::Live(live));
-            if now >= ping {
-                self.far.ping()?;
-                ping = now.after(PING);
-            }
-        }
-        Ok(())
-    }
-
-    /// µs since the run started.
-    pub(crate) fn at_us(&self) -> u64 {
-        self.us_at(Instant::now())
-    }
-
-    /// A point in time, µs since the run started.
-    pub(crate) fn us_at(&self, at: Instant) -> u64 {
-        (at.since(self.zero).max(0) / 1000) as u64
-    }
 }
 
 /// Carries a plan out. What was measured before a failure is in the run, which then says why it was
@@ -278,11 +152,20 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         far: &run.far.program,
     });
     let of = estimate.samples[1];
+    let toward = layers.last().map(|layer| layer.far);
+    let before = run.near.facts.path.as_ref();
+    let mut relay = Relay::new(before.and_then(|path| path.tunnel()));
+    let mut look = |run: &mut Run| {
+        let now = toward.filter(|_| relay.is_told()).and_then(facts::tunnel);
+        relay.judge(now.as_ref(), &mut run.samples);
+    };
     for task in schedule::once(bench.plan, &layers, &senders) {
         if !step(bench, run, &task, of)? {
+            look(run);
             return Ok(());
         }
     }
+    look(run);
     let mut random = Random::new(seed.0);
     for number in 1..=bench.plan.repeats.max {
         let block = schedule::block(bench.plan, &layers, &senders, number, &mut random);
@@ -291,9 +174,11 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         }
         for task in block {
             if !step(bench, run, &task, of)? {
+                look(run);
                 return Ok(());
             }
         }
+        look(run);
         if number >= bench.plan.repeats.min && narrow(bench.plan, &run.samples) {
             break;
         }
@@ -302,7 +187,7 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
 }
 
 /// Whether every goodput is known as well as the plan wants.
-fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
+pub(crate) fn narrow(plan: &Plan, samples: &[Sample]) -> bool {
     let Some(width) = plan.repeats.width else {
         return false;
     };
@@ -346,10 +231,10 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
             block: task.block,
         });
     }
-    let guard = validity::Guard::set(bench, task, run.lab);
+    let guard = validity::Guard::set(task, run.lab);
     match steps::run(bench, task) {
         Ok(mut samples) => {
-            guard.judge(bench, &mut samples);
+            guard.judge(&mut samples);
             keep(bench, run, task, samples);
             Ok(true)
         }

@@ -9,7 +9,7 @@ use model::{
 };
 use sys::clock;
 
-use super::{Target, layers::own_address, schedule::Task, session::Bench};
+use super::{Target, bench::Bench, layers::own_address, schedule::Task};
 use crate::host;
 
 /// Busy share of a processor from which it, and not the path, may have set the pace.
@@ -27,7 +27,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn set(_bench: &Bench<'_>, task: &Task, lab: bool) -> Self {
+    pub(crate) fn set(task: &Task, lab: bool) -> Self {
         Self {
             offset: clock::realtime_offset(),
             far: task.layer.far,
@@ -37,7 +37,7 @@ impl Guard {
     }
 
     /// Marks samples that do not count.
-    pub(crate) fn judge(&self, _bench: &Bench<'_>, samples: &mut [Sample]) {
+    pub(crate) fn judge(&self, samples: &mut [Sample]) {
         let by_ns = clock::realtime_offset().wrapping_sub(self.offset) as i64;
         let route = own_address(self.far).ok();
         for sample in samples {

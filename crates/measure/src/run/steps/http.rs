@@ -6,7 +6,7 @@ use traffic::{load::ask::Asking, wire::message::Order};
 use super::requests;
 use crate::{
     far::{self, FarError},
-    run::{schedule::Task, session::Bench},
+    run::{bench::Bench, schedule::Task},
 };
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<Sample>, FarError> {

@@ -8,7 +8,7 @@ use sys::clock::Instant;
 use super::{blank, probes};
 use crate::{
     far::FarError,
-    run::{key::key, schedule::Task, session::Bench, session::Live},
+    run::{bench::Bench, bench::Live, key::key, schedule::Task},
 };
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {

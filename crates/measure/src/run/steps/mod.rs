@@ -18,9 +18,9 @@ use model::{
 };
 
 use super::{
+    bench::Bench,
     key::{directions, key},
     schedule::Task,
-    session::Bench,
 };
 use crate::far::FarError;
 

@@ -15,7 +15,7 @@ use traffic::wire::{Token, datagram::Datagram, message::Order};
 use super::{blank, udp};
 use crate::{
     far::{self, FarError},
-    run::{key::key, schedule::Task, session::Bench},
+    run::{bench::Bench, key::key, schedule::Task},
 };
 
 /// Times a size is tried before it counts as too large.

@@ -14,7 +14,7 @@ use traffic::{
 
 use crate::{
     far::{self, FarError},
-    run::session::Bench,
+    run::bench::Bench,
 };
 
 /// Fewest answers of which a 95th or 99th percentile is told.

@@ -17,9 +17,9 @@ use super::{blank, probes, tcp::increase, udp::headers};
 use crate::{
     far::{self, FarError},
     run::{
+        bench::{Bench, Live},
         key::key,
         schedule::Task,
-        session::{Bench, Live},
     },
 };
 

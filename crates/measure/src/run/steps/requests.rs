@@ -16,9 +16,9 @@ use super::{blank, probes};
 use crate::{
     far::FarError,
     run::{
+        bench::{Bench, Live},
         key::key,
         schedule::Task,
-        session::{Bench, Live},
     },
 };
 

@@ -9,7 +9,7 @@ use traffic::{
 use super::requests::{self, PATIENCE};
 use crate::{
     far::{self, FarError},
-    run::{schedule::Task, session::Bench},
+    run::{bench::Bench, schedule::Task},
 };
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<Sample>, FarError> {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     far::FarError,
-    run::{key::key, schedule::Task, session::Bench},
+    run::{bench::Bench, key::key, schedule::Task},
 };
 
 /// Factor from one rate to the next.

@@ -20,9 +20,9 @@ use super::{blank, probes};
 use crate::{
     far::{self, FarError},
     run::{
+        bench::{Bench, Live},
         key::key,
         schedule::Task,
-        session::{Bench, Live},
     },
 };
 

@@ -1,0 +1,149 @@
+//! What the steps of a run share: the far end, what was learned so far, and who watches.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use model::{
+    cell::Direction,
+    plan::Plan,
+    run::{Key, LayerAddress, Sample},
+};
+use sys::clock::Instant;
+
+use super::Estimate;
+use crate::{
+    evidence::Scope,
+    far::{Far, FarError},
+    host,
+};
+
+/// What happens in a run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The session stands.
+    Planned {
+        /// What the plan will take.
+        estimate: Estimate,
+        /// The layers.
+        layers: &'a [LayerAddress],
+        /// Version of the far program.
+        far: &'a str,
+    },
+    /// A step starts.
+    Began {
+        /// What it measures.
+        key: &'a Key,
+        /// Number of the sample.
+        number: u32,
+        /// Samples in all, if the most repeats are run.
+        of: usize,
+        /// Number of the block; 0 = the steps that run once.
+        block: u32,
+    },
+    /// A step is running.
+    Live(Live),
+    /// A step has ended.
+    Ended(&'a Sample),
+    /// Something worth saying.
+    Note(&'a str),
+}
+
+/// A look at a running step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Live {
+    /// Payload that was moved lately by this end's half, bit/s.
+    pub rate_bps: Option<f64>,
+    /// Round trip of the latest probe, µs.
+    pub rtt_us: Option<f64>,
+    /// Share of the probes so far without an answer.
+    pub lost: Option<f64>,
+    /// Time left in this step, s.
+    pub step_left_s: f64,
+    /// Time since the run started, s.
+    pub run_s: f64,
+    /// Payload bytes so far.
+    pub bytes: u64,
+}
+
+/// What a run has learned so far, for the steps to use.
+pub(crate) struct Bench<'a> {
+    pub(crate) far: Far,
+    pub(crate) port: u16,
+    pub(crate) zero: Instant,
+    pub(crate) plan: &'a Plan,
+    pub(crate) cancel: &'a AtomicBool,
+    /// What this host's counters are taken of.
+    pub(crate) scope: Scope,
+    /// Median idle round trip of a layer, µs.
+    pub(crate) idle_us: HashMap<LayerAddress, f64>,
+    /// UDP payload that a layer carries in a direction, bit/s.
+    pub(crate) capacity: HashMap<(LayerAddress, Direction), f64>,
+    /// Largest IP packet that a layer carries.
+    pub(crate) pmtu: HashMap<LayerAddress, u32>,
+    /// Payload bytes in both directions so far.
+    pub(crate) bytes: u64,
+    pub(crate) on: &'a mut dyn FnMut(Event<'_>),
+}
+
+impl Bench<'_> {
+    /// Lets both hosts remember their counters; what the near one's did since is told by what is returned.
+    pub(crate) fn mark(&mut self) -> Result<host::Mark, FarError> {
+        self.far.mark(self.plan.hotspots)?;
+        Ok(host::Mark::now(&self.scope, self.plan.hotspots))
+    }
+
+    /// Whether the run is to end.
+    pub(crate) fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// The far end's port on a layer.
+    pub(crate) fn target(&self, layer: &LayerAddress) -> SocketAddr {
+        SocketAddr::new(layer.far, self.port)
+    }
+
+    /// Sleeps, shows what `look` sees, and keeps the control connection open. Ends early when the
+    /// run is cancelled.
+    pub(crate) fn watch(
+        &mut self,
+        span: Duration,
+        mut look: impl FnMut() -> Live,
+    ) -> Result<(), FarError> {
+        const PIECE: Duration = Duration::from_millis(250);
+        const PING: Duration = Duration::from_secs(20);
+        let end = Instant::now().after(span);
+        let mut ping = Instant::now().after(PING);
+        while !self.cancelled() {
+            let now = Instant::now();
+            let left = end.since(now);
+            if left <= 0 {
+                break;
+            }
+            now.after(PIECE).min(end).wait();
+            let mut live = look();
+            live.step_left_s = left as f64 / 1e9;
+            live.run_s = now.since(self.zero) as f64 / 1e9;
+            live.bytes += self.bytes;
+            (self.on)(Event::Live(live));
+            if now >= ping {
+                self.far.ping()?;
+                ping = now.after(PING);
+            }
+        }
+        Ok(())
+    }
+
+    /// µs since the run started.
+    pub(crate) fn at_us(&self) -> u64 {
+        self.us_at(Instant::now())
+    }
+
+    /// A point in time, µs since the run started.
+    pub(crate) fn us_at(&self, at: Instant) -> u64 {
+        (at.since(self.zero).max(0) / 1000) as u64
+    }
+}

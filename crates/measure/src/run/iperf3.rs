@@ -1,0 +1,348 @@
+//! A far end that has only iperf3: the part of a plan that its protocol allows.
+//!
+//! What it cannot do (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC, facts and counters of the
+//! far host) is left out and named in the run. Order, repeats and figures are those of any run.
+
+mod sample;
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use model::{
+    plan::{Plan, Toward, What},
+    row::Layer,
+    run::{End, Invalid, RUN_SCHEMA, Run, Sample},
+    units::Seed,
+};
+use stats::Random;
+use sys::clock::Instant;
+use traffic::iperf3::{
+    Error,
+    client::{self, Options},
+    params::{Direction, Params, Protocol},
+};
+
+use super::{
+    Estimate, Event, Live, Target, estimate, key,
+    schedule::{self, Senders, Task},
+    session::narrow,
+    summary, validity,
+};
+use crate::{evidence::Scope, far::FarError, host};
+
+/// What a run through iperf3 needs to know before it starts.
+pub struct Start<'a> {
+    /// The server.
+    pub server: SocketAddr,
+    /// The layer that leads there.
+    pub layer: Layer,
+    /// What to measure.
+    pub plan: &'a Plan,
+    /// Seed of the order, if the plan names none.
+    pub seed: Seed,
+    /// Version of this program.
+    pub program: &'a str,
+    /// Name of the run.
+    pub id: String,
+    /// Now, µs since 1970.
+    pub started_us: u64,
+    /// Makes the cookie of each test.
+    pub random: &'a dyn Fn() -> std::io::Result<[u8; 36]>,
+    /// Ends the run early when set.
+    pub cancel: &'a AtomicBool,
+}
+
+struct Bench<'a> {
+    start: &'a Start<'a>,
+    zero: Instant,
+    scope: Scope,
+    /// Payload bytes so far.
+    bytes: u64,
+    on: &'a mut dyn FnMut(Event<'_>),
+}
+
+/// Carries out what iperf3 allows of a plan. What was measured before a failure is in the run, which then says why it
+/// was cut short.
+///
+/// # Errors
+/// The server has no address that this host reaches, or nothing of the plan can be measured so.
+pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
+    let target = Target {
+        layer: start.layer,
+        far: start.server.ip(),
+    };
+    let layer = target
+        .addressed()
+        .map_err(|e| FarError::No(format!("{} is out of reach: {e}", start.server)))?;
+    let (facts, scope) = host::facts(Some(start.server.ip()));
+    let seed = start.plan.seed.unwrap_or(start.seed);
+    let end = |program: &str, facts| End {
+        program: program.to_owned(),
+        facts,
+        facts_after: None,
+    };
+    let mut run = Run {
+        schema: RUN_SCHEMA,
+        id: start.id.clone(),
+        program: start.program.to_owned(),
+        started_us: start.started_us,
+        took_s: 0.0,
+        lab: false,
+        plan: Plan {
+            seed: Some(seed),
+            probe_ms: None,
+            ..start.plan.clone()
+        },
+        near: end(start.program, facts),
+        far: end("iperf3", model::facts::HostFacts::default()),
+        layers: vec![layer],
+        samples: Vec::new(),
+        figures: Vec::new(),
+        ratios: Vec::new(),
+        cut_short: None,
+        notes: vec![
+            "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads"
+                .to_owned(),
+        ],
+    };
+    let plan = allowed(&run.plan, &mut run.notes)?;
+    let zero = Instant::now();
+    let mut bench = Bench {
+        start,
+        zero,
+        scope,
+        bytes: 0,
+        on,
+    };
+    bench.carry_out(&plan, &mut run, seed);
+    if start.cancel.load(Ordering::Relaxed) {
+        run.cut_short = Some("stopped by the user".to_owned());
+    }
+    run.took_s = Instant::now().since(zero) as f64 / 1e9;
+    run.figures = summary::figures(&run.samples);
+    run.ratios = summary::ratios(&run.samples);
+    Ok(run)
+}
+
+/// The plan without the steps that iperf3 cannot do, which are noted.
+fn allowed(plan: &Plan, notes: &mut Vec<String>) -> Result<Plan, FarError> {
+    let (steps, others): (Vec<_>, Vec<_>) = plan
+        .steps
+        .iter()
+        .cloned()
+        .partition(|step| matches!(step.what, What::Tcp { .. }));
+    let mut kinds: Vec<String> = others
+        .iter()
+        .map(|step| key::kind(&step.what).to_string())
+        .collect();
+    kinds.dedup();
+    if !kinds.is_empty() {
+        notes.push(format!("left out: {} (not with iperf3)", kinds.join(", ")));
+    }
+    if steps.is_empty() {
+        return Err(FarError::No(
+            "the plan has no step that iperf3 can do: give it one of kind tcp".to_owned(),
+        ));
+    }
+    Ok(Plan {
+        steps,
+        ..plan.clone()
+    })
+}
+
+impl Bench<'_> {
+    fn carry_out(&mut self, plan: &Plan, run: &mut Run, seed: Seed) {
+        // What the far end can send with shows when it is asked.
+        let near = host::congestion();
+        let senders = Senders {
+            far: near.clone(),
+            near,
+        };
+        let layers = run.layers.clone();
+        let estimate: Estimate = estimate(plan, &layers, &senders.near, &senders.far);
+        (self.on)(Event::Planned {
+            estimate,
+            layers: &layers,
+            far: "iperf3",
+        });
+        let of = estimate.samples[1];
+        let mut random = Random::new(seed.0);
+        let once = schedule::once(plan, &layers, &senders);
+        let mut lacking: Vec<Option<String>> = Vec::new();
+        for number in 0..=plan.repeats.max {
+            let tasks = match number {
+                0 => once.clone(),
+                _ => schedule::block(plan, &layers, &senders, number, &mut random),
+            };
+            for task in tasks {
+                let down = toward(&task) != Toward::Up;
+                if down && lacking.contains(&task.cc) {
+                    continue;
+                }
+                if !self.fits(plan, &task, run) {
+                    return;
+                }
+                if self.step(run, &task, of) == Done::Lacking {
+                    run.notes.push(format!(
+                        "left out from then on: down with {} (the server does not send with it)",
+                        task.cc.as_deref().unwrap_or("its default")
+                    ));
+                    lacking.push(task.cc.clone());
+                }
+                if run.cut_short.is_some() {
+                    return;
+                }
+            }
+            if number >= plan.repeats.min && narrow(plan, &run.samples) {
+                return;
+            }
+        }
+    }
+
+    /// Whether there is time and data left for a task.
+    fn fits(&self, plan: &Plan, task: &Task, run: &mut Run) -> bool {
+        if self.start.cancel.load(Ordering::Relaxed) {
+            return false;
+        }
+        let spent_s = Instant::now().since(self.zero) as f64 / 1e9;
+        let late = |most: f64| schedule::time_s(task) > most - spent_s;
+        let spent = match plan.budget {
+            budget if budget.time_s.is_some_and(late) => "the time is spent",
+            budget if budget.bytes.is_some_and(|most| self.bytes >= most) => {
+                "the budget of bytes is spent"
+            }
+            _ => return true,
+        };
+        run.notes.push(format!("ended early: {spent}"));
+        false
+    }
+
+    fn step(&mut self, run: &mut Run, task: &Task, of: usize) -> Done {
+        let number = run.samples.len() as u32;
+        let keys: Vec<_> = key::directions(&task.step.what)
+            .into_iter()
+            .map(|d| key::key(&task.step.what, &task.layer, task.cc.as_deref(), d))
+            .collect();
+        for key in &keys {
+            (self.on)(Event::Began {
+                key,
+                number,
+                of,
+                block: task.block,
+            });
+        }
+        let at_us = (Instant::now().since(self.zero) / 1000) as u64;
+        let mut samples: Vec<Sample> = keys.into_iter().map(|k| Sample::new(k, at_us)).collect();
+        let guard = validity::Guard::set(task, run.lab);
+        let mark = host::Mark::now(&self.scope, self.start.plan.hotspots);
+        let result = self.test(task);
+        let near = mark.evidence();
+        let mut done = Done::Yes;
+        match result {
+            Ok(outcome) => {
+                for sample in &mut samples {
+                    sample::fill(sample, &outcome);
+                    if sample.key.direction == Some(model::cell::Direction::Down)
+                        && sample.invalid.iter().any(is_other_control)
+                    {
+                        done = Done::Lacking;
+                    }
+                    sample.near = Some(near.clone());
+                    self.bytes += sample.tcp.as_ref().map_or(0, |t| t.bytes);
+                }
+            }
+            Err(error) => {
+                // Gone: there is nothing to go on with.
+                if matches!(error, Error::Connect(..)) {
+                    run.cut_short = Some(error.to_string());
+                }
+                for sample in &mut samples {
+                    let why = error.to_string();
+                    sample.invalid.push(Invalid::Failed { why });
+                }
+            }
+        }
+        guard.judge(&mut samples);
+        for mut sample in samples {
+            sample.number = run.samples.len() as u32;
+            sample.block = task.block;
+            sample.took_us = (Instant::now().since(self.zero) / 1000) as u64 - at_us;
+            sample.valid = sample.invalid.is_empty();
+            (self.on)(Event::Ended(&sample));
+            run.samples.push(sample);
+        }
+        done
+    }
+
+    /// One test, with a sign of life while it runs.
+    fn test(&mut self, task: &Task) -> Result<traffic::iperf3::outcome::Outcome, Error> {
+        const PIECE: Duration = Duration::from_millis(250);
+        let options = options(task);
+        let span = options.duration + Duration::from_secs(options.params.omit_s.into());
+        let (server, cancel) = (self.start.server, self.start.cancel);
+        let random = (self.start.random)().map_err(Error::Control)?;
+        std::thread::scope(|scope| {
+            let test = scope.spawn(|| client::run(server, &options, random, cancel));
+            let end = Instant::now().after(span);
+            while !test.is_finished() {
+                let now = Instant::now();
+                now.after(PIECE).wait();
+                (self.on)(Event::Live(Live {
+                    step_left_s: (end.since(now) as f64 / 1e9).max(0.0),
+                    run_s: now.since(self.zero) as f64 / 1e9,
+                    bytes: self.bytes,
+                    ..Live::default()
+                }));
+            }
+            test.join().unwrap_or(Err(Error::Stopped))
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Done {
+    Yes,
+    /// The server does not send with this congestion control.
+    Lacking,
+}
+
+fn is_other_control(invalid: &Invalid) -> bool {
+    matches!(invalid, Invalid::CongestionReplaced { .. })
+}
+
+fn toward(task: &Task) -> Toward {
+    match &task.step.what {
+        What::Tcp { direction, .. } => *direction,
+        _ => Toward::Up,
+    }
+}
+
+fn options(task: &Task) -> Options {
+    let (flows, warmup_s) = match &task.step.what {
+        What::Tcp {
+            flows, warmup_s, ..
+        } => (*flows, *warmup_s),
+        _ => (1, 0.0),
+    };
+    // The protocol counts the warm-up in whole seconds.
+    let omit_s = warmup_s.ceil() as u32;
+    let counted = (task.step.duration_s - f64::from(omit_s)).max(1.0);
+    Options {
+        params: Params {
+            protocol: Protocol::Tcp,
+            direction: match toward(task) {
+                Toward::Up => Direction::Up,
+                Toward::Down => Direction::Down,
+                Toward::Both => Direction::Both,
+            },
+            parallel: flows,
+            omit_s,
+            congestion: task.cc.clone(),
+            ..Params::default()
+        },
+        duration: Duration::from_secs_f64(counted),
+    }
+}

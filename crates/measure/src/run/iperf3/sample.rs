@@ -1,0 +1,72 @@
+//! From what iperf3 told to a sample.
+
+use model::{
+    cell::Direction,
+    run::{FlowResult, Invalid, Sample, Tcp},
+};
+use traffic::iperf3::{
+    outcome::{self, Outcome, Stream},
+    params,
+};
+
+/// Fills in what a test showed of the direction of the sample.
+pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
+    let (direction, sender) = match sample.key.direction {
+        Some(Direction::Down) => (params::Direction::Down, &outcome.server),
+        _ => (params::Direction::Up, &outcome.client),
+    };
+    let flows: Vec<&Stream> = outcome
+        .streams
+        .iter()
+        .filter(|s| s.direction == direction)
+        .collect();
+    let omit_us = i64::from(outcome.params.omit_s) * 1_000_000;
+    let longest = flows.iter().map(|s| s.received_us).max().unwrap_or(0);
+    sample.tcp = Some(Tcp {
+        cc_used: sender.congestion_used.clone(),
+        window_us: [omit_us, omit_us.saturating_add_unsigned(longest)],
+        goodput_bps: flows.iter().filter_map(|s| s.goodput_bps()).sum(),
+        bytes: flows
+            .iter()
+            .map(|s| s.received_bytes)
+            .fold(0, u64::saturating_add),
+        flows: flows.into_iter().map(flow).collect(),
+    });
+    let other = |invalid: &&outcome::Invalid| match invalid {
+        outcome::Invalid::Congestion { end, .. }
+        | outcome::Invalid::CongestionUnknown { end, .. } => {
+            (*end == "client") == (direction == params::Direction::Up)
+        }
+        outcome::Invalid::Nothing(_) | outcome::Invalid::Numbers(_) => true,
+    };
+    sample
+        .invalid
+        .extend(outcome.invalid.iter().filter(other).map(invalid));
+}
+
+fn invalid(invalid: &outcome::Invalid) -> Invalid {
+    match invalid {
+        outcome::Invalid::Congestion { asked, used, .. } => Invalid::CongestionReplaced {
+            asked: asked.clone(),
+            used: used.clone(),
+        },
+        other => Invalid::Failed {
+            why: other.to_string(),
+        },
+    }
+}
+
+/// What the kernel of this end knew of the connection at its end is told only where this end sent: a receiver's round
+/// trip and segment size are other things.
+fn flow(stream: &Stream) -> FlowResult {
+    let sent_here = stream.direction == params::Direction::Up;
+    let tcp = stream.tcp.as_ref().filter(|_| sent_here);
+    FlowResult {
+        goodput_bps: stream.goodput_bps().unwrap_or(0.0),
+        retransmits: stream.retransmits,
+        min_rtt_us: tcp.and_then(|t| t.min_rtt_us).map(f64::from),
+        mss: tcp.map(|t| t.snd_mss),
+        pmtu: tcp.map(|t| t.pmtu),
+        ..FlowResult::default()
+    }
+}

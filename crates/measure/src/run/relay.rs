@@ -1,0 +1,138 @@
+//! Whether a tunnel went from a direct connection to a relay, or back, while it was measured.
+
+use model::{
+    facts::{TunnelFacts, TunnelPath},
+    row::Layer,
+    run::{Invalid, Sample},
+};
+
+/// The way of a tunnel's packets, as its product tells it from time to time.
+pub(crate) struct Relay {
+    way: Option<String>,
+    /// Samples before this one were judged.
+    judged: usize,
+}
+
+impl Relay {
+    /// Begins with what the facts before the first step say.
+    pub(crate) fn new(tunnel: Option<&TunnelFacts>) -> Self {
+        Self {
+            way: tunnel.and_then(way),
+            judged: 0,
+        }
+    }
+
+    /// Whether the product tells a way at all: asking it again makes sense then.
+    pub(crate) fn is_told(&self) -> bool {
+        self.way.is_some()
+    }
+
+    /// Marks the samples over the tunnel since the last time, if the way is another now: some of them were measured over
+    /// both.
+    pub(crate) fn judge(&mut self, now: Option<&TunnelFacts>, samples: &mut [Sample]) {
+        let since = self.judged.min(samples.len());
+        self.judged = samples.len();
+        // An unknown way, or none because nothing was sent, is no change.
+        let Some(after) = now.and_then(way) else {
+            return;
+        };
+        let Some(before) = self.way.replace(after.clone()) else {
+            return;
+        };
+        if before == after {
+            return;
+        }
+        let tunnel = samples[since..]
+            .iter_mut()
+            .filter(|s| s.key.layer == Layer::Tunnel);
+        for sample in tunnel {
+            sample.valid = false;
+            sample.invalid.push(Invalid::RelayChanged {
+                before: before.clone(),
+                after: after.clone(),
+            });
+        }
+    }
+}
+
+fn way(tunnel: &TunnelFacts) -> Option<String> {
+    match (tunnel.path?, &tunnel.relay) {
+        (TunnelPath::Direct, _) => Some("direct".to_owned()),
+        (TunnelPath::Relayed, Some(relay)) => Some(format!("relayed through {relay}")),
+        (TunnelPath::Relayed, None) => Some("relayed".to_owned()),
+        (TunnelPath::Idle, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        cell::IpVersion,
+        run::{Key, StepKind},
+    };
+
+    use super::*;
+
+    fn tunnel(path: TunnelPath) -> TunnelFacts {
+        TunnelFacts {
+            path: Some(path),
+            relay: (path == TunnelPath::Relayed).then(|| "fra".to_owned()),
+            ..TunnelFacts::default()
+        }
+    }
+
+    fn samples(count: usize) -> Vec<Sample> {
+        let of = |layer| Key {
+            step: StepKind::Tcp,
+            layer,
+            family: IpVersion::V4,
+            direction: None,
+            opposed: false,
+            flows: None,
+            cc: None,
+            rate_bps: None,
+            bytes: None,
+        };
+        (0..count)
+            .map(|i| [Layer::Tunnel, Layer::Underlay][i % 2])
+            .map(|layer| Sample::new(of(layer), 0))
+            .collect()
+    }
+
+    fn marked(samples: &[Sample]) -> Vec<usize> {
+        let changed = |s: &Sample| {
+            s.invalid
+                .iter()
+                .any(|i| matches!(i, Invalid::RelayChanged { .. }))
+        };
+        (0..samples.len())
+            .filter(|&i| changed(&samples[i]))
+            .collect()
+    }
+
+    #[test]
+    fn a_relay_that_appears_takes_out_the_samples_since_the_last_look() {
+        let mut relay = Relay::new(Some(&tunnel(TunnelPath::Direct)));
+        let mut all = samples(8);
+        relay.judge(Some(&tunnel(TunnelPath::Direct)), &mut all[..4]);
+        assert_eq!(marked(&all), [0_usize; 0]);
+        relay.judge(Some(&tunnel(TunnelPath::Relayed)), &mut all);
+        assert_eq!(marked(&all), [4, 6], "over the tunnel, and since then");
+        assert!(!all[4].valid && all[5].valid);
+        assert_eq!(
+            all[4].invalid[0].to_string(),
+            "the tunnel went from direct to relayed through fra"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_change() {
+        let mut relay = Relay::new(Some(&tunnel(TunnelPath::Direct)));
+        let mut all = samples(4);
+        relay.judge(None, &mut all);
+        relay.judge(Some(&tunnel(TunnelPath::Idle)), &mut all);
+        relay.judge(Some(&tunnel(TunnelPath::Direct)), &mut all);
+        assert_eq!(marked(&all), [0_usize; 0]);
+        assert!(!Relay::new(None).is_told());
+    }
+}
