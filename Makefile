@@ -31,10 +31,12 @@ help: ## list the targets
 	done
 
 .PHONY: demo
-demo: build kernel ## build all, then run the speed test case as a matrix, with a table and a graph
+demo: build kernel ## build all, run the speed test case as a matrix, measure a path with a tunnel, report both
 	mkdir -p out
 	$(PATHTWIN) lab run cases/4-speedtest/demo.toml \
-		--against cases/4-speedtest/figures.toml --graph out/demo.html
+		--against cases/4-speedtest/figures.toml --graph out/demo.html --out out/speedtest
+	$(PATHTWIN) measure --lab cases/home.toml --quick --out out/run.json >out/run.txt
+	$(PATHTWIN) report out/run.json out/speedtest/rows.jsonl --out out/report.html
 
 .PHONY: test
 test: build kernel ## build all, then run every test

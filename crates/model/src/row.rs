@@ -139,3 +139,56 @@ pub struct Row {
     /// BLAKE3 over everything the cell gave back.
     pub digest: String,
 }
+
+/// The rows of one spec as a document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// [`ROW_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Name of the spec.
+    pub name: String,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// Why rows cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RowsError {
+    /// Not rows at all.
+    #[error("not rows of the lab: {0}")]
+    Format(#[from] serde_json::Error),
+    /// Not one row in it.
+    #[error("there are no rows in it")]
+    Empty,
+    /// Made by a later version.
+    #[error("the rows have schema {0}, and this program knows up to {ROW_SCHEMA}: update pathtwin")]
+    Newer(u32),
+}
+
+impl Rows {
+    /// Reads rows as `lab run` writes them: one document, or one row a line.
+    pub fn parse(text: &[u8]) -> Result<Self, RowsError> {
+        let mut rows: Vec<Row> = Vec::new();
+        for value in serde_json::Deserializer::from_slice(text).into_iter::<serde_json::Value>() {
+            let value = value?;
+            match value["schema"].as_u64() {
+                Some(schema) if schema > u64::from(ROW_SCHEMA) => {
+                    return Err(RowsError::Newer(u32::try_from(schema).unwrap_or(u32::MAX)));
+                }
+                _ => {}
+            }
+            if value.get("rows").is_some() {
+                let document: Self = serde_json::from_value(value)?;
+                rows.extend(document.rows);
+            } else {
+                rows.push(serde_json::from_value(value)?);
+            }
+        }
+        let first = rows.first().ok_or(RowsError::Empty)?;
+        Ok(Self {
+            schema: ROW_SCHEMA,
+            name: first.name.clone(),
+            rows,
+        })
+    }
+}

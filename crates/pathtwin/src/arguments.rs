@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Facts(crate::facts::Facts),
     Explain(crate::explain::Explain),
     Compare(crate::compare::Compare),
+    Report(crate::report::Report),
     #[cfg(feature = "history")]
     History(crate::history::History),
     /// Print a completion script for a shell

@@ -2,17 +2,13 @@
 
 mod corpus;
 
-use std::{
-    io::Read,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use model::{findings::Severity, run::Run};
 
-use crate::{Failure, code, output};
+use crate::{Failure, code, document, output};
 
 /// Say what limits a path, from a Run
 #[derive(Debug, Args)]
@@ -26,9 +22,12 @@ Each cause has a page in docs/causes/.
 
 Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use or not a Run.")]
 pub(crate) struct Explain {
-    /// The Run, as `measure --output json` writes it; - is standard input
+    /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning of
+    /// its id in the history
     #[arg(required_unless_present = "corpus", conflicts_with = "corpus")]
-    run: Option<PathBuf>,
+    run: Option<String>,
+    #[command(flatten)]
+    place: document::Place,
     #[command(flatten, next_help_heading = "For --corpus")]
     corpus: corpus::Corpus,
     /// Say in full what was ruled out and what cannot be told
@@ -83,10 +82,10 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let file = arguments.run.as_deref().unwrap_or(Path::new("-"));
-    let text = read(file)?;
+    let name = arguments.run.as_deref().unwrap_or("-");
+    let text = arguments.place.named(name)?;
     let run = Run::parse(&text)
-        .with_context(|| file.display().to_string())
+        .with_context(|| name.to_owned())
         .map_err(|e| Failure::new(code::USE, e))?;
     let findings = ::explain::judge(&run);
     match arguments.output {
@@ -99,19 +98,4 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
         (Some(worst), Some(limit)) if worst >= limit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let read = || {
-        if file.as_os_str() == "-" {
-            let mut text = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut text)?;
-            Ok(text)
-        } else {
-            std::fs::read(file)
-        }
-    };
-    read()
-        .with_context(|| format!("read {}", file.display()))
-        .map_err(|e: anyhow::Error| Failure::new(code::USE, e))
 }

@@ -1,7 +1,5 @@
 //! `pathtwin facts`.
 
-mod text;
-
 use std::{net::IpAddr, process::ExitCode};
 
 use clap::{Args, ValueEnum};
@@ -40,7 +38,7 @@ enum Form {
 pub(crate) fn facts(arguments: &Facts) -> Result<ExitCode, Failure> {
     let facts = measure::facts::collect(arguments.toward);
     match arguments.output {
-        Form::Text => output::print(text::text(&facts).as_bytes())?,
+        Form::Text => output::print(report::facts::text(&facts).as_bytes())?,
         Form::Json => output::json(&facts)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 mod accuracy;
 mod arguments;
 mod compare;
+mod document;
 mod exec;
 mod explain;
 mod facts;
@@ -15,6 +16,7 @@ mod measure;
 mod observe;
 mod output;
 mod progress;
+mod report;
 mod run;
 mod serve;
 mod validate;
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
         Command::Facts(arguments) => facts::facts(&arguments),
         Command::Explain(command) => explain::explain(&command),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         #[cfg(feature = "history")]
         Command::History(arguments) => history::history(&arguments),
         Command::Completions { shell } => {

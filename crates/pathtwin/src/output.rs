@@ -1,6 +1,11 @@
 //! Standard output: data only, and standard error: talk. A reader that goes away is no error.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
+use anyhow::Context;
 
 use crate::{Failure, code};
 
@@ -44,4 +49,12 @@ pub(crate) fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result
         text.push(b'\n');
     }
     print_while_read(&text)
+}
+
+/// Writes a file whole or not at all; folders above it are made.
+pub(crate) fn file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| sys::boot::write_whole(file, bytes))
+        .with_context(|| format!("write {}", file.display()))
+        .map_err(Failure::from)
 }

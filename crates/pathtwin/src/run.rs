@@ -20,7 +20,7 @@ use lab::{
 use model::{
     cell::Cell,
     figures::Figures,
-    row::{ROW_SCHEMA, Row},
+    row::{ROW_SCHEMA, Row, Rows},
     spec::Spec,
 };
 
@@ -69,15 +69,15 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     }
     if let Some(file) = &arguments.graph {
         let page = report::graph::page(&spec.name, &rows, figures.as_ref());
-        write_page(file, &page)?;
+        output::file(file, page.as_bytes())?;
         eprintln!("pathtwin: graph in {}", file.display());
     }
     match arguments.output {
         Format::Text => output::print(report::terminal::table(&rows, figures.as_ref()).as_bytes())?,
-        Format::Json => output::json(&Document {
+        Format::Json => output::json(&Rows {
             schema: ROW_SCHEMA,
-            name: &spec.name,
-            rows: &rows,
+            name: spec.name.clone(),
+            rows: rows.clone(),
         })?,
         Format::Jsonl => output::json_lines(&rows)?,
     }
@@ -94,14 +94,6 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::SUCCESS
     })
-}
-
-/// The result of a spec as one document.
-#[derive(serde::Serialize)]
-struct Document<'a> {
-    schema: u32,
-    name: &'a str,
-    rows: &'a [Row],
 }
 
 struct Done {
@@ -198,11 +190,4 @@ fn read_figures(path: &Path) -> Result<Figures, Failure> {
     Figures::parse(&text)
         .with_context(|| format!("parse {}", path.display()))
         .map_err(wrong)
-}
-
-fn write_page(file: &Path, page: &str) -> Result<(), Failure> {
-    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| sys::boot::write_whole(file, page.as_bytes()))
-        .with_context(|| format!("write {}", file.display()))
-        .map_err(Failure::from)
 }

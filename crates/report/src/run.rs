@@ -5,19 +5,20 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{
     row::Layer,
-    run::{End, FIGURES, Figure, Key, Ratio, Run},
+    run::{End, Figure, Ratio, Run},
 };
 
-use crate::number::{percent, short};
+use crate::{
+    figures::{FigureTable, row_name, tables},
+    number::{percent, short},
+};
 
 /// The page.
 pub fn text(run: &Run) -> String {
     let mut out = String::new();
     head(run, &mut out);
-    for kind in FIGURES {
-        if let Some(table) = figure_table(run, kind.name, kind.text) {
-            let _ = write!(out, "\n{table}");
-        }
+    for table in tables(run) {
+        let _ = write!(out, "\n{}", figure_table(&table));
     }
     out.push_str(&compared(run));
     tail(run, &mut out);
@@ -75,7 +76,7 @@ fn layer_name(layer: Layer) -> &'static str {
 }
 
 /// Minutes and seconds.
-fn span(seconds: f64) -> String {
+pub(crate) fn span(seconds: f64) -> String {
     if seconds < 60.0 {
         format!("{seconds:.0} s")
     } else {
@@ -84,52 +85,25 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// What a row of a table is: the key without its layer.
-fn row_name(key: &Key) -> String {
-    let text = key.to_string();
-    text.split_once('/')
-        .map_or(text.clone(), |(_, rest)| rest.to_owned())
-}
-
-fn figure_table(run: &Run, kind: &str, text: &str) -> Option<String> {
-    let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind).collect();
-    if figures.is_empty() {
-        return None;
-    }
-    let mut layers: Vec<Layer> = figures.iter().map(|f| f.key.layer).collect();
-    layers.sort();
-    layers.dedup();
-    let mut names: Vec<String> = figures.iter().map(|f| row_name(&f.key)).collect();
-    names.sort();
-    names.dedup();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    let mut heading = vec![text.to_owned()];
-    heading.extend(layers.iter().map(|l| layer_name(*l).to_owned()));
-    if layers.len() == 2 {
+fn figure_table(table: &FigureTable<'_>) -> String {
+    let mut text = Table::new();
+    text.load_preset(presets::NOTHING);
+    let mut heading = vec![table.kind.text.to_owned()];
+    heading.extend(table.layers.iter().map(|l| layer_name(*l).to_owned()));
+    if table.layers.len() == 2 {
         heading.push("tunnel/underlay".to_owned());
     }
-    table.set_header(cells(heading));
-    for name in names {
-        let mut line = vec![name.clone()];
-        for layer in &layers {
-            let found = figures
-                .iter()
-                .find(|f| f.key.layer == *layer && row_name(&f.key) == name);
-            line.push(found.map_or_else(String::new, |f| value(f)));
+    text.set_header(cells(heading));
+    for row in &table.rows {
+        let mut line = vec![row_name(row.key)];
+        let figures = row.figures.iter();
+        line.extend(figures.map(|f| f.map_or_else(String::new, value)));
+        if table.layers.len() == 2 {
+            line.push(row.ratio.map_or_else(String::new, ratio_text));
         }
-        if layers.len() == 2 {
-            let ratio = run.ratios.iter().find(|r| {
-                r.kind == kind
-                    && r.of.layer == Layer::Tunnel
-                    && r.to.layer == Layer::Underlay
-                    && row_name(&r.of) == name
-            });
-            line.push(ratio.map_or_else(String::new, ratio_text));
-        }
-        table.add_row(cells(line));
+        text.add_row(cells(line));
     }
-    Some(format!("{}\n", table.trim_fmt()))
+    format!("{}\n", text.trim_fmt())
 }
 
 fn cells(line: Vec<String>) -> Vec<Cell> {

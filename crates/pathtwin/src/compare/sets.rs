@@ -1,13 +1,13 @@
 //! Sets of runs by name.
 
-use std::{io::Read, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use compare::Measured;
 use model::run::Run;
 
-use crate::{Failure, code};
+use crate::{Failure, code, document};
 
 #[cfg(feature = "history")]
 use crate::history::Where;
@@ -63,20 +63,13 @@ impl<'a> Set<'a> {
     }
 }
 
-/// A file, or standard input, if that is what is named.
+/// The run in a file, or on standard input, if that is what is named.
 fn file(name: &str) -> Option<Result<Run, Failure>> {
-    let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
-    let text = if name == "-" {
-        let mut text = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut text);
-        read.map(|_| text).context("read standard input")
-    } else if Path::new(name).exists() || name.contains(['/', '.']) {
-        std::fs::read(name).with_context(|| format!("read {name}"))
-    } else {
-        return None;
+    let run = |text: Vec<u8>| {
+        let run = Run::parse(&text).with_context(|| name.to_owned());
+        run.map_err(|e| Failure::new(code::USE, e))
     };
-    let parse = |text: Vec<u8>| Run::parse(&text).with_context(|| name.to_owned());
-    Some(text.and_then(parse).map_err(wrong))
+    Some(document::file(name)?.and_then(run))
 }
 
 /// A run, with what is needed to find those before it.

@@ -7,19 +7,29 @@ use model::facts::{
 };
 use serde::Serialize;
 
-/// Lines of a name and a value; what has no value is left out.
-struct Lines(String);
+/// One line of what is known of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// What the lines after it are of.
+    Head(String),
+    /// A name and a value; names of what belongs to the line before begin with blanks.
+    Value(String, String),
+    /// What could not be found out, and why.
+    Note(String),
+}
+
+/// Lines of names and values; what has no value is left out.
+struct Lines(Vec<Line>);
 
 impl Lines {
     fn line(&mut self, name: &str, value: impl Into<Option<String>>) {
         if let Some(value) = value.into().filter(|v| !v.is_empty()) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(self.0, "{name:<20} {value}");
+            self.0.push(Line::Value(name.to_owned(), value));
         }
     }
 
     fn head(&mut self, text: &str) {
-        let _ = writeln!(self.0, "\n{text}");
+        self.0.push(Line::Head(text.to_owned()));
     }
 }
 
@@ -29,17 +39,30 @@ fn word(value: impl Serialize) -> Option<String> {
     value.as_str().map(|word| word.replace('_', " "))
 }
 
-pub(super) fn text(facts: &HostFacts) -> String {
-    let mut lines = Lines(String::new());
+/// Facts as text for a terminal.
+pub fn text(facts: &HostFacts) -> String {
+    let mut out = String::new();
+    for line in lines(facts) {
+        // Writing to a string cannot fail.
+        let _ = match line {
+            Line::Head(text) => writeln!(out, "\n{text}"),
+            Line::Value(name, value) => writeln!(out, "{name:<20} {value}"),
+            Line::Note(text) => writeln!(out, "  {text}"),
+        };
+    }
+    out
+}
+
+/// What is known, line by line: the host, then the way to the far end, then the notes.
+pub(crate) fn lines(facts: &HostFacts) -> Vec<Line> {
+    let mut lines = Lines(Vec::new());
     host(&mut lines, facts);
     if let Some(path) = &facts.path {
         self::path(&mut lines, path);
     }
     if !facts.notes.is_empty() {
         lines.head("notes");
-        for note in &facts.notes {
-            let _ = writeln!(lines.0, "  {note}");
-        }
+        lines.0.extend(facts.notes.iter().cloned().map(Line::Note));
     }
     lines.0
 }
@@ -66,7 +89,7 @@ fn host(lines: &mut Lines, facts: &HostFacts) {
     lines.line("  available", join(&facts.congestion.available));
     for (name, value) in &facts.sysctls {
         let short = name.trim_start_matches("net.");
-        let _ = writeln!(lines.0, "  {short:<32} {value}");
+        lines.line(&format!("  {short:<30}"), value.clone());
     }
 }
 

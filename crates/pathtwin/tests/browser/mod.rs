@@ -1,0 +1,213 @@
+//! A real browser for tests of pages: headless Chromium, spoken to over its pipe in the DevTools
+//! protocol. Messages are JSON, each ended by a zero byte.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, dead_code, unreachable_pub)]
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+
+/// How to get what is missing.
+const REMEDY: &str = "run scripts/setup test";
+
+/// A browser with one tab.
+pub struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    number: u64,
+    session: Option<String>,
+    /// Errors on the console, and exceptions that nobody caught.
+    pub errors: Vec<String>,
+    _profile: tempfile::TempDir,
+}
+
+/// What the page is looked at with.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub width: u32,
+    pub height: u32,
+    pub dark: bool,
+}
+
+impl Browser {
+    pub fn start() -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        // The program wants its pipe as descriptors 3 and 4. Without a sandbox of its own it also
+        // runs as root and in containers; the pages are ours.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null", "sh"])
+            .arg(chromium())
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut browser = Self {
+            to: child.stdin.take().unwrap(),
+            from: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            number: 0,
+            session: None,
+            errors: Vec::new(),
+            _profile: profile,
+        };
+        let tab = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let at = json!({"targetId": tab["targetId"], "flatten": true});
+        let session = browser.call("Target.attachToTarget", at);
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page.enable", "Runtime.enable", "Log.enable"] {
+            browser.call(domain, json!({}));
+        }
+        browser
+    }
+
+    /// Opens a file and waits until its charts are drawn.
+    pub fn open(&mut self, file: &Path, look: Look) {
+        self.look(look);
+        let url = format!("file://{}", file.canonicalize().unwrap().display());
+        self.errors.clear();
+        self.call("Page.navigate", json!({ "url": url }));
+        self.until("document.readyState === 'complete' && location.protocol === 'file:'");
+        self.value("window.pathtwin ? window.pathtwin.ready.then(() => 1) : 1");
+    }
+
+    /// Changes size and colours.
+    pub fn look(&mut self, look: Look) {
+        let size = json!({"width": look.width, "height": look.height, "deviceScaleFactor": 1,
+            "mobile": look.width < 600});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = if look.dark { "dark" } else { "light" };
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.call("Emulation.setEmulatedMedia", media);
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");
+    }
+
+    /// The value of an expression in the page; a promise is waited for.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let given = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let result = self.call("Runtime.evaluate", given);
+        let failed = &result["exceptionDetails"];
+        assert!(failed.is_null(), "{expression}: {failed}");
+        result["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    pub fn until(&mut self, expression: &str) {
+        while self.value(expression) != Value::Bool(true) {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Presses a key.
+    pub fn press(&mut self, key: &str, shift: bool) {
+        for kind in ["keyDown", "keyUp"] {
+            let modifiers = if shift { 8 } else { 0 };
+            let text = if key.chars().count() == 1 { key } else { "" };
+            let event = json!({"type": kind, "key": key, "text": text, "modifiers": modifiers});
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// The whole page, or its upper `height` pixels, as PNG.
+    pub fn picture(&mut self, height: Option<u32>) -> Vec<u8> {
+        let layout = self.call("Page.getLayoutMetrics", json!({}));
+        let size = &layout["cssContentSize"];
+        let height = height.map_or(size["height"].clone(), Value::from);
+        let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+        let wanted = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
+        let picture = self.call("Page.captureScreenshot", wanted);
+        BASE64_STANDARD
+            .decode(picture["data"].as_str().unwrap())
+            .unwrap()
+    }
+
+    /// The page as it is printed, as PDF.
+    pub fn print(&mut self) -> Vec<u8> {
+        let printed = self.call("Page.printToPDF", json!({"printBackground": true}));
+        BASE64_STANDARD
+            .decode(printed["data"].as_str().unwrap())
+            .unwrap()
+    }
+
+    /// Calls a method of the protocol and gives its result.
+    pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.number += 1;
+        let number = self.number;
+        let mut message = json!({"id": number, "method": method, "params": parameters});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let mut text = message.to_string().into_bytes();
+        text.push(0);
+        self.to.write_all(&text).unwrap();
+        loop {
+            let answer = self.read();
+            if answer["id"] == json!(number) {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+            self.event(&answer);
+        }
+    }
+
+    fn read(&mut self) -> Value {
+        let mut text = Vec::new();
+        self.from.read_until(0, &mut text).unwrap();
+        assert_eq!(text.pop(), Some(0), "the browser is gone");
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    fn event(&mut self, event: &Value) {
+        let given = &event["params"];
+        let bad = match event["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Runtime.consoleAPICalled") => given["type"] == "error" || given["type"] == "warning",
+            Some("Log.entryAdded") => given["entry"]["level"] == "error",
+            _ => false,
+        };
+        if bad {
+            self.errors.push(given.to_string());
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn chromium() -> PathBuf {
+    // Debian's script of that name only adds settings of the system's.
+    let places = [
+        "/usr/lib/chromium/chromium",
+        "/usr/bin/chromium",
+        "/usr/bin/chromium-browser",
+        "/usr/bin/google-chrome",
+    ];
+    let named = std::env::var_os("PATHTWIN_CHROMIUM").map(PathBuf::from);
+    let found = named
+        .into_iter()
+        .chain(places.map(PathBuf::from))
+        .find(|p| p.exists());
+    found.unwrap_or_else(|| panic!("no chromium here: {REMEDY}, or name one in PATHTWIN_CHROMIUM"))
+}
+
+/// The accessibility checker's source.
+pub fn axe() -> String {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || std::env::home_dir().unwrap().join(".cache"),
+        PathBuf::from,
+    );
+    let file = cache.join("pathtwin/test/axe-core-4.14.1.min.js");
+    std::fs::read_to_string(&file)
+        .unwrap_or_else(|e| panic!("{}: {e}: {REMEDY}", file.display()))
+}

@@ -1,0 +1,407 @@
+//! `pathtwin report`: pages as a real browser shows them.
+//!
+//! With PATHTWIN_PICTURES=FOLDER the pictures and the pages are kept there, to be looked at.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod browser;
+mod common;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use browser::{Browser, Look, axe};
+use common::{pathtwin, text};
+use serde_json::Value;
+
+const PATH: &str = r#"
+name = "a <script>alert('&')</script> path"
+seed = 5
+
+[path]
+rtt = "30ms"
+
+[path.down]
+rate = "50mbit"
+loss = "0.4%"
+
+[path.up]
+rate = "10mbit"
+buffer = "150ms"
+
+[tunnel]
+mtu = 1420
+"#;
+
+const PLAN: &str = r#"
+name = "<script>alert(\"plan\")</script>"
+
+[repeats]
+min = 3
+max = 3
+
+[[step]]
+kind = "idle"
+duration_s = 1.5
+
+[[step]]
+kind = "udp_sweep"
+direction = "down"
+from_bps = 1000000
+to_bps = 200000000
+duration_s = 0.5
+
+[[step]]
+kind = "udp_sweep"
+direction = "up"
+from_bps = 1000000
+to_bps = 200000000
+duration_s = 0.5
+
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+warmup_s = 0.5
+duration_s = 2.5
+repeat = true
+
+[[step]]
+kind = "tcp"
+direction = "up"
+flows = 1
+cc = ["cubic"]
+warmup_s = 0.5
+duration_s = 2.5
+repeat = true
+"#;
+
+const MATRIX: &str = r#"
+name = "matrix"
+repeats = 3
+duration = "2s"
+
+[path]
+rtt = "20ms"
+rate = "20mbit"
+
+[matrix]
+"ends.server.cc" = ["cubic", "bbr"]
+"path.loss" = ["0%", "0.5%", "2%"]
+"#;
+
+const DESK: Look = Look {
+    width: 1200,
+    height: 900,
+    dark: false,
+};
+const PHONE: Look = Look {
+    width: 390,
+    height: 844,
+    dark: false,
+};
+
+/// A run and a matrix of the lab, and their reports, made once for all tests.
+struct Made {
+    _folder: tempfile::TempDir,
+    run: PathBuf,
+    page: PathBuf,
+    chinese: PathBuf,
+    rows_page: PathBuf,
+    document: Value,
+    rows: Vec<Value>,
+}
+
+fn done(command: &mut std::process::Command) -> String {
+    let output = command.output().expect("run pathtwin");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(make)
+}
+
+fn make() -> Made {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for (name, text) in [("path.toml", PATH), ("plan.toml", PLAN), ("matrix.toml", MATRIX)] {
+        std::fs::write(at(name), text).unwrap();
+    }
+    let (run, rows) = (at("run.json"), at("rows.json"));
+    let mut measure = pathtwin();
+    measure.args(["measure", "--lab"]).arg(at("path.toml"));
+    measure.arg("--plan").arg(at("plan.toml"));
+    done(measure.arg("--out").arg(&run));
+    let mut lab = pathtwin();
+    lab.args(["lab", "run", "--output", "json"]);
+    std::fs::write(&rows, done(lab.arg(at("matrix.toml")))).unwrap();
+    let report = |documents: &[&Path], lang: &str, out: &str| {
+        let mut report = pathtwin();
+        report.arg("report").args(documents).args(["--lang", lang]);
+        done(report.arg("--out").arg(at(out)));
+        at(out)
+    };
+    let page = report(&[&run, &rows], "en", "report.html");
+    let chinese = report(&[&run, &rows], "zh-CN", "chinese.html");
+    let rows_page = report(&[&rows], "en", "rows.html");
+    let read = |file: &Path| -> Value {
+        serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
+    };
+    Made {
+        document: read(&run),
+        rows: read(&rows)["rows"].as_array().unwrap().clone(),
+        run,
+        page,
+        chinese,
+        rows_page,
+        _folder: folder,
+    }
+}
+
+/// Keeps something to look at, if that is wanted.
+fn keep(name: &str, bytes: &[u8]) {
+    if let Some(folder) = std::env::var_os("PATHTWIN_PICTURES") {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(Path::new(&folder).join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_languages() {
+    let made = made();
+    let mut browser = Browser::start();
+    let dark = Look { dark: true, ..DESK };
+    let pages = [
+        ("light", &made.page, DESK),
+        ("dark", &made.page, dark),
+        ("phone", &made.page, PHONE),
+        ("chinese", &made.chinese, DESK),
+        ("rows", &made.rows_page, DESK),
+    ];
+    for (name, page, look) in pages {
+        browser.open(page, look);
+        assert!(browser.errors.is_empty(), "{name}: {:?}", browser.errors);
+        // A canvas that nothing was drawn on is transparent all over.
+        let blank = browser.value(
+            "[...document.querySelectorAll('canvas')].filter(c => {
+                const seen = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+                let drawn = 0;
+                for (let i = 3; i < seen.length; i += 4) drawn += seen[i] > 0;
+                return drawn < 200;
+            }).length",
+        );
+        assert_eq!(blank, 0, "{name}");
+        let drawn = browser.value("window.pathtwin.plots.size");
+        let least = if name == "rows" { 1 } else { 8 };
+        assert!(drawn.as_u64().unwrap() >= least, "{name}: {drawn} charts");
+        let wide = browser.value("document.documentElement.scrollWidth").as_u64();
+        assert!(wide.unwrap() <= u64::from(look.width), "{name}: {wide:?} pixels wide");
+        keep(&format!("{name}.png"), &browser.picture(None));
+        keep(&format!("{name}.html"), &std::fs::read(page).unwrap());
+    }
+    keep("print.pdf", &browser.print());
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+#[test]
+fn the_figures_on_the_page_are_those_of_the_run() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.page, DESK);
+    let shown = browser.value(
+        "[...document.querySelectorAll('table[data-kind] data')].map(d =>
+            [d.closest('table').dataset.kind, d.dataset.of, Number(d.value)])",
+    );
+    let sorted = |mut all: Vec<(String, String, f64)>| {
+        all.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)).then(a.2.total_cmp(&b.2)));
+        all
+    };
+    let shown: Vec<(String, String, f64)> = serde_json::from_value(shown).unwrap();
+    let mut expected = Vec::new();
+    for figure in made.document["figures"].as_array().unwrap() {
+        let kind = figure["kind"].as_str().unwrap().to_owned();
+        let layer = figure["key"]["layer"].as_str().unwrap().to_owned();
+        expected.push((kind, layer, figure["median"].as_f64().unwrap()));
+    }
+    for ratio in made.document["ratios"].as_array().unwrap() {
+        if ratio["of"]["layer"] == "tunnel" && ratio["to"]["layer"] == "underlay" {
+            let kind = ratio["kind"].as_str().unwrap().to_owned();
+            expected.push((kind, "ratio".to_owned(), ratio["ratio"].as_f64().unwrap()));
+        }
+    }
+    assert!(expected.len() > 20);
+    assert_eq!(sorted(shown), sorted(expected));
+}
+
+#[test]
+fn the_charts_hold_what_the_samples_of_the_run_hold() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.page, DESK);
+    let steps = browser.value("window.pathtwin.steps");
+    let steps = steps.as_array().unwrap();
+    let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+    let mut checked = 0;
+    for sample in made.document["samples"].as_array().unwrap() {
+        let Some(flow) = sample["tcp"]["flows"].get(0) else {
+            continue;
+        };
+        let step = steps.iter().find(|s| s["n"] == sample["number"]).expect("its timeline");
+        let received = flow["received"]["columns"]["bytes_received"].as_array().unwrap();
+        let bytes = number(&received[received.len() - 1]) - number(&received[0]);
+        let column = step["goodput"].as_array().unwrap();
+        // Mbit/s over ms are kbit: 125 bytes.
+        let drawn: f64 = column.iter().map(number).sum::<f64>() * number(&step["dt_ms"]) * 125.0;
+        assert!((drawn / bytes - 1.0).abs() < 0.01, "{drawn} of {bytes} bytes");
+        let probes = sample["probes"]["series"]["columns"]["rtt_ns"].as_array().unwrap();
+        let slowest = probes.iter().map(number).fold(0.0, f64::max) / 1e6;
+        let highest = step["probe_high"].as_array().unwrap().iter().map(number).fold(0.0, f64::max);
+        assert!((highest / slowest - 1.0).abs() < 0.01, "{highest} of {slowest} ms");
+        checked += 1;
+    }
+    assert!(checked >= 18, "{checked} loads");
+}
+
+#[test]
+fn the_heat_map_holds_the_medians_of_the_rows() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.rows_page, DESK);
+    let shown = browser.value(
+        "[...document.querySelectorAll('table.heat')[0].querySelectorAll('data')].map(d => Number(d.value))",
+    );
+    let mut shown: Vec<f64> = serde_json::from_value(shown).unwrap();
+    shown.sort_by(f64::total_cmp);
+    let factors: BTreeSet<String> = made.rows.iter().map(|r| r["factors"].to_string()).collect();
+    let mut medians: Vec<f64> = factors
+        .iter()
+        .map(|factors| {
+            let same = made.rows.iter().filter(|r| r["factors"].to_string() == *factors);
+            let mut goodputs: Vec<f64> = same.map(|r| r["goodput_mbps"].as_f64().unwrap()).collect();
+            goodputs.sort_by(f64::total_cmp);
+            goodputs[1]
+        })
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    assert_eq!(shown, medians);
+}
+
+#[test]
+fn an_accessibility_checker_finds_nothing() {
+    let made = made();
+    let axe = axe();
+    let mut browser = Browser::start();
+    let dark = Look { dark: true, ..DESK };
+    let pages = [
+        (&made.page, DESK),
+        (&made.page, dark),
+        (&made.chinese, PHONE),
+        (&made.rows_page, DESK),
+        (&made.rows_page, dark),
+    ];
+    for (page, look) in pages {
+        browser.open(page, look);
+        browser.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
+        browser.value(&format!("{axe}; 1"));
+        let found = browser.value(
+            "axe.run(document).then(r => r.violations.map(v =>
+                `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')}`))",
+        );
+        let found = found.as_array().unwrap();
+        assert!(found.is_empty(), "{page:?} {look:?}: {found:#?}");
+    }
+}
+
+#[test]
+fn the_timeline_is_reached_and_zoomed_by_keys() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.page, DESK);
+    let span = "(() => { const x = document.querySelector('.panels').closest('.timeline') &&
+        [...window.pathtwin.plots].map(p => p.plot).filter(p => p.step !== undefined).map(p =>
+            p.scales.x.max - p.scales.x.min); return [Math.min(...x), Math.max(...x)]; })()";
+    let spans = |browser: &mut Browser| -> [f64; 2] {
+        serde_json::from_value(browser.value(span)).unwrap()
+    };
+    let reached = |browser: &mut Browser| {
+        browser.value("document.activeElement.className") == Value::from("panels")
+    };
+    for _ in 0..200 {
+        if reached(&mut browser) {
+            break;
+        }
+        browser.press("Tab", false);
+    }
+    assert!(reached(&mut browser), "Tab does not lead to the charts");
+    let all = spans(&mut browser);
+    browser.press("+", false);
+    let half = spans(&mut browser);
+    // All panels have the one time axis.
+    assert!((half[0] - half[1]).abs() < 1e-9, "{half:?}");
+    assert!((half[0] / all[0] - 0.5).abs() < 0.01, "{half:?} of {all:?}");
+    browser.press("0", false);
+    assert_eq!(spans(&mut browser), all);
+    browser.press("ArrowRight", true);
+    let read = browser.value("document.querySelector('.readout').textContent");
+    assert!(read.as_str().unwrap().contains(" s: "), "{read}");
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+#[test]
+fn the_page_asks_nobody_for_anything() {
+    let made = made();
+    for page in [&made.page, &made.chinese, &made.rows_page] {
+        let html = std::fs::read_to_string(page).unwrap();
+        assert!(html.contains("default-src 'none'"));
+        for link in [" src=", "<link", "@import", "url(", "<iframe", "<img"] {
+            let found = html.match_indices(link).next();
+            assert!(found.is_none(), "{link} in {}", page.display());
+        }
+    }
+}
+
+#[test]
+fn names_of_others_cannot_become_markup() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.page, DESK);
+    let shown = browser.value("document.body.innerText");
+    assert!(shown.as_str().unwrap().contains("plan <script>alert(\"plan\")</script>"), "{shown}");
+    let html = std::fs::read_to_string(&made.page).unwrap();
+    // The page's own: two of data, one of the program.
+    assert_eq!(html.matches("<script").count(), 3);
+}
+
+#[test]
+fn without_a_script_verdict_and_tables_are_there() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.call("Emulation.setScriptExecutionDisabled", serde_json::json!({"value": true}));
+    let url = format!("file://{}", made.page.canonicalize().unwrap().display());
+    browser.call("Page.navigate", serde_json::json!({ "url": url }));
+    let seen = "document.readyState === 'complete' && document.querySelector('h1') !== null";
+    browser.until(seen);
+    let shown = browser.value("[document.querySelector('h1').offsetHeight > 0,
+        document.querySelectorAll('table').length, document.querySelector('.controls').offsetHeight]");
+    assert_eq!(shown[0], true);
+    assert!(shown[1].as_u64().unwrap() >= 6, "{shown}");
+    assert_eq!(shown[2], 0, "controls without what they control");
+}
+
+#[test]
+fn what_is_no_document_is_wrong_use() {
+    let made = made();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("other.json");
+    std::fs::write(&file, "{\"some\": \"thing\"}").unwrap();
+    for documents in [vec![&file], vec![&made.run, &made.run]] {
+        let output = pathtwin().arg("report").args(documents).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+}

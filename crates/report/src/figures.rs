@@ -1,0 +1,87 @@
+//! The figures of a run side by side: a table for each kind, a row for each thing that was run, a column
+//! for each layer.
+
+use model::{
+    row::Layer,
+    run::{FIGURES, Figure, Key, Kind, Ratio, Run},
+};
+
+/// The figures of one kind.
+#[derive(Debug)]
+pub(crate) struct FigureTable<'a> {
+    pub(crate) kind: &'static Kind,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) rows: Vec<FigureRow<'a>>,
+}
+
+/// The figures of one thing that was run.
+#[derive(Debug)]
+pub(crate) struct FigureRow<'a> {
+    /// What was run, on the first layer on which it was.
+    pub(crate) key: &'a Key,
+    /// One for each layer.
+    pub(crate) figures: Vec<Option<&'a Figure>>,
+    /// The tunnel's over the underlay's.
+    pub(crate) ratio: Option<&'a Ratio>,
+}
+
+/// All kinds of figures that the run has, in the order of [`FIGURES`].
+pub(crate) fn tables(run: &Run) -> Vec<FigureTable<'_>> {
+    FIGURES.iter().filter_map(|kind| table(run, kind)).collect()
+}
+
+fn table<'a>(run: &'a Run, kind: &'static Kind) -> Option<FigureTable<'a>> {
+    let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind.name).collect();
+    let mut layers: Vec<Layer> = figures.iter().map(|f| f.key.layer).collect();
+    layers.sort();
+    layers.dedup();
+    let mut keys: Vec<&Key> = Vec::new();
+    for figure in &figures {
+        if !keys.iter().any(|k| same_but_layer(k, &figure.key)) {
+            keys.push(&figure.key);
+        }
+    }
+    keys.sort_by_key(|k| row_name(k));
+    let rows: Vec<FigureRow<'_>> = keys
+        .into_iter()
+        .map(|key| row(run, kind.name, key, &layers, &figures))
+        .collect();
+    (!rows.is_empty()).then_some(FigureTable { kind, layers, rows })
+}
+
+fn row<'a>(
+    run: &'a Run,
+    kind: &str,
+    key: &'a Key,
+    layers: &[Layer],
+    figures: &[&'a Figure],
+) -> FigureRow<'a> {
+    let of = |layer: &Layer| {
+        let mut all = figures.iter();
+        all.find(|f| f.key.layer == *layer && same_but_layer(&f.key, key))
+            .copied()
+    };
+    let ratio = run.ratios.iter().find(|r| {
+        r.kind == kind
+            && r.of.layer == Layer::Tunnel
+            && r.to.layer == Layer::Underlay
+            && same_but_layer(&r.of, key)
+    });
+    FigureRow {
+        key,
+        figures: layers.iter().map(of).collect(),
+        ratio,
+    }
+}
+
+fn same_but_layer(a: &Key, b: &Key) -> bool {
+    let layer = b.layer;
+    Key { layer, ..a.clone() } == *b
+}
+
+/// What a row of a table is: the key without its layer.
+pub(crate) fn row_name(key: &Key) -> String {
+    let text = key.to_string();
+    text.split_once('/')
+        .map_or(text.clone(), |(_, rest)| rest.to_owned())
+}

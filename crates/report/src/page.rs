@@ -1,0 +1,153 @@
+//! The page: one HTML file that opens from disk, without network, for people.
+//!
+//! Verdict and tables are plain HTML, there without any script and for any reader; the script draws
+//! charts beside them from data embedded in the page. All text from documents is escaped by the
+//! templates, and a content security policy lets nothing run or load that is not this page's own.
+
+mod again;
+mod chart;
+mod delay;
+mod frame;
+mod glance;
+mod heat;
+mod hosts;
+mod layers;
+mod loss;
+mod matrix;
+mod timeline;
+mod verdict;
+mod words;
+
+use maud::{Markup, html};
+use model::{findings::Findings, row::Rows, run::Run};
+
+use crate::{documents::Documents, time};
+
+pub use words::Lang;
+use words::Words;
+
+/// One section: its anchor, the keys of its names, and what is in it.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    /// Key of its short name, in the contents.
+    nav: &'static str,
+    body: Markup,
+}
+
+/// The page of some documents. `program`: version of the program that writes it.
+pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
+    let words = Words::new(lang);
+    let mut charts = chart::Charts::default();
+    let mut sections = Vec::new();
+    let mut top = Vec::new();
+    if let Some((run, findings)) = &documents.run {
+        top.push(run_head(run, &words));
+        top.push(verdict::html(run, findings, &words));
+        top.push(glance::html(run, &words));
+        top.push(verdict::others(findings, &words));
+        sections.extend(run_sections(run, findings, &words, &mut charts));
+    }
+    for (number, rows) in documents.matrices.iter().enumerate() {
+        if documents.run.is_none() && number == 0 {
+            top.push(matrix::head(rows, &words));
+        }
+        let lead = documents.run.is_some() || number > 0;
+        sections.extend(matrix_section(rows, number, lead, &words, &mut charts));
+    }
+    sections.push(Section {
+        id: "again",
+        title: "again-title",
+        nav: "nav-again",
+        body: again::html(documents, &words, program),
+    });
+    frame::page(&frame::Page {
+        title: title(documents),
+        top: html! { @for part in &top { (part) } },
+        sections,
+        charts,
+        program,
+        words: &words,
+    })
+}
+
+/// What the page is of.
+fn title(documents: &Documents) -> String {
+    match (&documents.run, documents.matrices.first()) {
+        (Some((run, _)), _) => format!("pathtwin {}", run.id),
+        (None, Some(rows)) => format!("{} · pathtwin lab", rows.name),
+        (None, None) => "pathtwin".to_owned(),
+    }
+}
+
+/// What was measured, when, and how much of it counts.
+fn run_head(run: &Run, words: &Words) -> Markup {
+    let count = run.samples.iter().filter(|s| s.valid).count();
+    let span = crate::run::span(run.took_s);
+    let lasted = words.fill(
+        if run.lab { "head-virtual" } else { "head-took" },
+        &[("span", span.into())],
+    );
+    let samples = words.fill(
+        "head-samples",
+        &[("all", run.samples.len().into()), ("count", count.into())],
+    );
+    let plan = words.fill("head-plan", &[("plan", run.plan.name.as_str().into())]);
+    html! {
+        p.meta {
+            span { (words.say("head-run")) " " code { (run.id) } }
+            @if run.started_us > 0 { span { (time::utc(run.started_us)) " UTC" } }
+            span { (plan) }
+            span { (lasted) }
+            span { (samples) }
+        }
+        @if let Some(why) = &run.cut_short {
+            p.warning { strong { (words.say("head-cut-short")) } " " (why) }
+        }
+    }
+}
+
+fn run_sections(
+    run: &Run,
+    findings: &Findings,
+    words: &Words,
+    charts: &mut chart::Charts,
+) -> Vec<Section> {
+    let section = |id, nav, title, body: Option<Markup>| {
+        body.map(|body| Section {
+            id,
+            title,
+            nav,
+            body,
+        })
+    };
+    [
+        section("layers", "nav-layers", layers::title(run), layers::html(run, words)),
+        section("time", "nav-time", "time-title", timeline::html(run, words, charts)),
+        section("delay", "nav-delay", "delay-title", delay::html(run, words, charts)),
+        section("loss", "nav-loss", "loss-title", loss::of_run(run, words, charts)),
+        section("causes", "nav-causes", "causes-title", verdict::rest(findings, words)),
+        section("hosts", "nav-hosts", "hosts-title", Some(hosts::html(run, words))),
+        section("doubts", "nav-doubts", "doubts-title", layers::doubts(run, words)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn matrix_section(
+    rows: &Rows,
+    number: usize,
+    lead: bool,
+    words: &Words,
+    charts: &mut chart::Charts,
+) -> Option<Section> {
+    // Anchors are fixed words: a page has few matrices.
+    let ids = ["matrix", "matrix-2", "matrix-3", "matrix-4"];
+    Some(Section {
+        id: ids.get(number).copied()?,
+        title: "matrix-title",
+        nav: "nav-matrix",
+        body: matrix::html(rows, words, charts, number, lead),
+    })
+}

@@ -1,0 +1,87 @@
+//! How to get the same again: what to run, with which plan, seed and programs.
+
+use maud::{Markup, html};
+use model::{
+    row::{Layer, Rows},
+    run::Run,
+};
+
+use super::words::Words;
+use crate::documents::Documents;
+
+pub(super) fn html(documents: &Documents, words: &Words, program: &str) -> Markup {
+    html! {
+        @if let Some((run, _)) = &documents.run { (of_run(run, words)) }
+        @for rows in &documents.matrices { (of_rows(rows, words)) }
+        p.note { (words.fill("again-written", &[("program", program.into())])) }
+    }
+}
+
+fn of_run(run: &Run, words: &Words) -> Markup {
+    html! {
+        p { (words.say(if run.lab { "again-lab" } else { "again-run" })) }
+        pre tabindex="0" aria-label=(words.say("again-commands")) { code { (commands(run)) } }
+        p.note { (words.say(if run.lab { "again-lab-same" } else { "again-run-same" })) }
+        @if let Ok(plan) = toml::to_string(&run.plan) {
+            details.more {
+                summary { (words.say("again-plan")) }
+                pre tabindex="0" aria-label=(words.say("again-plan")) { code { (plan) } }
+            }
+        }
+    }
+}
+
+/// The commands, with the addresses and the seed of the run.
+fn commands(run: &Run) -> String {
+    let mut seed = String::new();
+    if let Some(number) = run.plan.seed {
+        seed = format!(" --seed {number}");
+    }
+    if run.lab {
+        return format!("pathtwin measure --lab SPEC.toml --plan plan.toml{seed} --out run.json\n");
+    }
+    let far = |wanted| {
+        let mut of = run.layers.iter().filter(move |l| l.layer == wanted);
+        of.next().map(|l| l.far.to_string())
+    };
+    let host = far(Layer::Underlay).unwrap_or_else(|| "FAR_HOST".to_owned());
+    let via = far(Layer::Tunnel).map_or_else(String::new, |a| format!(" --via {a}"));
+    format!(
+        "# far host\npathtwin serve\n\n# near host\n\
+         pathtwin measure {host}{via} --key ptk1-… --plan plan.toml{seed} --out run.json\n"
+    )
+}
+
+fn of_rows(rows: &Rows, words: &Words) -> Markup {
+    let mut seeds: Vec<u64> = rows.rows.iter().map(|r| r.seed.0).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let first = seeds.first().copied().unwrap_or(1);
+    let kernel = rows.rows.first().map_or("", |r| r.kernel.as_str());
+    let said = words.fill(
+        "again-rows",
+        &[
+            ("name", rows.name.as_str().into()),
+            ("seeds", seeds.len().into()),
+            ("kernel", kernel.into()),
+        ],
+    );
+    let command = format!("pathtwin lab run SPEC.toml --seed {first} --out out/rows\n");
+    html! {
+        p { (said) }
+        pre tabindex="0" aria-label=(words.say("again-commands")) { code { (command) } }
+        details.more {
+            summary { (words.say("again-digests")) }
+            ul.digests { @for row in &rows.rows {
+                li { code { (digest(&row.digest)) } " "
+                    @for (name, value) in &row.factors { (name) "=" (crate::number::factor(value)) " " }
+                    "seed " (row.seed) }
+            } }
+        }
+    }
+}
+
+/// The first digits: enough to tell.
+fn digest(text: &str) -> String {
+    text.chars().take(16).collect()
+}

@@ -1,0 +1,96 @@
+//! Charts: what the script draws, and what stands there for those who do not see it.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+/// All charts of a page, and the data of the timelines.
+#[derive(Debug, Default)]
+pub(super) struct Charts {
+    pub(super) drawn: Vec<Chart>,
+    pub(super) timelines: Vec<super::timeline::Timeline>,
+    /// Number of the step whose timeline is drawn at first.
+    pub(super) start: Option<u32>,
+}
+
+/// A chart of lines and points. The script finds its place by `id`.
+#[derive(Debug, Serialize)]
+pub(super) struct Chart {
+    pub(super) id: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) series: Vec<Line>,
+}
+
+/// An axis.
+#[derive(Debug, Serialize)]
+pub(super) struct Axis {
+    pub(super) label: String,
+    pub(super) log: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) from: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) to: Option<f64>,
+}
+
+/// What is drawn in one colour.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) name: String,
+    /// Number of the colour, of those that colour-blind readers can tell apart.
+    pub(super) colour: usize,
+    /// Number of the pattern: 0 whole, then dashes.
+    pub(super) dash: usize,
+    /// Points of their own, not a line; an outline of which shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) points: Option<Shape>,
+    /// Where it is.
+    pub(super) xy: Vec<[f64; 2]>,
+    /// Lower and upper ends of the intervals of points: x from, x to, y from, y to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) bars: Vec<[f64; 4]>,
+}
+
+/// Shape of a point.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Shape {
+    Disc,
+    Square,
+    Diamond,
+    Triangle,
+}
+
+/// A number for the page: four significant digits are more than a screen shows.
+pub(super) fn round(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let places = 3 - value.abs().log10().floor() as i32;
+    let scale = 10f64.powi(places);
+    (value * scale).round() / scale
+}
+
+/// The place of a chart: what it says in words, where it is drawn, and its values.
+pub(super) fn figure(id: &str, says: &str, summary: &str, table: &Markup) -> Markup {
+    html! {
+        figure.chart {
+            div.plot data-chart=(id) role="img" aria-label=(says) {}
+            figcaption { (says) }
+            details.values {
+                summary { (summary) }
+                (table)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_digits_are_kept() {
+        let rounded = [123_456.0, 0.000_123_456, 1.0, 0.0, 99.999].map(round);
+        assert_eq!(rounded, [123_500.0, 0.000_123_5, 1.0, 0.0, 100.0]);
+    }
+}

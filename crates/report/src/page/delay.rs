@@ -1,0 +1,254 @@
+//! How long a packet takes: distribution without and under load.
+
+use maud::{Markup, html};
+use model::{
+    cell::Direction,
+    row::Layer,
+    run::{Run, Sample, StepKind},
+};
+
+use super::{
+    chart::{Axis, Chart, Charts, Line, figure, round},
+    words::Words,
+};
+use crate::number::short;
+
+/// Quantiles that are drawn: enough for a smooth line, more of them at the top.
+const STEPS: usize = 100;
+const TOP: [f64; 6] = [0.993, 0.995, 0.997, 0.998, 0.999, 1.0];
+
+/// The round trips of one line, ms, in order.
+struct Group {
+    name: String,
+    cc: Option<String>,
+    layer: Layer,
+    sorted: Vec<f64>,
+}
+
+impl Group {
+    /// A quantile by the nearest rank.
+    fn quantile(&self, share: f64) -> Option<f64> {
+        let rank = (share * self.sorted.len() as f64).ceil() as usize;
+        let place = rank.saturating_sub(1).min(self.sorted.len().checked_sub(1)?);
+        Some(self.sorted[place])
+    }
+
+    /// Round trip and share of the probes that were no slower.
+    fn curve(&self) -> Vec<[f64; 2]> {
+        let even = (0..STEPS).map(|i| i as f64 / STEPS as f64);
+        let mut shares: Vec<f64> = even.chain(TOP).collect();
+        // A quantile beyond what the number of probes can show is not drawn, but the slowest is.
+        let finest = 1.0 - 1.0 / self.sorted.len().max(1) as f64;
+        shares.retain(|s| *s <= finest || *s == 1.0);
+        let point = |share: f64| Some([round(self.quantile(share)?), share * 100.0]);
+        shares.into_iter().filter_map(point).collect()
+    }
+}
+
+pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
+    let mut drawn = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        let groups = groups(run, direction, words);
+        if !groups.iter().any(|g| g.cc.is_some()) {
+            continue;
+        }
+        let id = match direction {
+            Direction::Down => "delay-down",
+            Direction::Up => "delay-up",
+        };
+        charts.drawn.push(chart(id, &groups, words));
+        let title = words.fill("delay-load", &[("way", words.direction(direction).into())]);
+        drawn.push(html! {
+            h3 { (title) }
+            (figure(id, &says(&groups, words), &words.say("values"), &table(&groups, words)))
+        });
+    }
+    (!drawn.is_empty()).then(|| {
+        html! {
+            p.note { (words.say("delay-note")) }
+            div.pair { @for one in &drawn { div { (one) } } }
+        }
+    })
+}
+
+/// Idle of each layer, then each congestion control with the fewest flows.
+fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
+    let mut layers: Vec<Layer> = run.samples.iter().map(|s| s.key.layer).collect();
+    layers.sort();
+    layers.dedup();
+    let loads: Vec<&Sample> = run
+        .samples
+        .iter()
+        .filter(|s| s.valid && s.key.step == StepKind::Tcp && !s.key.opposed)
+        .filter(|s| s.key.direction == Some(direction))
+        .collect();
+    let fewest = loads.iter().filter_map(|s| s.key.flows).min();
+    let mut ccs: Vec<String> = loads.iter().filter_map(|s| s.key.cc.clone()).collect();
+    ccs.sort();
+    ccs.dedup();
+    // A run without named congestion controls has one line, of all loads.
+    let ccs: Vec<Option<String>> = match ccs.is_empty() {
+        true => vec![None],
+        false => ccs.into_iter().map(Some).collect(),
+    };
+    let mut groups = Vec::new();
+    for layer in layers {
+        let idle = run
+            .samples
+            .iter()
+            .filter(|s| s.valid && s.key.step == StepKind::Idle && s.key.layer == layer);
+        groups.push(Group {
+            name: format!("{} · {}", words.layer(layer), words.say("idle")),
+            cc: None,
+            layer,
+            sorted: sorted(idle),
+        });
+        for cc in &ccs {
+            let same = loads.iter().copied().filter(|s| {
+                s.key.layer == layer && s.key.cc == *cc && s.key.flows == fewest
+            });
+            let name = cc.clone().unwrap_or_else(|| words.say("step-tcp"));
+            groups.push(Group {
+                name: format!("{} · {name}", words.layer(layer)),
+                cc: Some(name),
+                layer,
+                sorted: sorted(same),
+            });
+        }
+    }
+    groups.retain(|g| !g.sorted.is_empty());
+    groups
+}
+
+/// The answered probes of some samples: those while the load counts.
+fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
+    let mut all: Vec<f64> = samples
+        .flat_map(|sample| {
+            let window = sample.tcp.as_ref().map(|t| t.window_us);
+            let series = sample.probes.as_ref().and_then(|p| p.series.as_ref());
+            let points = series.map(|s| s.points("rtt_ns")).unwrap_or_default();
+            let counts = move |at: i64| window.is_none_or(|[from, to]| (from..to).contains(&at));
+            points.into_iter().filter(move |(at, _)| counts(*at))
+        })
+        .map(|(_, ns)| ns as f64 / 1e6)
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+fn chart(id: &str, groups: &[Group], words: &Words) -> Chart {
+    let least = groups.iter().filter_map(|g| g.quantile(0.0)).fold(f64::INFINITY, f64::min);
+    let most = groups.iter().filter_map(|g| g.quantile(1.0)).fold(0.0, f64::max);
+    let mut ccs: Vec<&str> = groups.iter().filter_map(|g| g.cc.as_deref()).collect();
+    ccs.sort_unstable();
+    ccs.dedup();
+    let colour = |g: &Group| {
+        let place = g.cc.as_deref().and_then(|cc| ccs.iter().position(|c| *c == cc));
+        place.map_or(0, |at| at + 1)
+    };
+    Chart {
+        id: id.to_owned(),
+        x: Axis {
+            label: words.say("axis-round-trip"),
+            log: most > 12.0 * least,
+            from: None,
+            to: None,
+        },
+        y: Axis {
+            label: words.say("axis-share"),
+            log: false,
+            from: Some(0.0),
+            to: Some(100.0),
+        },
+        series: groups
+            .iter()
+            .map(|g| Line {
+                name: g.name.clone(),
+                colour: colour(g),
+                dash: usize::from(g.layer == Layer::Tunnel),
+                points: None,
+                xy: g.curve(),
+                bars: Vec::new(),
+            })
+            .collect(),
+    }
+}
+
+/// What the chart shows, in one sentence.
+fn says(groups: &[Group], words: &Words) -> String {
+    let parts: Vec<String> = groups
+        .iter()
+        .filter_map(|g| {
+            let [p50, p95] = [g.quantile(0.5)?, g.quantile(0.95)?].map(short);
+            Some(words.fill(
+                "delay-says",
+                &[
+                    ("name", g.name.as_str().into()),
+                    ("p50", p50.into()),
+                    ("p95", p95.into()),
+                ],
+            ))
+        })
+        .collect();
+    format!("{}{}", words.say("delay-says-lead"), parts.join("; "))
+}
+
+fn table(groups: &[Group], words: &Words) -> Markup {
+    let cell = |g: &Group, share: f64, least: usize| {
+        let shown = (g.sorted.len() >= least).then(|| g.quantile(share)).flatten();
+        shown.map(short).unwrap_or_default()
+    };
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(words.say("values")) {
+            table.figures {
+                thead { tr {
+                    th scope="col" { (words.say("axis-round-trip")) }
+                    @for name in ["min", "p50", "p90", "p95", "p99", "max"] { th.number scope="col" { (name) } }
+                    th.number scope="col" { (words.say("probes")) }
+                } }
+                tbody { @for g in groups { tr {
+                    th scope="row" { (g.name) }
+                    td.number { (cell(g, 0.0, 1)) }
+                    td.number { (cell(g, 0.5, 1)) }
+                    td.number { (cell(g, 0.9, 10)) }
+                    td.number { (cell(g, 0.95, 20)) }
+                    td.number { (cell(g, 0.99, 100)) }
+                    td.number { (cell(g, 1.0, 1)) }
+                    td.number { (g.sorted.len()) }
+                } } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(sorted: Vec<f64>) -> Group {
+        Group {
+            name: String::new(),
+            cc: None,
+            layer: Layer::Underlay,
+            sorted,
+        }
+    }
+
+    #[test]
+    fn quantiles_are_values_that_were_measured() {
+        let hundred = group((1..=100).map(f64::from).collect());
+        assert_eq!(hundred.quantile(0.5), Some(50.0));
+        assert_eq!(hundred.quantile(0.95), Some(95.0));
+        assert_eq!(hundred.quantile(0.0), Some(1.0));
+        assert_eq!(hundred.quantile(1.0), Some(100.0));
+        assert_eq!(group(Vec::new()).quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_curve_rises_and_ends_at_the_slowest() {
+        let few = group(vec![10.0, 11.0, 30.0]);
+        let curve = few.curve();
+        assert!(curve.windows(2).all(|w| w[0][0] <= w[1][0] && w[0][1] < w[1][1]));
+        assert_eq!(curve.last(), Some(&[30.0, 100.0]));
+    }
+}

@@ -1,0 +1,268 @@
+//! A matrix as tables of coloured cells: any two factors against each other, a table for each setting of
+//! the others. The colours go with the numbers, they do not replace them.
+
+use maud::{Markup, html};
+use model::row::Row;
+
+use super::{verdict::capital, words::Words};
+use crate::{
+    number::{factor, percent, short},
+    summary::{Summary, summaries},
+    terminal::factor_keys,
+};
+
+/// Shades, from the lowest value to the highest.
+const SHADES: usize = 9;
+
+/// What a table shows.
+struct Measure {
+    id: &'static str,
+    unit: &'static str,
+    value: fn(&Row) -> Option<f64>,
+    print: fn(f64) -> String,
+}
+
+const MEASURES: [Measure; 4] = [
+    Measure {
+        id: "heat-goodput",
+        unit: "Mbit/s",
+        value: |r| r.goodput_mbps,
+        print: short,
+    },
+    Measure {
+        id: "heat-loaded",
+        unit: "ms",
+        value: |r| r.probe_p50_ms,
+        print: short,
+    },
+    Measure {
+        id: "heat-queue",
+        unit: "ms",
+        value: |r| r.queue_p99_ms,
+        print: short,
+    },
+    Measure {
+        id: "heat-resent",
+        unit: "",
+        value: |r| Some(r.retransmits? as f64 / (r.segments? as f64).max(1.0)),
+        print: percent,
+    },
+];
+
+/// The factors of a table, and the levels of each in the order of the spec.
+struct Axes {
+    across: Option<(String, Vec<String>)>,
+    down: Option<(String, Vec<String>)>,
+    /// Settings of all other factors, and the direction: a table each.
+    others: Vec<String>,
+    several_directions: bool,
+}
+
+impl Axes {
+    /// The factor with the most levels goes across, the next down.
+    fn new(rows: &[Row]) -> Self {
+        let mut factors: Vec<(String, Vec<String>)> = factor_keys(rows)
+            .into_iter()
+            .map(|key| {
+                let levels = unique(rows.iter().map(|r| level(r, &key)));
+                (key, levels)
+            })
+            .filter(|(_, levels)| levels.len() > 1)
+            .collect();
+        factors.sort_by_key(|(_, levels)| std::cmp::Reverse(levels.len()));
+        let mut factors = factors.into_iter();
+        let mut axes = Self {
+            across: factors.next(),
+            down: factors.next(),
+            others: Vec::new(),
+            several_directions: rows.iter().any(|r| r.direction != rows[0].direction),
+        };
+        axes.others = unique(rows.iter().map(|r| axes.other(r)));
+        axes
+    }
+
+    fn is(&self, row: &Row, across: usize, down: usize, other: &str) -> bool {
+        let at = |axis: &Option<(String, Vec<String>)>, place: usize| {
+            axis.as_ref()
+                .is_none_or(|(key, levels)| levels.get(place) == Some(&level(row, key)))
+        };
+        at(&self.across, across) && at(&self.down, down) && self.other(row) == other
+    }
+
+    /// What sets the table of a row apart.
+    fn other(&self, row: &Row) -> String {
+        let along = [&self.across, &self.down];
+        let is_axis = |key: &String| along.iter().any(|a| a.as_ref().is_some_and(|(k, _)| k == key));
+        let mut parts: Vec<String> = row
+            .factors
+            .keys()
+            .filter(|key| !is_axis(key))
+            .map(|key| format!("{} {}", last(key), level(row, key)))
+            .collect();
+        if self.several_directions {
+            parts.push(format!("{:?}", row.direction).to_lowercase());
+        }
+        parts.join(", ")
+    }
+}
+
+fn level(row: &Row, key: &str) -> String {
+    row.factors.get(key).map(factor).unwrap_or_default()
+}
+
+/// The end of a key: enough to tell.
+pub(super) fn last(key: &str) -> String {
+    let parts: Vec<&str> = key.split('.').collect();
+    parts[parts.len().saturating_sub(2)..].join(".")
+}
+
+fn unique(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen: Vec<String> = Vec::new();
+    for one in all {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+    }
+    seen
+}
+
+pub(super) fn html(rows: &[Row], words: &Words) -> Markup {
+    let axes = Axes::new(rows);
+    let groups = summaries(rows);
+    html! {
+        div.heats { @for measure in &MEASURES { (tables(measure, &axes, &groups, words)) } }
+    }
+}
+
+fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words) -> Markup {
+    let values: Vec<f64> = groups
+        .iter()
+        .filter_map(|g| Some(g.spread(measure.value)?.median))
+        .collect();
+    let Some(scale) = Scale::new(&values) else {
+        return html! {};
+    };
+    let counts: Vec<usize> = groups
+        .iter()
+        .filter_map(|g| Some(g.spread(measure.value)?.n))
+        .collect();
+    // Said once where it is the same everywhere.
+    let n = counts.first().copied().filter(|n| counts.iter().all(|c| c == n));
+    html! {
+        @for other in &axes.others {
+            @let name = words.say(measure.id);
+            div.wide tabindex="0" role="region" aria-label={ (name) " " (other) } {
+                table.heat {
+                    caption { (capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
+                        @if !other.is_empty() { span.place { (other) } }
+                        @if let Some(n) = n { span.place { (words.fill("repeats", &[("n", n.into())])) } } }
+                    thead { tr {
+                        th scope="col" { (corner(axes)) }
+                        @match &axes.across {
+                            Some((_, levels)) => { @for level in levels { th scope="col" { (level) } } },
+                            None => th scope="col" { (words.say("heat-value")) },
+                        }
+                    } }
+                    tbody {
+                        @let down = axes.down.as_ref().map_or(1, |(_, levels)| levels.len());
+                        @for y in 0..down { tr {
+                            th scope="row" { (axes.down.as_ref().map_or("", |(_, levels)| levels[y].as_str())) }
+                            @let across = axes.across.as_ref().map_or(1, |(_, levels)| levels.len());
+                            @for x in 0..across {
+                                @let group = groups.iter().find(|g| axes.is(g.first(), x, y, other));
+                                (cell(group, measure, &scale, n.is_none(), words))
+                            }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Which factor goes down and which across.
+fn corner(axes: &Axes) -> String {
+    let name = |axis: &Option<(String, Vec<String>)>| axis.as_ref().map(|(key, _)| last(key));
+    match (name(&axes.down), name(&axes.across)) {
+        (Some(down), Some(across)) => format!("{down} ↓  {across} →"),
+        (None, Some(across)) => format!("{across} →"),
+        _ => String::new(),
+    }
+}
+
+fn cell(
+    group: Option<&Summary<'_>>,
+    measure: &Measure,
+    scale: &Scale,
+    count: bool,
+    words: &Words,
+) -> Markup {
+    let spread = group.and_then(|g| g.spread(measure.value));
+    html! {
+        @match spread {
+            Some(spread) => {
+                td class={ "h" (scale.shade(spread.median)) } {
+                    data value=(spread.median) { ((measure.print)(spread.median)) }
+                    span.interval {
+                        @if let Some(i) = &spread.interval {
+                            @let (low, high) = ((measure.print)(i.low), (measure.print)(i.high));
+                            @if low != high { (low) "–" (high) " " }
+                        }
+                        @if count { (words.fill("repeats", &[("n", spread.n.into())])) }
+                    }
+                }
+            }
+            None => td.none { (words.say("unknown")) },
+        }
+    }
+}
+
+/// From value to shade: by ratio where the values differ tenfold, else by difference.
+struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+}
+
+impl Scale {
+    fn new(values: &[f64]) -> Option<Self> {
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        Some(Self {
+            low,
+            high,
+            log: low > 0.0 && high > 10.0 * low,
+        })
+    }
+
+    fn shade(&self, value: f64) -> usize {
+        let of = |v: f64| if self.log { v.ln() } else { v };
+        let span = of(self.high) - of(self.low);
+        if span <= 0.0 {
+            return SHADES / 2;
+        }
+        let share = (of(value) - of(self.low)) / span;
+        ((share * SHADES as f64) as usize).min(SHADES - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_value_is_the_lightest_and_the_highest_the_darkest() {
+        let scale = Scale::new(&[3.0, 93.0, 47.0, 5.0]).unwrap();
+        assert!(scale.log);
+        assert_eq!(scale.shade(3.0), 0);
+        assert_eq!(scale.shade(93.0), SHADES - 1);
+        assert!(scale.shade(5.0) < scale.shade(47.0));
+    }
+
+    #[test]
+    fn values_that_are_all_the_same_have_the_middle_shade() {
+        let scale = Scale::new(&[24.0, 24.0]).unwrap();
+        assert_eq!(scale.shade(24.0), SHADES / 2);
+        assert!(Scale::new(&[]).is_none());
+    }
+}

@@ -1,0 +1,214 @@
+//! Baseline against tunnel: every figure with its interval, side by side.
+
+use maud::{Markup, html};
+use model::{
+    row::Layer,
+    run::{Figure, Ratio, Run},
+};
+
+use super::{verdict::capital, words::Words};
+use crate::{
+    figures::{FigureRow, FigureTable, tables},
+    number::{percent, short},
+    run::unit,
+};
+
+/// Kinds that are shown at once; the others are folded.
+const FIRST: [&str; 4] = ["goodput_bps", "rtt_p95_us", "retransmitted", "capacity_bps"];
+/// Size of the little drawing in a row.
+const WIDTH: f64 = 150.0;
+const HEIGHT: f64 = 26.0;
+const MARGIN: f64 = 6.0;
+
+/// Key of the heading: a run of one layer compares nothing.
+pub(super) fn title(run: &Run) -> &'static str {
+    if both(run) {
+        "layers-title"
+    } else {
+        "figures-title"
+    }
+}
+
+fn both(run: &Run) -> bool {
+    let has = |layer| run.figures.iter().any(|f| f.key.layer == layer);
+    has(Layer::Tunnel) && has(Layer::Underlay)
+}
+
+pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
+    let tables = tables(run);
+    let families = several_families(run);
+    let (first, other): (Vec<_>, Vec<_>) = tables
+        .iter()
+        .partition(|t| FIRST.contains(&t.kind.name));
+    (!tables.is_empty()).then(|| {
+        html! {
+            @if both(run) { (legend(words)) }
+            p.note { (words.say("figures-note")) }
+            @for name in FIRST {
+                @for table in first.iter().filter(|t| t.kind.name == name) { (figures(table, families, words)) }
+            }
+            @if !other.is_empty() {
+                details.more {
+                    summary { (words.say("figures-all")) }
+                    @for table in &other { (figures(table, families, words)) }
+                }
+            }
+        }
+    })
+}
+
+/// Whether names must say the address family.
+pub(super) fn several_families(run: &Run) -> bool {
+    let first = run.samples.first().map(|s| s.key.family);
+    run.samples.iter().any(|s| Some(s.key.family) != first)
+}
+
+fn legend(words: &Words) -> Markup {
+    html! {
+        p.legend {
+            span { (mark(Layer::Underlay)) (words.layer(Layer::Underlay)) }
+            span { (mark(Layer::Tunnel)) (words.layer(Layer::Tunnel)) }
+        }
+    }
+}
+
+fn mark(layer: Layer) -> Markup {
+    html! {
+        svg.mark aria-hidden="true" width="28" height="14" viewBox="0 0 28 14" { (point(layer, 14.0, 7.0, Some((2.0, 26.0)))) }
+    }
+}
+
+fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
+    let unit = unit(table.kind.name);
+    let name = words.say(&format!("figure-{}", table.kind.name));
+    let most = table
+        .rows
+        .iter()
+        .flat_map(|r| r.figures.iter().flatten())
+        .map(|f| f.spread.high.unwrap_or(f.spread.median).max(f.spread.median))
+        .fold(0.0, f64::max);
+    let compared = table.layers.len() == 2;
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(name) {
+            table.figures data-kind=(table.kind.name) {
+                caption { (capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
+                thead { tr {
+                    th scope="col" { (words.say("what")) }
+                    @for layer in &table.layers { th.number scope="col" { (words.layer(*layer)) } }
+                    @if compared { th.number scope="col" { (words.say("ratio")) } }
+                    th.drawn scope="col" { span.hidden { (words.say("drawn")) } }
+                } }
+                tbody { @for row in &table.rows { (line(row, table, most, families, words)) } }
+            }
+        }
+    }
+}
+
+fn line(
+    row: &FigureRow<'_>,
+    table: &FigureTable<'_>,
+    most: f64,
+    families: bool,
+    words: &Words,
+) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (words.key(row.key, families)) }
+            @for figure in &row.figures { td.number { @if let Some(f) = figure { (value(f, words)) } } }
+            @if table.layers.len() == 2 { td.number { @if let Some(r) = row.ratio { (ratio(r)) } } }
+            td.drawn { (strip(row, table, most)) }
+        }
+    }
+}
+
+/// Median, interval, count; the exact value goes with it for other programs.
+fn value(figure: &Figure, words: &Words) -> Markup {
+    let spread = &figure.spread;
+    let print = unit(&figure.kind).print;
+    let n = words.fill("repeats", &[("n", spread.n.into())]);
+    html! {
+        data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }
+        span.interval {
+            @if let Some((low, high)) = spread.low.zip(spread.high) { (print(low)) "–" (print(high)) ", " }
+            (n)
+        }
+        @if let Some(drift) = figure.drift {
+            @let sign = if drift > 0.0 { "+" } else { "" };
+            span.drift { (words.fill("drift", &[("by", format!("{sign}{}", percent(drift)).into())])) }
+        }
+    }
+}
+
+fn ratio(ratio: &Ratio) -> Markup {
+    html! {
+        data value=(ratio.ratio) data-of="ratio" { (short(ratio.ratio)) }
+        @if let Some((low, high)) = ratio.low.zip(ratio.high) {
+            span.interval { (short(low)) "–" (short(high)) }
+        }
+    }
+}
+
+/// The layers of a row on one scale from 0, with their intervals.
+fn strip(row: &FigureRow<'_>, table: &FigureTable<'_>, most: f64) -> Markup {
+    let x = |value: f64| MARGIN + (WIDTH - 2.0 * MARGIN) * value / most.max(f64::MIN_POSITIVE);
+    let count = table.layers.len() as f64;
+    html! {
+        svg.strip aria-hidden="true" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) {
+            line.rule x1=(MARGIN) x2=(WIDTH - MARGIN) y1=(HEIGHT - 0.5) y2=(HEIGHT - 0.5) {}
+            @for (at, (layer, figure)) in table.layers.iter().zip(&row.figures).enumerate() {
+                @if let Some(f) = figure {
+                    @let y = (HEIGHT - 2.0) * (at as f64 + 0.5) / count;
+                    @let interval = f.spread.low.zip(f.spread.high).map(|(l, h)| (x(l), x(h)));
+                    (point(*layer, x(f.spread.median), y, interval))
+                }
+            }
+        }
+    }
+}
+
+fn layer_id(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Underlay => "underlay",
+        Layer::Tunnel => "tunnel",
+    }
+}
+
+/// A value and its interval: a disc for the path, a square for the tunnel.
+fn point(layer: Layer, x: f64, y: f64, interval: Option<(f64, f64)>) -> Markup {
+    let class = layer_id(layer);
+    let at = |v: f64| format!("{v:.1}");
+    html! {
+        g.(class) {
+            @if let Some((low, high)) = interval { line x1=(at(low)) x2=(at(high)) y1=(at(y)) y2=(at(y)) {} }
+            @match layer {
+                Layer::Underlay => circle cx=(at(x)) cy=(at(y)) r="3.6" {},
+                Layer::Tunnel => rect x=(at(x - 3.2)) y=(at(y - 3.2)) width="6.4" height="6.4" {},
+            }
+        }
+    }
+}
+
+/// What does not count, and what was left out.
+pub(super) fn doubts(run: &Run, words: &Words) -> Option<Markup> {
+    let families = several_families(run);
+    let invalid: Vec<_> = run.samples.iter().filter(|s| !s.valid).collect();
+    let nothing = invalid.is_empty() && run.notes.is_empty() && !run.lab;
+    (!nothing).then(|| {
+        html! {
+            @if run.lab { p { (words.say("doubts-lab")) } }
+            @if !run.notes.is_empty() {
+                ul { @for note in &run.notes { li { (note) } } }
+            }
+            @if !invalid.is_empty() {
+                details.more {
+                    summary { (words.fill("doubts-invalid", &[("n", invalid.len().into())])) }
+                    ul { @for sample in invalid {
+                        @let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
+                        li { (sample.number) ": " (words.layer(sample.key.layer)) ", "
+                            (words.key(&sample.key, families)) ": " (why.join("; ")) }
+                    } }
+                }
+            }
+        }
+    })
+}

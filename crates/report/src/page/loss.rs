@@ -1,0 +1,380 @@
+//! Throughput against loss: what was measured, and the curve of the model.
+
+use explain::{
+    models,
+    view::{Load, View, Way},
+};
+use maud::{Markup, html};
+use model::{
+    cell::Direction,
+    row::{Layer, Row, Rows},
+    run::Run,
+};
+
+use super::{
+    chart::{Axis, Chart, Charts, Line, Shape, figure, round},
+    words::Words,
+};
+use crate::{
+    number::{percent, short},
+    summary::{Summary, summaries},
+};
+
+/// Losses the curves go over.
+const FROM: f64 = 1e-5;
+const TO: f64 = 0.3;
+/// Payload of a segment on Ethernet with timestamps, bytes; where the lab does not say it.
+const MSS: f64 = 1448.0;
+
+/// One measured setting.
+struct Point {
+    name: String,
+    cc: Option<String>,
+    second: bool,
+    /// Share lost; where none was, what one more packet would have made it, and `none` is set.
+    loss: f64,
+    none: bool,
+    goodput_bps: f64,
+    low_high_bps: Option<(f64, f64)>,
+    /// What the model says at this loss.
+    model_bps: Option<f64>,
+}
+
+/// A congestion control on a path: what the model needs.
+struct Curve {
+    cc: String,
+    rtt_s: f64,
+    mss: f64,
+    flows: f64,
+    capacity_bps: f64,
+}
+
+impl Curve {
+    /// Payload, bit/s; `None` where the model says nothing.
+    fn at(&self, loss: f64) -> Option<f64> {
+        let one = match self.cc.as_str() {
+            "bbr" => return models::bbr_bps(loss, self.capacity_bps),
+            cc => models::loss_based_bps(cc, loss, self.rtt_s, self.mss)?,
+        };
+        Some((one * self.flows).min(self.capacity_bps))
+    }
+
+    fn line(&self) -> Vec<[f64; 2]> {
+        const STEPS: i32 = 80;
+        (0..=STEPS)
+            .filter_map(|i| {
+                let loss = FROM * (TO / FROM).powf(f64::from(i) / f64::from(STEPS));
+                Some([round(loss * 100.0), round(self.at(loss)? / 1e6)])
+            })
+            .collect()
+    }
+}
+
+/// Of a run: one chart for each direction.
+pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
+    let view = View::new(run)?;
+    let mut drawn = Vec::new();
+    for way in view.ways() {
+        let Some((points, curves)) = of_way(&way, words) else {
+            continue;
+        };
+        let id = match way.direction {
+            Direction::Down => "loss-down",
+            Direction::Up => "loss-up",
+        };
+        charts.drawn.push(chart(id, &points, &curves, words));
+        let way = words.direction(way.direction);
+        let title = words.fill("loss-way", &[("way", way.into())]);
+        drawn.push(html! {
+            h3 { (title) }
+            (figure(id, &says(&points, words), &words.say("values"), &table(&points, words)))
+        });
+    }
+    (!drawn.is_empty()).then(|| {
+        html! {
+            p.note { (words.say("loss-note")) }
+            div.pair { @for one in &drawn { div { (one) } } }
+        }
+    })
+}
+
+/// The loads with the fewest flows of a direction, on the judged layer and below, and the curves of
+/// the judged layer.
+fn of_way(way: &Way<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
+    let loads = fewest(way);
+    let carries = way.carries_bps();
+    let curves: Vec<Curve> = loads
+        .iter()
+        .filter_map(|load| {
+            let mss = load.mss_bytes();
+            Some(Curve {
+                cc: load.cc.clone(),
+                rtt_s: load.rtt_us()? / 1e6,
+                mss,
+                flows: f64::from(load.flows),
+                // Headers of IP and TCP with timestamps.
+                capacity_bps: carries? * mss / (mss + 52.0),
+            })
+        })
+        .filter(|curve| curve.at(0.01).is_some())
+        .collect();
+    let mut points: Vec<Point> = Vec::new();
+    for way in [way.below(), Some(*way)].into_iter().flatten() {
+        let layer = way.view.layer;
+        points.extend(fewest(&way).iter().filter_map(|load| {
+            let name = format!("{} · {}", words.layer(layer), load.cc);
+            point(load, name, layer, &curves)
+        }));
+    }
+    (!points.is_empty()).then_some((points, curves))
+}
+
+fn fewest(way: &Way<'_>) -> Vec<Load> {
+    let loads = way.loads();
+    let least = loads.iter().map(|l| l.flows).min();
+    let mut loads: Vec<Load> = loads
+        .into_iter()
+        .filter(|l| Some(l.flows) == least)
+        .collect();
+    loads.sort_by(|a, b| a.cc.cmp(&b.cc));
+    loads
+}
+
+fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Point> {
+    let seen = load.lost()?;
+    let none = seen <= 0.0;
+    let loss = if none { 1.0 / load.segments? } else { seen };
+    let interval = stats::median_interval(&load.goodputs);
+    let curve = curves.iter().find(|c| c.cc == load.cc);
+    Some(Point {
+        name,
+        cc: Some(load.cc.clone()),
+        second: layer == Layer::Tunnel,
+        loss,
+        none,
+        goodput_bps: load.goodput_bps,
+        low_high_bps: interval.map(|i| (i.low, i.high)),
+        model_bps: curve.and_then(|c| c.at(loss)),
+    })
+}
+
+/// Of a matrix: if the loss was varied.
+pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str) -> Option<Markup> {
+    let measured: Vec<Row> = rows
+        .rows
+        .iter()
+        .filter(|r| r.cross.is_none())
+        .cloned()
+        .collect();
+    let groups = summaries(&measured);
+    let capacity_bps = measured
+        .iter()
+        .filter_map(|r| r.goodput_mbps)
+        .fold(0.0, f64::max)
+        * 1e6;
+    let (points, curves): (Vec<Point>, Vec<Option<Curve>>) = groups
+        .iter()
+        .filter_map(|group| of_setting(group, capacity_bps))
+        .unzip();
+    let mut losses: Vec<f64> = points.iter().filter(|p| !p.none).map(|p| p.loss).collect();
+    losses.sort_by(f64::total_cmp);
+    // One rate of loss, met by chance a little differently, makes no curve.
+    if losses.first().zip(losses.last()).is_none_or(|(a, b)| *b < 1.5 * *a) {
+        return None;
+    }
+    let mut kept: Vec<Curve> = Vec::new();
+    for curve in curves.into_iter().flatten() {
+        if !kept.iter().any(|k| k.cc == curve.cc) {
+            kept.push(curve);
+        }
+    }
+    charts.drawn.push(chart(id, &points, &kept, words));
+    Some(html! {
+        h3 { (words.say("loss-title")) }
+        p.note { (words.say("loss-note-rows")) }
+        (figure(id, &says(&points, words), &words.say("values"), &table(&points, words)))
+    })
+}
+
+fn of_setting(group: &Summary<'_>, capacity_bps: f64) -> Option<(Point, Option<Curve>)> {
+    let first = group.first();
+    let goodput = group.spread(|r| r.goodput_mbps)?;
+    let seen = group.spread(|r| r.true_loss).map_or(0.0, |s| s.median);
+    let none = seen <= 0.0;
+    let loss = if none { FROM } else { seen };
+    let curve = group
+        .spread(|r| r.tcp_rtt_p50_ms)
+        .zip(first.cc_used.clone())
+        .map(|(rtt, cc)| Curve {
+            cc,
+            rtt_s: rtt.median / 1e3,
+            mss: MSS,
+            flows: first.flows as f64,
+            capacity_bps,
+        })
+        .filter(|curve| curve.at(0.01).is_some());
+    let point = Point {
+        name: series_name(first),
+        cc: first.cc_used.clone(),
+        second: false,
+        loss,
+        none,
+        goodput_bps: goodput.median * 1e6,
+        low_high_bps: goodput.interval.map(|i| (i.low * 1e6, i.high * 1e6)),
+        model_bps: curve.as_ref().and_then(|c| c.at(loss)),
+    };
+    Some((point, curve))
+}
+
+/// The factors beside the loss.
+fn series_name(row: &Row) -> String {
+    let parts: Vec<String> = row
+        .factors
+        .iter()
+        .filter(|(name, _)| !name.ends_with("loss"))
+        .map(|(_, value)| crate::number::factor(value))
+        .collect();
+    if parts.is_empty() {
+        return row.cc_used.clone().unwrap_or_else(|| row.name.clone());
+    }
+    parts.join(", ")
+}
+
+fn chart(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart {
+    let mut ccs: Vec<&str> = points.iter().filter_map(|p| p.cc.as_deref()).collect();
+    ccs.sort_unstable();
+    ccs.dedup();
+    let colour = |cc: Option<&str>| {
+        let place = cc.and_then(|cc| ccs.iter().position(|c| *c == cc));
+        place.map_or(0, |at| at + 1)
+    };
+    let curves = curves.iter().map(|c| Line {
+        name: words.fill("loss-model", &[("cc", c.cc.as_str().into())]),
+        colour: colour(Some(&c.cc)),
+        dash: 1 + colour(Some(&c.cc)) % 2,
+        points: None,
+        xy: c.line(),
+        bars: Vec::new(),
+    });
+    let mut series: Vec<Line> = curves.collect();
+    let mut names: Vec<&str> = Vec::new();
+    for point in points {
+        if !names.contains(&point.name.as_str()) {
+            names.push(&point.name);
+        }
+    }
+    for name in names {
+        let of: Vec<&Point> = points.iter().filter(|p| p.name == name).collect();
+        let shapes = [Shape::Disc, Shape::Square, Shape::Diamond, Shape::Triangle];
+        let first = of[0];
+        let cc = colour(first.cc.as_deref());
+        let shape = shapes[(usize::from(first.second) + 2 * (cc.max(1) - 1)) % shapes.len()];
+        series.push(Line {
+            name: name.to_owned(),
+            colour: cc,
+            dash: 0,
+            points: Some(shape),
+            xy: of.iter().map(|p| [round(p.loss * 100.0), round(p.goodput_bps / 1e6)]).collect(),
+            bars: of.iter().map(|p| bar(p)).collect(),
+        });
+    }
+    let low = points.iter().map(|p| p.loss).fold(1e-4, f64::min);
+    let high = points.iter().map(|p| p.loss).fold(0.05, f64::max);
+    Chart {
+        id: id.to_owned(),
+        x: Axis {
+            label: words.say("axis-loss"),
+            log: true,
+            from: Some((low / 2.0).max(FROM) * 100.0),
+            to: Some((high * 2.0).min(TO) * 100.0),
+        },
+        y: Axis {
+            label: words.say("axis-goodput"),
+            log: true,
+            from: None,
+            to: None,
+        },
+        series,
+    }
+}
+
+/// From no loss at all where none was seen; the interval of the goodput.
+fn bar(point: &Point) -> [f64; 4] {
+    let x = point.loss * 100.0;
+    let from = if point.none { FROM * 100.0 } else { x };
+    let (low, high) = point
+        .low_high_bps
+        .unwrap_or((point.goodput_bps, point.goodput_bps));
+    [from, x, low / 1e6, high / 1e6].map(round)
+}
+
+fn says(points: &[Point], words: &Words) -> String {
+    let parts: Vec<String> = points
+        .iter()
+        .map(|p| {
+            let loss = if p.none { percent(0.0) } else { percent(p.loss) };
+            words.fill(
+                "loss-says",
+                &[
+                    ("name", p.name.as_str().into()),
+                    ("goodput", short(p.goodput_bps / 1e6).into()),
+                    ("loss", loss.into()),
+                ],
+            )
+        })
+        .collect();
+    format!("{}{}", words.say("loss-says-lead"), parts.join("; "))
+}
+
+fn table(points: &[Point], words: &Words) -> Markup {
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(words.say("values")) {
+            table.figures {
+                thead { tr {
+                    th scope="col" { (words.say("what")) }
+                    th.number scope="col" { (words.say("axis-loss")) }
+                    th.number scope="col" { (words.say("axis-goodput")) }
+                    th.number scope="col" { (words.say("loss-model-there")) }
+                    th.number scope="col" { (words.say("loss-model-ratio")) }
+                } }
+                tbody { @for p in points { tr {
+                    th scope="row" { (p.name) }
+                    td.number { (if p.none { percent(0.0) } else { percent(p.loss) }) }
+                    td.number { (short(p.goodput_bps / 1e6)) }
+                    td.number { @if let Some(m) = p.model_bps { (short(m / 1e6)) } }
+                    td.number { @if let Some(m) = p.model_bps { (short(p.goodput_bps / m)) } }
+                } } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(cc: &str) -> Curve {
+        Curve {
+            cc: cc.to_owned(),
+            rtt_s: 0.1,
+            mss: 1448.0,
+            flows: 1.0,
+            capacity_bps: 100e6,
+        }
+    }
+
+    #[test]
+    fn reno_follows_the_square_root_of_mathis_up_to_the_line() {
+        // sqrt(1.5 / 0.0001) = 122.5 packets of 1448 bytes in 100 ms.
+        let at = curve("reno").at(1e-4).unwrap();
+        assert!((at / (122.474 * 1448.0 * 8.0 / 0.1) - 1.0).abs() < 1e-4);
+        assert_eq!(curve("reno").at(1e-9), Some(100e6));
+    }
+
+    #[test]
+    fn bbr_ends_at_its_cliff_and_an_unknown_control_has_no_curve() {
+        let bbr = curve("bbr").line();
+        assert!(bbr.iter().all(|[loss, _]| *loss < 19.6));
+        assert!(curve("vegas").line().is_empty());
+    }
+}

@@ -1,0 +1,416 @@
+//! What a step did over time: goodput, congestion window, round trips, retransmissions.
+
+use maud::{Markup, html};
+use model::run::{FlowResult, Run, Sample, Series, StepKind};
+use serde::Serialize;
+
+use super::{chart::Charts, layers::several_families, words::Words};
+use crate::number::{percent, short};
+
+/// One step. Its columns have a value for each bucket of `dt_ms`; where nothing was seen, null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Timeline {
+    /// Number of the sample.
+    pub(super) n: u32,
+    /// What is kept longest where room is short: steps that stand for their like, then the others in
+    /// the order they were run.
+    #[serde(skip)]
+    pub(super) rank: (bool, std::cmp::Reverse<u32>),
+    /// Whether it stands for its like.
+    pub(super) middle: bool,
+    /// Of which group of like steps.
+    pub(super) group: String,
+    /// How it is named in its group.
+    pub(super) name: String,
+    /// First bucket, ms after the load started.
+    pub(super) from_ms: f64,
+    /// Length of a bucket, ms.
+    pub(super) dt_ms: f64,
+    /// The part that counts, ms after the load started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) window_ms: Option<[f64; 2]>,
+    /// What the receivers got, Mbit/s: the mean of the bucket.
+    pub(super) goodput: Column,
+    /// Congestion windows of all flows together, at the end of the bucket.
+    pub(super) cwnd: Column,
+    /// In segments, or (QUIC) in kB.
+    pub(super) cwnd_kb: bool,
+    /// Smoothed round trip of the flows, mean, ms.
+    pub(super) rtt: Column,
+    /// How far that is above the smallest round trip the senders saw, ms: what waits in queues.
+    pub(super) queue: Column,
+    /// Fastest probe sent in the bucket, ms.
+    pub(super) probe_low: Column,
+    /// Slowest probe sent in the bucket, ms.
+    pub(super) probe_high: Column,
+    /// Segments sent again in the bucket.
+    pub(super) retransmitted: Column,
+}
+
+/// Values of the buckets.
+type Column = Vec<Option<f64>>;
+
+/// Buckets of the step that stands for its like, and of the others, when the page has room.
+const FULL: usize = 400;
+const SHORT: usize = 100;
+/// Fewest buckets worth drawing.
+const LEAST: usize = 24;
+
+pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
+    let families = several_families(run);
+    let shown: Vec<&Sample> = run.samples.iter().filter(|s| has_series(s)).collect();
+    if shown.is_empty() {
+        return None;
+    }
+    charts.start = first(run, &shown);
+    charts.timelines = shown
+        .iter()
+        .map(|s| {
+            let middle = stands_for(run, s);
+            timeline(s, middle, words, families)
+        })
+        .collect();
+    Some(html! {
+        p.note { (words.say("time-note")) }
+        div.timeline {
+            noscript { p.warning { (words.say("time-noscript")) } }
+            div.controls hidden {
+                label { (words.say("time-step")) " " select.step {} }
+                div.buttons {
+                    button type="button" data-zoom="in" { (words.say("zoom-in")) }
+                    button type="button" data-zoom="out" { (words.say("zoom-out")) }
+                    button type="button" data-zoom="all" { (words.say("zoom-all")) }
+                }
+            }
+            div.panels tabindex="0" role="group" aria-label=(words.say("time-keys")) hidden {}
+            p.keys hidden { (words.say("time-keys")) }
+            output.readout aria-live="polite" {}
+        }
+        details.values {
+            summary { (words.say("time-table")) }
+            (table(&shown, families, words))
+        }
+    })
+}
+
+/// The step that is drawn at first: plain TCP on the tunnel, if there is one.
+fn first(run: &Run, samples: &[&Sample]) -> Option<u32> {
+    let tcp = samples.iter().filter(|s| {
+        s.key.step == StepKind::Tcp && !s.key.opposed && s.valid && stands_for(run, s)
+    });
+    let plain = tcp.min_by_key(|s| {
+        let cubic = s.key.cc.as_deref() != Some("cubic");
+        (std::cmp::Reverse(s.key.layer), s.key.flows, s.key.direction, cubic)
+    });
+    plain.or(samples.first()).map(|s| s.number)
+}
+
+fn has_series(sample: &Sample) -> bool {
+    let tcp = sample.tcp.as_ref();
+    let flows = tcp.is_some_and(|t| t.flows.iter().any(|f| f.series.is_some() || f.received.is_some()));
+    flows || sample.probes.as_ref().is_some_and(|p| p.series.is_some())
+}
+
+/// Whether a sample is the one in the middle of its like, by goodput (by latency without load).
+fn stands_for(run: &Run, sample: &Sample) -> bool {
+    let value = |s: &Sample| {
+        s.value("goodput_bps")
+            .or_else(|| s.value("rtt_p50_us"))
+            .unwrap_or(0.0)
+    };
+    let mut all: Vec<(f64, u32)> = run
+        .valid(&sample.key)
+        .map(|s| (value(s), s.number))
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.get(all.len().saturating_sub(1) / 2)
+        .is_some_and(|middle| middle.1 == sample.number)
+}
+
+/// The steps as a table, for those who do not see the charts.
+fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
+    let ms = |us: Option<f64>| us.map(|us| short(us / 1e3)).unwrap_or_default();
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(words.say("time-table")) {
+            table.figures {
+                thead { tr {
+                    th.number scope="col" { "#" }
+                    th scope="col" { (words.say("what")) }
+                    th.number scope="col" { (words.say("panel-goodput")) " (Mbit/s)" }
+                    th.number scope="col" { (words.say("panel-retransmitted")) }
+                    th.number scope="col" { (words.say("series-rtt")) " p50 (ms)" }
+                    th.number scope="col" { (words.say("series-probe")) " p50 (ms)" }
+                    th.number scope="col" { (words.say("series-probe")) " p95 (ms)" }
+                } }
+                tbody { @for s in samples { tr {
+                    td.number { (s.number) }
+                    th scope="row" { (words.layer(s.key.layer)) " · " (words.key(&s.key, families))
+                        @if !s.valid { " · " (words.say("invalid")) } }
+                    td.number { @if let Some(bps) = s.value("goodput_bps") { (short(bps / 1e6)) } }
+                    td.number { (s.value("retransmitted").map(percent).unwrap_or_default()) }
+                    td.number { (ms(s.value("tcp_rtt_p50_us"))) }
+                    td.number { (ms(s.value("rtt_p50_us"))) }
+                    td.number { (ms(s.value("rtt_p95_us"))) }
+                } } }
+            }
+        }
+    }
+}
+
+/// A grid of equal buckets over the time of a sample.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    from_us: i64,
+    dt_us: i64,
+    count: usize,
+}
+
+impl Grid {
+    /// At most `most` buckets, none shorter than the 10 ms from look to look.
+    fn over(from_us: i64, to_us: i64, most: usize) -> Self {
+        const LOOK_US: i64 = 10_000;
+        let span = (to_us - from_us).max(LOOK_US);
+        let most = i64::try_from(most.max(LEAST)).unwrap_or(i64::MAX);
+        let looks = (span + most * LOOK_US - 1) / (most * LOOK_US);
+        let dt_us = looks.max(1) * LOOK_US;
+        Self {
+            from_us,
+            dt_us,
+            count: usize::try_from(span / dt_us).unwrap_or(0) + 1,
+        }
+    }
+
+    fn place(self, at_us: i64) -> Option<usize> {
+        let place = usize::try_from((at_us - self.from_us).checked_div(self.dt_us)?).ok()?;
+        (at_us >= self.from_us && place < self.count).then_some(place)
+    }
+
+    /// The end of a bucket.
+    fn end_us(self, place: usize) -> i64 {
+        self.from_us + self.dt_us * (place as i64 + 1)
+    }
+
+    /// The values in each bucket put together; a bucket without any stays empty.
+    fn fold(self, points: &[(i64, f64)], together: impl Fn(f64, f64) -> f64) -> Column {
+        let mut column: Column = vec![None; self.count];
+        for &(at, value) in points {
+            if let Some(place) = self.place(at) {
+                let slot = &mut column[place];
+                *slot = Some(slot.map_or(value, |old| together(old, value)));
+            }
+        }
+        column
+    }
+
+    /// How much a counter grew in each bucket; between two looks it grows evenly.
+    fn growth(self, points: &[(i64, u64)]) -> Column {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            return vec![None; self.count];
+        };
+        let (first, last) = (first.0, last.0);
+        (0..self.count)
+            .map(|place| {
+                let to = self.end_us(place);
+                let from = to - self.dt_us;
+                let seen = from < last && to > first;
+                seen.then(|| counter(points, to) - counter(points, from))
+            })
+            .collect()
+    }
+}
+
+/// What a counter was at a time between looks.
+fn counter(points: &[(i64, u64)], at_us: i64) -> f64 {
+    let after = points.partition_point(|(t, _)| *t <= at_us);
+    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+        (None, Some(first)) => first.1 as f64,
+        (Some(last), None) => last.1 as f64,
+        (Some((t0, v0)), Some(&(t1, v1))) => {
+            let share = (at_us - t0) as f64 / (t1 - t0).max(1) as f64;
+            v0 as f64 + (v1 as f64 - v0 as f64) * share
+        }
+        (None, None) => 0.0,
+    }
+}
+
+fn timeline(sample: &Sample, middle: bool, words: &Words, families: bool) -> Timeline {
+    let buckets = if middle { FULL } else { SHORT };
+    let flows = sample.tcp.as_ref().map_or(&[][..], |t| &t.flows);
+    let probes: Vec<(i64, f64)> = sample
+        .probes
+        .as_ref()
+        .and_then(|p| p.series.as_ref())
+        .map(|s| s.points("rtt_ns"))
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(at, ns)| (at, ns as f64 / 1e6))
+        .collect();
+    let grid = grid(flows, &probes, buckets);
+    let goodput = sum(flows.iter().filter_map(|f| {
+        let received = f.received.as_ref()?.points("bytes_received");
+        Some(grid.growth(&received))
+    }));
+    let resent = sum(flows.iter().filter_map(|f| {
+        let sent = f.series.as_ref()?;
+        Some(grid.growth(&first_of(sent, &["total_retrans", "lost_packets"])?))
+    }));
+    let cwnd_kb = flows
+        .iter()
+        .filter_map(|f| f.series.as_ref())
+        .any(|s| s.columns.contains_key("cwnd_bytes"));
+    let cwnd = sum(flows.iter().filter_map(|f| {
+        let points = first_of(f.series.as_ref()?, &["snd_cwnd", "cwnd_bytes"])?;
+        let scale = if cwnd_kb { 1e-3 } else { 1.0 };
+        Some(grid.fold(&scaled(&points, scale), |_, last| last))
+    }));
+    let rtt = mean(flows.iter().filter_map(|f| {
+        let points = f.series.as_ref()?.points("rtt_us");
+        Some(grid.fold(&scaled(&points, 1e-3), |_, last| last))
+    }));
+    let base = flows
+        .iter()
+        .filter_map(|f| f.min_rtt_us)
+        .reduce(f64::min)
+        .map(|us| us / 1e3);
+    let queue = rtt
+        .iter()
+        .map(|v| Some((v.as_ref()? - base?).max(0.0)))
+        .collect();
+    Timeline {
+        n: sample.number,
+        rank: (middle, std::cmp::Reverse(sample.number)),
+        middle,
+        group: format!(
+            "{} · {}",
+            words.layer(sample.key.layer),
+            words.key(&sample.key, families)
+        ),
+        name: name(sample, words),
+        from_ms: grid.from_us as f64 / 1e3,
+        dt_ms: grid.dt_us as f64 / 1e3,
+        window_ms: sample
+            .tcp
+            .as_ref()
+            .map(|t| t.window_us.map(|us| us as f64 / 1e3)),
+        goodput: goodput
+            .into_iter()
+            .map(|bytes| bytes.map(|b| rounded(b * 8.0 / grid.dt_us as f64)))
+            .collect(),
+        cwnd: tidy(cwnd),
+        cwnd_kb,
+        rtt: tidy(rtt),
+        queue: tidy(queue),
+        probe_low: tidy(grid.fold(&probes, f64::min)),
+        probe_high: tidy(grid.fold(&probes, f64::max)),
+        retransmitted: tidy(resent),
+    }
+}
+
+fn name(sample: &Sample, words: &Words) -> String {
+    let what = match (sample.value("goodput_bps"), sample.value("rtt_p50_us")) {
+        (Some(bps), _) => format!("{} Mbit/s", short(bps / 1e6)),
+        (None, Some(us)) => format!("{} ms", short(us / 1e3)),
+        (None, None) => String::new(),
+    };
+    let mut name = format!("#{} {what}", sample.number);
+    if !sample.valid {
+        name.push_str(&format!(" ({})", words.say("invalid")));
+    }
+    name
+}
+
+fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
+    let looks = flows
+        .iter()
+        .flat_map(|f| [&f.series, &f.received])
+        .flatten()
+        .flat_map(|s| s.at_us.first().into_iter().chain(s.at_us.last()))
+        .copied();
+    let probed = probes.first().into_iter().chain(probes.last()).map(|p| p.0);
+    let all: Vec<i64> = looks.chain(probed).collect();
+    let from = all.iter().min().copied().unwrap_or(0);
+    let to = all.iter().max().copied().unwrap_or(0);
+    Grid::over(from, to, buckets)
+}
+
+fn first_of(series: &Series, names: &[&str]) -> Option<Vec<(i64, u64)>> {
+    let mut all = names.iter().map(|name| series.points(name));
+    all.find(|points| !points.is_empty())
+}
+
+fn scaled(points: &[(i64, u64)], scale: f64) -> Vec<(i64, f64)> {
+    points.iter().map(|&(t, v)| (t, v as f64 * scale)).collect()
+}
+
+/// Column by column; what one lacks counts as nothing, what all lack stays absent.
+fn sum(columns: impl Iterator<Item = Column>) -> Column {
+    columns
+        .reduce(|a, b| {
+            let both = a.into_iter().zip(b);
+            both.map(|pair| match pair {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            })
+            .collect()
+        })
+        .unwrap_or_default()
+}
+
+/// The mean of those that have a value.
+fn mean(columns: impl Iterator<Item = Column>) -> Column {
+    let columns: Vec<Column> = columns.collect();
+    let places = columns.first().map_or(0, Vec::len);
+    (0..places)
+        .map(|place| {
+            let values: Vec<f64> = columns.iter().filter_map(|c| c[place]).collect();
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        })
+        .collect()
+}
+
+fn tidy(column: Column) -> Column {
+    column.into_iter().map(|v| v.map(rounded)).collect()
+}
+
+/// Three digits, as a screen shows; none after the first two of a fraction.
+fn rounded(value: f64) -> f64 {
+    let scale = match value.abs() {
+        v if v >= 100.0 => 1.0,
+        v if v >= 10.0 => 10.0,
+        _ => 100.0,
+    };
+    (value * scale).round() / scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grew_in_all_buckets_is_what_the_counter_grew() {
+        let points: Vec<(i64, u64)> = (0..=250).map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64)).collect();
+        for most in [24, 30, 250] {
+            let grid = Grid::over(points[0].0, points[250].0, most);
+            assert!(grid.count <= most + 1);
+            let all: f64 = grid.growth(&points).into_iter().flatten().sum();
+            assert!((all - 7.0 * 250.0 * 250.0).abs() < 1e-6, "{all}");
+        }
+    }
+
+    #[test]
+    fn the_slowest_probe_of_a_bucket_is_kept() {
+        let mut points: Vec<(i64, f64)> = (0..1000).map(|i| (i * 10_000, 24.0)).collect();
+        points[517].1 = 900.0;
+        let grid = Grid::over(0, 9_990_000, 50);
+        let slowest = grid.fold(&points, f64::max);
+        assert_eq!(slowest.iter().flatten().copied().fold(0.0, f64::max), 900.0);
+        assert_eq!(slowest.iter().flatten().filter(|v| **v > 24.0).count(), 1);
+    }
+
+    #[test]
+    fn a_bucket_without_looks_is_empty_and_not_zero() {
+        let grid = Grid::over(0, 1_000_000, 100);
+        let column = grid.fold(&[(0, 5.0), (900_000, 6.0)], |_, last| last);
+        assert_eq!(column.iter().flatten().count(), 2);
+    }
+}

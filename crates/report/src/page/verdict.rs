@@ -1,0 +1,244 @@
+//! What limits the path, in plain words first, then on what evidence, and what to do.
+
+use maud::{Markup, html};
+use model::{
+    findings::{CannotTell, Exhibit, Finding, Findings, RuledOut, Severity},
+    run::Run,
+};
+
+use super::words::{Lang, Words};
+
+/// How the path is doing, for the mark beside the verdict: name of the class, key of the word, sign.
+/// The sign and the word carry what the colour does.
+fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
+    let healthy = findings.findings.iter().any(|f| f.code == "healthy");
+    match findings.worst() {
+        Some(Severity::High) => ("high", "tone-high", "▲"),
+        Some(Severity::Medium) => ("medium", "tone-medium", "◆"),
+        Some(Severity::Low) => ("low", "tone-low", "●"),
+        Some(Severity::Info) if healthy => ("well", "tone-well", "✓"),
+        _ => ("open", "tone-open", "?"),
+    }
+}
+
+/// The findings that are more than a remark, or the one that says that all is well.
+fn main(findings: &Findings) -> Vec<&Finding> {
+    let grave: Vec<&Finding> = findings
+        .findings
+        .iter()
+        .filter(|f| f.severity > Severity::Info)
+        .collect();
+    if grave.is_empty() {
+        return findings.findings.iter().take(1).collect();
+    }
+    grave
+}
+
+/// The first thing on the page.
+pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
+    let (class, word, sign) = tone(findings);
+    let first = main(findings).first().copied();
+    let headline = first.map_or_else(
+        || words.say("verdict-open"),
+        |f| capital(&words.cause(f)),
+    );
+    let place = first.and_then(|f| words.place(f.place));
+    let judged = findings.layer.map(|l| words.layer(l));
+    html! {
+        div.verdict.(class) {
+            p.tone {
+                span.sign aria-hidden="true" { (sign) }
+                span { (words.say(word)) }
+                @if let Some(f) = first {
+                    span.sure { (sure(f, words)) }
+                }
+            }
+            h1 {
+                (headline)
+                @if let Some(place) = place { span.place { (place) } }
+            }
+            @match first {
+                Some(f) => p.says lang=[other(words)] { (capital(&f.says)) "." },
+                None => p.says lang=[other(words)] { (findings.summary) },
+            }
+            @if let Some(f) = first { (next(f, words)) }
+            @if let Some(layer) = judged {
+                @if run.lab { p.note { (words.fill("verdict-judged-lab", &[("layer", layer.into())])) } }
+                @else { p.note { (words.fill("verdict-judged", &[("layer", layer.into())])) } }
+            }
+        }
+    }
+}
+
+/// What else was found.
+pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
+    let main = main(findings);
+    html! {
+        @if main.len() > 1 {
+            div.others {
+                h2 { (words.say("others-title")) }
+                ol start="2" {
+                    @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
+                        (capital(&words.cause(f))) }
+                        @if let Some(place) = words.place(f.place) { ", " (place) }
+                        span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// Findings speak English; on another page their words are marked as such.
+fn other(words: &Words) -> Option<&'static str> {
+    (words.lang != Lang::English).then_some("en")
+}
+
+fn sure(finding: &Finding, words: &Words) -> String {
+    let percent = format!("{:.0} %", finding.confidence * 100.0);
+    words.fill("sure", &[("percent", percent.into())])
+}
+
+/// What to do, where, and why there.
+fn next(finding: &Finding, words: &Words) -> Markup {
+    let [what, why] = words.remedy(finding);
+    let title = match finding.remedy.on {
+        Some(side) => words.fill("next-on", &[("host", words.side(side).into())]),
+        None => words.say("next"),
+    };
+    html! {
+        div.next {
+            p { strong { (title) } " " (capital(&what)) (stop(words)) }
+            p.why { (words.say("why-there")) " " (why) (stop(words)) }
+        }
+    }
+}
+
+/// Every finding with its evidence, then what was ruled out and what cannot be told.
+pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
+    let none = findings.findings.is_empty()
+        && findings.ruled_out.is_empty()
+        && findings.cannot_tell.is_empty();
+    if none {
+        return None;
+    }
+    let lang = other(words);
+    Some(html! {
+        @for (number, f) in findings.findings.iter().enumerate() { (one(number + 1, f, words)) }
+        @if !findings.cannot_tell.is_empty() {
+            details.more {
+                summary { (words.fill("cannot-tell", &[("n", findings.cannot_tell.len().into())])) }
+                (listed(findings.cannot_tell.iter().map(|c| open(c, words)).collect(), lang))
+            }
+        }
+        @if !findings.ruled_out.is_empty() {
+            details.more {
+                summary { (words.fill("ruled-out", &[("n", findings.ruled_out.len().into())])) }
+                (listed(findings.ruled_out.iter().map(|r| out(r, words)).collect(), lang))
+            }
+        }
+    })
+}
+
+/// A cause, where, and what is said of it.
+struct Line {
+    cause: String,
+    place: Option<String>,
+    text: String,
+}
+
+fn out(item: &RuledOut, words: &Words) -> Line {
+    Line {
+        cause: capital(&words.cause_code(&item.code)),
+        place: words.place(item.place),
+        text: item.why.clone(),
+    }
+}
+
+fn open(item: &CannotTell, words: &Words) -> Line {
+    Line {
+        cause: capital(&words.cause_code(&item.code)),
+        place: words.place(item.place),
+        text: format!("{}; {} would tell", item.because, item.settle),
+    }
+}
+
+fn listed(lines: Vec<Line>, lang: Option<&'static str>) -> Markup {
+    html! {
+        dl.listed {
+            @for line in lines {
+                div {
+                    dt { (line.cause) @if let Some(place) = line.place { span.place { (place) } } }
+                    dd lang=[lang] { (capital(&line.text)) }
+                }
+            }
+        }
+    }
+}
+
+fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
+    html! {
+        article.cause id={ "cause-" (finding.code) } {
+            h3 {
+                span.number { (number) }
+                (capital(&words.cause(finding)))
+                @if let Some(place) = words.place(finding.place) { span.place { (place) } }
+            }
+            p.sure { (words.severity(finding.severity)) " · " (sure(finding, words)) " · " code { (finding.code) } }
+            p lang=[other(words)] { (capital(&finding.says)) "." }
+            @if !finding.evidence.is_empty() { (evidence(&finding.evidence, words)) }
+            (next(finding, words))
+            @if let Some(settle) = &finding.settle {
+                p.note { (words.say("surer")) " " span lang=[other(words)] { (settle) "." } }
+            }
+        }
+    }
+}
+
+fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
+    let arithmetic = exhibits.iter().any(|e| e.arithmetic.is_some());
+    let lang = other(words);
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(words.say("evidence")) {
+            table.evidence {
+                thead { tr {
+                    th scope="col" { (words.say("evidence")) }
+                    th.number scope="col" { (words.say("evidence-value")) }
+                    th scope="col" { (words.say("evidence-bound")) }
+                    @if arithmetic { th scope="col" { (words.say("evidence-arithmetic")) } }
+                } }
+                tbody {
+                    @for e in exhibits {
+                        tr.decides[e.decides] {
+                            th scope="row" {
+                                span lang=[lang] { (e.name) }
+                                @if let Some(end) = e.end { ", " (words.side(end)) }
+                                @if e.decides { span.mark { (words.say("evidence-decides")) } }
+                            }
+                            td.number { (e.value) }
+                            td lang=[lang] { (e.bound.as_deref().unwrap_or_default()) }
+                            @if arithmetic { td.small lang=[lang] { (e.arithmetic.as_deref().unwrap_or_default()) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The full stop of the language.
+fn stop(words: &Words) -> &'static str {
+    match words.lang {
+        Lang::English => ".",
+        Lang::SimplifiedChinese => "。",
+    }
+}
+
+/// With a capital letter in front.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,232 @@
+//! What the page says, by language: Fluent catalogues in `locales/`.
+
+use std::borrow::Cow;
+
+use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
+use model::{
+    cell::{Direction, IpVersion},
+    findings::{Finding, Place, Severity, Side},
+    row::Layer,
+    run::{Key, StepKind},
+};
+use unic_langid::LanguageIdentifier;
+
+const ENGLISH: &str = include_str!("../../locales/en.ftl");
+const CHINESE: &str = include_str!("../../locales/zh-CN.ftl");
+/// Titles and remedies of the causes. Those in English come with the findings.
+const CHINESE_CAUSES: &str = include_str!("../../locales/causes.zh-CN.ftl");
+
+/// A language of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lang {
+    /// English.
+    #[default]
+    English,
+    /// Simplified Chinese.
+    SimplifiedChinese,
+}
+
+impl Lang {
+    /// Its name by BCP 47.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::SimplifiedChinese => "zh-CN",
+        }
+    }
+
+    fn catalogues(self) -> &'static [&'static str] {
+        match self {
+            Self::English => &[ENGLISH],
+            Self::SimplifiedChinese => &[CHINESE, CHINESE_CAUSES],
+        }
+    }
+}
+
+/// The texts of one language.
+pub(super) struct Words {
+    pub(super) lang: Lang,
+    bundle: FluentBundle<FluentResource>,
+}
+
+impl Words {
+    pub(super) fn new(lang: Lang) -> Self {
+        let tag: LanguageIdentifier = lang.tag().parse().unwrap_or_default();
+        let mut bundle = FluentBundle::new(vec![tag]);
+        // Marks around values are for text that mixes directions of writing.
+        bundle.set_use_isolating(false);
+        for text in lang.catalogues() {
+            // What is wrong in a catalogue is found by its test; what is right in it is used.
+            let resource =
+                FluentResource::try_new((*text).to_owned()).unwrap_or_else(|(some, _)| some);
+            bundle.add_resource_overriding(resource);
+        }
+        Self { lang, bundle }
+    }
+
+    /// A text.
+    pub(super) fn say(&self, id: &str) -> String {
+        self.fill(id, &[])
+    }
+
+    /// A text with values in it.
+    pub(super) fn fill(&self, id: &str, values: &[(&str, Fill<'_>)]) -> String {
+        self.find(id, None, values).unwrap_or_else(|| id.to_owned())
+    }
+
+    fn find(&self, id: &str, attribute: Option<&str>, values: &[(&str, Fill<'_>)]) -> Option<String> {
+        let message = self.bundle.get_message(id)?;
+        let pattern = match attribute {
+            None => message.value()?,
+            Some(name) => message.get_attribute(name)?.value(),
+        };
+        let mut arguments = FluentArgs::new();
+        for (name, value) in values {
+            arguments.set(*name, value.0.clone());
+        }
+        let text = self
+            .bundle
+            .format_pattern(pattern, Some(&arguments), &mut Vec::new());
+        Some(text.into_owned())
+    }
+
+    /// The name of a cause, in the document's words where this language has none.
+    pub(super) fn cause(&self, finding: &Finding) -> String {
+        self.find(&finding.code, None, &[])
+            .unwrap_or_else(|| finding.title.clone())
+    }
+
+    /// The name of a cause that is only known by its code.
+    pub(super) fn cause_code(&self, code: &str) -> String {
+        self.find(code, None, &[]).unwrap_or_else(|| {
+            let known = explain::registry().iter().find(|c| c.code == code);
+            known.map_or(code, |c| c.title).to_owned()
+        })
+    }
+
+    /// What to do about a finding, and why there.
+    pub(super) fn remedy<'a>(&self, finding: &'a Finding) -> [Cow<'a, str>; 2] {
+        let of = |attribute, text: &'a str| {
+            let found = self.find(&finding.code, Some(attribute), &[]);
+            found.map_or(Cow::Borrowed(text), Cow::Owned)
+        };
+        [
+            of("what", &finding.remedy.what),
+            of("why", &finding.remedy.why_there),
+        ]
+    }
+
+    pub(super) fn layer(&self, layer: Layer) -> String {
+        self.say(match layer {
+            Layer::Underlay => "layer-underlay",
+            Layer::Tunnel => "layer-tunnel",
+        })
+    }
+
+    pub(super) fn direction(&self, direction: Direction) -> String {
+        self.say(match direction {
+            Direction::Down => "direction-down",
+            Direction::Up => "direction-up",
+        })
+    }
+
+    pub(super) fn side(&self, side: Side) -> String {
+        self.say(match side {
+            Side::Near => "side-near",
+            Side::Far => "side-far",
+        })
+    }
+
+    pub(super) fn severity(&self, severity: Severity) -> String {
+        self.say(match severity {
+            Severity::Info => "severity-info",
+            Severity::Low => "severity-low",
+            Severity::Medium => "severity-medium",
+            Severity::High => "severity-high",
+        })
+    }
+
+    /// Where a finding is, if it is at one place.
+    pub(super) fn place(&self, place: Place) -> Option<String> {
+        let way = place.direction.map(|d| match d {
+            Direction::Down => self.say("way-down"),
+            Direction::Up => self.say("way-up"),
+        });
+        let end = place.end.map(|e| self.side(e));
+        match (way, end) {
+            (None, None) => None,
+            (Some(one), None) | (None, Some(one)) => Some(one),
+            (Some(way), Some(end)) => Some(format!("{way}, {end}")),
+        }
+    }
+
+    /// What was run, without the layer: `TCP down · 1 flow · cubic`. The family is only said where
+    /// there is more than one.
+    pub(super) fn key(&self, key: &Key, families: bool) -> String {
+        let step = self.say(match key.step {
+            StepKind::Idle => "step-idle",
+            StepKind::UdpSweep => "step-udp-sweep",
+            StepKind::Udp => "step-udp",
+            StepKind::Tcp => "step-tcp",
+            StepKind::Pmtu => "step-pmtu",
+            StepKind::Sizes => "step-sizes",
+            StepKind::Short => "step-short",
+            StepKind::Http => "step-http",
+            StepKind::Quic => "step-quic",
+        });
+        let mut parts = vec![match key.direction {
+            Some(direction) => format!("{step} {}", self.direction(direction)),
+            None => step,
+        }];
+        if let Some(flows) = key.flows {
+            parts.push(self.fill("flows", &[("n", flows.into())]));
+        }
+        parts.extend(key.cc.clone());
+        if key.opposed {
+            parts.push(self.say("opposed"));
+        }
+        if let Some(rate) = key.rate_bps {
+            parts.push(model::units::Rate::from_bps(rate).to_string());
+        }
+        if let Some(bytes) = key.bytes {
+            parts.push(model::units::Bytes(bytes).to_string());
+        }
+        if families {
+            parts.push(match key.family {
+                IpVersion::V4 => "IPv4".to_owned(),
+                IpVersion::V6 => "IPv6".to_owned(),
+            });
+        }
+        parts.join(" · ")
+    }
+}
+
+/// A value in a text.
+pub(super) struct Fill<'a>(FluentValue<'a>);
+
+impl<'a> From<&'a str> for Fill<'a> {
+    fn from(text: &'a str) -> Self {
+        Self(FluentValue::from(text))
+    }
+}
+
+impl From<String> for Fill<'_> {
+    fn from(text: String) -> Self {
+        Self(FluentValue::from(text))
+    }
+}
+
+impl From<u32> for Fill<'_> {
+    fn from(number: u32) -> Self {
+        Self(FluentValue::from(number))
+    }
+}
+
+impl From<usize> for Fill<'_> {
+    fn from(number: usize) -> Self {
+        Self(FluentValue::from(number))
+    }
+}
+
+#[cfg(test)]
+mod tests;
