@@ -42,9 +42,8 @@ impl Place {
 
     #[cfg(not(feature = "history"))]
     fn kept(&self, name: &str) -> Result<Vec<u8>, Failure> {
-        let why = anyhow::anyhow!(
-            "{name}: no such file, and this pathtwin was built without a history"
-        );
+        let why =
+            anyhow::anyhow!("{name}: no such file, and this pathtwin was built without a history");
         Err(Failure::new(code::USE, why))
     }
 }

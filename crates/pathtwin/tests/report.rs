@@ -129,7 +129,11 @@ fn made() -> &'static Made {
 fn make() -> Made {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    for (name, text) in [("path.toml", PATH), ("plan.toml", PLAN), ("matrix.toml", MATRIX)] {
+    for (name, text) in [
+        ("path.toml", PATH),
+        ("plan.toml", PLAN),
+        ("matrix.toml", MATRIX),
+    ] {
         std::fs::write(at(name), text).unwrap();
     }
     let (run, rows) = (at("run.json"), at("rows.json"));
@@ -149,9 +153,8 @@ fn make() -> Made {
     let page = report(&[&run, &rows], "en", "report.html");
     let chinese = report(&[&run, &rows], "zh-CN", "chinese.html");
     let rows_page = report(&[&rows], "en", "rows.html");
-    let read = |file: &Path| -> Value {
-        serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
-    };
+    let read =
+        |file: &Path| -> Value { serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap() };
     Made {
         document: read(&run),
         rows: read(&rows)["rows"].as_array().unwrap().clone(),
@@ -199,8 +202,13 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
         let drawn = browser.value("window.pathtwin.plots.size");
         let least = if name == "rows" { 1 } else { 8 };
         assert!(drawn.as_u64().unwrap() >= least, "{name}: {drawn} charts");
-        let wide = browser.value("document.documentElement.scrollWidth").as_u64();
-        assert!(wide.unwrap() <= u64::from(look.width), "{name}: {wide:?} pixels wide");
+        let wide = browser
+            .value("document.documentElement.scrollWidth")
+            .as_u64();
+        assert!(
+            wide.unwrap() <= u64::from(look.width),
+            "{name}: {wide:?} pixels wide"
+        );
         keep(&format!("{name}.png"), &browser.picture(None));
         keep(&format!("{name}.html"), &std::fs::read(page).unwrap());
     }
@@ -251,17 +259,35 @@ fn the_charts_hold_what_the_samples_of_the_run_hold() {
         let Some(flow) = sample["tcp"]["flows"].get(0) else {
             continue;
         };
-        let step = steps.iter().find(|s| s["n"] == sample["number"]).expect("its timeline");
-        let received = flow["received"]["columns"]["bytes_received"].as_array().unwrap();
+        let step = steps
+            .iter()
+            .find(|s| s["n"] == sample["number"])
+            .expect("its timeline");
+        let received = flow["received"]["columns"]["bytes_received"]
+            .as_array()
+            .unwrap();
         let bytes = number(&received[received.len() - 1]) - number(&received[0]);
         let column = step["goodput"].as_array().unwrap();
         // Mbit/s over ms are kbit: 125 bytes.
         let drawn: f64 = column.iter().map(number).sum::<f64>() * number(&step["dt_ms"]) * 125.0;
-        assert!((drawn / bytes - 1.0).abs() < 0.01, "{drawn} of {bytes} bytes");
-        let probes = sample["probes"]["series"]["columns"]["rtt_ns"].as_array().unwrap();
+        assert!(
+            (drawn / bytes - 1.0).abs() < 0.01,
+            "{drawn} of {bytes} bytes"
+        );
+        let probes = sample["probes"]["series"]["columns"]["rtt_ns"]
+            .as_array()
+            .unwrap();
         let slowest = probes.iter().map(number).fold(0.0, f64::max) / 1e6;
-        let highest = step["probe_high"].as_array().unwrap().iter().map(number).fold(0.0, f64::max);
-        assert!((highest / slowest - 1.0).abs() < 0.01, "{highest} of {slowest} ms");
+        let highest = step["probe_high"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(number)
+            .fold(0.0, f64::max);
+        assert!(
+            (highest / slowest - 1.0).abs() < 0.01,
+            "{highest} of {slowest} ms"
+        );
         checked += 1;
     }
     assert!(checked >= 18, "{checked} loads");
@@ -281,8 +307,12 @@ fn the_heat_map_holds_the_medians_of_the_rows() {
     let mut medians: Vec<f64> = factors
         .iter()
         .map(|factors| {
-            let same = made.rows.iter().filter(|r| r["factors"].to_string() == *factors);
-            let mut goodputs: Vec<f64> = same.map(|r| r["goodput_mbps"].as_f64().unwrap()).collect();
+            let same = made
+                .rows
+                .iter()
+                .filter(|r| *factors == r["factors"].to_string());
+            let mut goodputs: Vec<f64> =
+                same.map(|r| r["goodput_mbps"].as_f64().unwrap()).collect();
             goodputs.sort_by(f64::total_cmp);
             goodputs[1]
         })
@@ -328,9 +358,8 @@ fn the_timeline_is_reached_and_zoomed_by_keys() {
     let spans = |browser: &mut Browser| -> [f64; 2] {
         serde_json::from_value(browser.value(span)).unwrap()
     };
-    let reached = |browser: &mut Browser| {
-        browser.value("document.activeElement.className") == Value::from("panels")
-    };
+    let reached =
+        |browser: &mut Browser| browser.value("document.activeElement.className") == "panels";
     for _ in 0..200 {
         if reached(&mut browser) {
             break;
@@ -371,7 +400,13 @@ fn names_of_others_cannot_become_markup() {
     let mut browser = Browser::start();
     browser.open(&made.page, DESK);
     let shown = browser.value("document.body.innerText");
-    assert!(shown.as_str().unwrap().contains("plan <script>alert(\"plan\")</script>"), "{shown}");
+    assert!(
+        shown
+            .as_str()
+            .unwrap()
+            .contains("plan <script>alert(\"plan\")</script>"),
+        "{shown}"
+    );
     let html = std::fs::read_to_string(&made.page).unwrap();
     // The page's own: two of data, one of the program.
     assert_eq!(html.matches("<script").count(), 3);
@@ -381,7 +416,10 @@ fn names_of_others_cannot_become_markup() {
 fn without_a_script_verdict_and_tables_are_there() {
     let made = made();
     let mut browser = Browser::start();
-    browser.call("Emulation.setScriptExecutionDisabled", serde_json::json!({"value": true}));
+    browser.call(
+        "Emulation.setScriptExecutionDisabled",
+        serde_json::json!({"value": true}),
+    );
     let url = format!("file://{}", made.page.canonicalize().unwrap().display());
     browser.call("Page.navigate", serde_json::json!({ "url": url }));
     let seen = "document.readyState === 'complete' && document.querySelector('h1') !== null";

@@ -55,7 +55,9 @@ impl Document {
             None => serde_json::Value::Null,
         };
         if first.get("factors").is_some() || first.get("rows").is_some() {
-            return Rows::parse(text).map(Self::Rows).map_err(DocumentError::Rows);
+            return Rows::parse(text)
+                .map(Self::Rows)
+                .map_err(DocumentError::Rows);
         }
         let run = Run::parse(text).map_err(|e| match e {
             RunError::Format(e) if first.get("samples").is_none() => DocumentError::Format(e),
@@ -91,7 +93,11 @@ pub fn text(documents: &Documents) -> String {
         parts.push(findings::text(found, false));
     }
     for rows in &documents.matrices {
-        parts.push(format!("{}\n{}", rows.name, terminal::table(&rows.rows, None)));
+        parts.push(format!(
+            "{}\n{}",
+            rows.name,
+            terminal::table(&rows.rows, None)
+        ));
     }
     parts.join("\n")
 }

@@ -122,13 +122,48 @@ fn run_sections(
         })
     };
     [
-        section("layers", "nav-layers", layers::title(run), layers::html(run, words)),
-        section("time", "nav-time", "time-title", timeline::html(run, words, charts)),
-        section("delay", "nav-delay", "delay-title", delay::html(run, words, charts)),
-        section("loss", "nav-loss", "loss-title", loss::of_run(run, words, charts)),
-        section("causes", "nav-causes", "causes-title", verdict::rest(findings, words)),
-        section("hosts", "nav-hosts", "hosts-title", Some(hosts::html(run, words))),
-        section("doubts", "nav-doubts", "doubts-title", layers::doubts(run, words)),
+        section(
+            "layers",
+            "nav-layers",
+            layers::title(run),
+            layers::html(run, words),
+        ),
+        section(
+            "time",
+            "nav-time",
+            "time-title",
+            timeline::html(run, words, charts),
+        ),
+        section(
+            "delay",
+            "nav-delay",
+            "delay-title",
+            delay::html(run, words, charts),
+        ),
+        section(
+            "loss",
+            "nav-loss",
+            "loss-title",
+            loss::of_run(run, words, charts),
+        ),
+        section(
+            "causes",
+            "nav-causes",
+            "causes-title",
+            verdict::rest(findings, words),
+        ),
+        section(
+            "hosts",
+            "nav-hosts",
+            "hosts-title",
+            Some(hosts::html(run, words)),
+        ),
+        section(
+            "doubts",
+            "nav-doubts",
+            "doubts-title",
+            layers::doubts(run, words),
+        ),
     ]
     .into_iter()
     .flatten()

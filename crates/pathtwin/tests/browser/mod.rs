@@ -41,9 +41,18 @@ impl Browser {
         // The program wants its pipe as descriptors 3 and 4. Without a sandbox of its own it also
         // runs as root and in containers; the pages are ours.
         let mut child = Command::new("sh")
-            .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null", "sh"])
+            .args([
+                "-c",
+                "exec \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null",
+                "sh",
+            ])
             .arg(chromium())
-            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"])
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--remote-debugging-pipe",
+            ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -168,7 +177,9 @@ impl Browser {
         let given = &event["params"];
         let bad = match event["method"].as_str() {
             Some("Runtime.exceptionThrown") => true,
-            Some("Runtime.consoleAPICalled") => given["type"] == "error" || given["type"] == "warning",
+            Some("Runtime.consoleAPICalled") => {
+                given["type"] == "error" || given["type"] == "warning"
+            }
             Some("Log.entryAdded") => given["entry"]["level"] == "error",
             _ => false,
         };
@@ -208,6 +219,5 @@ pub fn axe() -> String {
         PathBuf::from,
     );
     let file = cache.join("pathtwin/test/axe-core-4.14.1.min.js");
-    std::fs::read_to_string(&file)
-        .unwrap_or_else(|e| panic!("{}: {e}: {REMEDY}", file.display()))
+    std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}: {REMEDY}", file.display()))
 }

@@ -29,7 +29,9 @@ impl Group {
     /// A quantile by the nearest rank.
     fn quantile(&self, share: f64) -> Option<f64> {
         let rank = (share * self.sorted.len() as f64).ceil() as usize;
-        let place = rank.saturating_sub(1).min(self.sorted.len().checked_sub(1)?);
+        let place = rank
+            .saturating_sub(1)
+            .min(self.sorted.len().checked_sub(1)?);
         Some(self.sorted[place])
     }
 
@@ -104,9 +106,10 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
             sorted: sorted(idle),
         });
         for cc in &ccs {
-            let same = loads.iter().copied().filter(|s| {
-                s.key.layer == layer && s.key.cc == *cc && s.key.flows == fewest
-            });
+            let same = loads
+                .iter()
+                .copied()
+                .filter(|s| s.key.layer == layer && s.key.cc == *cc && s.key.flows == fewest);
             let name = cc.clone().unwrap_or_else(|| words.say("step-tcp"));
             groups.push(Group {
                 name: format!("{} · {name}", words.layer(layer)),
@@ -137,13 +140,21 @@ fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
 }
 
 fn chart(id: &str, groups: &[Group], words: &Words) -> Chart {
-    let least = groups.iter().filter_map(|g| g.quantile(0.0)).fold(f64::INFINITY, f64::min);
-    let most = groups.iter().filter_map(|g| g.quantile(1.0)).fold(0.0, f64::max);
+    let least = groups
+        .iter()
+        .filter_map(|g| g.quantile(0.0))
+        .fold(f64::INFINITY, f64::min);
+    let most = groups
+        .iter()
+        .filter_map(|g| g.quantile(1.0))
+        .fold(0.0, f64::max);
     let mut ccs: Vec<&str> = groups.iter().filter_map(|g| g.cc.as_deref()).collect();
     ccs.sort_unstable();
     ccs.dedup();
     let colour = |g: &Group| {
-        let place = g.cc.as_deref().and_then(|cc| ccs.iter().position(|c| *c == cc));
+        let place =
+            g.cc.as_deref()
+                .and_then(|cc| ccs.iter().position(|c| *c == cc));
         place.map_or(0, |at| at + 1)
     };
     Chart {
@@ -195,7 +206,9 @@ fn says(groups: &[Group], words: &Words) -> String {
 
 fn table(groups: &[Group], words: &Words) -> Markup {
     let cell = |g: &Group, share: f64, least: usize| {
-        let shown = (g.sorted.len() >= least).then(|| g.quantile(share)).flatten();
+        let shown = (g.sorted.len() >= least)
+            .then(|| g.quantile(share))
+            .flatten();
         shown.map(short).unwrap_or_default()
     };
     html! {
@@ -248,7 +261,11 @@ mod tests {
     fn a_curve_rises_and_ends_at_the_slowest() {
         let few = group(vec![10.0, 11.0, 30.0]);
         let curve = few.curve();
-        assert!(curve.windows(2).all(|w| w[0][0] <= w[1][0] && w[0][1] < w[1][1]));
+        assert!(
+            curve
+                .windows(2)
+                .all(|w| w[0][0] <= w[1][0] && w[0][1] < w[1][1])
+        );
         assert_eq!(curve.last(), Some(&[30.0, 100.0]));
     }
 }

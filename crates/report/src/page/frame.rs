@@ -71,7 +71,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
         charts: &page.charts.drawn,
         start: page.charts.start,
         words: SCRIPT_WORDS
-            .map(|id| (id, words.fill(id, &[("n", HOLE.into()), ("ms", HOLE.into())])))
+            .map(|id| {
+                (
+                    id,
+                    words.fill(id, &[("n", HOLE.into()), ("ms", HOLE.into())]),
+                )
+            })
             .to_vec(),
     };
     let policy = format!(

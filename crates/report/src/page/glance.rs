@@ -36,7 +36,11 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
 }
 
 fn name(way: &Way<'_>, load: &Load, words: &Words) -> String {
-    let step = format!("{} {}", words.say("step-tcp"), words.direction(way.direction));
+    let step = format!(
+        "{} {}",
+        words.say("step-tcp"),
+        words.direction(way.direction)
+    );
     format!("{step} · {}", load.cc)
 }
 

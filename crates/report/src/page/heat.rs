@@ -92,7 +92,11 @@ impl Axes {
     /// What sets the table of a row apart.
     fn other(&self, row: &Row) -> String {
         let along = [&self.across, &self.down];
-        let is_axis = |key: &String| along.iter().any(|a| a.as_ref().is_some_and(|(k, _)| k == key));
+        let is_axis = |key: &String| {
+            along
+                .iter()
+                .any(|a| a.as_ref().is_some_and(|(k, _)| k == key))
+        };
         let mut parts: Vec<String> = row
             .factors
             .keys()
@@ -147,7 +151,10 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
         .filter_map(|g| Some(g.spread(measure.value)?.n))
         .collect();
     // Said once where it is the same everywhere.
-    let n = counts.first().copied().filter(|n| counts.iter().all(|c| c == n));
+    let n = counts
+        .first()
+        .copied()
+        .filter(|n| counts.iter().all(|c| c == n));
     html! {
         @for other in &axes.others {
             @let name = words.say(measure.id);

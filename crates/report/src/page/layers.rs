@@ -37,9 +37,8 @@ fn both(run: &Run) -> bool {
 pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     let tables = tables(run);
     let families = several_families(run);
-    let (first, other): (Vec<_>, Vec<_>) = tables
-        .iter()
-        .partition(|t| FIRST.contains(&t.kind.name));
+    let (first, other): (Vec<_>, Vec<_>) =
+        tables.iter().partition(|t| FIRST.contains(&t.kind.name));
     (!tables.is_empty()).then(|| {
         html! {
             @if both(run) { (legend(words)) }
@@ -85,7 +84,12 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
         .rows
         .iter()
         .flat_map(|r| r.figures.iter().flatten())
-        .map(|f| f.spread.high.unwrap_or(f.spread.median).max(f.spread.median))
+        .map(|f| {
+            f.spread
+                .high
+                .unwrap_or(f.spread.median)
+                .max(f.spread.median)
+        })
         .fold(0.0, f64::max);
     let compared = table.layers.len() == 2;
     html! {

@@ -179,7 +179,11 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
     let mut losses: Vec<f64> = points.iter().filter(|p| !p.none).map(|p| p.loss).collect();
     losses.sort_by(f64::total_cmp);
     // One rate of loss, met by chance a little differently, makes no curve.
-    if losses.first().zip(losses.last()).is_none_or(|(a, b)| *b < 1.5 * *a) {
+    if losses
+        .first()
+        .zip(losses.last())
+        .is_none_or(|(a, b)| *b < 1.5 * *a)
+    {
         return None;
     }
     let mut kept: Vec<Curve> = Vec::new();
@@ -274,7 +278,10 @@ fn chart(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart {
             colour: cc,
             dash: 0,
             points: Some(shape),
-            xy: of.iter().map(|p| [round(p.loss * 100.0), round(p.goodput_bps / 1e6)]).collect(),
+            xy: of
+                .iter()
+                .map(|p| [round(p.loss * 100.0), round(p.goodput_bps / 1e6)])
+                .collect(),
             bars: of.iter().map(|p| bar(p)).collect(),
         });
     }
@@ -312,7 +319,11 @@ fn says(points: &[Point], words: &Words) -> String {
     let parts: Vec<String> = points
         .iter()
         .map(|p| {
-            let loss = if p.none { percent(0.0) } else { percent(p.loss) };
+            let loss = if p.none {
+                percent(0.0)
+            } else {
+                percent(p.loss)
+            };
             words.fill(
                 "loss-says",
                 &[

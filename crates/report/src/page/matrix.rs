@@ -133,7 +133,13 @@ fn all_effects<'a>(groups: &'a [Summary<'a>]) -> Vec<Effect<'a>> {
 
 impl Effect<'_> {
     fn says(&self, words: &Words) -> String {
-        let level = |g: &Summary<'_>| g.first().factors.get(self.key).map(factor).unwrap_or_default();
+        let level = |g: &Summary<'_>| {
+            g.first()
+                .factors
+                .get(self.key)
+                .map(factor)
+                .unwrap_or_default()
+        };
         let others = setting(self.better.first(), Some(self.key));
         let id = match others.is_empty() {
             true => "matrix-effect-alone",
@@ -157,7 +163,10 @@ fn only_difference<'a>(a: &'a Row, b: &Row) -> Option<&'a str> {
     if a.direction != b.direction || a.layer != b.layer || a.name != b.name {
         return None;
     }
-    let mut differ = a.factors.iter().filter(|(k, v)| b.factors.get(*k) != Some(v));
+    let mut differ = a
+        .factors
+        .iter()
+        .filter(|(k, v)| b.factors.get(*k) != Some(v));
     let first = differ.next()?;
     differ.next().is_none().then_some(first.0.as_str())
 }

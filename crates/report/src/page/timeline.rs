@@ -95,19 +95,28 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
 
 /// The step that is drawn at first: plain TCP on the tunnel, if there is one.
 fn first(run: &Run, samples: &[&Sample]) -> Option<u32> {
-    let tcp = samples.iter().filter(|s| {
-        s.key.step == StepKind::Tcp && !s.key.opposed && s.valid && stands_for(run, s)
-    });
+    let tcp = samples
+        .iter()
+        .filter(|s| s.key.step == StepKind::Tcp && !s.key.opposed && s.valid && stands_for(run, s));
     let plain = tcp.min_by_key(|s| {
         let cubic = s.key.cc.as_deref() != Some("cubic");
-        (std::cmp::Reverse(s.key.layer), s.key.flows, s.key.direction, cubic)
+        (
+            std::cmp::Reverse(s.key.layer),
+            s.key.flows,
+            s.key.direction,
+            cubic,
+        )
     });
     plain.or(samples.first()).map(|s| s.number)
 }
 
 fn has_series(sample: &Sample) -> bool {
     let tcp = sample.tcp.as_ref();
-    let flows = tcp.is_some_and(|t| t.flows.iter().any(|f| f.series.is_some() || f.received.is_some()));
+    let flows = tcp.is_some_and(|t| {
+        t.flows
+            .iter()
+            .any(|f| f.series.is_some() || f.received.is_some())
+    });
     flows || sample.probes.as_ref().is_some_and(|p| p.series.is_some())
 }
 
@@ -202,8 +211,8 @@ impl Grid {
         column
     }
 
-    /// How much a counter grew in each bucket; between two looks it grows evenly.
-    fn growth(self, points: &[(i64, u64)]) -> Column {
+    /// How much a counter grew in each bucket, by what it was at a time.
+    fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return vec![None; self.count];
         };
@@ -219,8 +228,19 @@ impl Grid {
     }
 }
 
-/// What a counter was at a time between looks.
-fn counter(points: &[(i64, u64)], at_us: i64) -> f64 {
+/// What a counter was at a time.
+type Counter = fn(&[(i64, u64)], i64) -> f64;
+
+/// Events are whole: they belong to the look that saw them.
+fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
+    let after = points.partition_point(|(t, _)| *t <= at_us);
+    points
+        .get(after.saturating_sub(1))
+        .map_or(0.0, |point| point.1 as f64)
+}
+
+/// Bytes flow: between two looks their counter grows evenly.
+fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
     let after = points.partition_point(|(t, _)| *t <= at_us);
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
         (None, Some(first)) => first.1 as f64,
@@ -248,7 +268,7 @@ fn timeline(sample: &Sample, middle: bool, words: &Words, families: bool) -> Tim
     let grid = grid(flows, &probes, buckets);
     let goodput = sum(flows.iter().filter_map(|f| {
         let received = f.received.as_ref()?.points("bytes_received");
-        Some(grid.growth(&received))
+        Some(grid.growth(&received, even))
     }));
     let resent = sum(flows.iter().filter_map(|f| {
         let sent = f.series.as_ref()?;
@@ -388,12 +408,16 @@ mod tests {
 
     #[test]
     fn what_grew_in_all_buckets_is_what_the_counter_grew() {
-        let points: Vec<(i64, u64)> = (0..=250).map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64)).collect();
+        let points: Vec<(i64, u64)> = (0..=250)
+            .map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64))
+            .collect();
         for most in [24, 30, 250] {
             let grid = Grid::over(points[0].0, points[250].0, most);
             assert!(grid.count <= most + 1);
-            let all: f64 = grid.growth(&points).into_iter().flatten().sum();
-            assert!((all - 7.0 * 250.0 * 250.0).abs() < 1e-6, "{all}");
+            for counter in [even, stepped] {
+                let all: f64 = grid.growth(&points, counter).into_iter().flatten().sum();
+                assert!((all - 7.0 * 250.0 * 250.0).abs() < 1e-6, "{all}");
+            }
         }
     }
 

@@ -38,10 +38,7 @@ fn main(findings: &Findings) -> Vec<&Finding> {
 pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let (class, word, sign) = tone(findings);
     let first = main(findings).first().copied();
-    let headline = first.map_or_else(
-        || words.say("verdict-open"),
-        |f| capital(&words.cause(f)),
-    );
+    let headline = first.map_or_else(|| words.say("verdict-open"), |f| capital(&words.cause(f)));
     let place = first.and_then(|f| words.place(f.place));
     let judged = findings.layer.map(|l| words.layer(l));
     html! {

@@ -74,7 +74,12 @@ impl Words {
         self.find(id, None, values).unwrap_or_else(|| id.to_owned())
     }
 
-    fn find(&self, id: &str, attribute: Option<&str>, values: &[(&str, Fill<'_>)]) -> Option<String> {
+    fn find(
+        &self,
+        id: &str,
+        attribute: Option<&str>,
+        values: &[(&str, Fill<'_>)],
+    ) -> Option<String> {
         let message = self.bundle.get_message(id)?;
         let pattern = match attribute {
             None => message.value()?,

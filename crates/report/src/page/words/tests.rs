@@ -8,7 +8,10 @@ use super::*;
 fn keys(catalogue: &str) -> BTreeSet<&str> {
     let named = catalogue.lines().filter_map(|line| line.split_once(" ="));
     let starts = |key: &str| key.starts_with(|c: char| c.is_ascii_lowercase());
-    named.map(|(key, _)| key).filter(|key| starts(key)).collect()
+    named
+        .map(|(key, _)| key)
+        .filter(|key| starts(key))
+        .collect()
 }
 
 /// The values that a catalogue's text of a key takes.
@@ -24,7 +27,11 @@ fn values(catalogue: &str, key: &str) -> BTreeSet<String> {
     let text = text.join(" ");
     let after = text.split('$').skip(1);
     after
-        .map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default())
+        .map(|rest| {
+            rest.split(|c: char| !c.is_ascii_alphanumeric())
+                .next()
+                .unwrap_or_default()
+        })
         .map(str::to_owned)
         .collect()
 }
@@ -62,7 +69,10 @@ fn both_languages_have_the_same_texts_with_the_same_values() {
 fn no_text_is_unused_and_none_is_missing() {
     let sources = sources();
     let quoted: BTreeSet<&str> = sources.split('"').collect();
-    let figures: Vec<String> = FIGURES.iter().map(|k| format!("figure-{}", k.name)).collect();
+    let figures: Vec<String> = FIGURES
+        .iter()
+        .map(|k| format!("figure-{}", k.name))
+        .collect();
     for key in keys(ENGLISH) {
         let used = quoted.contains(key)
             || figures.iter().any(|f| f == key)

@@ -1,0 +1,160 @@
+//! The page of a run as large as the default plan makes one.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use model::{
+    cell::{Direction, IpVersion},
+    facts::HostFacts,
+    plan::{PLAN_SCHEMA, Plan},
+    row::Layer,
+    run::{
+        End, FlowResult, Key, LayerAddress, Probes, RUN_SCHEMA, Run, Sample, Series, StepKind, Tcp,
+    },
+};
+use report::{
+    documents::{Document, Documents},
+    page::{self, Lang},
+};
+use stats::Random;
+
+/// A load of 8 s, looked at each 10 ms, with probes as often: nothing in it repeats itself.
+fn sample(number: u32, key: Key, random: &mut Random) -> Sample {
+    let looks = 800;
+    let mut noise = |most: u64| random.next_u64() % most;
+    let at_us: Vec<i64> = (0..looks).map(|i| i * 10_000 + noise(500) as i64).collect();
+    let mut series = |columns: &[(&str, u64)]| {
+        let mut series = Series {
+            at_us: at_us.clone(),
+            ..Series::default()
+        };
+        for (name, most) in columns {
+            series.push(name, at_us.iter().map(|_| Some(noise(*most))).collect());
+        }
+        series
+    };
+    let sent = series(&[
+        ("snd_cwnd", 9000),
+        ("rtt_us", 400_000),
+        ("total_retrans", 100),
+    ]);
+    let probed = series(&[("rtt_ns", 400_000_000)]);
+    let received = series(&[("bytes_received", 1_000_000)]);
+    let flow = FlowResult {
+        min_rtt_us: Some(20_000.0),
+        series: Some(sent),
+        received: Some(received),
+        ..FlowResult::default()
+    };
+    let flows = key.flows.unwrap_or(1);
+    let mut sample = Sample::new(key, u64::from(number) * 10_000_000);
+    sample.number = number;
+    sample.tcp = Some(Tcp {
+        window_us: [2_000_000, 8_000_000],
+        goodput_bps: 50e6,
+        flows: vec![flow; flows as usize],
+        ..Tcp::default()
+    });
+    sample.probes = Some(Probes {
+        sent: 800,
+        n: 800,
+        series: Some(probed),
+        ..Probes::default()
+    });
+    sample
+}
+
+/// The loads of the default plan on both layers, repeated ten times, its most.
+fn run() -> Run {
+    let mut random = Random::new(7);
+    let mut samples = Vec::new();
+    for _ in 0..10 {
+        for layer in [Layer::Underlay, Layer::Tunnel] {
+            for direction in [Direction::Down, Direction::Up] {
+                for cc in ["cubic", "bbr"] {
+                    for (flows, opposed) in [(1, false), (8, false), (1, true)] {
+                        let key = Key {
+                            step: StepKind::Tcp,
+                            layer,
+                            family: IpVersion::V4,
+                            direction: Some(direction),
+                            opposed,
+                            flows: Some(flows),
+                            cc: Some(cc.to_owned()),
+                            rate_bps: None,
+                            bytes: None,
+                        };
+                        samples.push(sample(samples.len() as u32, key, &mut random));
+                    }
+                }
+            }
+        }
+    }
+    let end = || End {
+        program: "0.1.0".to_owned(),
+        facts: HostFacts::default(),
+        facts_after: None,
+    };
+    let address = |layer| LayerAddress {
+        layer,
+        family: IpVersion::V4,
+        near: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        far: IpAddr::V4(Ipv4Addr::LOCALHOST),
+    };
+    Run {
+        schema: RUN_SCHEMA,
+        id: "0123456789abcdef".to_owned(),
+        program: "0.1.0".to_owned(),
+        started_us: 1_795_255_200_000_000,
+        took_s: 2000.0,
+        lab: false,
+        plan: Plan {
+            schema: PLAN_SCHEMA,
+            name: "default".to_owned(),
+            seed: None,
+            layers: Vec::new(),
+            families: Vec::new(),
+            probe_ms: Some(10.0),
+            repeats: model::plan::Repeats::default(),
+            budget: model::plan::Budget::default(),
+            steps: Vec::new(),
+        },
+        near: end(),
+        far: end(),
+        layers: vec![address(Layer::Underlay), address(Layer::Tunnel)],
+        samples,
+        figures: Vec::new(),
+        ratios: Vec::new(),
+        cut_short: Some("</script><script>alert(1)</script>".to_owned()),
+        notes: vec!["<img src=x onerror=alert(1)>".to_owned()],
+    }
+}
+
+#[test]
+fn the_page_of_a_default_run_is_below_500_kb_whatever_was_measured() {
+    let mut documents = Documents::default();
+    documents.add(Document::Run(Box::new(run()))).unwrap();
+    for lang in [Lang::English, Lang::SimplifiedChinese] {
+        let html = page::html(&documents, lang, "0.1.0");
+        assert!(html.len() < 500_000, "{} bytes", html.len());
+        assert!(html.contains("id=\"timelines\""));
+        // Three elements of the page's own, and none of the document's.
+        assert_eq!(html.matches("<script").count(), 3);
+        assert_eq!(html.matches("<img").count(), 0);
+    }
+}
+
+#[test]
+fn an_empty_run_has_a_page() {
+    let empty = Run {
+        samples: Vec::new(),
+        layers: Vec::new(),
+        ..run()
+    };
+    let mut documents = Documents::default();
+    documents.add(Document::Run(Box::new(empty))).unwrap();
+    let html = page::html(&documents, Lang::English, "0.1.0");
+    assert!(html.contains("<h1>"));
+    assert!(!html.contains("id=\"timelines\""));
+}
