@@ -133,8 +133,8 @@ fn value(figure: &Figure, words: &Words) -> Markup {
     html! {
         data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }
         span.interval {
-            @if let Some((low, high)) = spread.low.zip(spread.high) { (print(low)) "–" (print(high)) ", " }
-            (n)
+            @if let Some((low, high)) = spread.low.zip(spread.high) { span { (print(low)) "–" (print(high)) } }
+            span { (n) }
         }
         @if let Some(drift) = figure.drift {
             @let sign = if drift > 0.0 { "+" } else { "" };

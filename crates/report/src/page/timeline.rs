@@ -272,7 +272,8 @@ fn timeline(sample: &Sample, middle: bool, words: &Words, families: bool) -> Tim
     }));
     let resent = sum(flows.iter().filter_map(|f| {
         let sent = f.series.as_ref()?;
-        Some(grid.growth(&first_of(sent, &["total_retrans", "lost_packets"])?))
+        let resent = first_of(sent, &["total_retrans", "lost_packets"])?;
+        Some(grid.growth(&resent, stepped))
     }));
     let cwnd_kb = flows
         .iter()
