@@ -8,7 +8,7 @@ mod browser;
 mod common;
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -303,16 +303,14 @@ fn the_heat_map_holds_the_medians_of_the_rows() {
     );
     let mut shown: Vec<f64> = serde_json::from_value(shown).unwrap();
     shown.sort_by(f64::total_cmp);
-    let factors: BTreeSet<String> = made.rows.iter().map(|r| r["factors"].to_string()).collect();
-    let mut medians: Vec<f64> = factors
-        .iter()
-        .map(|factors| {
-            let same = made
-                .rows
-                .iter()
-                .filter(|r| *factors == r["factors"].to_string());
-            let mut goodputs: Vec<f64> =
-                same.map(|r| r["goodput_mbps"].as_f64().unwrap()).collect();
+    let mut settings: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in &made.rows {
+        let goodputs = settings.entry(row["factors"].to_string()).or_default();
+        goodputs.push(row["goodput_mbps"].as_f64().unwrap());
+    }
+    let mut medians: Vec<f64> = settings
+        .into_values()
+        .map(|mut goodputs| {
             goodputs.sort_by(f64::total_cmp);
             goodputs[1]
         })
