@@ -125,6 +125,10 @@ impl Drive {
             }
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
+            // A connection that is over must say so now: on a short path the library forgets it within milliseconds.
+            if self.ended {
+                break;
+            }
             self.look(now, false);
             shared.bytes.store(self.moved(), Ordering::Relaxed);
             self.wait(now, wake);
