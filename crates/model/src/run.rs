@@ -5,6 +5,7 @@
 
 mod figure;
 mod flat;
+mod results;
 mod sample;
 mod series;
 mod value;
@@ -13,9 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use figure::{Better, FIGURES, Figure, Kind, Ratio, Spread};
 pub use flat::SampleRow;
-pub use sample::{
-    FlowResult, Invalid, Key, Pmtu, Probes, Sample, Short, SizeStep, StepKind, SweepStep, Tcp, Udp,
-};
+pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
+pub use sample::{Invalid, Key, Sample, StepKind};
 pub use series::{Column, Series};
 
 use crate::{cell::IpVersion, facts::HostFacts, plan::Plan, row::Layer};
