@@ -18,7 +18,7 @@ use common::{pathtwin, text};
 use serde_json::Value;
 
 const PATH: &str = r#"
-name = "a <script>alert('&')</script> path"
+name = "path"
 seed = 5
 
 [path]

@@ -18,6 +18,7 @@ severity-medium = medium
 severity-high = high
 unknown = unknown
 invalid = does not count
+comma = ,{" "}
 
 step-idle = Idle
 step-udp-sweep = UDP at rising rates
@@ -89,7 +90,7 @@ ruled-out = What was ruled out ({ $n })
 
 layers-title = Baseline against tunnel
 figures-title = Figures
-figures-note = Median of the repeats; below it the 95 % interval, where there are enough of them, and their number. Ratios are tunnel over path.
+figures-note = Median of the repeats; below it the 95 % interval, where there are enough of them, and their number. Ratios are tunnel over path, taken block by block where both were measured side by side, so they can differ from the ratio of the medians.
 figures-all = All other figures
 ratio = Ratio
 drawn = Drawn to one scale

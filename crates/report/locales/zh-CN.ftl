@@ -18,6 +18,7 @@ severity-medium = 中等
 severity-high = 严重
 unknown = 未知
 invalid = 不计入
+comma = ，
 
 step-idle = 空闲
 step-udp-sweep = UDP 逐级加速
@@ -86,7 +87,7 @@ ruled-out = 已排除的（{ $n } 项）
 
 layers-title = 底层路径与隧道对比
 figures-title = 各项数值
-figures-note = 数值为多次重复的中位数；下方是 95 % 置信区间（重复次数足够时）和重复次数。比值为隧道除以底层路径。
+figures-note = 数值为多次重复的中位数；下方是 95 % 置信区间（重复次数足够时）和重复次数。比值为隧道除以底层路径；两者并排测量时按每一轮分别计算，因此可能不同于中位数之比。
 figures-all = 其他各项数值
 ratio = 比值
 drawn = 按同一尺度绘制

@@ -188,12 +188,11 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
 }
 
 /// Which factor goes down and which across.
-fn corner(axes: &Axes) -> String {
+fn corner(axes: &Axes) -> Markup {
     let name = |axis: &Option<(String, Vec<String>)>| axis.as_ref().map(|(key, _)| last(key));
-    match (name(&axes.down), name(&axes.across)) {
-        (Some(down), Some(across)) => format!("{down} ↓  {across} →"),
-        (None, Some(across)) => format!("{across} →"),
-        _ => String::new(),
+    html! {
+        @if let Some(down) = name(&axes.down) { span { (down) " ↓" } }
+        @if let Some(across) = name(&axes.across) { span { (across) " →" } }
     }
 }
 

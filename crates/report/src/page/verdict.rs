@@ -77,7 +77,7 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
                 ol start="2" {
                     @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
                         (capital(&words.cause(f))) }
-                        @if let Some(place) = words.place(f.place) { ", " (place) }
+                        @if let Some(place) = words.place(f.place) { (words.say("comma")) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
                     } }
                 }
@@ -209,7 +209,7 @@ fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
                         tr.decides[e.decides] {
                             th scope="row" {
                                 span lang=[lang] { (e.name) }
-                                @if let Some(end) = e.end { ", " (words.side(end)) }
+                                @if let Some(end) = e.end { (words.say("comma")) (words.side(end)) }
                                 @if e.decides { span.mark { (words.say("evidence-decides")) } }
                             }
                             td.number { (e.value) }

@@ -161,7 +161,7 @@ impl Words {
         match (way, end) {
             (None, None) => None,
             (Some(one), None) | (None, Some(one)) => Some(one),
-            (Some(way), Some(end)) => Some(format!("{way}, {end}")),
+            (Some(way), Some(end)) => Some(format!("{way}{}{end}", self.say("comma"))),
         }
     }
 
