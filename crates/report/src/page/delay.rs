@@ -212,7 +212,7 @@ fn table(groups: &[Group], words: &Words) -> Markup {
         shown.map(short).unwrap_or_default()
     };
     html! {
-        div.wide tabindex="0" role="region" aria-label=(words.say("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.say("values")) {
             table.figures {
                 thead { tr {
                     th scope="col" { (words.say("axis-round-trip")) }

@@ -158,7 +158,7 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
     html! {
         @for other in &axes.others {
             @let name = words.say(measure.id);
-            div.wide tabindex="0" role="region" aria-label={ (name) " " (other) } {
+            div.wide tabindex="0" role="group" aria-label={ (name) " " (other) } {
                 table.heat {
                     caption { (capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
                         @if !other.is_empty() { span.place { (other) } }

@@ -100,7 +100,7 @@ fn pairs(near: &[Line], far: &[Line]) -> Vec<Pair> {
 
 fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
     html! {
-        div.wide tabindex="0" role="region" aria-label=(words.say(label)) {
+        div.wide tabindex="0" role="group" aria-label=(words.say(label)) {
             table.hosts {
                 thead { tr {
                     th scope="col" { (words.say("hosts-what")) }
@@ -150,7 +150,7 @@ fn way(side: Side, lines: &[Line], words: &Words) -> Markup {
                 summary { (words.fill("hosts-way", &[("host", words.side(side).into())])) }
                 div.way { @for line in after {
                     @match line {
-                        Line::Head(text) => h4 lang="en" { (text) },
+                        Line::Head(text) => h3 lang="en" { (text) },
                         Line::Value(name, value) => p { span.name { (name.trim()) } " " span { (value) } },
                         Line::Note(text) => p lang="en" { (text) },
                     }

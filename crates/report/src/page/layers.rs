@@ -93,7 +93,7 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
         .fold(0.0, f64::max);
     let compared = table.layers.len() == 2;
     html! {
-        div.wide tabindex="0" role="region" aria-label=(name) {
+        div.wide tabindex="0" role="group" aria-label=(name) {
             table.figures data-kind=(table.kind.name) {
                 caption { (capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
                 thead { tr {

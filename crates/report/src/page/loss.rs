@@ -339,7 +339,7 @@ fn says(points: &[Point], words: &Words) -> String {
 
 fn table(points: &[Point], words: &Words) -> Markup {
     html! {
-        div.wide tabindex="0" role="region" aria-label=(words.say("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.say("values")) {
             table.figures {
                 thead { tr {
                     th scope="col" { (words.say("what")) }

@@ -62,7 +62,7 @@ pub(super) fn html(
         @if invalid > 0 { p.warning { (words.fill("matrix-invalid", &[("n", invalid.into())])) } }
         details.more {
             summary { (words.say("matrix-all")) }
-            div.wide tabindex="0" role="region" aria-label=(words.say("matrix-all")) {
+            div.wide tabindex="0" role="group" aria-label=(words.say("matrix-all")) {
                 pre { (terminal::table(&rows.rows, None)) }
             }
         }

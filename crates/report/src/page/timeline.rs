@@ -140,7 +140,7 @@ fn stands_for(run: &Run, sample: &Sample) -> bool {
 fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     let ms = |us: Option<f64>| us.map(|us| short(us / 1e3)).unwrap_or_default();
     html! {
-        div.wide tabindex="0" role="region" aria-label=(words.say("time-table")) {
+        div.wide tabindex="0" role="group" aria-label=(words.say("time-table")) {
             table.figures {
                 thead { tr {
                     th.number scope="col" { "#" }

@@ -196,7 +196,7 @@ fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
     let arithmetic = exhibits.iter().any(|e| e.arithmetic.is_some());
     let lang = other(words);
     html! {
-        div.wide tabindex="0" role="region" aria-label=(words.say("evidence")) {
+        div.wide tabindex="0" role="group" aria-label=(words.say("evidence")) {
             table.evidence {
                 thead { tr {
                     th scope="col" { (words.say("evidence")) }
