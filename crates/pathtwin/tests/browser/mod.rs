@@ -119,7 +119,14 @@ impl Browser {
         for kind in ["keyDown", "keyUp"] {
             let modifiers = if shift { 8 } else { 0 };
             let text = if key.chars().count() == 1 { key } else { "" };
-            let event = json!({"type": kind, "key": key, "text": text, "modifiers": modifiers});
+            // Focus moves by the number that Windows has for the key, not by its name.
+            let number = match key {
+                "Tab" => 9,
+                "ArrowRight" => 39,
+                _ => 0,
+            };
+            let event = json!({"type": kind, "key": key, "code": key, "text": text,
+                "modifiers": modifiers, "windowsVirtualKeyCode": number});
             self.call("Input.dispatchKeyEvent", event);
         }
     }
