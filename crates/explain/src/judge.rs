@@ -11,12 +11,17 @@ use crate::{
     calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
-    verdict::{Holds, Verdict, unknown},
+    verdict::{Holds, Strength, Verdict, unknown},
     view::View,
 };
 
 /// What a Run says of its path.
 pub fn judge(run: &Run) -> Findings {
+    weigh(run).0
+}
+
+/// What a Run says of its path, and beside it the strength of each finding before calibration.
+pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
     let mut findings = Findings {
         schema: FINDINGS_SCHEMA,
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -29,7 +34,7 @@ pub fn judge(run: &Run) -> Findings {
         cannot_tell: Vec::new(),
     };
     let Some(view) = View::new(run) else {
-        return findings;
+        return (findings, Vec::new());
     };
     findings.layer = Some(view.layer);
     findings.family = Some(view.family);
@@ -48,9 +53,10 @@ pub fn judge(run: &Run) -> Findings {
             }),
         }
     }
-    findings.findings = in_order(held);
+    let strengths;
+    (findings.findings, strengths) = in_order(held).into_iter().unzip();
     findings.summary = crate::summary::of(&findings, &view);
-    findings
+    (findings, strengths)
 }
 
 /// What one cause answers for one place.
@@ -157,14 +163,17 @@ fn severity(cause: &Cause, holds: &Holds) -> Severity {
 
 /// The gravest first; among equals the order of the registry, where what can fake another comes
 /// first. What holds for both directions with the same words is said once for each.
-fn in_order(held: Vec<(&'static Cause, Place, Holds)>) -> Vec<Finding> {
+fn in_order(held: Vec<(&'static Cause, Place, Holds)>) -> Vec<(Finding, Strength)> {
     let codes: Vec<(&str, Place)> = held.iter().map(|(c, p, _)| (c.code, *p)).collect();
-    let mut findings: Vec<Finding> = held
+    let mut findings: Vec<(Finding, Strength)> = held
         .into_iter()
-        .map(|(cause, place, holds)| finding(cause, place, holds, &codes))
+        .map(|(cause, place, holds)| {
+            let strength = holds.strength;
+            (finding(cause, place, holds, &codes), strength)
+        })
         .collect();
     // "Healthy" leads where nothing else is more than worth knowing.
-    findings.sort_by_key(|f| (std::cmp::Reverse(f.severity), f.code != causes::HEALTHY));
+    findings.sort_by_key(|(f, _)| (std::cmp::Reverse(f.severity), f.code != causes::HEALTHY));
     findings
 }
 
@@ -186,7 +195,7 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
         code: cause.code.to_owned(),
         title: cause.title.to_owned(),
         severity: severity(cause, &holds),
-        confidence: calibration::confidence(holds.strength),
+        confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },
         says: holds.says,
         evidence: holds.evidence,

@@ -1,6 +1,7 @@
 //! What a rule answers.
 
 use model::findings::{Exhibit, Severity, Side, Value};
+use serde::{Deserialize, Serialize};
 
 /// The answer of one rule for one place.
 #[derive(Clone, Debug)]
@@ -23,7 +24,8 @@ pub enum Verdict {
 
 /// How strong a finding is before calibration. What each is worth as a probability was counted on
 /// the corpus: [`crate::calibration`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Strength {
     /// One sign, and nothing against it.
     Weak,

@@ -69,16 +69,18 @@ enum Form {
     Text,
     /// The Findings as one document
     Json,
-    /// One finding a line
+    /// One finding a line; of a corpus one scenario a line
     Jsonl,
 }
 
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
     if let Some(dir) = &arguments.corpus.corpus {
-        let score = ::explain::corpus::score(&corpus::judged(dir, &arguments.corpus)?);
+        let judged = corpus::judged(dir, &arguments.corpus)?;
+        let score = ::explain::corpus::score(&judged);
         match arguments.output {
             Form::Text => output::print(::explain::corpus::markdown(&score).as_bytes())?,
-            Form::Json | Form::Jsonl => output::json(&score)?,
+            Form::Json => output::json(&score)?,
+            Form::Jsonl => output::json_lines(&judged)?,
         }
         return Ok(ExitCode::SUCCESS);
     }

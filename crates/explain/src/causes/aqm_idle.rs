@@ -1,10 +1,11 @@
 //! Queue management on a device where no queue is.
 
-use model::findings::{RemedyClass, Severity, Value};
+use model::findings::{RemedyClass, Severity};
 
+use super::own_queue;
 use crate::{
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::Verdict,
     view::Way,
 };
 
@@ -39,24 +40,10 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let sender = way.sender();
-    let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
-        return unknown(
-            "the queue of the sender's device is not known",
-            "facts of the sending host",
-        );
-    };
-    if !MANAGED.contains(&queue.kind.as_str()) {
-        return not(format!("the sender's device has {}", queue.kind));
-    }
-    let evidence = vec![
-        figure("queue of the device", Value::Text(queue.kind.clone()))
-            .on(sender.side)
-            .deciding(),
-    ];
-    let says = format!(
-        "the {}'s device has {}, but the delay is made behind it",
-        sender.side, queue.kind
-    );
-    holds(Strength::Fair, says, evidence)
+    own_queue::is_of(way, &MANAGED, None, |sender, queue| {
+        format!(
+            "the {}'s device has {}, but the delay is made behind it",
+            sender.side, queue.kind
+        )
+    })
 }

@@ -2,10 +2,7 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{
-    bufferbloat_remote::{ACT_US, WARN_US},
-    bytes, time,
-};
+use super::{bloat, bytes, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
@@ -39,21 +36,13 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(idle)) = (way.plain(), way.view.idle()) else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    let bloat = match bloat::of(way) {
+        Ok(bloat) => bloat,
+        Err(verdict) => return verdict,
     };
-    let Some(added) = way.inflation_us(&load) else {
-        return unknown(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
-    };
-    if added <= WARN_US {
-        return not(format!(
-            "the round trip rises by {} under TCP, at most {} is fine",
-            time(added.max(0.0)),
-            time(WARN_US)
-        ));
-    }
+    let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
     let sender = way.sender();
-    let Some(waiting) = sender.backlog_bytes(&way.samples_of(&load)) else {
+    let Some(waiting) = sender.backlog_bytes(&way.samples_of(load)) else {
         return unknown(
             "how much waits in the sender's own device is not known",
             "the same plan with pathtwin on Linux at the sending end",
@@ -92,13 +81,9 @@ fn test(way: &Way) -> Verdict {
         sender.side
     );
     let verdict = holds(
-        Strength::of(&[own_us > 0.7 * added, added > ACT_US]),
+        Strength::of(&[own_us > 0.7 * added, bloat.acts()]),
         says,
         evidence,
     );
-    if added > ACT_US {
-        verdict
-    } else {
-        verdict.at(Severity::Low)
-    }
+    bloat.graded(verdict)
 }

@@ -2,18 +2,13 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{rate, time};
+use super::{bloat, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, figure, holds},
     view::Way,
 };
-
-/// Added delay under load that is worth a word, µs: the border between A and B of the usual grades.
-pub(super) const WARN_US: f64 = 30_000.0;
-/// Added delay under load to act on, µs.
-pub(super) const ACT_US: f64 = 60_000.0;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "bufferbloat-remote",
@@ -46,19 +41,11 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(idle)) = (way.plain(), way.view.idle()) else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    let bloat = match bloat::of(way) {
+        Ok(bloat) => bloat,
+        Err(verdict) => return verdict,
     };
-    let Some(added) = way.inflation_us(&load) else {
-        return unknown(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
-    };
-    if added <= WARN_US {
-        return not(format!(
-            "the round trip rises by {} under TCP, at most {} is fine",
-            time(added.max(0.0)),
-            time(WARN_US)
-        ));
-    }
+    let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
     let loaded = idle.p50_us + added;
     let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
     let mut evidence = vec![
@@ -71,7 +58,7 @@ fn test(way: &Way) -> Verdict {
         figure("bytes waiting", Value::Bytes(buffer)).by("delay * rate"),
         figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
-    let full = way.filled(&load).is_some_and(|f| f > 0.7);
+    let full = way.filled(load).is_some_and(|f| f > 0.7);
     let above = way.sweep().and_then(|s| s.above?.rtt_us);
     if let Some(rtt) = above {
         evidence.push(figure("round trip under too much UDP", Value::Us(rtt)));
@@ -89,10 +76,10 @@ fn test(way: &Way) -> Verdict {
         rate(load.goodput_bps),
         super::bytes(buffer)
     );
-    let verdict = holds(Strength::of(&[full, deep, added > ACT_US]), says, evidence);
-    if added > ACT_US {
-        verdict
-    } else {
-        verdict.at(Severity::Low)
-    }
+    let verdict = holds(
+        Strength::of(&[full, deep, bloat.acts()]),
+        says,
+        evidence,
+    );
+    bloat.graded(verdict)
 }

@@ -2,7 +2,7 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, bufferbloat_remote::WARN_US, percent, rate, time};
+use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},

@@ -2,6 +2,7 @@
 
 mod application;
 mod aqm_idle;
+mod bloat;
 mod bufferbloat_local;
 mod bufferbloat_remote;
 mod cc_on_wrong_host;
@@ -14,6 +15,7 @@ mod far_end_limit;
 mod fq_flow_limit;
 mod fragmentation;
 mod healthy;
+mod held_back;
 mod host_queue_drops;
 mod host_settings;
 mod jitter;
@@ -21,6 +23,7 @@ mod leftover_shaper;
 mod mtu_black_hole;
 mod offload_fault;
 mod per_flow_cap;
+mod own_queue;
 mod policer;
 mod random_loss;
 mod receive_window;

@@ -2,16 +2,13 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, bytes, percent, rate, time};
+use super::{bytes, held_back, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, figure, holds},
     view::Way,
 };
-
-/// Share of the busy time above which a window limits (NDT's classifier has the same).
-pub(super) const LIMITED: f64 = 0.15;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "receive-window",
@@ -45,48 +42,22 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let Some(load) = way.plain() else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    let mut held = match held_back::by(way, "receive window", |l| l.rwnd_limited) {
+        Ok(held) => held,
+        Err(verdict) => return verdict,
     };
-    let Some(share) = load.rwnd_limited else {
-        return unknown(
-            "the sender's kernel does not say how long the window held it back",
-            "a sender with Linux 4.10 or newer",
-        );
-    };
-    if share <= LIMITED {
-        return not(format!(
-            "the receive window held the sender back for {} of its busy time, at most {} is usual",
-            percent(share),
-            percent(LIMITED)
-        ));
-    }
-    let filled = way.filled(&load);
-    if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return not(format!(
-            "it held the sender back for {} of the time, but TCP fills {} of the path all the same",
-            percent(share),
-            percent(filled)
-        ));
-    }
-    let mut evidence = vec![
-        figure("time held back by the receive window", Value::Share(share))
-            .against("above 15 % of the busy time")
-            .of(&load.samples)
-            .deciding(),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
-    ];
+    let load = held.load.clone();
     let mut fits = false;
     let mut says = format!(
         "the receiver's window held the sender back for {} of its busy time at {}",
-        percent(share),
+        percent(held.share),
         rate(load.goodput_bps)
     );
     if let (Some(window), Some(rtt)) = (load.snd_wnd_p50, load.rtt_us()) {
         let limit = models::window_bytes_bps(window, rtt / 1e6);
         let ratio = load.goodput_bps / limit;
         fits = (0.5..=1.5).contains(&ratio);
-        evidence.push(
+        held.evidence.push(
             figure("window over round trip", Value::Bps(limit))
                 .against("close to the goodput")
                 .by(format!("W / RTT = {} * 8 / {}", bytes(window), time(rtt)))
@@ -101,26 +72,19 @@ fn test(way: &Way) -> Verdict {
                 rate(load.goodput_bps)
             );
         }
-        if let Some(sweep) = way.sweep() {
-            let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
-            evidence.push(
-                figure("window the path needs", Value::Bytes(needed))
-                    .by("rate * RTT")
-                    .of(&sweep.samples),
-            );
-        }
+        held.needs(way, "window the path needs");
     }
-    let clean = load.lost().is_some_and(|p| p < 1e-3);
     if let Some(again) = load.retransmitted() {
-        evidence.push(
+        held.evidence.push(
             figure("sent again", Value::Share(again))
                 .against("close to nothing")
                 .of(&load.samples),
         );
     }
-    if let Some(filled) = filled {
-        evidence.push(figure("share of the path used", Value::Share(filled)).against("below 85 %"));
+    if let Some(filled) = held.filled {
+        held.evidence
+            .push(figure("share of the path used", Value::Share(filled)).against("below 85 %"));
     }
-    let clear = share > 0.5 && filled.is_some();
-    holds(Strength::of(&[clear, fits, clean]), says, evidence)
+    let [clear, clean] = held.signs();
+    holds(Strength::of(&[clear, fits, clean]), says, held.evidence)
 }

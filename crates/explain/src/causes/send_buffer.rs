@@ -2,11 +2,11 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, percent, rate, receive_window::LIMITED, time};
+use super::{held_back, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, figure, holds},
     view::Way,
 };
 
@@ -38,41 +38,15 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let Some(load) = way.plain() else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    let mut held = match held_back::by(way, "send buffer", |l| l.sndbuf_limited) {
+        Ok(held) => held,
+        Err(verdict) => return verdict,
     };
-    let Some(share) = load.sndbuf_limited else {
-        return unknown(
-            "the sender's kernel does not say how long the buffer held it back",
-            "a sender with Linux 4.10 or newer",
-        );
-    };
-    if share <= LIMITED {
-        return not(format!(
-            "the send buffer held the sender back for {} of its busy time, at most {} is usual",
-            percent(share),
-            percent(LIMITED)
-        ));
-    }
-    let filled = way.filled(&load);
-    if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return not(format!(
-            "it held the sender back for {} of the time, but TCP fills {} of the path all the same",
-            percent(share),
-            percent(filled)
-        ));
-    }
-    let mut evidence = vec![
-        figure("time held back by the send buffer", Value::Share(share))
-            .against("above 15 % of the busy time")
-            .of(&load.samples)
-            .deciding(),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
-    ];
+    let load = held.load.clone();
     if let Some(rtt) = load.rtt_us() {
-        let held = models::needed_bytes(load.goodput_bps, rtt / 1e6);
-        evidence.push(
-            figure("bytes under way", Value::Bytes(held))
+        let under_way = models::needed_bytes(load.goodput_bps, rtt / 1e6);
+        held.evidence.push(
+            figure("bytes under way", Value::Bytes(under_way))
                 .by(format!(
                     "goodput * RTT = {} * {}",
                     rate(load.goodput_bps),
@@ -80,28 +54,22 @@ fn test(way: &Way) -> Verdict {
                 ))
                 .of(&load.samples),
         );
-        if let Some(sweep) = way.sweep() {
-            let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
-            evidence.push(
-                figure("bytes under way that the path needs", Value::Bytes(needed))
-                    .by("rate * RTT")
-                    .of(&sweep.samples),
-            );
-        }
     }
-    if let Some(max) = way.sender().facts.sysctl_triple("net.ipv4.tcp_wmem") {
-        evidence
-            .push(figure("tcp_wmem, largest", Value::Bytes(max[2] as f64)).on(way.sender().side));
+    held.needs(way, "bytes under way that the path needs");
+    let sender = way.sender();
+    if let Some(max) = sender.facts.sysctl_triple("net.ipv4.tcp_wmem") {
+        held.evidence
+            .push(figure("tcp_wmem, largest", Value::Bytes(max[2] as f64)).on(sender.side));
     }
     let says = format!(
         "the send buffer held the sender back for {} of its busy time at {}",
-        percent(share),
+        percent(held.share),
         rate(load.goodput_bps)
     );
-    let clean = load.lost().is_some_and(|p| p < 1e-3);
+    let [clear, clean] = held.signs();
     holds(
-        Strength::of(&[share > 0.5, filled.is_some(), clean]),
+        Strength::of(&[clear, held.filled.is_some(), clean]),
         says,
-        evidence,
+        held.evidence,
     )
 }

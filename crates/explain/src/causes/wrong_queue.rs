@@ -1,10 +1,11 @@
 //! The device that is the bottleneck has a queue without management.
 
-use model::findings::{RemedyClass, Severity, Value};
+use model::findings::{RemedyClass, Severity};
 
+use super::own_queue;
 use crate::{
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::Verdict,
     view::Way,
 };
 
@@ -45,22 +46,7 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let sender = way.sender();
-    let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
-        return unknown(
-            "the queue of the sender's device is not known",
-            "facts of the sending host",
-        );
-    };
-    if !PLAIN.contains(&queue.kind.as_str()) {
-        return not(format!("the sender's device has {}", queue.kind));
-    }
-    let evidence = vec![
-        figure("queue of the device", Value::Text(queue.kind.clone()))
-            .against("fq_codel or cake")
-            .on(sender.side)
-            .deciding(),
-    ];
-    let says = format!("its queue is {}, which keeps no delay down", queue.kind);
-    holds(Strength::Fair, says, evidence)
+    own_queue::is_of(way, &PLAIN, Some("fq_codel or cake"), |_, queue| {
+        format!("its queue is {}, which keeps no delay down", queue.kind)
+    })
 }

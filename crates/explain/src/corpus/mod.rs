@@ -8,6 +8,7 @@
 //! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that no
 //! Run of the evaluation was ever seen while rules were written.
 
+mod outcome;
 mod score;
 mod text;
 
@@ -16,7 +17,8 @@ use serde::Deserialize;
 
 use crate::compose::Scene;
 
-pub use score::{Judged, Score, score};
+pub use outcome::{Found, Outcome};
+pub use score::{Bin, Counts, Score, score};
 pub use text::markdown;
 
 /// Seeds below this are for training, from here on for evaluation.

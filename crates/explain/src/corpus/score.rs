@@ -2,31 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use model::findings::{Finding, Findings, RemedyClass, Severity};
+use model::findings::RemedyClass;
 use serde::Serialize;
 
-use super::Scenario;
-use crate::{causes::HEALTHY, registry};
-
-/// A scenario, and what was found in its Run.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// The scenario.
-    pub scenario: Scenario,
-    /// What was found.
-    pub findings: Findings,
-}
+use super::Outcome;
+use crate::{calibration, registry};
 
 /// Counts over many scenarios.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Score {
     /// Scenarios.
     pub scenarios: usize,
-    /// Those of them that no rule was made with.
-    pub held_out: usize,
     /// Those whose first finding is a true cause.
     pub top_right: usize,
-    /// The same among those held out.
+    /// Scenarios of the lab: measured, and not made by arithmetic.
+    pub lab: usize,
+    /// Those of them whose first finding is a true cause.
+    pub top_right_lab: usize,
+    /// Scenarios that no rule was made with.
+    pub held_out: usize,
+    /// Those of them whose first finding is a true cause.
     pub top_right_held_out: usize,
     /// Scenarios in which nothing is wrong.
     pub healthy: usize,
@@ -42,8 +37,8 @@ pub struct Score {
     pub confusion: BTreeMap<String, BTreeMap<String, usize>>,
     /// By cause.
     pub causes: BTreeMap<String, Counts>,
-    /// By confidence in percent: findings, and those of them that are right.
-    pub calibration: BTreeMap<u32, [usize; 2]>,
+    /// By confidence.
+    pub calibration: Vec<Bin>,
     /// Scenarios whose first finding is wrong: name, truth, found.
     pub wrong: Vec<[String; 3]>,
 }
@@ -59,6 +54,24 @@ pub struct Counts {
     pub wrongly: usize,
 }
 
+/// The findings said with a confidence in a range.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Bin {
+    /// From this confidence on ...
+    pub from: f64,
+    /// ... to below this one; in the last range up to 1.
+    pub to: f64,
+    /// Findings.
+    pub findings: u64,
+    /// Mean of what was said.
+    pub said: f64,
+    /// Those that are right.
+    pub right: u64,
+}
+
+/// Where the ranges of [`Bin`] begin.
+const BINS: [f64; 6] = [0.0, 0.6, 0.8, 0.9, 0.95, 0.98];
+
 impl Counts {
     /// Share of the findings that are right; `None` without any.
     pub fn precision(&self) -> Option<f64> {
@@ -73,87 +86,164 @@ impl Counts {
 }
 
 /// Counts how findings fare.
-pub fn score(all: &[Judged]) -> Score {
+pub fn score(all: &[Outcome]) -> Score {
     let mut score = Score::default();
-    for judged in all {
-        score.add(judged);
+    for outcome in all {
+        score.add(outcome);
     }
+    score.calibration = calibrated(all);
     score
 }
 
-/// What a finding asserts: those that are merely worth knowing assert nothing wrong.
-fn asserts(finding: &Finding) -> bool {
-    finding.severity > Severity::Info || finding.code == HEALTHY
+/// What was said with what confidence, and how often it was right. Empty ranges are left out.
+fn calibrated(all: &[Outcome]) -> Vec<Bin> {
+    let judged = || all.iter().flat_map(Outcome::judged);
+    let said: Vec<(f64, bool)> = judged()
+        .map(|(found, right)| {
+            let said = calibration::confidence(&found.code, found.strength);
+            (said, right)
+        })
+        .collect();
+    let ends = BINS.iter().skip(1).copied().chain([f64::INFINITY]);
+    let bin = |(from, to): (f64, f64)| {
+        let inside = said.iter().filter(|(s, _)| (from..to).contains(s));
+        let shares: Vec<f64> = inside.clone().map(|(s, _)| *s).collect();
+        Some(Bin {
+            from,
+            to: to.min(1.0),
+            findings: shares.len() as u64,
+            said: stats::mean(&shares)?,
+            right: inside.filter(|(_, right)| *right).count() as u64,
+        })
+    };
+    BINS.into_iter().zip(ends).filter_map(bin).collect()
 }
 
 impl Score {
-    fn add(&mut self, judged: &Judged) {
-        let Judged { scenario, findings } = judged;
-        let healthy = scenario.is_healthy();
-        let truth: Vec<&str> = match healthy {
-            true => vec![HEALTHY],
-            false => scenario.cause.iter().map(String::as_str).collect(),
-        };
-        let first = findings.findings.first().filter(|f| asserts(f));
-        let top = first.map_or("none", |f| f.code.as_str());
-        let right = truth.contains(&top);
+    fn add(&mut self, outcome: &Outcome) {
+        let top = outcome.first().map_or("none", |f| f.code.as_str());
+        let right = outcome.is_true(top);
+        let count = |is: bool| usize::from(is);
         self.scenarios += 1;
-        self.held_out += usize::from(scenario.held_out());
-        self.top_right += usize::from(right);
-        self.top_right_held_out += usize::from(right && scenario.held_out());
+        self.top_right += count(right);
+        self.lab += count(!outcome.composed);
+        self.top_right_lab += count(right && !outcome.composed);
+        self.held_out += count(outcome.held_out);
+        self.top_right_held_out += count(right && outcome.held_out);
         if !right {
+            let truth = outcome.cause.join(" + ");
             self.wrong
-                .push([scenario.name.clone(), truth.join(" + "), top.to_owned()]);
+                .push([outcome.name.clone(), truth, top.to_owned()]);
         }
-        let alarm = findings.findings.iter().any(|f| {
-            f.severity > Severity::Info && f.code != HEALTHY && !scenario.also.contains(&f.code)
-        });
-        self.healthy += usize::from(healthy);
-        self.false_alarms += usize::from(healthy && alarm);
-        let codes: Vec<&str> = findings.findings.iter().map(|f| f.code.as_str()).collect();
-        self.pairs += usize::from(truth.len() > 1);
-        let named = truth.iter().all(|c| codes.contains(c));
-        self.pairs_named += usize::from(truth.len() > 1 && named);
-        let row = self.confusion.entry(truth[0].to_owned()).or_default();
+        self.healthy += count(outcome.is_healthy());
+        self.false_alarms += count(outcome.is_false_alarm());
+        let several = outcome.cause.len() > 1;
+        let is_found = |code: &String| outcome.found.iter().any(|f| f.code == *code);
+        self.pairs += count(several);
+        self.pairs_named += count(several && outcome.cause.iter().all(is_found));
+        let truth = outcome.cause.first().cloned().unwrap_or_default();
+        let row = self.confusion.entry(truth).or_default();
         *row.entry(top.to_owned()).or_default() += 1;
-        self.congestion_control(scenario, first, &truth);
-        self.by_cause(scenario, findings, &truth);
+        if wrong_congestion_control(outcome) {
+            self.wrong_congestion_control.push(outcome.name.clone());
+        }
+        self.by_cause(outcome);
     }
 
-    fn congestion_control(&mut self, scenario: &Scenario, first: Option<&Finding>, truth: &[&str]) {
-        let class = |code: &&&str| {
-            let cause = registry().iter().find(|c| c.code == **code);
-            cause.is_some_and(|c| c.remedy.class == RemedyClass::CongestionControl)
-        };
-        let advised = first.is_some_and(|f| f.remedy.class == RemedyClass::CongestionControl);
-        if advised && !truth.iter().any(|code| class(&code)) {
-            self.wrong_congestion_control.push(scenario.name.clone());
+    fn by_cause(&mut self, outcome: &Outcome) {
+        for (found, right) in outcome.judged() {
+            let counts = self.causes.entry(found.code.clone()).or_default();
+            match right {
+                true => counts.found += 1,
+                false => counts.wrongly += 1,
+            }
+        }
+        for code in &outcome.cause {
+            self.causes.entry(code.clone()).or_default().there += 1;
+        }
+    }
+}
+
+/// Whether another congestion control is advised first though no true cause calls for it.
+fn wrong_congestion_control(outcome: &Outcome) -> bool {
+    let calls = |code: &str| {
+        let cause = registry().iter().find(|c| c.code == code);
+        cause.is_some_and(|c| c.remedy.class == RemedyClass::CongestionControl)
+    };
+    let advised = outcome.first().is_some_and(|f| calls(&f.code));
+    advised && !outcome.cause.iter().any(|code| calls(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::findings::{Place, Severity};
+
+    use super::*;
+    use crate::{corpus::Found, verdict::Strength};
+
+    fn outcome(cause: &[&str], also: &[&str], found: &[(&str, Severity)]) -> Outcome {
+        let names = |list: &[&str]| list.iter().map(|c| (*c).to_owned()).collect();
+        Outcome {
+            name: cause.join("-"),
+            seed: 1,
+            composed: false,
+            held_out: false,
+            cause: names(cause),
+            also: names(also),
+            found: found
+                .iter()
+                .map(|(code, severity)| Found {
+                    code: (*code).to_owned(),
+                    place: Place::default(),
+                    severity: *severity,
+                    strength: Strength::Fair,
+                })
+                .collect(),
         }
     }
 
-    fn by_cause(&mut self, scenario: &Scenario, findings: &Findings, truth: &[&str]) {
-        let mut seen: Vec<&str> = Vec::new();
-        for finding in &findings.findings {
-            let code = finding.code.as_str();
-            let right = truth.contains(&code);
-            let neutral = !right && (!asserts(finding) || scenario.also.iter().any(|c| c == code));
-            if seen.contains(&code) || neutral {
-                continue;
-            }
-            seen.push(code);
-            let percent = (finding.confidence * 100.0).round() as u32;
-            let bin = self.calibration.entry(percent).or_default();
-            bin[0] += 1;
-            bin[1] += usize::from(right);
-            let counts = self.causes.entry(code.to_owned()).or_default();
-            if right {
-                counts.found += 1;
-            } else {
-                counts.wrongly += 1;
-            }
-        }
-        for code in truth {
-            self.causes.entry((*code).to_owned()).or_default().there += 1;
-        }
+    #[test]
+    fn what_is_allowed_beside_the_truth_counts_neither_way() {
+        let score = score(&[outcome(
+            &["receive-window"],
+            &["host-settings"],
+            &[
+                ("receive-window", Severity::High),
+                ("host-settings", Severity::Low),
+                ("policer", Severity::Low),
+            ],
+        )]);
+        assert_eq!(score.top_right, 1);
+        assert!(!score.causes.contains_key("host-settings"));
+        assert_eq!(score.causes["policer"].wrongly, 1);
+        let said: u64 = score.calibration.iter().map(|b| b.findings).sum();
+        assert_eq!(said, 2);
+    }
+
+    #[test]
+    fn an_alarm_on_a_healthy_path_is_one_even_below_a_first_finding_that_is_right() {
+        let healthy = ("healthy", Severity::Info);
+        let alarm = outcome(&["healthy"], &[], &[healthy, ("policer", Severity::Low)]);
+        let quiet = outcome(&["healthy"], &[], &[healthy, ("aqm-idle", Severity::Info)]);
+        let score = score(&[alarm, quiet]);
+        assert_eq!((score.healthy, score.false_alarms), (2, 1));
+    }
+
+    #[test]
+    fn congestion_control_advised_for_another_cause_is_counted() {
+        let found = [("random-loss", Severity::High)];
+        let wrong = outcome(&["udp-socket-drops"], &[], &found);
+        let right = outcome(&["jitter"], &[], &found);
+        let score = score(&[wrong, right]);
+        assert_eq!(score.wrong_congestion_control, ["udp-socket-drops"]);
+    }
+
+    #[test]
+    fn a_pair_is_named_only_with_both() {
+        let found = [("policer", Severity::High), ("reordering", Severity::Low)];
+        let both = outcome(&["policer", "reordering"], &[], &found);
+        let one = outcome(&["policer", "random-loss"], &[], &found);
+        let score = score(&[both, one]);
+        assert_eq!((score.pairs, score.pairs_named), (2, 1));
     }
 }

@@ -8,21 +8,19 @@ use super::Score;
 pub fn markdown(score: &Score) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let share = |part: usize, of: usize| match of {
-        0 => "none".to_owned(),
-        _ => format!("{part} of {of} ({:.1} %)", part as f64 / of as f64 * 100.0),
-    };
     let _ = write!(
         out,
         "| | |\n|---|---|\n\
          | scenarios | {} |\n\
          | first finding is a true cause | {} |\n\
-         | the same, of scenarios no rule was made with | {} |\n\
+         | the same, measured in the lab only | {} |\n\
+         | the same, scenarios no rule was made with | {} |\n\
          | false alarms on healthy paths | {} |\n\
          | pairs with both causes named | {} |\n\
          | another congestion control advised first, wrongly | {} |\n\n",
         score.scenarios,
         share(score.top_right, score.scenarios),
+        share(score.top_right_lab, score.lab),
         share(score.top_right_held_out, score.held_out),
         share(score.false_alarms, score.healthy),
         share(score.pairs_named, score.pairs),
@@ -30,13 +28,9 @@ pub fn markdown(score: &Score) -> String {
     );
     causes(&mut out, score);
     confusion(&mut out, score);
-    out.push_str("## Calibration\n\n| said with | findings | right |\n|---|---:|---:|\n");
-    for (percent, [all, right]) in &score.calibration {
-        let _ = writeln!(out, "| {percent} % | {all} | {} |", share(*right, *all));
-    }
-    out.push('\n');
+    calibration(&mut out, score);
     if !score.wrong.is_empty() {
-        out.push_str("## Wrong\n\n| scenario | true | found first |\n|---|---|---|\n");
+        out.push_str("### Wrong\n\n| scenario | true | found first |\n|---|---|---|\n");
         for [name, truth, found] in &score.wrong {
             let _ = writeln!(out, "| {name} | {truth} | {found} |");
         }
@@ -45,9 +39,41 @@ pub fn markdown(score: &Score) -> String {
     out
 }
 
+/// A part of a whole with its 95 % interval.
+fn share(part: usize, of: usize) -> String {
+    let Some(range) = stats::wilson(part as u64, of as u64) else {
+        return "none".to_owned();
+    };
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    format!(
+        "{part} of {of} = {} [{}, {}]",
+        percent(part as f64 / of as f64),
+        percent(range.low),
+        percent(range.high)
+    )
+}
+
+fn calibration(out: &mut String, score: &Score) {
+    out.push_str(
+        "### Calibration\n\n| said with | findings | mean of what was said | right |\n|---|---:|---:|---:|\n",
+    );
+    for bin in &score.calibration {
+        let _ = writeln!(
+            out,
+            "| {:.0} to {:.0} % | {} | {:.1} % | {} |",
+            bin.from * 100.0,
+            bin.to * 100.0,
+            bin.findings,
+            bin.said * 100.0,
+            share(bin.right as usize, bin.findings as usize)
+        );
+    }
+    out.push('\n');
+}
+
 fn causes(out: &mut String, score: &Score) {
     out.push_str(
-        "## Causes\n\n| cause | there | found | wrongly | precision | recall |\n|---|---:|---:|---:|---:|---:|\n",
+        "### Causes\n\n| cause | there | found | wrongly | precision | recall |\n|---|---:|---:|---:|---:|---:|\n",
     );
     let percent =
         |share: Option<f64>| share.map_or(String::new(), |s| format!("{:.0} %", s * 100.0));
@@ -66,7 +92,7 @@ fn causes(out: &mut String, score: &Score) {
 }
 
 fn confusion(out: &mut String, score: &Score) {
-    out.push_str("## Confusion\n\nRows: the first true cause. Columns: the first finding.\n\n| |");
+    out.push_str("### Confusion\n\nRows: the first true cause. Columns: the first finding.\n\n| |");
     let found: BTreeSet<&str> = score
         .confusion
         .values()

@@ -12,8 +12,7 @@ use std::{
 
 use ::explain::{
     compose,
-    corpus::{File, Judged, Part, Scenario, What},
-    judge,
+    corpus::{File, Outcome, Part, Scenario, What},
 };
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
@@ -64,7 +63,7 @@ impl From<Which> for Part {
 }
 
 /// Runs the scenarios and judges them.
-pub(crate) fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Judged>, Failure> {
+pub(crate) fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Outcome>, Failure> {
     let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
     let part = Part::from(arguments.part);
     let mut scenarios = read(dir).map_err(wrong)?;
@@ -104,10 +103,9 @@ pub(crate) fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Judged>, Fail
                     };
                     match run {
                         Ok(run) => {
-                            let findings = judge(&run);
-                            let scenario = scenario.clone();
+                            let outcome = Outcome::of(scenario, part, &run);
                             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                            done.push((index, Judged { scenario, findings }));
+                            done.push((index, outcome));
                         }
                         Err(error) => {
                             next.store(scenarios.len(), Ordering::Relaxed);
@@ -126,7 +124,7 @@ pub(crate) fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Judged>, Fail
     }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, judged)| judged).collect())
+    Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
 /// Name of the plan in a corpus.

@@ -1,0 +1,99 @@
+//! What the receive window and the send buffer have in common: the kernel counts the time in which
+//! each held the sender back.
+
+use model::findings::{Exhibit, Value};
+
+use super::{FULL, percent, rate, time};
+use crate::{
+    cause::Need,
+    models,
+    verdict::{Figure, Verdict, figure, not, unknown},
+    view::{Load, Way},
+};
+
+/// Share of the busy time above which it limits (NDT's classifier has the same).
+const LIMITED: f64 = 0.15;
+
+/// A load that something at its ends held back.
+pub(super) struct HeldBack {
+    /// The load.
+    pub load: Load,
+    /// Share of the busy time.
+    pub share: f64,
+    /// What TCP takes of what the path carries; `None` without a sweep.
+    pub filled: Option<f64>,
+    /// The figures so far.
+    pub evidence: Vec<Exhibit>,
+}
+
+/// Whether `what`, of which the kernel says `share`, held the sender back; the verdict if not.
+pub(super) fn by(
+    way: &Way,
+    what: &str,
+    share: fn(&Load) -> Option<f64>,
+) -> Result<HeldBack, Verdict> {
+    let Some(load) = way.plain() else {
+        return Err(unknown(Need::Tcp.missing(), Need::Tcp.settle()));
+    };
+    let Some(share) = share(&load) else {
+        return Err(unknown(
+            format!("the sender's kernel does not say how long the {what} held it back"),
+            "a sender with Linux 4.10 or newer",
+        ));
+    };
+    if share <= LIMITED {
+        return Err(not(format!(
+            "the {what} held the sender back for {} of its busy time, at most {} is usual",
+            percent(share),
+            percent(LIMITED)
+        )));
+    }
+    let filled = way.filled(&load);
+    if let Some(filled) = filled.filter(|f| *f >= FULL) {
+        return Err(not(format!(
+            "it held the sender back for {} of the time, but TCP fills {} of the path all the same",
+            percent(share),
+            percent(filled)
+        )));
+    }
+    let evidence = vec![
+        figure(
+            &format!("time held back by the {what}"),
+            Value::Share(share),
+        )
+        .against("above 15 % of the busy time")
+        .of(&load.samples)
+        .deciding(),
+        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+    ];
+    Ok(HeldBack {
+        load,
+        share,
+        filled,
+        evidence,
+    })
+}
+
+impl HeldBack {
+    /// Adds what the path needs under way, and gives it, bytes.
+    pub(super) fn needs(&mut self, way: &Way, name: &str) -> Option<f64> {
+        let (rtt, sweep) = (self.load.rtt_us()?, way.sweep()?);
+        let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
+        self.evidence.push(
+            figure(name, Value::Bytes(needed))
+                .by(format!(
+                    "rate * RTT = {} * {}",
+                    rate(sweep.capacity_bps),
+                    time(rtt)
+                ))
+                .of(&sweep.samples),
+        );
+        Some(needed)
+    }
+
+    /// The signs beyond the first: most of the time, known not to fill the path, next to no loss.
+    pub(super) fn signs(&self) -> [bool; 2] {
+        let clear = self.share > 0.5 && self.filled.is_some();
+        [clear, self.load.lost().is_some_and(|p| p < 1e-3)]
+    }
+}

@@ -1,0 +1,34 @@
+//! What the rules of the queue of the sender's own device have in common.
+
+use model::{facts::QdiscFacts, findings::Value};
+
+use crate::{
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    view::{Host, Way},
+};
+
+/// Holds with what `says` makes of the sender and its queue if that is of one of these kinds.
+pub(super) fn is_of(
+    way: &Way,
+    kinds: &[&str],
+    better: Option<&str>,
+    says: fn(&Host, &QdiscFacts) -> String,
+) -> Verdict {
+    let sender = way.sender();
+    let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
+        return unknown(
+            "the queue of the sender's device is not known",
+            "facts of the sending host",
+        );
+    };
+    if !kinds.contains(&queue.kind.as_str()) {
+        return not(format!("the sender's device has {}", queue.kind));
+    }
+    let mut kind = figure("queue of the device", Value::Text(queue.kind.clone()))
+        .on(sender.side)
+        .deciding();
+    if let Some(better) = better {
+        kind = kind.against(better);
+    }
+    holds(Strength::Fair, says(&sender, queue), vec![kind])
+}
