@@ -12,6 +12,11 @@ pub const CUBIC_SOURCE: &str = "RFC 9438 section 5.1, with C = 0.4 and beta = 0.
 pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is delivered, and \
     bbr_lt_loss_thresh, 50/256, takes more loss for a policer";
 
+/// CUBIC's constant of growth, packets a second cubed.
+const C: f64 = 0.4;
+/// What CUBIC keeps of its window after a loss.
+const BETA: f64 = 0.7;
+
 /// Loss from which BBR (version 1) takes the path for policed: `bbr_lt_loss_thresh` of the kernel.
 pub const BBR_CLIFF: f64 = 50.0 / 256.0;
 
@@ -23,10 +28,32 @@ pub fn reno_window(loss: f64) -> f64 {
 /// Mean window of CUBIC under random loss, packets: the larger of its own growth,
 /// (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), and that of a Reno-friendly flow.
 pub fn cubic_window(loss: f64, rtt_s: f64) -> f64 {
-    const C: f64 = 0.4;
-    const BETA: f64 = 0.7;
     let own = (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).powf(0.25) * (rtt_s / loss).powf(0.75);
     own.max(reno_window(loss))
+}
+
+/// Where [`cubic_growth`] comes from.
+pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: until the first loss 5 % a round trip or \
+    C t^3 (RFC 9438 section 4.2), whichever is more";
+
+/// Mean window of CUBIC, packets, from `from_s` to `to_s` seconds after slow start ended at `start`
+/// packets without a loss, if nothing gets lost after that, either. A window that reaches `most`, what
+/// the path holds, stays there.
+pub fn cubic_growth(start: f64, from_s: f64, to_s: f64, rtt_s: f64, most: f64) -> f64 {
+    const STEPS: u32 = 2000;
+    let step_s = to_s / f64::from(STEPS);
+    let (mut window, mut sum, mut n) = (start.min(most), 0.0, 0.0);
+    for step in 0..STEPS {
+        let t = (f64::from(step) + 0.5) * step_s;
+        let by_share = 0.05 * window / rtt_s;
+        let by_cube = 3.0 * C * t * t;
+        window = (window + by_share.max(by_cube) * step_s).min(most);
+        if t >= from_s {
+            sum += window;
+            n += 1.0;
+        }
+    }
+    if n > 0.0 { sum / n } else { window }
 }
 
 /// Rate of a window of packets.
@@ -109,6 +136,25 @@ mod tests {
             let back = loss_for_bps("cubic", rate, 0.05, 1448.0).unwrap();
             assert!((back / loss - 1.0).abs() < 1e-3);
         }
+    }
+
+    #[test]
+    fn growth_at_long_round_trips_is_the_cube_of_the_time() {
+        // The mean of 0.4 t^3 from 2 to 10 s is 0.4 (10^4 - 2^4) / (4 * 8).
+        let mean = cubic_growth(30.0, 2.0, 10.0, 1e9, 1e9);
+        assert!((mean - 30.0 - 0.4 * 9984.0 / 32.0).abs() < 0.2, "{mean}");
+    }
+
+    #[test]
+    fn growth_at_short_round_trips_is_five_percent_each() {
+        // 100 round trips in the last tenth of a second from 100 packets on: e^(0.05 * 100) = 148.
+        let end = cubic_growth(100.0, 0.0999, 0.1, 0.001, 1e9);
+        assert!((end / 14_841.0 - 1.0).abs() < 0.02, "{end}");
+    }
+
+    #[test]
+    fn a_window_grows_no_larger_than_the_path() {
+        assert_eq!(cubic_growth(30.0, 5.0, 10.0, 0.01, 200.0), 200.0);
     }
 
     #[test]

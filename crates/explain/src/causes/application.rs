@@ -17,7 +17,13 @@ pub(super) const CAUSE: Cause = Cause {
     title: "the sending program gives TCP too little to send",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::TcpInfo],
-    masked_by: &["cpu-core", "cpu-softirq", "cpu-tunnel-thread"],
+    masked_by: &[
+        "cpu-core",
+        "cpu-softirq",
+        "cpu-tunnel-thread",
+        "receive-window",
+        "send-buffer",
+    ],
     depends_on: &[],
     test: Test::Way(test),
     remedy: Advice {

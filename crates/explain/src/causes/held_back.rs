@@ -75,6 +75,22 @@ pub(super) fn by(
 }
 
 impl HeldBack {
+    /// Adds what is under way, and gives it, bytes.
+    pub(super) fn under_way(&mut self) -> Option<f64> {
+        let rtt = self.load.rtt_us()?;
+        let bytes = models::needed_bytes(self.load.goodput_bps, rtt / 1e6);
+        self.evidence.push(
+            figure("bytes under way", Value::Bytes(bytes))
+                .by(format!(
+                    "goodput * RTT = {} * {}",
+                    rate(self.load.goodput_bps),
+                    time(rtt)
+                ))
+                .of(&self.load.samples),
+        );
+        Some(bytes)
+    }
+
     /// Adds what the path needs under way, and gives it, bytes.
     pub(super) fn needs(&mut self, way: &Way, name: &str) -> Option<f64> {
         let (rtt, sweep) = (self.load.rtt_us()?, way.sweep()?);

@@ -10,12 +10,14 @@ use crate::{
     view::Way,
 };
 
-/// Variation of the idle round trip that counts, µs, from the median to the 95th percentile ...
-const VARIES_US: f64 = 2_000.0;
-/// ... and as a share of the round trip.
-const VARIES: f64 = 0.05;
+/// A rise of the round trip at which slow start ends: an eighth of it, but within these bounds, µs
+/// (HYSTART_DELAY_THRESH).
+const RISE_US: [f64; 2] = [4_000.0, 16_000.0];
+/// Window, as a share of what the path holds, below which slow start ended early. Where a queue ends it,
+/// the path is full by then.
+const EARLY: f64 = 0.6;
 /// What bbr must gain to confirm.
-const GAIN: f64 = 1.3;
+const GAIN: f64 = 1.1;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "jitter",
@@ -50,12 +52,16 @@ pub(super) const CAUSE: Cause = Cause {
         why: "slow start and its end are the sender's; the receiver and routers between have no part in it",
     },
     about: "CUBIC leaves slow start when the round trip begins to rise (HyStart), which normally means that a \
-        queue builds. On a path whose delay varies by itself it leaves far too early, and then grows \
-        slowly: on a long, fast path a transfer of some seconds never gets near the line's rate. There is \
-        no loss to speak of, no window and no queue; longer transfers do better, and BBR is not \
-        affected. Varying delay can also fire retransmission timers for nothing (DSACK).",
+        queue builds, and then the window is what the path holds. Where the delay varies by itself, by \
+        more than an eighth of the round trip or 16 ms, it leaves far earlier, and grows from there by \
+        5 % a round trip or by its cubic function: on a long, fast path a transfer of some seconds \
+        never gets near the line's rate. The sender's kernel counts how slow start ended and at what \
+        window, and that decides: a window far below rate times round trip. There is no loss to speak \
+        of before the path is full, no window and no queue; transfers of minutes do better, and BBR \
+        is not affected. On a short path the growth takes no time, and the same jitter does no harm.",
     sources: &[
-        "Linux net/ipv4/tcp_cubic.c: hystart_update, HYSTART_DELAY; RFC 9406",
+        "Linux net/ipv4/tcp_cubic.c: hystart_update, HYSTART_DELAY_THRESH; RFC 9406",
+        models::GROWTH_SOURCE,
         "docs/cases/1-dorm.md: jitter ends slow start early",
     ],
 };
@@ -67,7 +73,7 @@ fn test(way: &Way) -> Verdict {
     if load.cc != "cubic" {
         return not(format!("{} does not end slow start by delay", load.cc));
     }
-    let Some(filled) = way.filled(&load) else {
+    let (Some(filled), Some(carries)) = (way.filled(&load), way.carries_bps()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled >= FULL {
@@ -82,20 +88,35 @@ fn test(way: &Way) -> Verdict {
             Need::Idle.settle(),
         );
     };
-    let varies = p95 - idle.p50_us;
-    if varies < VARIES_US || varies < VARIES * idle.p50_us {
+    let (varies, rise) = (p95 - idle.min_us, (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]));
+    if varies < rise {
         return not(format!(
-            "without load the round trip varies by {} only",
-            time(varies.max(0.0))
+            "without load the round trip varies by {}, and slow start ends at a rise of {}",
+            time(varies.max(0.0)),
+            time(rise)
+        ));
+    }
+    let Some(start) = way.slow_start(&load) else {
+        return unknown(
+            "the sender's counters do not say how slow start ended",
+            "the same plan with pathtwin on Linux as the sending end",
+        );
+    };
+    let holds_bytes = models::needed_bytes(carries, idle.min_us / 1e6);
+    let share = start.window * load.mss_bytes() / holds_bytes;
+    if start.by_delay < start.by_train || share > EARLY {
+        return not(format!(
+            "slow start ended at a window of {} of what the path holds",
+            percent(share)
         ));
     }
     let rtt = load.rtt_us().unwrap_or(idle.p50_us);
+    let lost = sweep.below.share();
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
         .unwrap_or(0.0);
-    let lost = load.lost().unwrap_or(0.0);
-    if lost > needed / 3.0 {
+    if sweep.below.lost > 0.0 && lost > needed / 3.0 {
         return not(format!(
-            "the loss of {} explains the goodput",
+            "the loss of {} that UDP has, too, explains the goodput",
             percent(lost)
         ));
     }
@@ -104,47 +125,53 @@ fn test(way: &Way) -> Verdict {
     if gain.is_some_and(|g| g < GAIN) {
         return not("bbr, which does not mind, gets no more");
     }
-    let samples = way.tcp_samples();
-    let hystart = way
-        .sender()
-        .moved(&samples, "nstat", &["HystartDelayDetect"]);
+    let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
+    let [from, to] = load.window_s;
+    let window = models::cubic_growth(start.window, from, to, rtt / 1e6, most);
+    let model = models::window_bps(window, load.mss_bytes(), rtt / 1e6);
     let mut evidence = vec![
+        figure("window at the end of slow start", Value::Share(share))
+            .against("below 60 % of what the path holds")
+            .by(format!(
+                "{:.0} packets of {:.0} bytes over {} * {}",
+                start.window,
+                load.mss_bytes(),
+                rate(carries),
+                time(idle.min_us)
+            ))
+            .on(way.sender().side)
+            .of(&load.samples)
+            .deciding(),
+        figure("slow starts ended by delay", Value::Count(start.by_delay)).on(way.sender().side),
         figure(
-            "idle round trip, median to 95th percentile",
+            "idle round trip, smallest to 95th percentile",
             Value::Us(varies),
         )
-        .against("above 2 ms and 5 %")
-        .of(&idle.samples)
-        .deciding(),
-        figure("lost", Value::Share(lost))
-            .against("far below what would explain the goodput")
-            .of(&load.samples),
-        figure("loss that would explain it", Value::Share(needed)),
+        .against(&format!("above {}, which ends slow start", time(rise)))
+        .of(&idle.samples),
+        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure("cubic by the model, from that window", Value::Bps(model)).by(format!(
+            "mean from {from:.0} to {to:.0} s of growth by 5 % a round trip or 0.4 t^3"
+        )),
         figure("share of the path used", Value::Share(filled)).against("below 85 %"),
-        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure("lost of UDP below the capacity", Value::Share(lost)).of(&sweep.samples),
     ];
     if let (Some(gain), Some(bbr)) = (gain, &bbr) {
         evidence.push(
             figure("gain with bbr, measured", Value::Ratio(gain))
-                .against("at least 1.3")
+                .against("at least 1.1")
                 .of(&bbr.samples),
         );
     }
-    if let Some(times) = hystart {
-        evidence
-            .push(figure("slow starts ended by delay", Value::Count(times)).on(way.sender().side));
-    }
     let says = format!(
-        "the delay varies by {} without load, next to nothing is lost, and cubic gets {} of {}",
+        "the delay varies by {} without load, which ends slow start at {} of the window that the path \
+         holds, and cubic gets {} of {}",
         time(varies),
+        percent(share),
         rate(load.goodput_bps),
-        rate(way.carries_bps().unwrap_or(sweep.capacity_bps))
+        rate(carries)
     );
-    let signs = [
-        gain.is_some(),
-        hystart.is_some_and(|h| h > 0.0),
-        lost == 0.0,
-    ];
+    let signs = [gain.is_some(), share < EARLY / 2.0, sweep.below.lost == 0.0];
     let verdict = holds(Strength::of(&signs), says, evidence);
     match gain {
         Some(_) => verdict,

@@ -12,6 +12,9 @@ use crate::{
 /// Bits of a full packet.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
+/// What trains of packets add to TCP's own round trip without any queue, as a share of it.
+const SMOOTHED: f64 = 0.05;
+
 pub(super) const CAUSE: Cause = Cause {
     code: "policer",
     title: "a policer drops what exceeds a rate",
@@ -36,7 +39,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "A policer has a bucket of tokens and no queue: what exceeds the rate is dropped at once. UDP at \
         rising rates shows it: from a rate R on, exactly R arrives, the rest is lost, and the round trip \
         does not rise. A plain queue would first add delay; queue management would add its target to \
-        TCP's own round trip. TCP sees loss without any sign before it, and keeps below R. BBR holds \
+        TCP's own round trip. TCP sees loss without any sign before it, and keeps below R; cubic may \
+        spend a short test growing towards it. BBR holds \
         the rate at the price of many retransmissions, which is no cure.",
     sources: &[
         "Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016",
@@ -77,25 +81,30 @@ fn test(way: &Way) -> Verdict {
     if above.lost < 0.5 * excess {
         return not("what exceeds the rate is not lost".to_owned());
     }
-    let load = way.plain();
-    // Fair queues let the probes pass a full queue, but TCP itself waits in it.
-    let own = load.as_ref().and_then(|l| Some(l.rtt_p50_us? - calm));
-    let own_slack = slack.max(2.0 * packet_us + 0.5 * spread).max(1_000.0);
-    let hit = load
-        .as_ref()
-        .is_some_and(|l| l.retransmits.is_some_and(|r| r > 0.0));
+    let plain = way.plain();
+    // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is there.
+    let Some(load) = reached(way) else {
+        return unknown(
+            "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
+             fair queue look the same then",
+            "TCP with bbr or several flows",
+        );
+    };
+    // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the target of the
+    // queue's management, bbr for what it sends too fast in one round trip of eight, a quarter of it.
+    let alone = |l: &Load| l.flows == load.flows;
+    let own = |l: &Load| Some(l.rtt_p95_us.or(l.rtt_p50_us)? - calm);
+    let own = way.loads().iter().filter(|l| alone(l)).filter_map(own);
+    let own = own.reduce(f64::max);
+    let own_slack = slack
+        .max(2.0 * packet_us + spread)
+        .max(1_000.0)
+        .max(SMOOTHED * calm);
     if let Some(own) = own.filter(|own| *own > own_slack) {
         return not(format!(
             "TCP's own round trip rises by {}: a queue that keeps flows apart, not a policer",
             time(own)
         ));
-    }
-    if !hit {
-        return unknown(
-            "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
-             fair queue look the same then",
-            "TCP with several flows",
-        );
     }
     let mut evidence = vec![
         figure(
@@ -110,12 +119,28 @@ fn test(way: &Way) -> Verdict {
             .against("all that exceeds the rate")
             .of(&sweep.samples),
     ];
-    let mut filled = None;
-    if let Some(load) = &load {
-        filled = way.filled(load);
-        evidence.push(figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples));
+    if let Some(own) = own {
+        evidence.push(
+            figure(
+                "added to TCP's own round trip, 95th percentile",
+                Value::Us(own.max(0.0)),
+            )
+            .against("no queue")
+            .of(&load.samples),
+        );
+    }
+    let mut loads = vec![load];
+    loads.extend(plain.clone().filter(|p| p.cc != loads[0].cc));
+    for load in &loads {
+        evidence.push(
+            figure(&format!("goodput of {}", load.cc), Value::Bps(load.goodput_bps))
+                .of(&load.samples),
+        );
         if let Some(again) = load.retransmitted() {
-            evidence.push(figure("sent again", Value::Share(again)).of(&load.samples));
+            evidence.push(
+                figure(&format!("sent again by {}", load.cc), Value::Share(again))
+                    .of(&load.samples),
+            );
         }
     }
     let says = format!(
@@ -130,12 +155,24 @@ fn test(way: &Way) -> Verdict {
         evidence,
     );
     // TCP that loses no more than the path by itself does not get as far as the policer.
-    let apart = load
+    let apart = plain
         .as_ref()
         .and_then(Load::lost)
         .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.share());
+    let filled = plain.as_ref().and_then(|load| way.filled(load));
     match filled {
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Low),
         _ => verdict,
     }
+}
+
+/// The load of TCP with the fewest flows that got furthest, of those that lost something.
+fn reached(way: &Way) -> Option<Load> {
+    let loads = way.loads();
+    let fewest = loads.iter().map(|l| l.flows).min()?;
+    let lost = |l: &Load| l.flows == fewest && l.retransmits.is_some_and(|r| r > 0.0);
+    loads
+        .into_iter()
+        .filter(lost)
+        .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps))
 }

@@ -2,13 +2,18 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{held_back, percent, rate, time};
+use super::{bytes, held_back, percent, rate};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     verdict::{Figure, Strength, Verdict, figure, holds},
-    view::Way,
+    view::{Host, Way},
 };
+
+/// What is under way is the whole buffer between these shares of it: the kernel charges a packet's
+/// memory with its overhead, and allows one packet beyond the limit.
+const AS_LARGE: std::ops::RangeInclusive<f64> = 0.6..=1.3;
+/// The congestion window has room from this many times of what is under way on.
+const ROOM: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "send-buffer",
@@ -32,6 +37,7 @@ pub(super) const CAUSE: Cause = Cause {
         sets SO_SNDBUF switches the kernel's own growth of the buffer off, which is the usual reason.",
     sources: &[
         "Linux commit b0f71bd3e190 (tcp: instrument how long TCP is limited by insufficient send buffer)",
+        "Linux net/ipv4/tcp_output.c, tcp_cwnd_validate: when the time counts as limited by the send buffer",
         "Linux net/ipv4/tcp_bbr.c, bbr_sndbuf_expand: three times the window",
         "erebe/wstunnel#80: SO_SNDBUF switches autotuning off",
     ],
@@ -40,31 +46,19 @@ pub(super) const CAUSE: Cause = Cause {
 fn test(way: &Way) -> Verdict {
     let mut held = match held_back::by(way, "send buffer", |l| l.sndbuf_limited) {
         Ok(held) => held,
-        Err(verdict) => return verdict,
+        Err(verdict) => return full(way).unwrap_or(verdict),
     };
-    let load = held.load.clone();
-    if let Some(rtt) = load.rtt_us() {
-        let under_way = models::needed_bytes(load.goodput_bps, rtt / 1e6);
-        held.evidence.push(
-            figure("bytes under way", Value::Bytes(under_way))
-                .by(format!(
-                    "goodput * RTT = {} * {}",
-                    rate(load.goodput_bps),
-                    time(rtt)
-                ))
-                .of(&load.samples),
-        );
-    }
+    held.under_way();
     held.needs(way, "bytes under way that the path needs");
     let sender = way.sender();
-    if let Some(max) = sender.facts.sysctl_triple("net.ipv4.tcp_wmem") {
+    if let Some(max) = largest(&sender) {
         held.evidence
-            .push(figure("tcp_wmem, largest", Value::Bytes(max[2] as f64)).on(sender.side));
+            .push(figure("tcp_wmem, largest", Value::Bytes(max)).on(sender.side));
     }
     let says = format!(
         "the send buffer held the sender back for {} of its busy time at {}",
         percent(held.share),
-        rate(load.goodput_bps)
+        rate(held.load.goodput_bps)
     );
     let [clear, clean] = held.signs();
     holds(
@@ -72,4 +66,55 @@ fn test(way: &Way) -> Verdict {
         says,
         held.evidence,
     )
+}
+
+/// The largest send buffer that the host's kernel grows by itself, bytes.
+fn largest(host: &Host) -> Option<f64> {
+    let [_, _, max] = host.facts.sysctl_triple("net.ipv4.tcp_wmem")?;
+    Some(max as f64)
+}
+
+/// The buffer is full all the time though the kernel counts no waiting: it starts that clock only if a
+/// write waits for room at the moment at which the last segment leaves (tcp_cwnd_validate). Then the
+/// kernel takes the sender for limited by its program, the bytes under way are the buffer, and the
+/// congestion window has room.
+fn full(way: &Way) -> Option<Verdict> {
+    let mut held = held_back::by(way, "kernel's count of looks without more to send", |l| {
+        l.app_limited
+    })
+    .ok()
+    .filter(|held| held.share > 0.5)?;
+    let sender = way.sender();
+    let largest = largest(&sender)?;
+    let load = held.load.clone();
+    let window = load.cwnd_p50? * load.mss_bytes();
+    let under_way = held.under_way()?;
+    let ratio = under_way / largest;
+    if !AS_LARGE.contains(&ratio) || window < ROOM * under_way {
+        return None;
+    }
+    for exhibit in &mut held.evidence {
+        exhibit.decides = false;
+    }
+    held.evidence.push(
+        figure("bytes under way over the largest of tcp_wmem", Value::Ratio(ratio))
+            .against("close to 1")
+            .by(format!("{} / {}", bytes(under_way), bytes(largest)))
+            .on(sender.side)
+            .deciding(),
+    );
+    held.evidence.push(
+        figure("congestion window", Value::Bytes(window))
+            .against("larger than what is under way")
+            .of(&load.samples),
+    );
+    held.needs(way, "bytes under way that the path needs");
+    let says = format!(
+        "{} are under way, which is all that the send buffer may hold, at {}",
+        bytes(under_way),
+        rate(load.goodput_bps)
+    );
+    let clean = load.lost().is_some_and(|p| p < 1e-3);
+    let signs = [held.filled.is_some() && clean];
+    Some(holds(Strength::of(&signs), says, held.evidence))
 }

@@ -12,6 +12,8 @@ pub struct Load {
     pub flows: u32,
     /// Numbers of the samples.
     pub samples: Vec<u32>,
+    /// Time that counts, s after the load started: from, to.
+    pub window_s: [f64; 2],
     /// Payload that arrived, bit/s.
     pub goodput_bps: f64,
     /// The same of each repeat.
@@ -38,6 +40,8 @@ pub struct Load {
     pub min_rtt_us: Option<f64>,
     /// Smoothed round trip, median, µs.
     pub rtt_p50_us: Option<f64>,
+    /// Smoothed round trip, 95th percentile, µs.
+    pub rtt_p95_us: Option<f64>,
     /// Congestion window, segments.
     pub cwnd_p50: Option<f64>,
     /// Window the receiver offers, bytes.
@@ -70,6 +74,7 @@ impl Load {
             cc: cc.to_owned(),
             flows,
             samples: samples.iter().map(|s| s.number).collect(),
+            window_s: loads.first().map_or([0.0; 2], |t| t.window_us.map(|us| us as f64 / 1e6)),
             goodput_bps: stats::median(&goodputs)?,
             retransmits: sum(|f| f.retransmits),
             segments: sum(|f| f.segments),
@@ -82,6 +87,7 @@ impl Load {
             busy: mid(|f| f.busy),
             min_rtt_us: mid(|f| f.min_rtt_us),
             rtt_p50_us: mid(|f| f.rtt_p50_us),
+            rtt_p95_us: mid(|f| f.rtt_p95_us),
             cwnd_p50: mid(|f| f.cwnd_p50),
             snd_wnd_p50: mid(|f| f.snd_wnd_p50),
             mss: mid(|f| f.mss.map(f64::from)),

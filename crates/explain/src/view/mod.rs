@@ -2,6 +2,7 @@
 
 mod host;
 mod load;
+mod start;
 mod sweep;
 
 use model::{
@@ -13,6 +14,7 @@ use model::{
 
 pub use host::Host;
 pub use load::Load;
+pub use start::SlowStart;
 pub use sweep::{Above, Datagrams, Sweep};
 
 /// A Run on one layer and address family. It gives what a measurement saw; there is no way from here
