@@ -17,7 +17,8 @@ use explain::{
 };
 
 /// How the results are made anew.
-const ANEW: &str = "pathtwin explain --corpus corpus --part PART --output jsonl > corpus/judged/PART.jsonl";
+const ANEW: &str =
+    "pathtwin explain --corpus corpus --part PART --output jsonl > corpus/judged/PART.jsonl";
 
 fn project(path: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(path)
@@ -137,7 +138,14 @@ fn the_composed_corpus_is_judged_as_reviewed() {
 fn the_reviewed_results_are_of_this_corpus() {
     let all = scenarios();
     for part in [Part::Training, Part::Evaluation] {
-        let of = |s: &Scenario| (s.name.clone(), s.seed(part).0, s.cause.clone(), s.also.clone());
+        let of = |s: &Scenario| {
+            (
+                s.name.clone(),
+                s.seed(part).0,
+                s.cause.clone(),
+                s.also.clone(),
+            )
+        };
         let expected: BTreeSet<_> = all.iter().filter(|s| s.is_in(part)).map(of).collect();
         let there = reviewed(part);
         let of = |o: Outcome| (o.name, o.seed, o.cause, o.also);
@@ -151,7 +159,11 @@ fn the_reviewed_results_are_of_this_corpus() {
 fn the_evaluation_keeps_its_bounds() {
     let score = score(&reviewed(Part::Evaluation));
     let share = |part: usize, of: usize| part as f64 / of as f64;
-    assert!(share(score.top_right, score.scenarios) >= 0.95, "{:#?}", score.wrong);
+    assert!(
+        share(score.top_right, score.scenarios) >= 0.95,
+        "{:#?}",
+        score.wrong
+    );
     assert!(share(score.false_alarms, score.healthy) <= 0.02);
     assert!(share(score.pairs_named, score.pairs) >= 0.8);
     assert!(score.wrong_congestion_control.is_empty(), "{score:#?}");

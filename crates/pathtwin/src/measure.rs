@@ -41,7 +41,7 @@ const REACH: Duration = Duration::from_secs(5);
 #[command(after_help = "Examples:
   pathtwin measure server.example --key ptk1-…
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
-  pathtwin measure --lab cases/1-dorm/office.toml --quick
+  pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
   pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)

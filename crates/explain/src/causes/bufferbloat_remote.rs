@@ -76,10 +76,6 @@ fn test(way: &Way) -> Verdict {
         rate(load.goodput_bps),
         super::bytes(buffer)
     );
-    let verdict = holds(
-        Strength::of(&[full, deep, bloat.acts()]),
-        says,
-        evidence,
-    );
+    let verdict = holds(Strength::of(&[full, deep, bloat.acts()]), says, evidence);
     bloat.graded(verdict)
 }

@@ -7,7 +7,7 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
+    view::{SlowStart, Way},
 };
 
 /// A rise of the round trip at which slow start ends: an eighth of it, but within these bounds, µs
@@ -88,7 +88,10 @@ fn test(way: &Way) -> Verdict {
             Need::Idle.settle(),
         );
     };
-    let (varies, rise) = (p95 - idle.min_us, (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]));
+    let (varies, rise) = (
+        p95 - idle.min_us,
+        (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]),
+    );
     if varies < rise {
         return not(format!(
             "without load the round trip varies by {}, and slow start ends at a rise of {}",
@@ -96,20 +99,28 @@ fn test(way: &Way) -> Verdict {
             time(rise)
         ));
     }
-    let Some(start) = way.slow_start(&load) else {
+    let starts = way.slow_starts(&load);
+    if starts.is_empty() {
         return unknown(
             "the sender's counters do not say how slow start ended",
             "the same plan with pathtwin on Linux as the sending end",
         );
-    };
-    let holds_bytes = models::needed_bytes(carries, idle.min_us / 1e6);
-    let share = start.window * load.mss_bytes() / holds_bytes;
-    if start.by_delay < start.by_train || share > EARLY {
-        return not(format!(
-            "slow start ended at a window of {} of what the path holds",
-            percent(share)
-        ));
     }
+    let holds_bytes = models::needed_bytes(carries, idle.min_us / 1e6);
+    let share_of = |start: &SlowStart| start.window * load.mss_bytes() / holds_bytes;
+    let early: Vec<f64> = starts
+        .iter()
+        .filter(|s| s.by_delay && share_of(s) < EARLY)
+        .map(|s| s.window)
+        .collect();
+    let Some(start) = stats::median(&early).filter(|_| 2 * early.len() >= starts.len()) else {
+        return not(format!(
+            "slow start ended by delay and early in {} of {} samples",
+            early.len(),
+            starts.len()
+        ));
+    };
+    let share = start * load.mss_bytes() / holds_bytes;
     let rtt = load.rtt_us().unwrap_or(idle.p50_us);
     let lost = sweep.below.share();
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
@@ -127,14 +138,14 @@ fn test(way: &Way) -> Verdict {
     }
     let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
     let [from, to] = load.window_s;
-    let window = models::cubic_growth(start.window, from, to, rtt / 1e6, most);
+    let window = models::cubic_growth(start, from, to, rtt / 1e6, most);
     let model = models::window_bps(window, load.mss_bytes(), rtt / 1e6);
     let mut evidence = vec![
         figure("window at the end of slow start", Value::Share(share))
             .against("below 60 % of what the path holds")
             .by(format!(
                 "{:.0} packets of {:.0} bytes over {} * {}",
-                start.window,
+                start,
                 load.mss_bytes(),
                 rate(carries),
                 time(idle.min_us)
@@ -142,7 +153,11 @@ fn test(way: &Way) -> Verdict {
             .on(way.sender().side)
             .of(&load.samples)
             .deciding(),
-        figure("slow starts ended by delay", Value::Count(start.by_delay)).on(way.sender().side),
+        figure(
+            &format!("samples in which it ended so, of {}", starts.len()),
+            Value::Count(early.len() as f64),
+        )
+        .against("at least half"),
         figure(
             "idle round trip, smallest to 95th percentile",
             Value::Us(varies),

@@ -94,7 +94,8 @@ fn test(way: &Way) -> Verdict {
     // queue's management, bbr for what it sends too fast in one round trip of eight, a quarter of it.
     let alone = |l: &Load| l.flows == load.flows;
     let own = |l: &Load| Some(l.rtt_p95_us.or(l.rtt_p50_us)? - calm);
-    let own = way.loads().iter().filter(|l| alone(l)).filter_map(own);
+    let loads = way.loads();
+    let own = loads.iter().filter(|l| alone(l)).filter_map(own);
     let own = own.reduce(f64::max);
     let own_slack = slack
         .max(2.0 * packet_us + spread)
@@ -129,12 +130,14 @@ fn test(way: &Way) -> Verdict {
             .of(&load.samples),
         );
     }
-    let mut loads = vec![load];
-    loads.extend(plain.clone().filter(|p| p.cc != loads[0].cc));
-    for load in &loads {
+    let beside = plain.iter().filter(|p| p.cc != load.cc);
+    for load in std::iter::once(&load).chain(beside) {
         evidence.push(
-            figure(&format!("goodput of {}", load.cc), Value::Bps(load.goodput_bps))
-                .of(&load.samples),
+            figure(
+                &format!("goodput of {}", load.cc),
+                Value::Bps(load.goodput_bps),
+            )
+            .of(&load.samples),
         );
         if let Some(again) = load.retransmitted() {
             evidence.push(

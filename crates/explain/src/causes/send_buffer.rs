@@ -97,11 +97,14 @@ fn full(way: &Way) -> Option<Verdict> {
         exhibit.decides = false;
     }
     held.evidence.push(
-        figure("bytes under way over the largest of tcp_wmem", Value::Ratio(ratio))
-            .against("close to 1")
-            .by(format!("{} / {}", bytes(under_way), bytes(largest)))
-            .on(sender.side)
-            .deciding(),
+        figure(
+            "bytes under way over the largest of tcp_wmem",
+            Value::Ratio(ratio),
+        )
+        .against("close to 1")
+        .by(format!("{} / {}", bytes(under_way), bytes(largest)))
+        .on(sender.side)
+        .deciding(),
     );
     held.evidence.push(
         figure("congestion window", Value::Bytes(window))

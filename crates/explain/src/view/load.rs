@@ -74,7 +74,9 @@ impl Load {
             cc: cc.to_owned(),
             flows,
             samples: samples.iter().map(|s| s.number).collect(),
-            window_s: loads.first().map_or([0.0; 2], |t| t.window_us.map(|us| us as f64 / 1e6)),
+            window_s: loads
+                .first()
+                .map_or([0.0; 2], |t| t.window_us.map(|us| us as f64 / 1e6)),
             goodput_bps: stats::median(&goodputs)?,
             retransmits: sum(|f| f.retransmits),
             segments: sum(|f| f.segments),

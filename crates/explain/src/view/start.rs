@@ -2,35 +2,37 @@
 
 use super::{Load, Way};
 
-/// How slow start ended in the samples of a load.
+/// How slow start ended in one sample.
 ///
 /// CUBIC leaves slow start (HyStart) when acknowledgements arrive in a train as long as the path, or
 /// when the smallest round trip of a round has risen; the kernel counts both, and adds up the windows
 /// at which it happened (`TCPHystart*`, Linux net/ipv4/tcp_cubic.c, hystart_update).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowStart {
-    /// Ends by a round trip that rose.
-    pub by_delay: f64,
-    /// Ends by a train of acknowledgements.
-    pub by_train: f64,
-    /// Mean window at the end, packets.
+    /// Whether by a round trip that rose, and not by a train.
+    pub by_delay: bool,
+    /// Window at the end, packets; the mean if there were several ends.
     pub window: f64,
 }
 
 impl Way<'_> {
-    /// How slow start ended under a load; `None` if HyStart never ended it, or the counters were not
-    /// read.
-    pub fn slow_start(&self, load: &Load) -> Option<SlowStart> {
-        let samples = self.samples_of(load);
+    /// How slow start ended in each sample of a load in which HyStart ended it; none if it never did, or
+    /// the counters were not read.
+    pub fn slow_starts(&self, load: &Load) -> Vec<SlowStart> {
         let sender = self.sender();
-        let moved = |name: &str| sender.moved(&samples, "nstat", &[name]);
-        let (by_delay, by_train) = (moved("HystartDelayDetect")?, moved("HystartTrainDetect")?);
-        let windows = moved("HystartDelayCwnd")? + moved("HystartTrainCwnd")?;
-        let ends = by_delay + by_train;
-        (ends > 0.0).then(|| SlowStart {
-            by_delay,
-            by_train,
-            window: windows / ends,
-        })
+        let of = |sample| {
+            let evidence = sender.evidence(sample)?;
+            let counter = |name: &str| {
+                let name = format!("nstat.TcpExtTCPHystart{name}");
+                evidence.counter(&name).map(|n| n as f64)
+            };
+            let (delay, train) = (counter("DelayDetect")?, counter("TrainDetect")?);
+            let windows = counter("DelayCwnd")? + counter("TrainCwnd")?;
+            (delay + train > 0.0).then(|| SlowStart {
+                by_delay: delay >= train,
+                window: windows / (delay + train),
+            })
+        };
+        self.samples_of(load).into_iter().filter_map(of).collect()
     }
 }
