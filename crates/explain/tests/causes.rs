@@ -175,6 +175,42 @@ fn unknown_evidence_is_never_a_no() {
     }
 }
 
+/// With nothing but the goodput of TCP known, no cause is found, and none is ruled out but by what that
+/// alone says.
+#[test]
+fn what_was_not_seen_is_not_ruled_out() {
+    let line = Line {
+        rtt_ms: 80.0,
+        loss: 0.01,
+        ..Line::default()
+    };
+    let mut bare = run(&both(line), 1);
+    bare.samples.retain(|s| s.tcp.is_some());
+    for sample in &mut bare.samples {
+        sample.near = None;
+        sample.far = None;
+        sample.probes = None;
+        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
+            *flow = model::run::FlowResult {
+                goodput_bps: flow.goodput_bps,
+                ..Default::default()
+            };
+        }
+    }
+    for end in [&mut bare.near, &mut bare.far] {
+        end.facts = Default::default();
+    }
+    let findings = judge(&bare);
+    assert!(findings.findings.is_empty(), "{findings:#?}");
+    // Who sends in which direction is known.
+    let known = ["far-end-limit"];
+    for ruled_out in &findings.ruled_out {
+        assert!(known.contains(&ruled_out.code.as_str()), "{ruled_out:#?}");
+    }
+    let told: usize = findings.ruled_out.len() + findings.cannot_tell.len();
+    assert!(told >= explain::registry().len(), "{told}");
+}
+
 #[test]
 fn an_empty_run_says_nothing() {
     let mut empty = run(&Scene::default(), 1);

@@ -41,8 +41,15 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(view: &View) -> Verdict {
+    let facts = [Side::Near, Side::Far].map(|side| view.host(side));
     if view.layer == Layer::Underlay {
-        return not("no tunnel was measured");
+        return match facts.iter().any(|host| host.path_known()) {
+            true => not("no tunnel was measured"),
+            false => unknown(
+                "it is not known whether a tunnel is on this path",
+                "facts of the hosts",
+            ),
+        };
     }
     let mut evidence = Vec::new();
     let mut signs = [false, false];

@@ -3,7 +3,6 @@
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
-    row::Layer,
 };
 
 use super::{FULL, percent};
@@ -43,7 +42,7 @@ pub(super) const CAUSE: Cause = Cause {
 fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(tunnel) = host.tunnel() else {
-        return if host.path_known() || view.layer == Layer::Underlay {
+        return if host.path_known() {
             not("there is no tunnel on this path")
         } else {
             unknown(

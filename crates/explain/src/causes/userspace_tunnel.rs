@@ -3,7 +3,6 @@
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
-    row::Layer,
 };
 
 use super::userspace_tcp_stack::{kept, kept_text, name};
@@ -46,7 +45,7 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn test(host: &Host) -> Verdict {
     let Some(tunnel) = host.tunnel() else {
-        return if host.path_known() || host.view().layer == Layer::Underlay {
+        return if host.path_known() {
             not("there is no tunnel on this path")
         } else {
             unknown(
