@@ -4,7 +4,10 @@ use explain::{
     compose::{Line, Scene, run},
     judge,
 };
-use model::findings::{Findings, RemedyClass, Severity};
+use model::{
+    findings::{Findings, RemedyClass, Severity},
+    run::{FlowResult, Run},
+};
 
 fn judged(scene: &Scene) -> Findings {
     judge(&run(scene, 1))
@@ -128,6 +131,21 @@ fn loss_that_costs_nothing_is_no_finding() {
     assert_eq!(top(&findings), "healthy", "{}", findings.summary);
 }
 
+/// Takes out all but the goodput of TCP and what UDP saw.
+fn strip(run: &mut Run) {
+    for sample in &mut run.samples {
+        sample.near = None;
+        sample.far = None;
+        sample.probes = None;
+        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
+            *flow = FlowResult {
+                goodput_bps: flow.goodput_bps,
+                ..FlowResult::default()
+            };
+        }
+    }
+}
+
 #[test]
 fn unknown_evidence_is_never_a_no() {
     let mut bare = run(
@@ -141,17 +159,7 @@ fn unknown_evidence_is_never_a_no() {
         },
         1,
     );
-    for sample in &mut bare.samples {
-        sample.near = None;
-        sample.far = None;
-        sample.probes = None;
-        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
-            *flow = model::run::FlowResult {
-                goodput_bps: flow.goodput_bps,
-                ..Default::default()
-            };
-        }
-    }
+    strip(&mut bare);
     bare.samples.retain(|s| s.sweep.is_empty());
     let findings = judge(&bare);
     assert!(
@@ -186,17 +194,7 @@ fn what_was_not_seen_is_not_ruled_out() {
     };
     let mut bare = run(&both(line), 1);
     bare.samples.retain(|s| s.tcp.is_some());
-    for sample in &mut bare.samples {
-        sample.near = None;
-        sample.far = None;
-        sample.probes = None;
-        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
-            *flow = model::run::FlowResult {
-                goodput_bps: flow.goodput_bps,
-                ..Default::default()
-            };
-        }
-    }
+    strip(&mut bare);
     for end in [&mut bare.near, &mut bare.far] {
         end.facts = Default::default();
     }

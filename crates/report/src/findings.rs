@@ -21,7 +21,7 @@ pub fn text(findings: &Findings, all: bool) -> String {
         out.push('\n');
         one(&mut out, number + 1, finding);
     }
-    ruled_out(&mut out, &findings.ruled_out, all);
+    ruled_out(&mut out, findings, all);
     cannot_tell(&mut out, &findings.cannot_tell, all);
     out
 }
@@ -74,12 +74,16 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
     }
 }
 
-fn ruled_out(out: &mut String, list: &[RuledOut], all: bool) {
+fn ruled_out(out: &mut String, findings: &Findings, all: bool) {
+    let list: &[RuledOut] = &findings.ruled_out;
     if list.is_empty() {
         return;
     }
     if !all {
-        let codes = unique(list.iter().map(|r| r.code.as_str()));
+        // What holds in one direction and not in the other is no news here.
+        let found = |code: &&str| findings.findings.iter().any(|f| f.code == *code);
+        let codes = list.iter().map(|r| r.code.as_str());
+        let codes = unique(codes.filter(|code| !found(code)));
         out.push_str(&wrap(&format!("\nRuled out: {}.", codes.join(", ")), ""));
         return;
     }
