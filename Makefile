@@ -50,6 +50,14 @@ sameness: build kernel ## replay three cells a hundred times each under five hos
 	PATHTWIN_REPLAYS=20 PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
 		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
 
+.PHONY: corpus
+corpus: build kernel ## judge every scenario of the corpus anew, half an hour
+	for part in training evaluation; do \
+		$(PATHTWIN) explain --corpus corpus --part $$part --output jsonl >corpus/judged/$$part.new; \
+		mv corpus/judged/$$part.new corpus/judged/$$part.jsonl; \
+	done
+	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-explain
+
 .PHONY: lint
 lint: ## format, clippy, documentation, licences and advisories, scripts
 	@scripts/setup build lint
