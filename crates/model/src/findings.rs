@@ -222,6 +222,8 @@ fn digits(value: f64) -> String {
         v if v >= 0.9995 => 2,
         _ => 3,
     };
+    // What rounds to nothing has no sign.
+    let value = if value.abs() < 0.0005 { 0.0 } else { value };
     let text = format!("{value:.places$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -351,6 +353,12 @@ mod tests {
         assert_eq!(Value::Share(0.00002).to_string(), "0.0020 %");
         assert_eq!(Value::Bytes(430_000.0).to_string(), "430 kB");
         assert_eq!(Value::Count(7546.0).to_string(), "7546");
+    }
+
+    #[test]
+    fn nothing_is_not_minus_nothing() {
+        assert_eq!(Value::Us(-0.3).to_string(), "0 ms");
+        assert_eq!(Value::Us(-6.0).to_string(), "-0.006 ms");
     }
 
     #[test]
