@@ -134,24 +134,42 @@ fn the_composed_corpus_is_judged_as_reviewed() {
     }
 }
 
+/// Every line is a scenario of the corpus with its seed and truth, and no composed one is missing. How
+/// many of the lab's are there stands on the page.
 #[test]
 fn the_reviewed_results_are_of_this_corpus() {
     let all = scenarios();
     for part in [Part::Training, Part::Evaluation] {
-        let of = |s: &Scenario| {
-            (
-                s.name.clone(),
-                s.seed(part).0,
-                s.cause.clone(),
-                s.also.clone(),
-            )
-        };
-        let expected: BTreeSet<_> = all.iter().filter(|s| s.is_in(part)).map(of).collect();
         let there = reviewed(part);
-        let of = |o: Outcome| (o.name, o.seed, o.cause, o.also);
-        let there: BTreeSet<_> = there.into_iter().map(of).collect();
-        assert_eq!(there, expected, "{ANEW}");
+        let truth = |s: &Scenario| (s.seed(part).0, s.cause.clone(), s.also.clone());
+        for outcome in &there {
+            let scenario = all.iter().find(|s| s.name == outcome.name).unwrap();
+            let line = (outcome.seed, outcome.cause.clone(), outcome.also.clone());
+            assert!(scenario.is_in(part), "{}: {ANEW}", outcome.name);
+            assert_eq!(line, truth(scenario), "{}: {ANEW}", outcome.name);
+        }
+        let names: BTreeSet<&str> = there.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(names.len(), there.len());
+        let composed = all.iter().filter(|s| matches!(s.what, What::Composed(_)));
+        for scenario in composed.filter(|s| s.is_in(part)) {
+            assert!(names.contains(scenario.name.as_str()), "{}", scenario.name);
+        }
     }
+}
+
+/// How much of a part was run, as a sentence.
+fn coverage(part: Part) -> String {
+    let all = scenarios();
+    let lab = all
+        .iter()
+        .filter(|s| s.is_in(part) && matches!(s.what, What::Lab { .. }));
+    let there = reviewed(part);
+    let run = there.iter().filter(|o| !o.composed).count();
+    format!(
+        "Run: {run} of the lab's {} scenarios of this part, and all {} composed ones.\n",
+        lab.count(),
+        there.len() - run
+    )
 }
 
 /// The bounds that the rules have to keep on seeds and scenarios that they were not made with.
@@ -194,7 +212,8 @@ fn the_page_of_the_corpus_is_current() {
         let end = format!("<!-- end of {} -->\n", name(part));
         let from = page.find(&begin).unwrap() + begin.len();
         let to = page.find(&end).unwrap();
-        let tables = format!("\n{}", markdown(&score(&reviewed(part))));
+        let tables = markdown(&score(&reviewed(part)));
+        let tables = format!("\n{}\n{tables}", coverage(part));
         page.replace_range(from..to, &tables);
     }
     current("docs/corpus.md", &page);

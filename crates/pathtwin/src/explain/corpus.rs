@@ -23,6 +23,8 @@ use crate::{Failure, code, progress};
 
 /// Virtual time after which a scenario counts as hung.
 const LIMIT: Duration = Duration::from_secs(1800);
+/// Real time after which it does: guests stand back for all other work of the host.
+const WALL_LIMIT: Duration = Duration::from_secs(3600);
 
 /// How a corpus is run.
 #[derive(Debug, Args)]
@@ -219,7 +221,7 @@ impl Bench {
             kernel: &self.kernel,
             sandbox: &self.sandbox,
             cpu,
-            wall_limit: Duration::from_secs(600),
+            wall_limit: WALL_LIMIT,
             stop,
         };
         let mut run = lab::measure::run(boot, &job)?.run;
