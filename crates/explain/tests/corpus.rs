@@ -187,12 +187,12 @@ fn the_evaluation_keeps_its_bounds() {
     assert!(score.wrong_congestion_control.is_empty(), "{score:#?}");
 }
 
-/// What was said with a confidence is right about that often: the 95 % interval of the share that was
+/// What was said with a confidence is right about that often: the exact 95 % interval of the share that was
 /// right holds the mean of what was said, or the share is higher.
 #[test]
 fn confidence_is_not_overstated() {
     for bin in score(&reviewed(Part::Evaluation)).calibration {
-        let right = stats::wilson(bin.right, bin.findings).unwrap();
+        let right = stats::clopper_pearson(bin.right, bin.findings).unwrap();
         assert!(right.high >= bin.said, "{bin:?}");
     }
 }
