@@ -94,7 +94,7 @@ fn what_is_no_run_is_wrong_use() {
     );
 }
 
-/// One scenario of the lab for each kind of cause, measured and judged anew, is judged as in the reviewed
+/// Some scenarios of the lab, measured and judged anew, are judged as in the reviewed
 /// snapshot, and right. The whole corpus takes too long for a test; its result is in `docs/corpus.md`.
 #[test]
 fn a_part_of_the_corpus_is_judged_as_reviewed() {
@@ -104,26 +104,16 @@ fn a_part_of_the_corpus_is_judged_as_reviewed() {
         .args(["explain", "--output", "jsonl", "--corpus"])
         .arg(&corpus);
     let names = [
-        "loss-20m-60ms-1p-both",
-        "rwnd-20m-200ms-150k-both",
-        "sndbuf-20m-200ms-200k-both",
-        "bloat-10m-20ms-200ms-up",
-        "police-20m-50ms-20p-both",
-        "reorder-20m-60ms-2p-up",
+        "healthy-jitter-10m-30ms",
         "jitter-50m-200ms-20ms-both",
-        "frag-20m-1420-60ms",
-        "shaper-10m-up-fqcodel",
-        "wrong-host-20m-100ms-05p-down",
-        "healthy-10mbit-20ms",
-        "healthy-20mbit-80ms",
-        "pair-bloat-up-loss-down",
+        "wrong-host-10m-150ms-1p-up",
     ];
     for name in names {
         command.args(["--only", name]);
     }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let judged = outcomes(text(&output.stdout));
+    let judged = outcomes(&text(&output.stdout));
     assert_eq!(judged.len(), names.len());
     let snapshot = std::fs::read_to_string(corpus.join("judged/evaluation.jsonl")).unwrap();
     let snapshot = outcomes(&snapshot);
