@@ -2,7 +2,7 @@
 //!
 //! Counted on the training scenarios of the corpus: of the findings of a cause with a strength, so
 //! many were right. A cause alone has too few for a share of its own, so its counts are joined with
-//! those of all causes of that strength, which weigh [`PRIOR`] findings: the mean of a Beta
+//! those of all causes of that strength, which weigh ten findings: the mean of a Beta
 //! distribution whose prior is the pooled share. Stronger evidence is never worth less: where the
 //! counts say so by chance, neighbours are pooled (isotonic regression, Barlow et al. 1972).
 //!
