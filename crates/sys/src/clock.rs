@@ -43,12 +43,17 @@ impl Instant {
     }
 }
 
+/// CLOCK_REALTIME now, nanoseconds.
+pub fn realtime_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Realtime))
+}
+
 /// What to take from a CLOCK_REALTIME timestamp of the kernel to get a CLOCK_MONOTONIC one.
 ///
 /// Each of the three reads costs the same virtual time in a guest, so the middle is exact there.
 pub fn realtime_offset() -> u64 {
     let before = Instant::now();
-    let real = nanoseconds(clock_gettime(ClockId::Realtime));
+    let real = realtime_ns();
     let after = Instant::now();
     real - (before.0 + after.0) / 2
 }

@@ -26,6 +26,7 @@ pub mod usage;
 pub mod wait;
 pub mod wireguard;
 pub mod wireless;
+pub mod zeroes;
 
 mod bytes;
 #[cfg(fuzzing)]

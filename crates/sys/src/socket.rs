@@ -9,6 +9,8 @@ use std::{
 
 use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
 
+use crate::clock;
+
 /// Largest count one read or write moves (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
 const MOST: usize = 0x4000_0000;
 
@@ -75,14 +77,53 @@ pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpS
     Ok(fd.into())
 }
 
+/// Bytes of the name of a congestion control, its zero included (`TCP_CA_NAME_MAX`, include/net/tcp.h).
+const CONGESTION_LEN: usize = 16;
+
 /// The congestion control a socket really uses.
+///
+/// # Errors
+/// Not a TCP socket; `Unsupported` if what runs the program tells the name in part only. QEMU's user
+/// mode passes four bytes of it.
 pub fn congestion(stream: &TcpStream) -> io::Result<String> {
-    Ok(sockopt::tcp_congestion(stream)?)
+    let mut name = [0u8; CONGESTION_LEN];
+    let mut len = CONGESTION_LEN as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to `name`; both outlive the call.
+    let rc = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_mut_ptr().cast(),
+            &raw mut len,
+        )
+    };
+    if rc != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let end = name.iter().position(|byte| *byte == 0);
+    // The kernel fills the whole buffer (net/ipv4/tcp.c, do_tcp_getsockopt).
+    match (len as usize, end) {
+        (CONGESTION_LEN, Some(end)) => Ok(String::from_utf8_lossy(&name[..end]).into_owned()),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
 }
 
 /// Changes the congestion control of a connected socket.
+///
+/// # Errors
+/// The kernel has it not, or does not let this process choose it. Where neither can be asked for nor
+/// told, as in QEMU's user mode, only the host's default can be had, and is no error.
 pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
-    Ok(sockopt::set_tcp_congestion(stream, name)?)
+    let Err(error) = sockopt::set_tcp_congestion(stream, name) else {
+        return Ok(());
+    };
+    let untold = congestion(stream).is_err_and(|e| e.kind() == io::ErrorKind::Unsupported);
+    let default = crate::sysctl::read("net.ipv4.tcp_congestion_control");
+    if untold && default.is_ok_and(|default| default == name) {
+        return Ok(());
+    }
+    Err(error.into())
 }
 
 /// Reads and throws away up to `len` bytes (at most 1 GiB a call), blocking until all have come,
@@ -172,7 +213,8 @@ pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
     }
 }
 
-/// A UDP socket on `address`, which others may share, with the kernel's receive times switched on.
+/// A UDP socket on `address`, which others may share, with the kernel's receive times switched on
+/// where it has them.
 /// Among sockets of one port the kernel gives a datagram to the one that is connected to its
 /// sender, if there is one (net/ipv4/udp.c, `compute_score`).
 pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -184,6 +226,12 @@ pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, true)
 }
 
+/// The kernel's receive times, where it has them: QEMU's user mode refuses. [`Batch`] then takes the
+/// time at which it has the datagram.
+fn ask_receive_times(fd: &impl AsRawFd) {
+    let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
+}
+
 fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
@@ -191,7 +239,7 @@ fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
         sockopt::set_ipv6_v6only(&fd, true)?;
     }
     bind(&fd, &address)?;
-    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    ask_receive_times(&fd);
     Ok(fd.into())
 }
 
@@ -209,11 +257,11 @@ pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Re
     Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), len)?)
 }
 
-/// A UDP socket on `address`, with the kernel's receive times switched on.
+/// A UDP socket on `address`, with the kernel's receive times switched on where it has them.
 pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
     bind(&fd, &address)?;
-    set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    ask_receive_times(&fd);
     Ok(fd.into())
 }
 
@@ -326,13 +374,14 @@ impl Batch {
         self.lengths.clear();
         for header in &headers[..n] {
             let length = (header.msg_len as usize).min(self.payload);
-            self.lengths.push((length, receive_time(&header.msg_hdr)));
+            let time = receive_time(&header.msg_hdr).unwrap_or_else(clock::realtime_ns);
+            self.lengths.push((length, time));
         }
         Ok(n)
     }
 
-    /// The datagrams of the last call: their bytes, and when the kernel took them in
-    /// (CLOCK_REALTIME nanoseconds; 0 if it did not say).
+    /// The datagrams of the last call: their bytes, and when the kernel took them in or, if it did
+    /// not say, when the call was over (CLOCK_REALTIME nanoseconds).
     pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.lengths
             .iter()
@@ -341,7 +390,7 @@ impl Batch {
     }
 }
 
-fn receive_time(header: &libc::msghdr) -> u64 {
+fn receive_time(header: &libc::msghdr) -> Option<u64> {
     // SAFETY: the kernel has filled msg_control up to msg_controllen with whole control messages,
     // and the CMSG macros walk only within it.
     unsafe {
@@ -349,12 +398,12 @@ fn receive_time(header: &libc::msghdr) -> u64 {
         while !at.is_null() {
             if (*at).cmsg_level == libc::SOL_SOCKET && (*at).cmsg_type == libc::SCM_TIMESTAMPNS {
                 let time: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(at).cast());
-                return time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+                return Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
             }
             at = libc::CMSG_NXTHDR(header, at);
         }
     }
-    0
+    None
 }
 
 /// Sends each of `datagrams` on a connected socket in one call; says how many went.

@@ -12,6 +12,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use crate::bytes;
 
 pub use entries::{FIELDS, entries};
+use fields::CLASSIC_LEN;
 pub use fields::{TCP_INFO_LEN, TcpInfo};
 
 /// Option names at level `IPPROTO_TCP` (include/uapi/linux/tcp.h, Linux 7.2).
@@ -26,9 +27,13 @@ const BBR_UNIT: f64 = 256.0;
 /// nothing is allocated.
 ///
 /// # Errors
-/// Not a TCP socket.
+/// Not a TCP socket; `InvalidData` if the kernel returned less than every Linux does, as emulations of it may.
 pub fn raw(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
-    tcp_option(fd, TCP_INFO, buf)
+    let len = tcp_option(fd, TCP_INFO, buf)?;
+    if len < CLASSIC_LEN {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(len)
 }
 
 /// Reads `TCP_INFO`.

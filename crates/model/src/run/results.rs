@@ -90,7 +90,8 @@ pub struct FlowResult {
     /// Every look at the sender's `TCP_INFO`, all fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// Every look at the receiver: `bytes_received` and what else its kernel says.
+    /// Every look at the receiver: `bytes_received` and what else its kernel says; `bytes_read`, by
+    /// its program, where that says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<Series>,
 }

@@ -153,7 +153,7 @@ pub struct TcpInfo {
 }
 
 /// Length of the classic part, in bytes: up to and with `tcpi_total_retrans`.
-const CLASSIC_LEN: usize = 104;
+pub(super) const CLASSIC_LEN: usize = 104;
 /// Length of the whole, in bytes.
 pub const TCP_INFO_LEN: usize = 280;
 

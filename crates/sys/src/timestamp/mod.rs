@@ -17,9 +17,7 @@ use std::{
     os::fd::AsRawFd,
 };
 
-use rustix::time::{ClockId, clock_gettime};
-
-use crate::bytes;
+use crate::{bytes, clock};
 use ids::Ids;
 
 /// `SO_TIMESTAMPING_NEW` (include/uapi/asm-generic/socket.h): 64-bit times on every machine, since Linux 5.1.
@@ -153,7 +151,7 @@ impl Stamped {
                 let again = set_flags(&self.socket, RECEIVE)
                     .and_then(|()| set_flags(&self.socket, RECEIVE | TRANSMIT));
                 self.support.transmit = again.is_ok();
-                self.ids.restart(now_ns());
+                self.ids.restart(clock::realtime_ns());
             }
             return Err(error);
         }
@@ -307,11 +305,6 @@ fn set_option(
     } else {
         Err(io::Error::last_os_error())
     }
-}
-
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Realtime);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[cfg(test)]

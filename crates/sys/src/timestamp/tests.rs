@@ -131,7 +131,7 @@ fn a_datagram_is_queued_then_sent_then_received() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let (mut a, b) = pair(address);
         let first = warm(&mut a, &b);
-        let before = now_ns();
+        let before = clock::realtime_ns();
         let mut arrived = HashMap::new();
         for number in 0..100u64 {
             let (id, at_ns) = pass(&mut a, &b, &number.to_le_bytes());

@@ -1,7 +1,6 @@
 //! Looks at `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load is over.
 
 use std::{
-    net::TcpStream,
     os::fd::AsFd,
     sync::{
         Arc,
@@ -17,7 +16,8 @@ use sys::{
     tcp_info::{self, TCP_INFO_LEN, TcpInfo},
 };
 
-use crate::spawn;
+use super::tcp::{Flow, Terms};
+use crate::{spawn, tcp::Role};
 
 /// Most looks that are kept of one connection: ten minutes at one each 10 ms. After that the
 /// connection is no longer looked at.
@@ -31,29 +31,33 @@ const MEMORY: usize = 48 << 20;
 pub struct Looker {
     ended: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Looks>>,
+    role: Role,
 }
 
 /// What was seen of one connection.
 #[derive(Debug, Default)]
-pub struct Looks {
+struct Looks {
     at_ns: Vec<i64>,
+    /// Bytes of each look; 0 = the kernel said nothing.
     lengths: Vec<usize>,
     bytes: Vec<u8>,
+    /// What the program itself had moved at each look.
+    moved: Vec<u64>,
 }
 
 impl Looker {
-    /// Starts to look at `streams` every `every`; times are after `zero`.
-    pub fn start(
-        streams: Vec<Arc<TcpStream>>,
-        zero: Instant,
-        every: Duration,
-        duration: Duration,
-    ) -> std::io::Result<Self> {
+    /// Starts to look at the connections of a load.
+    pub(super) fn start(flows: Vec<Arc<Flow>>, terms: &Terms) -> std::io::Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
         let told = ended.clone();
-        let every = coarse_enough(every, duration, streams.len());
-        let thread = spawn("look", move || look(&streams, zero, every, &told))?;
-        Ok(Self { ended, thread })
+        let every = coarse_enough(terms.look, terms.duration, flows.len());
+        let (zero, role) = (terms.zero, terms.role);
+        let thread = spawn("look", move || look(&flows, zero, every, &told))?;
+        Ok(Self {
+            ended,
+            thread,
+            role,
+        })
     }
 
     /// Ends it, with one last look, and returns what was seen of each connection.
@@ -61,7 +65,7 @@ impl Looker {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
         let looks = self.thread.join().unwrap_or_default();
-        looks.iter().map(Looks::series).collect()
+        looks.iter().map(|looks| looks.series(self.role)).collect()
     }
 }
 
@@ -70,18 +74,13 @@ fn coarse_enough(every: Duration, duration: Duration, streams: usize) -> Duratio
     every.max(duration / most).max(Duration::from_millis(1))
 }
 
-fn look(
-    streams: &[Arc<TcpStream>],
-    zero: Instant,
-    every: Duration,
-    ended: &AtomicBool,
-) -> Vec<Looks> {
-    let mut all: Vec<Looks> = streams.iter().map(|_| Looks::default()).collect();
+fn look(flows: &[Arc<Flow>], zero: Instant, every: Duration, ended: &AtomicBool) -> Vec<Looks> {
+    let mut all: Vec<Looks> = flows.iter().map(|_| Looks::default()).collect();
     let mut next = zero;
     loop {
         let over = ended.load(Ordering::Relaxed);
-        for (stream, looks) in streams.iter().zip(&mut all) {
-            looks.take(stream, zero);
+        for (flow, looks) in flows.iter().zip(&mut all) {
+            looks.take(flow, zero);
         }
         if over {
             return all;
@@ -106,44 +105,94 @@ fn sleep_until(next: Instant, ended: &AtomicBool) {
 }
 
 impl Looks {
-    fn take(&mut self, stream: &TcpStream, zero: Instant) {
+    fn take(&mut self, flow: &Flow, zero: Instant) {
         if self.at_ns.len() >= MOST {
             return;
         }
         let start = self.bytes.len();
         self.bytes.resize(start + TCP_INFO_LEN, 0);
-        let at = Instant::now().since(zero);
-        let length = tcp_info::raw(stream.as_fd(), &mut self.bytes[start..]).unwrap_or(0);
+        self.at_ns.push(Instant::now().since(zero));
+        let length = tcp_info::raw(flow.stream.as_fd(), &mut self.bytes[start..]).unwrap_or(0);
         self.bytes.truncate(start + length);
-        if length > 0 {
-            self.at_ns.push(at);
-            self.lengths.push(length);
-        }
+        self.lengths.push(length);
+        self.moved.push(flow.bytes.load(Ordering::Relaxed));
     }
 
-    /// The looks by column.
-    pub fn series(&self) -> Series {
-        let mut columns = vec![Vec::new(); tcp_info::FIELDS];
-        let mut names = [""; tcp_info::FIELDS];
-        let mut start = 0;
-        for &length in &self.lengths {
-            let bytes = &self.bytes[start..start + length];
-            start += length;
-            let info = TcpInfo::parse(bytes).unwrap_or_default();
-            for (i, (name, value)) in tcp_info::entries(&info).into_iter().enumerate() {
-                names[i] = name;
-                columns[i].push(value);
-            }
-        }
+    /// The looks by column. Where the kernel said nothing, its columns are absent, and one has what
+    /// the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
+    fn series(&self, role: Role) -> Series {
         let mut series = Series {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),
             ..Series::default()
         };
-        for (name, values) in names.into_iter().zip(columns) {
-            if !values.is_empty() {
-                series.push(name, values);
+        for (name, values) in self.told() {
+            series.push(name, values);
+        }
+        let untold = self.lengths.iter().zip(&self.moved);
+        let untold = untold.map(|(length, moved)| (*length == 0).then_some(*moved));
+        let name = match role {
+            Role::Sender => "bytes_written",
+            Role::Receiver => "bytes_read",
+        };
+        series.push(name, untold.collect());
+        series
+    }
+
+    /// What the kernel said, by field.
+    fn told(&self) -> Vec<(&'static str, Vec<Option<u64>>)> {
+        let names = tcp_info::entries(&TcpInfo::default()).map(|(name, _)| name);
+        let mut columns: Vec<_> = names.map(|name| (name, Vec::new())).into();
+        let mut start = 0;
+        for &length in &self.lengths {
+            let info = TcpInfo::parse(&self.bytes[start..start + length]);
+            start += length;
+            let values = info.map(|info| tcp_info::entries(&info).map(|(_, value)| value));
+            for (i, (_, column)) in columns.iter_mut().enumerate() {
+                column.push(values.and_then(|values| values[i]));
             }
         }
-        series
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A receiver where the kernel says nothing, as under QEMU's user mode.
+    #[test]
+    fn what_the_kernel_does_not_say_is_absent_and_not_0() {
+        let looks = Looks {
+            at_ns: vec![0, 10_000_000],
+            lengths: vec![0, 0],
+            bytes: Vec::new(),
+            moved: vec![0, 5000],
+        };
+        let series = looks.series(Role::Receiver);
+        let names: Vec<_> = series.columns.keys().map(String::as_str).collect();
+        assert_eq!(names, ["bytes_read"]);
+        assert_eq!(series.points("bytes_read"), [(0, 0), (10_000, 5000)]);
+    }
+
+    /// The last look may come when the connection is gone.
+    #[test]
+    fn one_look_of_which_the_kernel_says_nothing_leaves_the_others() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut bytes = vec![0; TCP_INFO_LEN];
+        let length = tcp_info::raw(stream.as_fd(), &mut bytes).unwrap();
+        bytes.truncate(length);
+        let looks = Looks {
+            at_ns: vec![0, 1000],
+            lengths: vec![length, 0],
+            bytes,
+            moved: vec![0, 7],
+        };
+        let series = looks.series(Role::Sender);
+        // TCP_ESTABLISHED is 1 (include/net/tcp_states.h).
+        assert_eq!(series.points("state"), [(0, 1)]);
+        assert_eq!(series.points("bytes_written"), [(1, 7)]);
     }
 }

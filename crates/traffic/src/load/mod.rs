@@ -9,5 +9,6 @@ pub mod http;
 pub mod looks;
 pub mod probe;
 pub mod short;
+mod stride;
 pub mod tcp;
 pub mod udp;

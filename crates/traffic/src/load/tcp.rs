@@ -1,9 +1,9 @@
-//! Bulk TCP over connections that exist: one end always has something to send, the other reads.
+//! Bulk TCP over connections that exist: one end always has something to send, the other takes it.
 
 use std::{
-    fs::File,
     io,
     net::{Shutdown, TcpStream},
+    os::fd::AsFd,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -12,17 +12,20 @@ use std::{
     time::Duration,
 };
 
-use sys::{clock::Instant, socket};
+use sys::{
+    clock::Instant,
+    socket, tcp_info,
+    zeroes::{Outlet, Zeroes},
+};
 
-use super::looks::Looker;
+use super::{looks::Looker, stride::Stride};
 use crate::{spawn, tcp::Role, wire::message::TcpOutcome};
 
-/// Bytes of the file that is sent over and over. It is small, so that it stays in the processor's
-/// cache and a server's memory, and a call still moves many packets.
-const CHUNK: u64 = 1 << 20;
+/// Most bytes of a call: what a pipe may hold (`/proc/sys/fs/pipe-max-size`) without privilege.
+const CHUNK: usize = 1 << 20;
 
-/// Bytes of the receiver's buffer.
-const BUFFER: usize = 256 << 10;
+/// Bytes of the buffer of a receiver that copies.
+const BUFFER: usize = 64 << 10;
 
 /// What is agreed on of a load.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +44,17 @@ pub struct Terms {
     pub bytes: Option<u64>,
 }
 
+/// A connection of a load.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) stream: TcpStream,
+    /// Payload bytes that this end has given to its kernel, or taken from it.
+    pub(super) bytes: AtomicU64,
+}
+
 /// This end's half of a running load.
 pub struct TcpLoad {
-    streams: Vec<Arc<TcpStream>>,
+    flows: Vec<Arc<Flow>>,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     looker: Looker,
@@ -58,7 +69,8 @@ struct Shared {
 }
 
 impl Shared {
-    fn add(&self, n: usize, terms: &Terms) -> io::Result<()> {
+    fn add(&self, flow: &Flow, n: usize, terms: &Terms) -> io::Result<()> {
+        flow.bytes.fetch_add(n as u64, Ordering::Relaxed);
         let sum = self.bytes.fetch_add(n as u64, Ordering::Relaxed) + n as u64;
         match terms.bytes {
             Some(most) if sum > most => Err(io::Error::other("the limit of bytes is reached")),
@@ -70,23 +82,25 @@ impl Shared {
 impl TcpLoad {
     /// Starts this end's half.
     pub fn start(streams: Vec<TcpStream>, terms: Terms) -> io::Result<Self> {
-        let streams: Vec<_> = streams.into_iter().map(Arc::new).collect();
+        let flow = |stream| {
+            Arc::new(Flow {
+                stream,
+                bytes: AtomicU64::new(0),
+            })
+        };
+        let flows: Vec<_> = streams.into_iter().map(flow).collect();
         let shared = Arc::new(Shared::default());
-        let file = Arc::new(socket::zeroes(CHUNK)?);
-        let mut threads = Vec::new();
-        for stream in &streams {
-            if let (Role::Sender, Some(bps)) = (terms.role, terms.rate_bps) {
-                socket::set_max_pacing(&**stream, bps / 8)?;
-            }
-            threads.push(half(stream.clone(), terms, shared.clone(), file.clone())?);
-        }
-        let looker = Looker::start(streams.clone(), terms.zero, terms.look, terms.duration)?;
-        let cc_used = streams
+        let threads = match terms.role {
+            Role::Sender => senders(&flows, terms, &shared)?,
+            Role::Receiver => receivers(&flows, terms, &shared)?,
+        };
+        let looker = Looker::start(flows.clone(), &terms)?;
+        let cc_used = flows
             .iter()
-            .filter_map(|stream| socket::congestion(stream).ok())
+            .filter_map(|flow| socket::congestion(&flow.stream).ok())
             .collect();
         Ok(Self {
-            streams,
+            flows,
             shared,
             threads,
             looker,
@@ -104,9 +118,9 @@ impl TcpLoad {
         // The last look must come before the sockets are shut.
         let flows = self.looker.finish();
         self.shared.stopped.store(true, Ordering::Relaxed);
-        for stream in &self.streams {
-            let _ = socket::set_abort(stream);
-            let _ = stream.shutdown(Shutdown::Both);
+        for flow in &self.flows {
+            let _ = socket::set_abort(&flow.stream);
+            let _ = flow.stream.shutdown(Shutdown::Both);
         }
         for thread in self.threads {
             let _ = thread.join();
@@ -126,19 +140,47 @@ impl TcpLoad {
     }
 }
 
-fn half(
-    stream: Arc<TcpStream>,
+fn senders(
+    flows: &[Arc<Flow>],
     terms: Terms,
-    shared: Arc<Shared>,
-    file: Arc<File>,
+    shared: &Arc<Shared>,
+) -> io::Result<Vec<JoinHandle<()>>> {
+    let zeroes = Zeroes::new(CHUNK)?;
+    let start = |flow: &Arc<Flow>| {
+        if let Some(bps) = terms.rate_bps {
+            socket::set_max_pacing(&flow.stream, bps / 8)?;
+        }
+        let mut outlet = zeroes.outlet()?;
+        half(flow, terms, shared, move |flow, shared| {
+            send(flow, &mut outlet, &terms, shared)
+        })
+    };
+    flows.iter().map(start).collect()
+}
+
+fn receivers(
+    flows: &[Arc<Flow>],
+    terms: Terms,
+    shared: &Arc<Shared>,
+) -> io::Result<Vec<JoinHandle<()>>> {
+    let start = |flow| {
+        half(flow, terms, shared, move |flow, shared| {
+            receive(flow, &terms, shared)
+        })
+    };
+    flows.iter().map(start).collect()
+}
+
+fn half(
+    flow: &Arc<Flow>,
+    terms: Terms,
+    shared: &Arc<Shared>,
+    body: impl FnOnce(&Flow, &Shared) -> io::Result<()> + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    let (flow, shared) = (flow.clone(), shared.clone());
     spawn("bulk", move || {
         terms.zero.wait();
-        let result = match terms.role {
-            Role::Sender => send(&stream, &terms, &shared, &file),
-            Role::Receiver => receive(&stream, &terms, &shared),
-        };
-        if let Err(error) = result
+        if let Err(error) = body(&flow, &shared)
             && !shared.stopped.load(Ordering::Relaxed)
             && Instant::now() < terms.zero.after(terms.duration)
         {
@@ -153,21 +195,42 @@ fn half(
 
 /// Sends until the time is over. The connection stays open: closing is up to `finish`, once the
 /// last look has been taken.
-fn send(stream: &TcpStream, terms: &Terms, shared: &Shared, file: &File) -> io::Result<()> {
+fn send(flow: &Flow, outlet: &mut Outlet, terms: &Terms, shared: &Shared) -> io::Result<()> {
     let end = terms.zero.after(terms.duration);
-    while !shared.stopped.load(Ordering::Relaxed) && Instant::now() < end {
-        let n = socket::send_file(stream, file, CHUNK as usize)?;
-        shared.add(n, terms)?;
+    let mut stride = Stride::new(CHUNK);
+    let mut now = Instant::now();
+    while !shared.stopped.load(Ordering::Relaxed) && now < end {
+        let n = outlet.send(&flow.stream, stride.bytes())?;
+        shared.add(flow, n, terms)?;
+        now = stride.took(now);
     }
     Ok(())
 }
 
-fn receive(stream: &TcpStream, terms: &Terms, shared: &Shared) -> io::Result<()> {
+fn receive(flow: &Flow, terms: &Terms, shared: &Shared) -> io::Result<()> {
+    if tcp_info::read(flow.stream.as_fd()).is_err() {
+        return receive_as_it_comes(flow, terms, shared);
+    }
+    // What has come is known from the kernel, so that it need not be read to be counted.
+    let mut stride = Stride::new(CHUNK);
+    let mut now = Instant::now();
+    while !shared.stopped.load(Ordering::Relaxed) {
+        match socket::discard(&flow.stream, stride.bytes())? {
+            0 => return Ok(()),
+            n => shared.add(flow, n, terms)?,
+        }
+        now = stride.took(now);
+    }
+    Ok(())
+}
+
+/// Where the kernel does not say what has come, what was read must do, and so it is read at once.
+fn receive_as_it_comes(flow: &Flow, terms: &Terms, shared: &Shared) -> io::Result<()> {
     let mut buffer = vec![0; BUFFER];
     while !shared.stopped.load(Ordering::Relaxed) {
-        match socket::receive_whole(stream, &mut buffer)? {
+        match io::Read::read(&mut &flow.stream, &mut buffer)? {
             0 => return Ok(()),
-            n => shared.add(n, terms)?,
+            n => shared.add(flow, n, terms)?,
         }
     }
     Ok(())

@@ -208,6 +208,12 @@ fn judge(
     for error in sent.errors.iter().chain(&received.errors) {
         sample.invalid.push(Invalid::Failed { why: error.clone() });
     }
+    let told = |series: &Series| series.columns.contains_key(arrived(series));
+    if !received.flows.iter().all(told) {
+        sample.invalid.push(Invalid::Failed {
+            why: "the receiver does not know how much has arrived".to_owned(),
+        });
+    }
     if tcp.flows.is_empty() {
         sample.invalid.push(Invalid::Failed {
             why: "no connection carried data".to_owned(),
@@ -230,10 +236,18 @@ fn compose(sent: &TcpOutcome, received: &TcpOutcome, window: [i64; 2]) -> Tcp {
         bytes: received
             .flows
             .iter()
-            .filter_map(|s| s.last("bytes_received"))
+            .filter_map(|s| s.last(arrived(s)))
             .sum(),
         flows,
     }
+}
+
+/// What says how much has arrived: the receiver's kernel or, where it does not, its program.
+fn arrived(received: &Series) -> &'static str {
+    ["bytes_received", "bytes_read"]
+        .into_iter()
+        .find(|name| received.columns.contains_key(*name))
+        .unwrap_or("bytes_received")
 }
 
 /// The name that all have; if they differ, all names.
@@ -247,7 +261,7 @@ fn common(names: &[String]) -> Option<String> {
 fn flow(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
     let span_us = (window[1] - window[0]) as f64;
     let grown = |name: &str| increase(sent, name, window);
-    let bytes = increase(received, "bytes_received", window).unwrap_or(0.0);
+    let bytes = increase(received, arrived(received), window).unwrap_or(0.0);
     let busy = grown("busy_time_us");
     let share = |name: &str| {
         let busy = busy.filter(|b| *b > 0.0)?;
@@ -322,6 +336,28 @@ fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn grown(name: &str) -> Series {
+        let mut series = Series {
+            at_us: vec![0, 1_000_000],
+            ..Series::default()
+        };
+        series.push(name, vec![Some(0), Some(125_000)]);
+        series
+    }
+
+    /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.
+    #[test]
+    fn what_a_receiver_has_read_counts_where_its_kernel_says_nothing() {
+        let sender = Series::default();
+        for name in ["bytes_received", "bytes_read"] {
+            let result = flow(&sender, &grown(name), [0, 1_000_000]);
+            assert_eq!(result.goodput_bps, 1e6, "{name}");
+            // Of the sender nothing is known.
+            assert_eq!((result.retransmits, result.rtt_p50_us), (None, None));
+            assert_eq!((result.rwnd_limited, result.busy), (None, None));
+        }
+    }
 
     #[test]
     fn a_counter_is_read_between_looks() {
