@@ -1,8 +1,12 @@
 //! The command line.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+#[cfg(feature = "lab")]
+mod lab;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
+
+#[cfg(feature = "lab")]
+pub(crate) use lab::{Cells, Engine, Exec, Kernel, KernelCommand, Lab, Run, Validate};
 
 /// Find out why TCP is slow on a path, prove the fix on a twin of it
 #[derive(Debug, Parser)]
@@ -19,6 +23,7 @@ pub(crate) enum Command {
     /// Be the far end of measurements
     Serve(crate::serve::Serve),
     /// The real Linux kernel on a path you describe, in virtual time
+    #[cfg(feature = "lab")]
     #[command(subcommand)]
     Lab(Lab),
     /// The protocol of iperf3
@@ -43,78 +48,6 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Lab {
-    /// Run the cells of a spec and print what TCP did in each
-    Run(Run),
-    /// Run programs of this host on the nodes of a path
-    Exec(Exec),
-    /// Check the lab against arithmetic, standards and published measurements
-    Validate(Validate),
-    /// Check `measure` on drawn lab paths, where the truth is known
-    Accuracy(crate::accuracy::Accuracy),
-    /// The lab's kernel image
-    Kernel(Kernel),
-}
-
-/// How cells are run.
-#[derive(Debug, Args)]
-pub(crate) struct Cells {
-    /// Seed of the first repeat, in place of the spec's
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Set one key of the spec, as --set path.rtt=30ms; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// End a cell after this much real time, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    pub(crate) wall_limit: u64,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  pathtwin lab run cases/4-speedtest/download.toml
-  pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
-  pathtwin lab run path.toml --engine native     (this host's kernel, real time, root)
-
-Exit codes: 0 all cells ran, 2 wrong use, 3 something is missing, 4 a cell failed.")]
-pub(crate) struct Run {
-    /// The spec, a TOML file (docs/reference/spec.md)
-    pub(crate) spec: PathBuf,
-    #[command(flatten)]
-    pub(crate) cells: Cells,
-    /// Cells at once; default: one a processor
-    #[arg(long, short, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which kernel carries the path
-    #[arg(long, value_enum, default_value_t = Engine::Uml)]
-    pub(crate) engine: Engine,
-    /// Run every cell, also those whose result is known
-    #[arg(long)]
-    pub(crate) no_cache: bool,
-    /// Keep each cell's spec, records and description, and all rows, in this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-    /// Compare with published figures, a TOML file (docs/reference/figures.md)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) against: Option<PathBuf>,
-    /// Write a page with a graph to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) graph: Option<PathBuf>,
-}
-
-/// Which kernel carries the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Engine {
-    /// A kernel of its own as a process, in virtual time, without privilege
-    Uml,
-    /// The kernel of this host, in real time, as root
-    Native,
-}
-
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -124,85 +57,4 @@ pub(crate) enum Format {
     Json,
     /// One flat row a line
     Jsonl,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    override_usage = "pathtwin lab exec [OPTIONS] <SPEC> --on <NODE> -- <CMD>... [--on <NODE> -- <CMD>...]...",
-    after_help = "Examples:
-  pathtwin lab exec path.toml --on server -- iperf3 -s -1 --on client -- iperf3 -c server -R
-  pathtwin lab exec path.toml --on client -- ping -c 5 server
-
-Nodes are client and server, and the routers near and far between them. The last program is
-waited for; when it ends, the others are ended too. Its exit status is that of this command."
-)]
-pub(crate) struct Exec {
-    /// The spec; of a matrix the first cell is taken
-    pub(crate) spec: PathBuf,
-    #[command(flatten)]
-    pub(crate) cells: Cells,
-    /// Virtual time after which all programs are ended, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
-    pub(crate) limit: u64,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-    /// Where the first program runs
-    #[arg(long, value_name = "NODE")]
-    pub(crate) on: String,
-    /// The first program, then further groups of --on NODE -- CMD
-    #[arg(last = true, required = true, value_name = "CMD")]
-    pub(crate) rest: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  pathtwin lab validate
-  pathtwin lab validate --only cubic --only fifo
-
-Exit codes: 0 all checks passed, 1 one failed, 3 something is missing (docs/validation.md).")]
-pub(crate) struct Validate {
-    /// Only checks with this in their name; may be given several times
-    #[arg(long, value_name = "NAME")]
-    pub(crate) only: Vec<String>,
-    /// Print the names of the checks, and run none
-    #[arg(long)]
-    pub(crate) list: bool,
-    /// Cells at once; default: one a processor
-    #[arg(long, short, value_name = "N")]
-    pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run every cell, also those whose result is known
-    #[arg(long)]
-    pub(crate) no_cache: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Kernel {
-    #[command(subcommand)]
-    pub(crate) command: KernelCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum KernelCommand {
-    /// Build the image, if it is not built yet
-    Build {
-        /// Kernel source: a tarball, a Debian linux-source package, or a folder; default: the
-        /// newest linux-source that Debian has
-        #[arg(long, value_name = "FILE")]
-        source: Option<PathBuf>,
-        /// Build even if it is built already
-        #[arg(long)]
-        force: bool,
-    },
-    /// Say what the image is and what it can do
-    Info {
-        /// What to print
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        output: Format,
-    },
-    /// Print the image's path
-    Path,
 }

@@ -1,17 +1,19 @@
 //! `pathtwin explain`.
 
+#[cfg(feature = "lab")]
 mod corpus;
 
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use model::{findings::Severity, run::Run};
 
 use crate::{Failure, code, document, output};
 
 /// Say what limits a path, from a Run
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true)))]
 #[command(after_help = "Examples:
   pathtwin explain run.json
   pathtwin measure far.example --output json | pathtwin explain -
@@ -24,10 +26,11 @@ Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use 
 pub(crate) struct Explain {
     /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning of
     /// its id in the history
-    #[arg(required_unless_present = "corpus", conflicts_with = "corpus")]
+    #[arg(group = "what")]
     run: Option<String>,
     #[command(flatten)]
     place: document::Place,
+    #[cfg(feature = "lab")]
     #[command(flatten, next_help_heading = "For --corpus")]
     corpus: corpus::Corpus,
     /// Say in full what was ruled out and what cannot be told
@@ -74,6 +77,7 @@ enum Form {
 }
 
 pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
+    #[cfg(feature = "lab")]
     if let Some(dir) = &arguments.corpus.corpus {
         let judged = corpus::judged(dir, &arguments.corpus)?;
         let score = ::explain::corpus::score(&judged);

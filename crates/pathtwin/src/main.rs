@@ -1,31 +1,39 @@
 //! Find out why TCP is slow on a path, prove the fix on a twin of it.
 
+#[cfg(feature = "lab")]
 mod accuracy;
 mod arguments;
 mod compare;
 mod document;
+#[cfg(feature = "lab")]
 mod exec;
 mod explain;
 mod facts;
 #[cfg(feature = "history")]
 mod history;
 mod iperf3;
+#[cfg(feature = "lab")]
 mod kernel;
 mod key;
 mod measure;
 mod observe;
 mod output;
+#[cfg(feature = "lab")]
 mod progress;
 mod report;
+#[cfg(feature = "lab")]
 mod run;
 mod serve;
+#[cfg(feature = "lab")]
 mod validate;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::arguments::{Arguments, Command, Lab};
+#[cfg(feature = "lab")]
+use crate::arguments::Lab;
+use crate::arguments::{Arguments, Command};
 
 /// Exit codes (see `docs/reference/exit-codes.md`).
 pub(crate) mod code {
@@ -56,6 +64,7 @@ impl Failure {
     }
 }
 
+#[cfg(feature = "lab")]
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
         use lab::LabError::{Kernel, Lacks, NoCache, NoGuest};
@@ -77,6 +86,7 @@ impl From<anyhow::Error> for Failure {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
+        #[cfg(feature = "lab")]
         Command::Lab(lab) => match lab {
             Lab::Run(run) => run::run(&run),
             Lab::Exec(exec) => exec::exec(&exec),

@@ -1,5 +1,8 @@
 //! `pathtwin measure`.
 
+// A build without the lab measures between hosts only.
+#[cfg_attr(not(feature = "lab"), path = "measure/no_lab.rs")]
+mod in_lab;
 mod iperf3;
 mod live;
 
@@ -12,14 +15,12 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use clap::Args;
-use lab::{guest::Boot, sandbox::Sandbox};
+use clap::{ArgGroup, Args};
 use measure::{
     plans,
     run::{Start, Target, estimate},
 };
 use model::{
-    job,
     plan::{Budget, Plan},
     row::Layer,
     run::Run,
@@ -28,16 +29,13 @@ use model::{
 };
 use traffic::wire::{Key, PORT};
 
-use crate::{
-    Failure,
-    arguments::{Cells, Format},
-    code, iperf3 as one_test, key, output,
-};
+use crate::{Failure, arguments::Format, code, iperf3 as one_test, key, output};
 
 /// How long an address may take to answer when it is tried.
 const REACH: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
   pathtwin measure server.example --key ptk1-…
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
@@ -53,18 +51,15 @@ Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 somethin
 run failed or was cut short, 130 stopped by Ctrl-C.")]
 pub(crate) struct Measure {
     /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
-    #[arg(required_unless_present = "lab", conflicts_with = "lab")]
+    #[arg(group = "end")]
     host: Option<String>,
     /// Address of the far end inside a tunnel; may be given several times
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "lab")]
+    #[arg(long, value_name = "ADDRESS", requires = "host")]
     via: Vec<IpAddr>,
-    /// Measure between the ends of this lab path (a spec), in virtual time
-    #[arg(long, value_name = "SPEC")]
-    lab: Option<PathBuf>,
     #[command(flatten)]
-    cells: Cells,
+    lab: in_lab::Path,
     /// The key, or a file with it
-    #[arg(long, value_name = "KEY", conflicts_with = "lab")]
+    #[arg(long, value_name = "KEY", requires = "host")]
     key: Option<String>,
     /// The far end is open to all
     #[arg(long, conflicts_with = "key")]
@@ -124,8 +119,8 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         return dry_run(arguments, &plan);
     }
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let run = match (&arguments.lab, server) {
-        (Some(spec), _) => in_lab(arguments, spec, plan, stop)?,
+    let run = match (arguments.lab.spec(), server) {
+        (Some(spec), _) => arguments.lab.measure(spec, plan, stop)?,
         (None, Some(server)) => iperf3::run(arguments, server, &plan, stop)?,
         (None, None) => between_hosts(arguments, &plan, stop)?,
     };
@@ -176,7 +171,7 @@ fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
         far: here,
     };
     let mut layers = vec![layer(Layer::Underlay)];
-    if !arguments.via.is_empty() || arguments.lab.is_some() {
+    if !arguments.via.is_empty() || arguments.lab.spec().is_some() {
         layers.push(layer(Layer::Tunnel));
     }
     let estimate = estimate(plan, &layers, &usual, &usual);
@@ -186,61 +181,6 @@ fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
         output::json(plan)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn in_lab(
-    arguments: &Measure,
-    spec: &Path,
-    plan: Plan,
-    stop: &'static AtomicBool,
-) -> Result<Run, Failure> {
-    /// What a plan may take beyond its estimate before it counts as hung: slow paths take long to
-    /// agree on each step and to empty their queues.
-    const SLOW: f64 = 6.0;
-    let spec = crate::run::read_spec(spec, &arguments.cells)?;
-    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-    if cells.len() > 1 {
-        eprintln!(
-            "pathtwin: the spec has {} cells; the first is measured",
-            cells.len()
-        );
-    }
-    let cell = cells
-        .into_iter()
-        .next()
-        .ok_or_else(|| anyhow!("the spec has no cells"))?;
-    let kernel = lab::kernel::locate().map_err(lab::LabError::from)?;
-    let sandbox = Sandbox::new(&lab::guest::program()?)?;
-    let usual = ["cubic", "bbr"].map(str::to_owned);
-    let address = IpAddr::from([127, 0, 0, 1]);
-    let layer = model::run::LayerAddress {
-        layer: Layer::Underlay,
-        family: model::cell::IpVersion::V4,
-        near: address,
-        far: address,
-    };
-    let layers = vec![layer; 1 + usize::from(cell.tunnel.is_some())];
-    let estimate = estimate(&plan, &layers, &usual, &usual);
-    let limit = Duration::from_secs_f64(estimate.time_s[1] * SLOW + 600.0);
-    let job = job::Measure {
-        cell,
-        plan,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        limit_ns: limit.as_nanos() as u64,
-    };
-    let boot = Boot {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cpu: sys::sched::allowed_cpus()
-            .ok()
-            .and_then(|cpus| cpus.last().copied()),
-        wall_limit: Duration::from_secs(arguments.cells.wall_limit),
-        stop,
-    };
-    let waiting = live::in_lab(&estimate);
-    let measured = lab::measure::run(boot, &job)?;
-    waiting.finish_and_clear();
-    Ok(measured.run)
 }
 
 fn between_hosts(
@@ -289,7 +229,7 @@ fn between_hosts(
 /// A random number, and the seed: part of it unless one was given.
 fn seed(arguments: &Measure) -> Result<(u64, Seed), Failure> {
     let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
-    let seed = arguments.cells.seed.map_or(Seed(random >> 32), Seed);
+    let seed = arguments.lab.seed().map_or(Seed(random >> 32), Seed);
     Ok((random, seed))
 }
 
@@ -353,7 +293,7 @@ fn show(format: Format, run: &Run) -> Result<(), Failure> {
 #[cfg(feature = "history")]
 fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     let asked = arguments.place.store.is_some();
-    if arguments.no_store || (arguments.lab.is_some() && !asked) {
+    if arguments.no_store || (arguments.lab.spec().is_some() && !asked) {
         return Ok(());
     }
     let text = serde_json::to_vec(run).context("write the run as JSON")?;

@@ -30,7 +30,7 @@ const WALL_LIMIT: Duration = Duration::from_secs(3600);
 #[derive(Debug, Args)]
 pub(crate) struct Corpus {
     /// Judge the scenarios of this folder in place of a Run, and say how often that is right
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "what")]
     pub(crate) corpus: Option<PathBuf>,
     /// Which scenarios and seeds
     #[arg(long, value_enum, default_value_t = Which::Evaluation, requires = "corpus")]

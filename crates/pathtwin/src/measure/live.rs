@@ -38,25 +38,12 @@ pub(super) fn estimate_text(estimate: &Estimate, budget: &Budget) -> String {
     text
 }
 
-fn minutes(seconds: f64) -> String {
+pub(super) fn minutes(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     format!("{}:{:02} min", whole / 60, whole % 60)
 }
 
-/// A sign of life while a lab path is measured, of which nothing can be seen before its end.
-pub(super) fn in_lab(estimate: &Estimate) -> ProgressBar {
-    let bar = ProgressBar::new_spinner();
-    style(&bar);
-    let [least, most] = estimate.time_s;
-    bar.set_message(format!(
-        "measuring in the lab: {} to {} of virtual time",
-        minutes(least),
-        minutes(most)
-    ));
-    bar
-}
-
-fn style(bar: &ProgressBar) {
+pub(super) fn style(bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
         bar.set_style(style);
     }
