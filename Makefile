@@ -18,7 +18,11 @@ PREFIX ?= /usr/local
 MUSL := x86_64-unknown-linux-musl
 RELEASE := $(CARGO_TARGET_DIR)/release
 PATHTWIN := $(RELEASE)/pathtwin
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/history packaging/*/*.init)
+AGENTS := x86_64 aarch64
+AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic
+# Bytes: 5 MB.
+AGENT_LIMIT := 5000000
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/cost bench/history packaging/*/*.init)
 
 # rustup may just have been installed: its folder is not in the caller's PATH then.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -39,9 +43,9 @@ demo: build kernel ## build all, run the speed test case as a matrix, measure a 
 	$(PATHTWIN) report out/run.json out/speedtest/rows.jsonl --out out/report.html
 
 .PHONY: test
-test: build kernel ## build all, then run every test
+test: build agent kernel ## build all, then run every test
 	@scripts/setup test
-	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest \
+	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest PATHTWIN_TARGETS=$(abspath $(CARGO_TARGET_DIR)) \
 		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast
 
 .PHONY: sameness
@@ -75,9 +79,10 @@ lint: ## format, clippy, documentation, licences and advisories, scripts
 	fi
 
 .PHONY: bench
-bench: build kernel ## measure the speed of the lab, beside ns-3
+bench: build kernel ## measure speed and cost, beside ns-3, iperf3 and irtt
 	@scripts/setup bench
 	bench/run
+	bench/cost
 	bench/history
 
 .PHONY: fuzz
@@ -94,6 +99,17 @@ build: ## the program and the guest, optimised, into target/release
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
+
+.PHONY: agent
+agent: ## the program for routers, without the lab, into target/agent-x86_64 and target/agent-aarch64
+	@scripts/setup build
+	$(CARGO) build $(CARGO_FLAGS) $(AGENT_FLAGS) $(AGENTS:%=--target %-unknown-linux-musl)
+	for agent in $(AGENTS); do \
+		built=$(CARGO_TARGET_DIR)/agent-$$agent/pathtwin; \
+		install -D -C -m 755 $(CARGO_TARGET_DIR)/$$agent-unknown-linux-musl/agent/pathtwin $$built; \
+		echo "$$built: $$(stat -c %s $$built) bytes, at most $(AGENT_LIMIT)"; \
+		[ "$$(stat -c %s $$built)" -le $(AGENT_LIMIT) ]; \
+	done
 
 .PHONY: kernel
 kernel: build ## the kernel image of the lab; kept in the user's cache until its recipe changes

@@ -141,7 +141,21 @@ pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
             libc::MSG_TRUNC | libc::MSG_WAITALL,
         )
     };
-    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+    let Ok(n) = usize::try_from(n) else {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::EFAULT) => discard_copied(stream, len),
+            _ => Err(error),
+        };
+    };
+    Ok(n)
+}
+
+/// As [`discard`], where the room for all that is thrown away must be there, as in QEMU's user mode.
+fn discard_copied(stream: &TcpStream, len: usize) -> io::Result<usize> {
+    let mut buffer = [0; 16 << 10];
+    let most = len.min(buffer.len());
+    receive_whole(stream, &mut buffer[..most])
 }
 
 /// Reads into `buffer` until it is full, the peer ends or the socket is shut down. The thread does

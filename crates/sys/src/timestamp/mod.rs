@@ -164,6 +164,10 @@ impl Stamped {
     /// # Errors
     /// The socket is broken.
     pub fn transmitted(&mut self, out: &mut Vec<Transmitted>) -> io::Result<usize> {
+        if !self.support.transmit {
+            // QEMU's user mode, which has no stamps, would make up messages without end.
+            return Ok(0);
+        }
         let before = out.len();
         loop {
             let lengths = match error_queue(&self.socket, &mut self.control) {

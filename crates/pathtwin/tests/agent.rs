@@ -1,0 +1,263 @@
+//! The agent, the build for routers: small, static, frugal, and at home on another processor. `make agent` builds it.
+
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use common::{server::Server, text};
+use model::{
+    cell::Direction,
+    run::{Invalid, Run, Sample},
+};
+
+/// Bytes of a router's flash that it may take.
+const LARGEST: u64 = 5_000_000;
+
+/// Memory that it may take while it serves one client, KiB: 12 MB.
+const MOST_RESIDENT_KIB: u64 = 12_000_000 / 1024;
+
+/// Both directions at full speed, long enough for what it remembers of a load to show.
+const FULL_SPEED: &str = "
+[[step]]
+kind = 'tcp'
+direction = 'down'
+flows = 1
+warmup_s = 1
+duration_s = 5
+[[step]]
+kind = 'tcp'
+direction = 'up'
+flows = 1
+warmup_s = 1
+duration_s = 5
+";
+
+/// One of each kind that sends in its own way; TCP with the congestion control of the host, as there
+/// the emulation cannot choose another.
+const SHORT: &str = "
+[[step]]
+kind = 'idle'
+duration_s = 1
+[[step]]
+kind = 'udp'
+direction = 'down'
+rate_bps = 4_000_000
+payload = 1000
+duration_s = 1
+[[step]]
+kind = 'udp'
+direction = 'up'
+rate_bps = 4_000_000
+payload = 1000
+duration_s = 1
+[[step]]
+kind = 'tcp'
+direction = 'down'
+flows = 2
+cc = ['CC']
+warmup_s = 0.5
+duration_s = 2
+[[step]]
+kind = 'tcp'
+direction = 'up'
+flows = 2
+cc = ['CC']
+warmup_s = 0.5
+duration_s = 2
+[[step]]
+kind = 'http'
+bytes = 100_000
+duration_s = 1
+";
+
+/// The agent for a processor.
+fn agent(processor: &str) -> PathBuf {
+    let targets = std::env::var_os("PATHTWIN_TARGETS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+        PathBuf::from,
+    );
+    let path = targets.join(format!("agent-{processor}/pathtwin"));
+    assert!(
+        path.exists(),
+        "{} is not there; run: make agent",
+        path.display()
+    );
+    path
+}
+
+fn native() -> Command {
+    Command::new(agent("x86_64"))
+}
+
+/// The one for aarch64, in QEMU's user mode: its own code, this host's kernel.
+fn emulated() -> Command {
+    let version = Command::new("qemu-aarch64").arg("--version").output();
+    assert!(
+        version.is_ok_and(|output| output.status.success()),
+        "no qemu-aarch64; run: scripts/setup test"
+    );
+    let mut command = Command::new("qemu-aarch64");
+    command.arg(agent("aarch64"));
+    command
+}
+
+/// Numbers of an ELF file for 64-bit little-endian processors (ELF-64 Object File Format 1.5).
+struct Elf(Vec<u8>);
+
+impl Elf {
+    fn read(path: &Path) -> Self {
+        let bytes = std::fs::read(path).expect("read the agent");
+        // ELFCLASS64 and ELFDATA2LSB.
+        assert_eq!(bytes[..6], *b"\x7fELF\x02\x01");
+        Self(bytes)
+    }
+
+    fn number(&self, at: usize, bytes: usize) -> usize {
+        let digits = self.0[at..at + bytes].iter().rev();
+        digits.fold(0, |sum, byte| sum << 8 | usize::from(*byte))
+    }
+
+    fn machine(&self) -> usize {
+        self.number(18, 2)
+    }
+
+    /// Types of the program headers.
+    fn segments(&self) -> Vec<usize> {
+        let (table, size, count) = (self.number(32, 8), self.number(54, 2), self.number(56, 2));
+        let entry = |i| self.number(table + i * size, 4);
+        (0..count).map(entry).collect()
+    }
+
+    /// Types of the section headers.
+    fn sections(&self) -> Vec<usize> {
+        let (table, size, count) = (self.number(40, 8), self.number(58, 2), self.number(60, 2));
+        let entry = |i| self.number(table + i * size + 4, 4);
+        (0..count).map(entry).collect()
+    }
+}
+
+#[test]
+fn it_is_small_static_and_stripped() {
+    const PT_LOAD: usize = 1;
+    const PT_INTERP: usize = 3;
+    const SHT_SYMTAB: usize = 2;
+    // EM_X86_64 and EM_AARCH64.
+    for (processor, machine) in [("x86_64", 62), ("aarch64", 183)] {
+        let path = agent(processor);
+        let size = std::fs::metadata(&path).expect("its size").len();
+        eprintln!("{processor}: {size} bytes");
+        assert!(size <= LARGEST, "{processor}: {size} bytes");
+        let elf = Elf::read(&path);
+        assert_eq!(elf.machine(), machine);
+        assert!(elf.segments().contains(&PT_LOAD));
+        assert!(!elf.segments().contains(&PT_INTERP), "{processor}: dynamic");
+        assert!(!elf.sections().contains(&SHT_SYMTAB), "{processor}: symbols");
+    }
+}
+
+#[test]
+fn it_serves_one_client_at_full_speed_in_little_memory() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let server = Server::start(native(), &folder.path().join("key"), &[]);
+    let run = measure(native(), &server, folder.path(), FULL_SPEED);
+    assert!(run.samples.iter().all(|s| goodput(s) > 0.0));
+    let most = server.kib("VmHWM");
+    eprintln!("most resident: {most} KiB");
+    assert!(most <= MOST_RESIDENT_KIB, "{most} KiB");
+}
+
+/// What a run against a server says.
+fn measure(program: Command, server: &Server, folder: &Path, plan: &str) -> Run {
+    let file = folder.join("plan.toml");
+    let head = "probe_ms = 20\nrepeats = { min = 1, max = 1 }\n";
+    std::fs::write(&file, format!("{head}{plan}")).expect("write the plan");
+    let mut program = program;
+    let output = program
+        .arg("measure")
+        .arg(server.address.to_string())
+        .arg("--key")
+        .arg(folder.join("key"))
+        .arg("--plan")
+        .arg(&file)
+        .args(["--output", "json"])
+        .stderr(Stdio::piped())
+        .output()
+        .expect("run the agent");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let run = Run::parse(&output.stdout).expect("a run");
+    assert_eq!(run.cut_short, None);
+    run
+}
+
+fn goodput(sample: &Sample) -> f64 {
+    sample.tcp.as_ref().map_or(0.0, |tcp| tcp.goodput_bps)
+}
+
+/// A sample must say something, and must not be thought wrong for what is only unknown. That a
+/// processor was busy, or the machine's clock set, says nothing of the program.
+fn complete(sample: &Sample) {
+    let wrong = |invalid: &&Invalid| {
+        matches!(
+            invalid,
+            Invalid::Failed { .. } | Invalid::CongestionReplaced { .. }
+        )
+    };
+    assert_eq!(sample.invalid.iter().find(wrong), None, "{:?}", sample.key);
+    let measured = [
+        sample.tcp.as_ref().map(|tcp| tcp.goodput_bps > 0.0),
+        sample.udp.as_ref().map(|udp| udp.received > 0),
+        sample.short.as_ref().map(|short| short.n > 0),
+        // A round trip of a second on loopback was waited out, not measured.
+        sample
+            .probes
+            .as_ref()
+            .map(|probes| probes.p50_us.is_some_and(|p50| p50 > 0.0 && p50 < 1e6)),
+    ];
+    let measured: Vec<bool> = measured.into_iter().flatten().collect();
+    assert!(!measured.is_empty(), "{:?}", sample.key);
+    assert!(!measured.contains(&false), "{:?}: {measured:?}", sample.key);
+}
+
+/// The samples of TCP: `unknown` is the direction whose sender is emulated, where the kernel's word
+/// does not get through.
+fn check(run: &Run, unknown: Direction) {
+    assert_eq!(run.samples.len(), 6);
+    run.samples.iter().for_each(complete);
+    for sample in run.samples.iter().filter(|s| s.tcp.is_some()) {
+        let tcp = sample.tcp.as_ref().expect("of TCP");
+        assert_eq!(tcp.flows.len(), 2);
+        let known = sample.key.direction != Some(unknown);
+        for flow in &tcp.flows {
+            assert_eq!(flow.retransmits.is_some(), known, "{:?}", sample.key);
+            assert_eq!(flow.rtt_p50_us.is_some(), known, "{:?}", sample.key);
+            assert!(flow.goodput_bps > 0.0);
+        }
+        assert_eq!(tcp.cc_used.is_some(), known, "{:?}", sample.key);
+    }
+}
+
+fn short() -> String {
+    let default = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    SHORT.replace("CC", default.expect("the host's default").trim())
+}
+
+#[test]
+fn the_one_for_aarch64_measures() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let server = Server::start(native(), &folder.path().join("key"), &[]);
+    let run = measure(emulated(), &server, folder.path(), &short());
+    check(&run, Direction::Up);
+}
+
+#[test]
+fn the_one_for_aarch64_serves() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let server = Server::start(emulated(), &folder.path().join("key"), &[]);
+    let run = measure(native(), &server, folder.path(), &short());
+    check(&run, Direction::Down);
+}
