@@ -156,7 +156,10 @@ fn it_is_small_static_and_stripped() {
         assert_eq!(elf.machine(), machine);
         assert!(elf.segments().contains(&PT_LOAD));
         assert!(!elf.segments().contains(&PT_INTERP), "{processor}: dynamic");
-        assert!(!elf.sections().contains(&SHT_SYMTAB), "{processor}: symbols");
+        assert!(
+            !elf.sections().contains(&SHT_SYMTAB),
+            "{processor}: symbols"
+        );
     }
 }
 
