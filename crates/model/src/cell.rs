@@ -3,7 +3,7 @@
 //! This is what the guest reads (as JSON) and what a cell is cached by. Everything in it is
 //! possible and resolved; [`crate::spec`] is the only maker of cells from text.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +206,15 @@ pub enum IpVersion {
     V6,
 }
 
+impl fmt::Display for IpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V4 => "v4",
+            Self::V6 => "v6",
+        })
+    }
+}
+
 /// A tunnel over the path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tunnel {
@@ -295,6 +304,15 @@ pub enum Direction {
     Down,
     /// Client to server.
     Up,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        })
+    }
 }
 
 /// A group of flows of one kind.

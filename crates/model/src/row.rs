@@ -1,6 +1,6 @@
 //! The flat form of a result: one row for each cell, direction and group of flows.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,15 @@ pub enum Layer {
     Underlay,
     /// The tunnel over it.
     Tunnel,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Underlay => "underlay",
+            Self::Tunnel => "tunnel",
+        })
+    }
 }
 
 /// One row of results. A value that was not measured is absent.

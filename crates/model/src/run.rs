@@ -113,6 +113,16 @@ impl Run {
         Ok(serde_json::from_slice(text)?)
     }
 
+    /// Where it was measured, if nobody named that path: the far end's address below all tunnels.
+    pub fn path(&self) -> String {
+        if self.lab {
+            return "lab".to_owned();
+        }
+        let underlay = self.layers.iter().find(|l| l.layer == Layer::Underlay);
+        let layer = underlay.or(self.layers.first());
+        layer.map_or_else(|| "unknown".to_owned(), |layer| layer.far.to_string())
+    }
+
     /// The samples that count, of one key.
     pub fn valid<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = &'a Sample> {
         self.samples

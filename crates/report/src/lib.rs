@@ -1,15 +1,20 @@
 //! A document in a form for people: one file a format.
 
 pub mod comparison;
+pub mod csv;
 pub mod documents;
 pub mod facts;
 mod figures;
 pub mod findings;
+pub mod flent;
 pub mod graph;
+pub mod junit;
+pub mod markdown;
 mod number;
 pub mod observation;
 pub mod page;
 pub mod plain;
+pub mod prometheus;
 pub mod run;
 pub mod summary;
 pub mod terminal;

@@ -121,7 +121,7 @@ fn cells(line: Vec<String>) -> Vec<Cell> {
 }
 
 /// Median, interval and count.
-fn value(figure: &Figure) -> String {
+pub(crate) fn value(figure: &Figure) -> String {
     let spread = &figure.spread;
     let unit = unit(&figure.kind);
     let interval = spread
@@ -172,7 +172,7 @@ pub(crate) fn unit(kind: &str) -> Unit {
     }
 }
 
-fn ratio_text(ratio: &Ratio) -> String {
+pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     let interval = ratio
         .low
         .zip(ratio.high)

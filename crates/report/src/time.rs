@@ -12,6 +12,13 @@ pub fn utc(us: u64) -> String {
     )
 }
 
+/// A time in UTC to the microsecond, as `2026-11-21T10:14:05.250000Z`. `us` is counted from 1970.
+pub(crate) fn iso(us: u64) -> String {
+    let within = us % 60_000_000;
+    let seconds = format!("{:02}.{:06}", within / 1_000_000, within % 1_000_000);
+    format!("{}:{seconds}Z", utc(us).replace(' ', "T"))
+}
+
 /// The date so many days after the first of 1970 (Howard Hinnant, chrono-compatible low-level date
 /// algorithms, `civil_from_days`).
 fn date(days: i64) -> (i64, i64, i64) {
@@ -46,5 +53,6 @@ mod tests {
         ] {
             assert_eq!(utc(seconds * 1_000_000), text);
         }
+        assert_eq!(iso(951_782_399_250_000), "2000-02-28T23:59:59.250000Z");
     }
 }

@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
-use model::{
-    row::Layer,
-    run::{RUN_SCHEMA, Run, RunError},
-};
+use model::run::{RUN_SCHEMA, Run, RunError};
 use serde::{Deserialize, Serialize};
 
 use crate::{StoreError, facts};
@@ -117,7 +114,7 @@ impl Document {
             what: name.to_owned(),
             why: e.to_string(),
         })?;
-        let mut document = Self::new(Kind::Run, &run.id, run.started_us, &path(&run), body);
+        let mut document = Self::new(Kind::Run, &run.id, run.started_us, &run.path(), body);
         document.schema = run.schema.min(RUN_SCHEMA);
         document.facts = facts::of(&run);
         if let Some(kernel) = &run.near.facts.kernel {
@@ -135,16 +132,6 @@ impl Document {
             self.labels.insert(name.to_owned(), value.to_owned());
         }
     }
-}
-
-/// The path of a run, if nobody named it: the far end's address below all tunnels.
-fn path(run: &Run) -> String {
-    if run.lab {
-        return "lab".to_owned();
-    }
-    let underlay = run.layers.iter().find(|l| l.layer == Layer::Underlay);
-    let layer = underlay.or(run.layers.first());
-    layer.map_or_else(|| "unknown".to_owned(), |layer| layer.far.to_string())
 }
 
 fn figures(run: &Run) -> Vec<FigureRow> {

@@ -92,6 +92,42 @@ pub struct SampleRow {
     pub invalid_because: Vec<String>,
 }
 
+impl SampleRow {
+    /// The names of all fields, in order: the columns of a table with a line for each row.
+    pub const COLUMNS: [&str; 30] = [
+        "schema",
+        "run",
+        "plan",
+        "number",
+        "step",
+        "layer",
+        "family",
+        "direction",
+        "opposed",
+        "flows",
+        "block",
+        "at_s",
+        "goodput_mbps",
+        "retransmits",
+        "cc_requested",
+        "cc_used",
+        "tcp_rtt_p50_ms",
+        "probe_p50_ms",
+        "probe_p99_ms",
+        "probe_lost",
+        "rwnd_limited",
+        "sndbuf_limited",
+        "capacity_mbps",
+        "udp_lost",
+        "udp_reordered",
+        "udp_jitter_ms",
+        "pmtu_bytes",
+        "complete_p50_ms",
+        "valid",
+        "invalid_because",
+    ];
+}
+
 impl Run {
     /// One row for each sample.
     pub fn rows(&self) -> Vec<SampleRow> {
@@ -156,4 +192,53 @@ fn middle(mut values: Vec<f64>) -> Option<f64> {
     let n = values.len();
     let (low, high) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
     Some((low + high) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All fields in their order, as serde writes them.
+    #[test]
+    fn the_columns_are_the_fields() {
+        let row = SampleRow {
+            schema: 1,
+            run: String::new(),
+            plan: String::new(),
+            number: 1,
+            step: StepKind::Tcp,
+            layer: Layer::Tunnel,
+            family: IpVersion::V4,
+            direction: Some(Direction::Up),
+            opposed: true,
+            flows: Some(1),
+            block: 1,
+            at_s: 1.0,
+            goodput_mbps: Some(1.0),
+            retransmits: Some(1),
+            cc_requested: Some(String::new()),
+            cc_used: Some(String::new()),
+            tcp_rtt_p50_ms: Some(1.0),
+            probe_p50_ms: Some(1.0),
+            probe_p99_ms: Some(1.0),
+            probe_lost: Some(1.0),
+            rwnd_limited: Some(1.0),
+            sndbuf_limited: Some(1.0),
+            capacity_mbps: Some(1.0),
+            udp_lost: Some(1.0),
+            udp_reordered: Some(1),
+            udp_jitter_ms: Some(1.0),
+            pmtu_bytes: Some(1),
+            complete_p50_ms: Some(1.0),
+            valid: true,
+            invalid_because: vec![String::new()],
+        };
+        let text = serde_json::to_string(&row).unwrap();
+        let names: Vec<&str> = text
+            .split(['{', ','])
+            .filter_map(|part| part.strip_prefix('"')?.split_once("\":"))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, SampleRow::COLUMNS);
+    }
 }

@@ -81,19 +81,9 @@ impl fmt::Display for StepKind {
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let layer = match self.layer {
-            Layer::Underlay => "underlay",
-            Layer::Tunnel => "tunnel",
-        };
-        let family = match self.family {
-            IpVersion::V4 => "v4",
-            IpVersion::V6 => "v6",
-        };
-        write!(f, "{layer}/{family} {}", self.step)?;
-        match self.direction {
-            Some(Direction::Down) => f.write_str(" down")?,
-            Some(Direction::Up) => f.write_str(" up")?,
-            None => {}
+        write!(f, "{}/{} {}", self.layer, self.family, self.step)?;
+        if let Some(direction) = self.direction {
+            write!(f, " {direction}")?;
         }
         if self.opposed {
             f.write_str(" opposed")?;

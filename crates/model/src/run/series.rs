@@ -69,6 +69,32 @@ impl Series {
             .last()
             .map(|(_, value)| value)
     }
+
+    /// How much a counter grew from one time to another, its values between looks taken on the
+    /// straight line. A 32-bit counter that wrapped is not taken for one that fell.
+    pub fn increase(&self, name: &str, window_us: [i64; 2]) -> Option<f64> {
+        let points = self.points(name);
+        let grown = value_at(&points, window_us[1])? - value_at(&points, window_us[0])?;
+        Some(if grown < 0.0 {
+            grown + 4_294_967_296.0
+        } else {
+            grown
+        })
+    }
+}
+
+fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {
+    let after = points.partition_point(|(t, _)| *t < at);
+    let (last, first) = (points.last()?, points.first()?);
+    if after == 0 {
+        return Some(first.1 as f64);
+    }
+    let Some(&(t1, v1)) = points.get(after) else {
+        return Some(last.1 as f64);
+    };
+    let (t0, v0) = points[after - 1];
+    let part = (at - t0) as f64 / (t1 - t0).max(1) as f64;
+    Some(v0 as f64 + (v1 as f64 - v0 as f64) * part)
 }
 
 #[cfg(test)]
@@ -90,5 +116,26 @@ mod tests {
         assert_eq!(series.at("gap", 15), Some(1));
         let text = serde_json::to_string(&series).unwrap();
         assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), series);
+    }
+    #[test]
+    fn a_counter_is_read_between_looks() {
+        let mut series = Series {
+            at_us: vec![0, 10, 20],
+            ..Series::default()
+        };
+        series.push("n", vec![Some(0), Some(100), Some(300)]);
+        assert_eq!(series.increase("n", [5, 15]), Some(150.0));
+        assert_eq!(series.increase("n", [-5, 50]), Some(300.0));
+        assert_eq!(series.increase("none", [0, 1]), None);
+    }
+
+    #[test]
+    fn a_counter_of_32_bits_that_wraps_has_grown() {
+        let mut series = Series {
+            at_us: vec![0, 10],
+            ..Series::default()
+        };
+        series.push("n", vec![Some(u64::from(u32::MAX)), Some(99)]);
+        assert_eq!(series.increase("n", [0, 10]), Some(100.0));
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use model::comparison::{Compared, Comparison, Verdict};
 
 use super::{ORDER, chance, change, count, reading, side, title};
+use crate::markdown::escape;
 
 /// The text: what changed first, the rest folded away.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -58,16 +59,4 @@ fn table(out: &mut String, lines: &[&Compared]) {
             chance(line),
         );
     }
-}
-
-/// Text that may come from a name: no markup, no new cells.
-fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if "\\`*_[]<>|#".contains(c) {
-            out.push('\\');
-        }
-        out.push(if c.is_control() { ' ' } else { c });
-    }
-    out
 }

@@ -13,7 +13,7 @@ use traffic::{
     wire::message::{Order, Outcome, QuicOutcome},
 };
 
-use super::{blank, probes, tcp::increase, udp::headers};
+use super::{blank, probes, udp::headers};
 use crate::{
     far::{self, FarError},
     run::{
@@ -162,7 +162,7 @@ fn compose(sent: &QuicOutcome, received: &QuicOutcome, window: [i64; 2], headers
 /// what it held is: a lost packet stands for a segment sent again.
 fn flow(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
     let span_us = (window[1] - window[0]) as f64;
-    let grown = |name: &str| increase(sent, name, window);
+    let grown = |name: &str| sent.increase(name, window);
     let looks = |name: &str| -> Vec<(i64, u64)> {
         let mut points = sent.points(name);
         points.retain(|(at, _)| (window[0]..=window[1]).contains(at));
@@ -176,7 +176,7 @@ fn flow(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> Flo
         .collect();
     let whole = |x: f64| x.round() as u64;
     FlowResult {
-        goodput_bps: increase(received, "bytes_received", window).unwrap_or(0.0) * 8e6 / span_us,
+        goodput_bps: received.increase("bytes_received", window).unwrap_or(0.0) * 8e6 / span_us,
         retransmits: grown("lost_packets").map(whole),
         retransmitted: grown("lost_bytes")
             .zip(grown("bytes_sent").filter(|b| *b > 0.0))

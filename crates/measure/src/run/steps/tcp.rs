@@ -260,8 +260,8 @@ fn common(names: &[String]) -> Option<String> {
 
 fn flow(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
     let span_us = (window[1] - window[0]) as f64;
-    let grown = |name: &str| increase(sent, name, window);
-    let bytes = increase(received, arrived(received), window).unwrap_or(0.0);
+    let grown = |name: &str| sent.increase(name, window);
+    let bytes = received.increase(arrived(received), window).unwrap_or(0.0);
     let busy = grown("busy_time_us");
     let share = |name: &str| {
         let busy = busy.filter(|b| *b > 0.0)?;
@@ -305,34 +305,6 @@ fn flow(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
     }
 }
 
-/// How much a counter grew in a window, its values between looks taken on the straight line.
-/// A 32-bit counter that wrapped is not taken for one that fell.
-pub(super) fn increase(series: &Series, name: &str, window: [i64; 2]) -> Option<f64> {
-    let points = series.points(name);
-    let from = value_at(&points, window[0])?;
-    let to = value_at(&points, window[1])?;
-    let grown = to - from;
-    Some(if grown < 0.0 {
-        grown + 4_294_967_296.0
-    } else {
-        grown
-    })
-}
-
-fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {
-    let after = points.partition_point(|(t, _)| *t < at);
-    let (last, first) = (points.last()?, points.first()?);
-    if after == 0 {
-        return Some(first.1 as f64);
-    }
-    let Some(&(t1, v1)) = points.get(after) else {
-        return Some(last.1 as f64);
-    };
-    let (t0, v0) = points[after - 1];
-    let part = (at - t0) as f64 / (t1 - t0).max(1) as f64;
-    Some(v0 as f64 + (v1 as f64 - v0 as f64) * part)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -357,17 +329,5 @@ mod tests {
             assert_eq!((result.retransmits, result.rtt_p50_us), (None, None));
             assert_eq!((result.rwnd_limited, result.busy), (None, None));
         }
-    }
-
-    #[test]
-    fn a_counter_is_read_between_looks() {
-        let mut series = Series {
-            at_us: vec![0, 10, 20],
-            ..Series::default()
-        };
-        series.push("n", vec![Some(0), Some(100), Some(300)]);
-        assert_eq!(increase(&series, "n", [5, 15]), Some(150.0));
-        assert_eq!(increase(&series, "n", [-5, 50]), Some(300.0));
-        assert_eq!(increase(&series, "none", [0, 1]), None);
     }
 }

@@ -1,0 +1,124 @@
+//! A run for a pull request or a wiki: what limits the path, and its figures side by side.
+
+use std::fmt::Write as _;
+
+use model::{
+    findings::{Finding, Findings},
+    run::Run,
+};
+
+use crate::{
+    figures::{FigureTable, row_name, tables},
+    run::{ratio_text, span, value},
+    time,
+};
+
+/// Kinds of figures that are shown at once; the others are folded away.
+const FIRST: [&str; 4] = ["goodput_bps", "capacity_bps", "rtt_p50_us", "rtt_p99_us"];
+
+/// The text.
+pub fn markdown(run: &Run, findings: &Findings) -> String {
+    let mut out = format!("### Run `{}` of {}\n\n", code(&run.id), escape(&run.path()));
+    let _ = writeln!(
+        out,
+        "{}, plan {}, {} samples in {}, {} of them count{}.",
+        time::utc(run.started_us),
+        escape(&run.plan.name),
+        run.samples.len(),
+        span(run.took_s),
+        run.samples.iter().filter(|s| s.valid).count(),
+        if run.lab {
+            "; a lab path, in virtual time"
+        } else {
+            ""
+        },
+    );
+    if let Some(why) = &run.cut_short {
+        let _ = writeln!(out, "\n**Cut short**: {}", escape(why));
+    }
+    let _ = writeln!(out, "\n**{}**\n", escape(findings.summary.trim()));
+    for (number, finding) in findings.findings.iter().enumerate() {
+        let _ = writeln!(out, "{}. {}", number + 1, cause(finding));
+    }
+    let (first, rest): (Vec<_>, Vec<_>) = tables(run)
+        .into_iter()
+        .partition(|table| FIRST.contains(&table.kind.name));
+    for table in first {
+        figures(&mut out, &table);
+    }
+    if !rest.is_empty() {
+        out.push_str("\n<details><summary>All other figures</summary>\n");
+        for table in rest {
+            figures(&mut out, &table);
+        }
+        out.push_str("\n</details>\n");
+    }
+    remarks(run, &mut out);
+    out
+}
+
+fn cause(finding: &Finding) -> String {
+    let direction = finding.place.direction.map(|d| format!("{d}, "));
+    let on = finding.remedy.on.map(|end| format!(", on the {end}"));
+    format!(
+        "{} ({}{}, {:.0} % sure): {}. Next{}: {}.",
+        escape(&finding.title),
+        direction.unwrap_or_default(),
+        finding.severity,
+        100.0 * finding.confidence,
+        escape(&finding.says),
+        on.unwrap_or_default(),
+        escape(&finding.remedy.what),
+    )
+}
+
+fn figures(out: &mut String, table: &FigureTable<'_>) {
+    let mut heading = vec![table.kind.text.to_owned()];
+    heading.extend(table.layers.iter().map(ToString::to_string));
+    let both = table.layers.len() == 2;
+    if both {
+        heading.push("tunnel/underlay".to_owned());
+    }
+    let _ = writeln!(out, "\n| {} |", heading.join(" | "));
+    let _ = writeln!(out, "|---|{}", "--:|".repeat(heading.len() - 1));
+    for row in &table.rows {
+        let mut cells = vec![row_name(row.key)];
+        let values = row.figures.iter();
+        cells.extend(values.map(|f| f.map_or_else(String::new, value)));
+        if both {
+            cells.push(row.ratio.map_or_else(String::new, ratio_text));
+        }
+        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+}
+
+fn remarks(run: &Run, out: &mut String) {
+    for sample in run.samples.iter().filter(|s| !s.valid) {
+        let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
+        let what = format!("{}: {}: {}", sample.number, sample.key, why.join("; "));
+        let _ = writeln!(out, "\n> does not count: {}", escape(&what));
+    }
+    for note in &run.notes {
+        let _ = writeln!(out, "\n> {}", escape(note));
+    }
+}
+
+/// Text that may come from a name: no markup, no new cells.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        if "\\`*_[]<>|#&~!$".contains(c) {
+            out.push('\\');
+        }
+        out.push(if c.is_control() { ' ' } else { c });
+    }
+    out
+}
+
+/// Text inside backquotes.
+fn code(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control() && *c != '`')
+        .collect()
+}

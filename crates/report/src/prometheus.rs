@@ -1,0 +1,234 @@
+//! A run in Prometheus' text format, version 0.0.4, for a node exporter's text file collector or a
+//! push gateway.
+//!
+//! Names end in base units, as Prometheus wants them. Nothing has a time stamp: the collector takes
+//! none, and says itself when it read the file.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use model::{
+    findings::Findings,
+    run::{FIGURES, Figure, Key, Run, StepKind},
+};
+
+/// The text: what the run was, a gauge for each kind of figure with the ends of its interval and the
+/// number of its samples, and how sure each cause is.
+pub fn prometheus(run: &Run, findings: &Findings) -> String {
+    let mut families = about(run);
+    for kind in FIGURES {
+        let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind.name).collect();
+        families.extend(figure(run, kind.name, kind.text, &figures));
+    }
+    families.push(causes(run, findings));
+    families.iter().map(Family::text).collect()
+}
+
+/// Labels by name, in the order of names.
+type Labels = BTreeMap<&'static str, String>;
+
+/// A gauge with all its values.
+struct Family {
+    name: String,
+    help: String,
+    values: Vec<(Labels, f64)>,
+}
+
+impl Family {
+    fn new(name: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            name: format!("pathtwin_{}", name.into()),
+            help: help.into(),
+            values: Vec::new(),
+        }
+    }
+
+    fn one(name: &str, help: &str, labels: Labels, value: f64) -> Self {
+        let mut family = Self::new(name, help);
+        family.values.push((labels, value));
+        family
+    }
+
+    /// Nothing, if there are no values.
+    fn text(&self) -> String {
+        let mut out = String::new();
+        if self.values.is_empty() {
+            return out;
+        }
+        let help = self.help.replace('\\', "\\\\").replace('\n', "\\n");
+        let _ = writeln!(out, "# HELP {} {help}", self.name);
+        let _ = writeln!(out, "# TYPE {} gauge", self.name);
+        for (labels, value) in &self.values {
+            let labels: Vec<String> = labels
+                .iter()
+                .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
+                .collect();
+            let _ = writeln!(out, "{}{{{}}} {value}", self.name, labels.join(","));
+        }
+        out
+    }
+}
+
+fn escape(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+fn about(run: &Run) -> Vec<Family> {
+    let path = || Labels::from([("path", run.path())]);
+    let mut info = path();
+    info.insert("run", run.id.clone());
+    info.insert("plan", run.plan.name.clone());
+    info.insert("program", run.program.clone());
+    for (name, end) in [("near_kernel", &run.near), ("far_kernel", &run.far)] {
+        if let Some(kernel) = &end.facts.kernel {
+            info.insert(name, kernel.clone());
+        }
+    }
+    let count = run.samples.iter().filter(|s| s.valid).count();
+    let whole = f64::from(u8::from(run.cut_short.is_none()));
+    vec![
+        Family::one("run_info", "the run; always 1", info, 1.0),
+        Family::one(
+            "run_start_time_seconds",
+            "when the run started, since 1970",
+            path(),
+            run.started_us as f64 / 1e6,
+        ),
+        Family::one(
+            "run_duration_seconds",
+            "how long the run took",
+            path(),
+            run.took_s,
+        ),
+        Family::one(
+            "run_whole",
+            "1 if the run was not cut short, else 0",
+            path(),
+            whole,
+        ),
+        Family::one(
+            "run_samples",
+            "samples that were taken",
+            path(),
+            run.samples.len() as f64,
+        ),
+        Family::one(
+            "run_samples_valid",
+            "samples that count",
+            path(),
+            count as f64,
+        ),
+    ]
+}
+
+/// Median, ends of the interval and number of samples of one kind of figure.
+fn figure(run: &Run, kind: &str, text: &str, figures: &[&Figure]) -> Vec<Family> {
+    let (stem, unit, scale) = base(kind);
+    let part = |part: &str, help: String, value: &dyn Fn(&Figure) -> Option<f64>| {
+        let mut family = Family::new(format!("{stem}{part}_{unit}"), help);
+        let values = figures.iter().filter_map(|f| Some((f, value(f)?)));
+        family.values = values
+            .filter(|(_, value)| value.is_finite())
+            .map(|(f, value)| (labels(run, &f.key), value / scale))
+            .collect();
+        family
+    };
+    let mut samples = Family::new(
+        format!("{stem}_samples"),
+        format!("samples behind pathtwin_{stem}_{unit}"),
+    );
+    samples.values = figures
+        .iter()
+        .map(|f| (labels(run, &f.key), f.spread.n as f64))
+        .collect();
+    let end = |which| format!("{text}, {which} end of the median's 95 % interval");
+    vec![
+        part("", format!("{text}, median of the samples"), &|f| {
+            Some(f.spread.median)
+        }),
+        part("_low", end("lower"), &|f| f.spread.low),
+        part("_high", end("upper"), &|f| f.spread.high),
+        samples,
+    ]
+}
+
+/// A kind of figure as a name, its base unit, and how many of the figure's units make one of it.
+fn base(kind: &str) -> (&str, &'static str, f64) {
+    for (ending, unit, scale) in [
+        ("_bps", "bits_per_second", 1.0),
+        ("_us", "seconds", 1e6),
+        ("_bytes", "bytes", 1.0),
+        ("_s_per_gb", "seconds_per_byte", 1e9),
+    ] {
+        if let Some(stem) = kind.strip_suffix(ending) {
+            return (stem, unit, scale);
+        }
+    }
+    (kind, "ratio", 1.0)
+}
+
+fn labels(run: &Run, key: &Key) -> Labels {
+    let mut labels = Labels::from([
+        ("path", run.path()),
+        ("step", key.step.to_string()),
+        ("layer", key.layer.to_string()),
+        ("family", key.family.to_string()),
+    ]);
+    if let Some(address) = address(run, key) {
+        labels.insert("near", address.near.to_string());
+        labels.insert("far", address.far.to_string());
+    }
+    if let Some(direction) = key.direction {
+        labels.insert("direction", direction.to_string());
+    }
+    if key.step == StepKind::Tcp {
+        labels.insert("opposed", key.opposed.to_string());
+    }
+    let mut more = |name, value: Option<String>| {
+        if let Some(value) = value {
+            labels.insert(name, value);
+        }
+    };
+    more("flows", key.flows.map(|n| n.to_string()));
+    more("cc", key.cc.clone());
+    more("rate_bits_per_second", key.rate_bps.map(|n| n.to_string()));
+    more("answer_bytes", key.bytes.map(|n| n.to_string()));
+    labels
+}
+
+fn address<'a>(run: &'a Run, key: &Key) -> Option<&'a model::run::LayerAddress> {
+    run.layers
+        .iter()
+        .find(|l| l.layer == key.layer && l.family == key.family)
+}
+
+fn causes(run: &Run, findings: &Findings) -> Family {
+    let mut family = Family::new(
+        "cause_confidence_ratio",
+        "how sure it is that this cause limits the path",
+    );
+    for finding in &findings.findings {
+        let mut labels = Labels::from([
+            ("path", run.path()),
+            ("code", finding.code.clone()),
+            ("severity", finding.severity.to_string()),
+        ]);
+        if let Some(layer) = findings.layer {
+            labels.insert("layer", layer.to_string());
+        }
+        if let Some(direction) = finding.place.direction {
+            labels.insert("direction", direction.to_string());
+        }
+        if let Some(end) = finding.place.end {
+            labels.insert("end", end.to_string());
+        }
+        // Two findings of one cause at one place would be one series: the surer one stands.
+        match family.values.iter_mut().find(|(l, _)| *l == labels) {
+            Some((_, value)) => *value = value.max(finding.confidence),
+            None => family.values.push((labels, finding.confidence)),
+        }
+    }
+    family
+}

@@ -1,0 +1,131 @@
+//! A small run whose figures follow from arithmetic.
+
+// Each test program takes what it needs.
+#![allow(dead_code, missing_docs)]
+
+use model::{
+    cell::{Direction, IpVersion},
+    findings::Findings,
+    row::Layer,
+    run::{FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
+};
+
+/// Time that counts of a load, µs after its start.
+pub(crate) const WINDOW_US: [i64; 2] = [2_000_000, 8_000_000];
+
+pub(crate) fn key(
+    step: StepKind,
+    direction: Option<Direction>,
+    flows: Option<u32>,
+    cc: &str,
+) -> Key {
+    Key {
+        step,
+        layer: Layer::Underlay,
+        family: IpVersion::V4,
+        direction,
+        opposed: false,
+        flows,
+        cc: (!cc.is_empty()).then(|| cc.to_owned()),
+        rate_bps: None,
+        bytes: None,
+    }
+}
+
+/// Bytes that had arrived `ms` after the start: a rate that grows from `scale` Mbyte/s.
+fn bytes(ms: i64, scale: i64) -> u64 {
+    u64::try_from(scale * (1000 * ms + ms * ms / 10)).expect("a time after the start")
+}
+
+/// What the window gives by that formula, bit/s.
+pub(crate) fn goodput_bps(scale: i64) -> f64 {
+    let grown = bytes(WINDOW_US[1] / 1000, scale) - bytes(WINDOW_US[0] / 1000, scale);
+    grown as f64 * 8e6 / (WINDOW_US[1] - WINDOW_US[0]) as f64
+}
+
+fn flow(scale: i64) -> FlowResult {
+    let mut received = Series {
+        at_us: (0..=803).map(|look| look * 10_000).collect(),
+        ..Series::default()
+    };
+    let looks = received
+        .at_us
+        .iter()
+        .map(|us| Some(bytes(us / 1000, scale)));
+    let looks = looks.collect();
+    received.push("bytes_received", looks);
+    FlowResult {
+        goodput_bps: goodput_bps(scale),
+        received: Some(received),
+        ..FlowResult::default()
+    }
+}
+
+/// Probes every 10 ms from half a second before the start; what counts was sent in `window_us`. Round
+/// trips go up and down, and one probe in 50 is lost.
+pub(crate) fn probes(window_us: [i64; 2], base_ms: u64) -> Probes {
+    let at_us: Vec<i64> = (-50..820).map(|n| n * 10_000).collect();
+    let rtt = |at: &i64| {
+        let n = (at / 10_000 + 50) as u64;
+        (n % 50 != 7).then_some(base_ms * 1_000_000 + n * n % 97 * 100_000)
+    };
+    let counts = |at: &&i64| (window_us[0]..window_us[1]).contains(*at);
+    let sent = at_us.iter().filter(counts).count() as u64;
+    let rtts: Vec<f64> = at_us
+        .iter()
+        .filter(counts)
+        .filter_map(rtt)
+        .map(|ns| ns as f64 / 1e3)
+        .collect();
+    let mut series = Series {
+        at_us: at_us.clone(),
+        ..Series::default()
+    };
+    series.push("rtt_ns", at_us.iter().map(rtt).collect());
+    Probes {
+        sent,
+        n: rtts.len() as u64,
+        lost: 1.0 - rtts.len() as f64 / sent as f64,
+        mean_us: Some(rtts.iter().sum::<f64>() / rtts.len() as f64),
+        series: Some(series),
+        ..Probes::default()
+    }
+}
+
+/// A load at a time, with flows of these scales.
+pub(crate) fn load(key: Key, at_us: u64, scales: &[i64]) -> Sample {
+    let mut sample = Sample::new(key, at_us);
+    sample.load_at_us = Some(at_us + 700_000);
+    sample.tcp = Some(Tcp {
+        cc_used: sample.key.cc.clone(),
+        window_us: WINDOW_US,
+        goodput_bps: scales.iter().map(|s| goodput_bps(*s)).sum(),
+        bytes: scales.iter().map(|s| bytes(8030, *s)).sum(),
+        flows: scales.iter().map(|s| flow(*s)).collect(),
+    });
+    sample.probes = Some(probes(WINDOW_US, 20));
+    sample
+}
+
+/// A run with these samples and no figures.
+pub(crate) fn run(samples: Vec<Sample>) -> Run {
+    let text = r#"{"schema": 1, "id": "00c0ffee00c0ffee", "program": "0.1.0",
+        "started_us": 1795255200250000, "took_s": 60.5, "plan": {"name": "own", "step": []},
+        "near": {"program": "0.1.0", "facts": {"schema": 1, "kernel": "6.12.9"}},
+        "far": {"program": "0.1.0", "facts": {"schema": 1}},
+        "layers": [{"layer": "underlay", "family": "v4", "near": "192.0.2.1", "far": "192.0.2.7"}],
+        "samples": [], "figures": [], "ratios": []}"#;
+    let mut run = Run::parse(text.as_bytes()).expect("a run");
+    run.samples = samples;
+    for (number, sample) in run.samples.iter_mut().enumerate() {
+        sample.number = number as u32;
+    }
+    run
+}
+
+/// Findings without a finding.
+pub(crate) fn nothing_found() -> Findings {
+    let text = r#"{"schema": 1, "program": "0.1.0", "run": "00c0ffee00c0ffee",
+        "summary": "nothing", "findings": []}"#;
+    Findings::parse(text.as_bytes()).expect("findings")
+}

@@ -1,0 +1,280 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+//! Names with anything in them come back by readers that others wrote.
+
+mod common;
+
+use std::{collections::BTreeMap, io::Write as _, process::Stdio};
+
+use common::{key, load, nothing_found, run};
+use model::{
+    cell::Direction,
+    run::{Figure, Invalid, Run, Spread, StepKind},
+};
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use report::{csv::csv, junit::junit, markdown::markdown, prometheus::prometheus};
+
+/// Names as nobody sane gives them: quotes, commas, newlines, brackets, other scripts.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z\"',;|\\\\<>&{}=*_`#\\[\\]()!~ \t\r\n\u{e9}\u{4e2d}\u{1f600}-]{1,20}",
+        "\\PC{1,12}",
+    ]
+}
+
+fn figure(run: &Run, kind: &str, median: f64) -> Figure {
+    Figure {
+        key: run.samples[0].key.clone(),
+        kind: kind.to_owned(),
+        spread: Spread {
+            n: 5,
+            median,
+            mean: median,
+            sd: None,
+            p95: None,
+            p99: None,
+            low: Some(median * 0.9),
+            high: Some(median * 1.1),
+        },
+        drift: None,
+    }
+}
+
+/// A run with one sample that does not count, and names as given.
+fn named(plan: &str, cc: &str, why: &str) -> Run {
+    let down = Some(Direction::Down);
+    let mut sample = load(key(StepKind::Tcp, down, Some(1), cc), 0, &[1]);
+    sample.valid = false;
+    sample.invalid = vec![Invalid::Failed {
+        why: why.to_owned(),
+    }];
+    let mut run = run(vec![sample]);
+    plan.clone_into(&mut run.plan.name);
+    run.figures = vec![
+        figure(&run, "goodput_bps", 37_840_123.25),
+        figure(&run, "rtt_p99_us", 40_250.5),
+        figure(&run, "retransmitted", 0.0125),
+    ];
+    run
+}
+
+/// A line of Prometheus' text: name, labels, value. Written from the description of the format, and
+/// refuses all that is not in it.
+fn prometheus_line(line: &str) -> (String, BTreeMap<String, String>, f64) {
+    let (name, rest) = line.split_once('{').expect("labels");
+    assert!(
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_:".contains(c)),
+        "{name}"
+    );
+    let mut labels = BTreeMap::new();
+    let mut chars = rest.chars();
+    loop {
+        let label: String = chars.by_ref().take_while(|c| *c != '=').collect();
+        assert!(!label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        assert_eq!(chars.next(), Some('"'));
+        let mut value = String::new();
+        loop {
+            match chars.next().expect("the end of a label") {
+                '"' => break,
+                '\\' => value.push(match chars.next() {
+                    Some('n') => '\n',
+                    Some(c @ ('\\' | '"')) => c,
+                    other => panic!("\\{other:?}"),
+                }),
+                c => value.push(c),
+            }
+        }
+        assert!(
+            labels.insert(label, value).is_none(),
+            "a label twice: {line}"
+        );
+        match chars.next() {
+            Some(',') => {}
+            Some('}') => break,
+            other => panic!("{other:?} after a label"),
+        }
+    }
+    let value = chars.as_str().strip_prefix(' ').expect("a blank").parse();
+    (name.to_owned(), labels, value.expect("a number"))
+}
+
+/// All lines; each gauge has its help and type before its values, once.
+fn prometheus_text(text: &str) -> Vec<(String, BTreeMap<String, String>, f64)> {
+    let mut current = String::new();
+    let mut seen = Vec::new();
+    let mut values = Vec::new();
+    for line in text.strip_suffix('\n').unwrap().split('\n') {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            current = help.split(' ').next().unwrap().to_owned();
+            assert!(!seen.contains(&current), "{current} twice");
+            seen.push(current.clone());
+        } else if let Some(of) = line.strip_prefix("# TYPE ") {
+            assert_eq!(of, format!("{current} gauge"));
+        } else {
+            let value = prometheus_line(line);
+            assert_eq!(value.0, current);
+            let same =
+                |v: &(String, BTreeMap<String, String>, f64)| v.0 == value.0 && v.1 == value.1;
+            assert!(!values.iter().any(same), "a series twice: {line}");
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// What XML 1.0 makes of a text in an attribute: without what it does not have, blanks for line ends.
+fn in_xml(text: &str) -> String {
+    let kept = text.chars().filter(|c| {
+        matches!(c, '\t' | '\n' | '\r') || (*c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}'))
+    });
+    kept.map(|c| {
+        if matches!(c, '\t' | '\n' | '\r') {
+            ' '
+        } else {
+            c
+        }
+    })
+    .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn csv_gives_every_name_back(plan in name(), cc in name(), why in name()) {
+        let run = named(&plan, &cc, &why);
+        let text = csv(&run);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<BTreeMap<String, String>> =
+            reader.deserialize().collect::<Result<_, _>>().unwrap();
+        prop_assert_eq!(rows.len(), 1);
+        prop_assert_eq!(&rows[0]["plan"], &plan);
+        prop_assert_eq!(&rows[0]["cc_requested"], &cc);
+        prop_assert_eq!(&rows[0]["invalid_because"], &why);
+        prop_assert_eq!(&rows[0]["udp_lost"], "");
+        let goodput: f64 = rows[0]["goodput_mbps"].parse().unwrap();
+        prop_assert_eq!(Some(goodput), run.rows()[0].goodput_mbps);
+    }
+
+    #[test]
+    fn prometheus_gives_every_name_back(plan in name(), cc in name()) {
+        let run = named(&plan, &cc, "");
+        let values = prometheus_text(&prometheus(&run, &nothing_found()));
+        let of = |name: &str| values.iter().find(|v| v.0 == name).unwrap();
+        prop_assert_eq!(&of("pathtwin_run_info").1["plan"], &plan);
+        let goodput = of("pathtwin_goodput_bits_per_second");
+        prop_assert_eq!(&goodput.1["cc"], &cc);
+        prop_assert_eq!(&goodput.1["direction"], "down");
+        prop_assert_eq!(&goodput.1["path"], "192.0.2.7");
+        prop_assert_eq!(goodput.2, 37_840_123.25);
+        prop_assert_eq!(of("pathtwin_rtt_p99_seconds").2, 0.040_250_5);
+        prop_assert_eq!(of("pathtwin_retransmitted_ratio").2, 0.0125);
+        prop_assert_eq!(of("pathtwin_retransmitted_samples").2, 5.0);
+    }
+
+    #[test]
+    fn junit_gives_every_name_back(cc in name(), why in name()) {
+        let run = named("own", &cc, &why);
+        let text = junit(&run, &nothing_found());
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let cases = document.descendants().filter(|n| n.has_tag_name("testcase"));
+        let case = cases.into_iter().next().unwrap();
+        let class = in_xml(&run.samples[0].key.to_string());
+        prop_assert_eq!(case.attribute("classname"), Some(class.as_str()));
+        let error = case.children().find(|n| n.has_tag_name("error")).unwrap();
+        let message = in_xml(&format!("0 of 1 samples count; 0: {why}"));
+        prop_assert_eq!(error.attribute("message"), Some(message.as_str()));
+        let suite = document.descendants().find(|n| n.has_tag_name("testsuite")).unwrap();
+        prop_assert_eq!(suite.attribute("errors"), Some("1"));
+    }
+}
+
+/// The words of a text, whatever is between them.
+fn words(text: &str) -> Vec<String> {
+    let apart = |c: char| c.is_whitespace() || c.is_control();
+    let words = text.split(apart).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
+}
+
+/// The cells of all tables, and the text outside of them. Any other markup than what the report
+/// itself makes fails.
+fn markdown_text(text: &str) -> (Vec<String>, String) {
+    let (mut cells, mut outside, mut in_cell) = (Vec::new(), String::new(), false);
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Start(Tag::TableCell) => {
+                cells.push(String::new());
+                in_cell = true;
+            }
+            Event::End(TagEnd::TableCell) => in_cell = false,
+            Event::Text(text) if in_cell => cells.last_mut().unwrap().push_str(&text),
+            Event::Text(text) => outside.push_str(&text),
+            Event::SoftBreak => outside.push(' '),
+            Event::Start(tag) => assert!(
+                matches!(
+                    tag,
+                    Tag::Heading { .. }
+                        | Tag::Paragraph
+                        | Tag::Strong
+                        | Tag::Table(_)
+                        | Tag::TableHead
+                        | Tag::TableRow
+                        | Tag::BlockQuote(_)
+                        | Tag::HtmlBlock
+                ),
+                "{tag:?}"
+            ),
+            Event::Html(html) => assert!(html.contains("details>"), "{html}"),
+            Event::End(_) | Event::Code(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    (cells, outside)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn markdown_gives_every_name_back(plan in name(), cc in name(), why in name()) {
+        let run = named(&plan, &cc, &why);
+        let text = markdown(&run, &nothing_found());
+        let (cells, outside) = markdown_text(&text);
+        let step = words(run.samples[0].key.to_string().split_once('/').unwrap().1);
+        prop_assert!(cells.iter().any(|cell| words(cell) == step), "{cells:?}");
+        let outside = words(&outside).join(" ");
+        for name in [&plan, &why] {
+            prop_assert!(outside.contains(&words(name).join(" ")), "{name:?} in {outside:?}");
+        }
+    }
+}
+
+/// promtool (of Debian's package prometheus) also knows what Prometheus' makers advise of names. Where it is not, the parser above has
+/// to do.
+#[test]
+fn promtool_has_nothing_to_say() {
+    let tool = std::process::Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut tool) = tool else {
+        eprintln!("skipped: no promtool here");
+        return;
+    };
+    let text = prometheus(&named("a \"plan\"\n", "b\\r", ""), &nothing_found());
+    let mut input = tool.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
+    let output = tool.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Rates are in bits, as everywhere in networks, and named so.
+    let bits = "use base unit \"bytes\" instead of \"bits\"";
+    let else_said: Vec<&str> = said
+        .lines()
+        .filter(|l| !l.is_empty() && !l.ends_with(bits))
+        .collect();
+    assert!(else_said.is_empty() && !said.is_empty(), "{said}");
+}
