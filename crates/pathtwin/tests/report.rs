@@ -441,3 +441,32 @@ fn what_is_no_document_is_wrong_use() {
         assert!(output.stdout.is_empty());
     }
 }
+
+/// After `make demo`: cargo test -p pathtwin --test report -- --ignored
+#[test]
+#[ignore = "takes the pictures of the README from the report of make demo"]
+fn pictures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut browser = Browser::start();
+    let look = Look { width: 900, ..DESK };
+    browser.open(&root.join("out/report.html"), look);
+    let mut take = |name: &str, from: &str, to: &str| {
+        let edge = |selector: &str| {
+            format!("document.querySelector('{selector}').getBoundingClientRect()")
+        };
+        let part = browser.value(&format!(
+            "[{}.top - 12, {}.bottom + 4]",
+            edge(from),
+            edge(to)
+        ));
+        let part: [f64; 2] = serde_json::from_value(part).unwrap();
+        let picture = browser.picture(Some(part.map(|y| y.max(0.0).round())));
+        std::fs::write(root.join("docs/images").join(name), picture).unwrap();
+    };
+    take(
+        "report.png",
+        ".verdict",
+        "#layers .figures tbody tr:nth-child(3)",
+    );
+    take("report-time.png", "#time h2", "#time .panels");
+}

@@ -131,12 +131,13 @@ impl Browser {
         }
     }
 
-    /// The whole page, or its upper `height` pixels, as PNG.
-    pub fn picture(&mut self, height: Option<u32>) -> Vec<u8> {
+    /// The whole page as PNG, or of its height what lies between two pixels.
+    pub fn picture(&mut self, part: Option<[f64; 2]>) -> Vec<u8> {
         let layout = self.call("Page.getLayoutMetrics", json!({}));
         let size = &layout["cssContentSize"];
-        let height = height.map_or(size["height"].clone(), Value::from);
-        let clip = json!({"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1});
+        let [from, to] = part.unwrap_or([0.0, size["height"].as_f64().unwrap()]);
+        let clip =
+            json!({"x": 0, "y": from, "width": size["width"], "height": to - from, "scale": 1});
         let wanted = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
         let picture = self.call("Page.captureScreenshot", wanted);
         BASE64_STANDARD

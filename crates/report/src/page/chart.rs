@@ -60,6 +60,18 @@ pub(super) enum Shape {
     Triangle,
 }
 
+/// The colour of a congestion control: the usual ones have the same in every chart, the others what
+/// is left.
+pub(super) fn colour(cc: &str, all: &[&str]) -> usize {
+    const USUAL: [&str; 3] = ["bbr", "cubic", "reno"];
+    let others = all.iter().filter(|one| !USUAL.contains(one));
+    USUAL
+        .iter()
+        .chain(others)
+        .position(|one| *one == cc)
+        .map_or(0, |place| place + 1)
+}
+
 /// A number for the page: four significant digits are more than a screen shows.
 pub(super) fn round(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -87,6 +99,16 @@ pub(super) fn figure(id: &str, says: &str, summary: &str, table: &Markup) -> Mar
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_congestion_control_has_its_colour_whatever_stands_beside_it() {
+        assert_eq!(
+            colour("cubic", &["cubic"]),
+            colour("cubic", &["bbr", "cubic"])
+        );
+        let all = ["cubic", "vegas", "westwood"];
+        assert_eq!(all.map(|cc| colour(cc, &all)), [2, 4, 5]);
+    }
 
     #[test]
     fn four_digits_are_kept() {

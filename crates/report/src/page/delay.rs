@@ -1,5 +1,6 @@
 //! How long a packet takes: distribution without and under load.
 
+use explain::view::View;
 use maud::{Markup, html};
 use model::{
     cell::Direction,
@@ -8,7 +9,7 @@ use model::{
 };
 
 use super::{
-    chart::{Axis, Chart, Charts, Line, figure, round},
+    chart::{self, Axis, Chart, Charts, Line, figure, round},
     words::Words,
 };
 use crate::number::short;
@@ -58,7 +59,7 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
             Direction::Down => "delay-down",
             Direction::Up => "delay-up",
         };
-        charts.drawn.push(chart(id, &groups, words));
+        charts.drawn.push(drawing(id, &groups, words));
         let title = words.fill("delay-load", &[("way", words.direction(direction).into())]);
         drawn.push(html! {
             h3 { (title) }
@@ -75,9 +76,10 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
 
 /// Idle of each layer, then each congestion control with the fewest flows.
 fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
-    let mut layers: Vec<Layer> = run.samples.iter().map(|s| s.key.layer).collect();
-    layers.sort();
-    layers.dedup();
+    let Some(view) = View::new(run) else {
+        return Vec::new();
+    };
+    let views: Vec<View<'_>> = [view.below(), Some(view)].into_iter().flatten().collect();
     let loads: Vec<&Sample> = run
         .samples
         .iter()
@@ -94,11 +96,14 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
         false => ccs.into_iter().map(Some).collect(),
     };
     let mut groups = Vec::new();
-    for layer in layers {
+    for view in views {
+        let (layer, family) = (view.layer, view.family);
+        let ours = |s: &&Sample| s.key.layer == layer && s.key.family == family;
         let idle = run
             .samples
             .iter()
-            .filter(|s| s.valid && s.key.step == StepKind::Idle && s.key.layer == layer);
+            .filter(|s| s.valid && s.key.step == StepKind::Idle)
+            .filter(ours);
         groups.push(Group {
             name: format!("{} · {}", words.layer(layer), words.say("idle")),
             cc: None,
@@ -109,7 +114,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
             let same = loads
                 .iter()
                 .copied()
-                .filter(|s| s.key.layer == layer && s.key.cc == *cc && s.key.flows == fewest);
+                .filter(|s| ours(s) && s.key.cc == *cc && s.key.flows == fewest);
             let name = cc.clone().unwrap_or_else(|| words.say("step-tcp"));
             groups.push(Group {
                 name: format!("{} · {name}", words.layer(layer)),
@@ -139,7 +144,7 @@ fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
     all
 }
 
-fn chart(id: &str, groups: &[Group], words: &Words) -> Chart {
+fn drawing(id: &str, groups: &[Group], words: &Words) -> Chart {
     let least = groups
         .iter()
         .filter_map(|g| g.quantile(0.0))
@@ -151,12 +156,7 @@ fn chart(id: &str, groups: &[Group], words: &Words) -> Chart {
     let mut ccs: Vec<&str> = groups.iter().filter_map(|g| g.cc.as_deref()).collect();
     ccs.sort_unstable();
     ccs.dedup();
-    let colour = |g: &Group| {
-        let place =
-            g.cc.as_deref()
-                .and_then(|cc| ccs.iter().position(|c| *c == cc));
-        place.map_or(0, |at| at + 1)
-    };
+    let colour = |g: &Group| g.cc.as_deref().map_or(0, |cc| chart::colour(cc, &ccs));
     Chart {
         id: id.to_owned(),
         x: Axis {

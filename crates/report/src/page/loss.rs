@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    chart::{Axis, Chart, Charts, Line, Shape, figure, round},
+    chart::{self, Axis, Chart, Charts, Line, Shape, figure, round},
     words::Words,
 };
 use crate::{
@@ -82,7 +82,7 @@ pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Ma
             Direction::Down => "loss-down",
             Direction::Up => "loss-up",
         };
-        charts.drawn.push(chart(id, &points, &curves, words));
+        charts.drawn.push(drawing(id, &points, &curves, words));
         let way = words.direction(way.direction);
         let title = words.fill("loss-way", &[("way", way.into())]);
         drawn.push(html! {
@@ -192,7 +192,7 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
             kept.push(curve);
         }
     }
-    charts.drawn.push(chart(id, &points, &kept, words));
+    charts.drawn.push(drawing(id, &points, &kept, words));
     Some(html! {
         h3 { (words.say("loss-title")) }
         p.note { (words.say("loss-note-rows")) }
@@ -244,14 +244,11 @@ fn series_name(row: &Row) -> String {
     parts.join(", ")
 }
 
-fn chart(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart {
+fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart {
     let mut ccs: Vec<&str> = points.iter().filter_map(|p| p.cc.as_deref()).collect();
     ccs.sort_unstable();
     ccs.dedup();
-    let colour = |cc: Option<&str>| {
-        let place = cc.and_then(|cc| ccs.iter().position(|c| *c == cc));
-        place.map_or(0, |at| at + 1)
-    };
+    let colour = |cc: Option<&str>| cc.map_or(0, |cc| chart::colour(cc, &ccs));
     let curves = curves.iter().map(|c| Line {
         name: words.fill("loss-model", &[("cc", c.cc.as_str().into())]),
         colour: colour(Some(&c.cc)),
