@@ -116,6 +116,23 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 /// The programs as a user runs them, each on a host of the path, against the plan in the guest.
+/// Once it waited for each answer before it sent the next: about one of each size on such a path.
+#[test]
+fn a_long_path_gets_enough_datagrams_of_each_size() {
+    const LONG: &str =
+        "name = \"long\"\n[path]\nrate = \"10mbit\"\nrtt = \"300ms\"\nloss = \"0%\"\n";
+    const SIZES: &str =
+        "[[step]]\nkind = \"idle\"\nduration_s = 1\n[[step]]\nkind = \"sizes\"\nduration_s = 3\n";
+    let run = Run::parse(&in_lab(LONG, SIZES)).expect("a run");
+    let sizes = &run.samples.last().expect("a sample").sizes;
+    assert!(sizes.len() >= 10, "{sizes:?}");
+    for size in sizes {
+        // One every 10 ms for 3 s, twelve sorts of them.
+        assert!(size.sent >= 20, "{size:?}");
+        assert_eq!(size.sent, size.received, "the path loses nothing");
+    }
+}
+
 #[test]
 fn the_real_programs_agree_with_the_plan_in_the_guest() {
     let expected = Run::parse(&in_lab(PATH, PLAN)).expect("a run");

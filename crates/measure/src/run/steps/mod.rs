@@ -7,6 +7,8 @@ mod probes;
 mod quic;
 mod requests;
 mod short;
+mod sized;
+mod sizes;
 mod sweep;
 mod tcp;
 mod udp;
@@ -32,7 +34,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         What::Udp { .. } => udp::run(bench, task),
         What::UdpSweep { .. } => sweep::run(bench, task),
         What::Pmtu => pmtu::run(bench, task),
-        What::Sizes => pmtu::sizes(bench, task),
+        What::Sizes => sizes::run(bench, task),
         What::Short { bytes } => short::run(bench, task, *bytes),
         What::Http { bytes } => http::run(bench, task, *bytes),
         What::Quic { .. } => quic::run(bench, task),

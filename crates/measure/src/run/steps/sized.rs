@@ -1,0 +1,112 @@
+//! Datagrams whose size matters, and their answers.
+
+use std::{io, net::UdpSocket, time::Duration};
+
+use model::run::LayerAddress;
+use sys::clock::Instant;
+use traffic::wire::{Token, datagram::Datagram, message::Order};
+
+use super::udp;
+use crate::{
+    far::{self, FarError},
+    run::bench::Bench,
+};
+
+/// A socket for them, and the far end that answers.
+pub(super) struct Sized {
+    pub(super) token: Token,
+    pub(super) socket: UdpSocket,
+    number: u32,
+    /// How long an answer may take.
+    pub(super) patience: Duration,
+    headers: u32,
+}
+
+impl Sized {
+    pub(super) fn open(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Self, FarError> {
+        let token = bench.far.open(Order::Echo)?;
+        let address = bench.target(layer);
+        let socket = far::datagrams(token, address)?;
+        let idle = bench.idle_us.get(layer).copied();
+        // Without an idle round trip, one that hardly any path exceeds.
+        let patience = idle.map_or(Duration::from_millis(600), |us| {
+            Duration::from_secs_f64(us * 1.5 / 1e6 + 0.05)
+        });
+        Ok(Self {
+            token,
+            socket,
+            number: 0,
+            patience,
+            headers: udp::headers(layer.family),
+        })
+    }
+
+    /// Sends a packet of a size that asks for an answer of a size; its number. `None`: it is too long for the own device,
+    /// or known by ICMP to be too long for the path.
+    pub(super) fn send(&mut self, ask: u32, answer: u32) -> io::Result<Option<u32>> {
+        self.number += 1;
+        let number = self.number;
+        let mut bytes = vec![0; usize::from(self.payload(ask))];
+        Datagram::SizedAsk {
+            number,
+            payload: self.payload(answer),
+        }
+        .write(&mut bytes);
+        match self.socket.send(&bytes) {
+            Ok(_) => {}
+            Err(e) if e.raw_os_error() == Some(EMSGSIZE) => return Ok(None),
+            // Word of an earlier datagram; this one was not sent.
+            Err(_) => {
+                let _ = self.socket.send(&bytes);
+            }
+        }
+        Ok(Some(number))
+    }
+
+    /// The number of the next answer that comes before the deadline, and the bytes of its payload if it is as long as it
+    /// was when it was sent.
+    pub(super) fn receive(&self, deadline: Instant) -> io::Result<Option<(u32, Option<u16>)>> {
+        let mut bytes = vec![0; 65_536];
+        loop {
+            let left = deadline.since(Instant::now());
+            if left <= 0 {
+                return Ok(None);
+            }
+            self.socket
+                .set_read_timeout(Some(Duration::from_nanos(left.max(1_000_000) as u64)))?;
+            let Ok(n) = self.socket.recv(&mut bytes) else {
+                continue;
+            };
+            if let Some(Datagram::Sized { number, payload }) = Datagram::parse(&bytes[..n]) {
+                let whole = n == usize::from(payload);
+                return Ok(Some((number, whole.then_some(payload))));
+            }
+        }
+    }
+
+    /// Sends a packet of a size and waits for an answer of a size; whether it came.
+    pub(super) fn exchange(&mut self, ask: u32, answer: u32) -> io::Result<bool> {
+        let Some(number) = self.send(ask, answer)? else {
+            return Ok(false);
+        };
+        let wanted = (number, Some(self.payload(answer)));
+        let deadline = Instant::now().after(self.patience);
+        while let Some(got) = self.receive(deadline)? {
+            if got.0 == number {
+                return Ok(got == wanted);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Payload bytes of a packet of a size.
+    pub(super) fn payload(&self, packet: u32) -> u16 {
+        let payload = packet.saturating_sub(self.headers).max(SHORTEST);
+        u16::try_from(payload).unwrap_or(u16::MAX)
+    }
+}
+
+/// What a datagram needs for its fields.
+const SHORTEST: u32 = 22;
+/// include/uapi/asm-generic/errno.h
+const EMSGSIZE: i32 = 90;
