@@ -86,7 +86,7 @@ bench: build kernel ## measure speed and cost, beside ns-3, iperf3 and irtt
 	bench/history
 
 .PHONY: fuzz
-fuzz: ## feed every parser with made-up input, SECONDS of processor time each (60 unless given)
+fuzz: ## feed every parser with made-up input, SECONDS each (60 unless given)
 	scripts/fuzz --seconds $(or $(SECONDS),60)
 
 .PHONY: setup
