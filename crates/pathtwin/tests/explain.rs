@@ -104,8 +104,12 @@ fn a_part_of_the_corpus_is_judged_as_reviewed() {
         .args(["explain", "--output", "jsonl", "--corpus"])
         .arg(&corpus);
     let names = [
+        "bloat-10m-20ms-200ms-up",
+        "healthy-10mbit-20ms",
         "healthy-jitter-10m-30ms",
         "jitter-50m-200ms-20ms-both",
+        "police-20m-50ms-20p-both",
+        "shaper-10m-up-fqcodel",
         "wrong-host-10m-150ms-1p-up",
     ];
     for name in names {

@@ -24,7 +24,7 @@ pub(super) const COUNTS: &[(&str, Counts)] = &[
     ("offload-fault", [[0, 0], [1, 1], [3, 3]]),
     ("per-flow-cap", [[0, 0], [0, 0], [5, 5]]),
     ("policer", [[0, 0], [0, 0], [12, 12]]),
-    ("random-loss", [[0, 0], [0, 0], [25, 25]]),
+    ("random-loss", [[0, 0], [0, 0], [26, 26]]),
     ("receive-window", [[0, 0], [0, 0], [5, 5]]),
     ("relayed-path", [[1, 1], [0, 0], [5, 5]]),
     ("reordering", [[0, 0], [0, 0], [2, 2]]),
