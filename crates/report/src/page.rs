@@ -5,6 +5,7 @@
 //! templates, and a content security policy lets nothing run or load that is not this page's own.
 
 mod again;
+mod buckets;
 mod chart;
 mod delay;
 mod frame;

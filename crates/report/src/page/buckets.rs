@@ -1,0 +1,171 @@
+//! Values over time in equal buckets, as few as a screen can show.
+
+/// Values of the buckets; where nothing was seen, none.
+pub(super) type Column = Vec<Option<f64>>;
+
+/// Fewest buckets worth drawing.
+const LEAST: usize = 24;
+
+/// A grid of equal buckets over the time of a sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    pub(super) from_us: i64,
+    pub(super) dt_us: i64,
+    count: usize,
+}
+
+impl Grid {
+    /// At most `most` buckets, none shorter than the 10 ms from look to look.
+    pub(super) fn over(from_us: i64, to_us: i64, most: usize) -> Self {
+        const LOOK_US: i64 = 10_000;
+        let span = (to_us - from_us).max(LOOK_US);
+        let most = i64::try_from(most.max(LEAST)).unwrap_or(i64::MAX);
+        let looks = (span + most * LOOK_US - 1) / (most * LOOK_US);
+        let dt_us = looks.max(1) * LOOK_US;
+        Self {
+            from_us,
+            dt_us,
+            count: usize::try_from(span / dt_us).unwrap_or(0) + 1,
+        }
+    }
+
+    fn place(self, at_us: i64) -> Option<usize> {
+        let place = usize::try_from((at_us - self.from_us).checked_div(self.dt_us)?).ok()?;
+        (at_us >= self.from_us && place < self.count).then_some(place)
+    }
+
+    /// The end of a bucket.
+    fn end_us(self, place: usize) -> i64 {
+        self.from_us + self.dt_us * (place as i64 + 1)
+    }
+
+    /// The values in each bucket put together; a bucket without any stays empty.
+    pub(super) fn fold(self, points: &[(i64, f64)], together: impl Fn(f64, f64) -> f64) -> Column {
+        let mut column: Column = vec![None; self.count];
+        for &(at, value) in points {
+            if let Some(place) = self.place(at) {
+                let slot = &mut column[place];
+                *slot = Some(slot.map_or(value, |old| together(old, value)));
+            }
+        }
+        column
+    }
+
+    /// How much a counter grew in each bucket, by what it was at a time.
+    pub(super) fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else {
+            return vec![None; self.count];
+        };
+        let (first, last) = (first.0, last.0);
+        (0..self.count)
+            .map(|place| {
+                let to = self.end_us(place);
+                let from = to - self.dt_us;
+                let seen = from < last && to > first;
+                seen.then(|| counter(points, to) - counter(points, from))
+            })
+            .collect()
+    }
+}
+
+/// What a counter was at a time.
+pub(super) type Counter = fn(&[(i64, u64)], i64) -> f64;
+
+/// Events are whole: they belong to the look that saw them.
+pub(super) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
+    let after = points.partition_point(|(t, _)| *t <= at_us);
+    points
+        .get(after.saturating_sub(1))
+        .map_or(0.0, |point| point.1 as f64)
+}
+
+/// Bytes flow: between two looks their counter grows evenly.
+pub(super) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
+    let after = points.partition_point(|(t, _)| *t <= at_us);
+    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+        (None, Some(first)) => first.1 as f64,
+        (Some(last), None) => last.1 as f64,
+        (Some((t0, v0)), Some(&(t1, v1))) => {
+            let share = (at_us - t0) as f64 / (t1 - t0).max(1) as f64;
+            v0 as f64 + (v1 as f64 - v0 as f64) * share
+        }
+        (None, None) => 0.0,
+    }
+}
+
+/// Column by column; what one lacks counts as nothing, what all lack stays absent.
+pub(super) fn sum(columns: impl Iterator<Item = Column>) -> Column {
+    columns
+        .reduce(|a, b| {
+            let both = a.into_iter().zip(b);
+            both.map(|pair| match pair {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            })
+            .collect()
+        })
+        .unwrap_or_default()
+}
+
+/// The mean of those that have a value.
+pub(super) fn mean(columns: impl Iterator<Item = Column>) -> Column {
+    let columns: Vec<Column> = columns.collect();
+    let places = columns.first().map_or(0, Vec::len);
+    (0..places)
+        .map(|place| {
+            let values: Vec<f64> = columns.iter().filter_map(|c| c[place]).collect();
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        })
+        .collect()
+}
+
+pub(super) fn tidy(column: Column) -> Column {
+    column.into_iter().map(|v| v.map(rounded)).collect()
+}
+
+/// Three digits, as a screen shows; none after the first two of a fraction.
+pub(super) fn rounded(value: f64) -> f64 {
+    let scale = match value.abs() {
+        v if v >= 100.0 => 1.0,
+        v if v >= 10.0 => 10.0,
+        _ => 100.0,
+    };
+    (value * scale).round() / scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grew_in_all_buckets_is_what_the_counter_grew() {
+        let points: Vec<(i64, u64)> = (0..=250)
+            .map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64))
+            .collect();
+        for most in [24, 30, 250] {
+            let grid = Grid::over(points[0].0, points[250].0, most);
+            assert!(grid.count <= most + 1);
+            for counter in [even, stepped] {
+                let all: f64 = grid.growth(&points, counter).into_iter().flatten().sum();
+                assert!((all - 7.0 * 250.0 * 250.0).abs() < 1e-6, "{all}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_slowest_probe_of_a_bucket_is_kept() {
+        let mut points: Vec<(i64, f64)> = (0..1000).map(|i| (i * 10_000, 24.0)).collect();
+        points[517].1 = 900.0;
+        let grid = Grid::over(0, 9_990_000, 50);
+        let slowest = grid.fold(&points, f64::max);
+        assert_eq!(slowest.iter().flatten().copied().fold(0.0, f64::max), 900.0);
+        assert_eq!(slowest.iter().flatten().filter(|v| **v > 24.0).count(), 1);
+    }
+
+    #[test]
+    fn a_bucket_without_looks_is_empty_and_not_zero() {
+        let grid = Grid::over(0, 1_000_000, 100);
+        let column = grid.fold(&[(0, 5.0), (900_000, 6.0)], |_, last| last);
+        assert_eq!(column.iter().flatten().count(), 2);
+    }
+}
