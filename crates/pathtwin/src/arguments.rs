@@ -35,6 +35,7 @@ pub(crate) enum Command {
     Facts(crate::facts::Facts),
     Explain(crate::explain::Explain),
     Compare(crate::compare::Compare),
+    #[cfg(feature = "page")]
     Report(crate::report::Report),
     #[cfg(feature = "history")]
     History(crate::history::History),

@@ -20,6 +20,7 @@ mod observe;
 mod output;
 #[cfg(feature = "lab")]
 mod progress;
+#[cfg(feature = "page")]
 mod report;
 #[cfg(feature = "lab")]
 mod run;
@@ -101,6 +102,7 @@ fn main() -> ExitCode {
         Command::Facts(arguments) => facts::facts(&arguments),
         Command::Explain(command) => explain::explain(&command),
         Command::Compare(arguments) => compare::compare(&arguments),
+        #[cfg(feature = "page")]
         Command::Report(arguments) => report::report(&arguments),
         #[cfg(feature = "history")]
         Command::History(arguments) => history::history(&arguments),

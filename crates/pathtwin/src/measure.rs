@@ -306,9 +306,5 @@ fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
 /// Writes the run whole or not at all.
 fn write(file: &Path, run: &Run) -> Result<(), Failure> {
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
-    let new = file.with_extension("new");
-    std::fs::write(&new, text)
-        .and_then(|()| std::fs::rename(&new, file))
-        .with_context(|| format!("write {}", file.display()))?;
-    Ok(())
+    output::file(file, &text)
 }
