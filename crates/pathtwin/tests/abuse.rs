@@ -29,7 +29,7 @@ use traffic::wire::{
     Channel, Greeting, Key, Token,
     datagram::{Datagram, GREETING},
     greeting::CONTROL,
-    message::{Order, Request},
+    message::{Order, Request, TcpOrder},
 };
 
 /// Loads that leave most of the processor free: what is compared is the program, not the machine.
@@ -378,6 +378,55 @@ fn few_descriptors_leave_most_to_clients() {
     // A quarter for those at the gate.
     assert!(serving.server.descriptors() < 64 + 32);
     drop(held);
+}
+
+/// Each load got what was left when it was agreed on, so that many side by side got many times that.
+#[test]
+fn loads_side_by_side_share_what_a_client_may_move() {
+    const ALLOWED: usize = 20_000_000;
+    /// What each load may pass it by: its last call.
+    const CALL: usize = 1 << 20;
+    const LOADS: usize = 4;
+    let serving = Serving::start(pathtwin(), &["--max-bytes", "20MB"]);
+    let address = serving.server.address;
+    let mut far = Far::connect(address, &serving.key, "test").expect("a session");
+    let order = Order::Tcp(TcpOrder {
+        send: true,
+        flows: 1,
+        cc: None,
+        duration_us: 60_000_000,
+        look_us: 100_000,
+    });
+    let loads: Vec<_> = (0..LOADS)
+        .map(|_| {
+            let token = far.open(order.clone()).expect("a load");
+            let streams = measure::far::streams(token, address, 1).expect("its connection");
+            (token, streams)
+        })
+        .collect();
+    let mut readers = Vec::new();
+    for (token, streams) in loads {
+        far.start(token).expect("start");
+        readers.extend(streams.into_iter().map(|mut stream| {
+            let limit = Some(Duration::from_secs(3));
+            stream.set_read_timeout(limit).expect("set a timeout");
+            thread::spawn(move || {
+                let mut buffer = vec![0; 1 << 16];
+                let mut sum = 0;
+                while let Ok(n @ 1..) = stream.read(&mut buffer) {
+                    sum += n;
+                }
+                sum
+            })
+        }));
+    }
+    let sum: usize = readers.into_iter().map(|r| r.join().expect("read")).sum();
+    assert!(
+        (ALLOWED..=ALLOWED + LOADS * CALL).contains(&sum),
+        "{sum} bytes"
+    );
+    let more = far.open(order).map_err(|e| e.to_string());
+    assert!(more.is_err_and(|e| e.contains("limit of bytes")));
 }
 
 /// An attacker who holds the key knows tokens, and so gets furthest.

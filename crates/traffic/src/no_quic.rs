@@ -4,6 +4,7 @@ use std::{convert::Infallible, io, net::UdpSocket, time::Duration};
 
 use sys::clock::Instant;
 
+use crate::load::budget::Budget;
 use crate::wire::{PublicKey, message::QuicOutcome};
 
 /// Whether QUIC is there.
@@ -35,7 +36,7 @@ pub enum Side {
 }
 
 /// What is agreed on of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// Whether this end sends.
     pub sends: bool,
@@ -47,8 +48,8 @@ pub struct Terms {
     pub look: Duration,
     /// Highest rate of the sender, bit/s, if there is one.
     pub rate_bps: Option<u64>,
-    /// Most bytes to send or take, if there is a bound.
-    pub bytes: Option<u64>,
+    /// Bytes to send or take at most.
+    pub budget: Budget,
 }
 
 /// A load, of which there is none.

@@ -13,6 +13,7 @@ use model::{
     run::{Key, LayerAddress, Sample},
 };
 use sys::clock::Instant;
+use traffic::load::budget::Budget;
 
 use super::Estimate;
 use crate::{
@@ -99,6 +100,12 @@ impl Bench<'_> {
     /// Whether the run is to end.
     pub(crate) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Payload bytes that the plan still allows.
+    pub(crate) fn budget(&self) -> Budget {
+        let most = self.plan.budget.bytes;
+        Budget::new(most.map(|most| most.saturating_sub(self.bytes)))
     }
 
     /// The far end's port on a layer.

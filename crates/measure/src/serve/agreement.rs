@@ -11,6 +11,7 @@ use sys::{clock::Instant, socket};
 use traffic::{
     load::{
         answers::{self, Answers, Manner},
+        budget::Budget,
         echo::Echo,
         tcp::{self, TcpLoad},
         udp::{self, UdpLoad},
@@ -77,7 +78,7 @@ impl Waiting {
 pub(crate) struct Agreement {
     order: Order,
     rate_bps: Option<u64>,
-    bytes_left: Option<u64>,
+    budget: Budget,
     waiting: Arc<Waiting>,
     /// Answers to requests, from the moment it is agreed on.
     answers: Option<Arc<Answers>>,
@@ -95,7 +96,8 @@ enum Running {
 
 impl Agreement {
     /// Agrees to an order, or says why not.
-    pub(crate) fn new(order: Order, limits: &Limits, left: Option<u64>) -> Result<Self, String> {
+    pub(crate) fn new(order: Order, limits: &Limits, budget: &Budget) -> Result<Self, String> {
+        let left = budget.left();
         match &order {
             Order::Tcp(tcp) => check_tcp(tcp, limits)?,
             Order::Udp(udp) => check_udp(udp, limits, left)?,
@@ -112,10 +114,10 @@ impl Agreement {
         let identity = matches!(order, Order::Quic { .. }).then(Identity::generate);
         Ok(Self {
             identity: identity.transpose().map_err(|e| e.to_string())?,
-            answers: answers(&order, limits, left).map(Arc::new),
+            answers: answers(&order, limits, budget).map(Arc::new),
             order,
             rate_bps: limits.rate_bps,
-            bytes_left: left,
+            budget: budget.clone(),
             waiting: Arc::default(),
             running: Running::Not,
         })
@@ -199,7 +201,7 @@ impl Agreement {
             duration: Duration::from_micros(order.duration_us),
             look: Duration::from_micros(order.look_us).clamp(LOOK[0], LOOK[1]),
             rate_bps: self.rate_bps,
-            bytes: self.bytes_left,
+            budget: self.budget.clone(),
         };
         TcpLoad::start(streams, terms).map_err(|e| e.to_string())
     }
@@ -211,6 +213,7 @@ impl Agreement {
             payload: order.payload as usize,
             zero: Instant::now(),
             duration: Duration::from_micros(order.duration_us),
+            budget: self.budget.clone(),
         };
         let load = if order.send {
             UdpLoad::send(socket, terms)
@@ -240,19 +243,9 @@ impl Agreement {
             duration: Duration::from_micros(duration_us),
             look: Duration::from_micros(look_us).clamp(LOOK[0], LOOK[1]),
             rate_bps: self.rate_bps,
-            bytes: self.bytes_left,
+            budget: self.budget.clone(),
         };
         QuicLoad::start(socket, quic::Side::Far(identity), terms).map_err(|e| e.to_string())
-    }
-
-    /// Payload bytes it has moved.
-    pub(crate) fn bytes(&self) -> u64 {
-        match &self.running {
-            Running::Not => self.answers.as_ref().map_or(0, |answers| answers.bytes()),
-            Running::Tcp(load) => load.bytes(),
-            Running::Udp(load) => load.bytes(),
-            Running::Quic(load) => load.bytes(),
-        }
     }
 
     /// Ends it and says what came of it.
@@ -273,7 +266,7 @@ impl Agreement {
 }
 
 /// The service that an order asks for, if it asks for one that answers requests.
-fn answers(order: &Order, limits: &Limits, left: Option<u64>) -> Option<Answers> {
+fn answers(order: &Order, limits: &Limits, budget: &Budget) -> Option<Answers> {
     let (manner, bytes) = match order {
         Order::Short { bytes } => (Manner::Short, *bytes),
         Order::Http { bytes } => (Manner::Http, *bytes),
@@ -285,7 +278,7 @@ fn answers(order: &Order, limits: &Limits, left: Option<u64>) -> Option<Answers>
         most: limits.flows as usize,
         patience: SERVICE_PATIENCE,
         rate_bps: limits.rate_bps,
-        most_bytes: left,
+        budget: budget.clone(),
     }))
 }
 

@@ -8,6 +8,7 @@ use std::{
 };
 
 use traffic::{
+    load::budget::Budget,
     quic,
     wire::{
         Channel, ChannelError, Token,
@@ -65,8 +66,8 @@ struct Session {
     /// What counters are taken of: found out when the facts were asked for.
     scope: Scope,
     mark: Option<host::Mark>,
-    /// Bytes it has moved in loads that are over.
-    bytes: u64,
+    /// Bytes that its loads may still move, all together.
+    budget: Budget,
 }
 
 impl Drop for Session {
@@ -81,13 +82,13 @@ impl Drop for Session {
 impl Session {
     fn new(channel: Channel, peer: SocketAddr, shared: Arc<Shared>) -> Self {
         Self {
+            budget: Budget::new(shared.config.limits.bytes),
             channel,
             peer,
             shared,
             agreements: HashMap::new(),
             scope: Scope::default(),
             mark: None,
-            bytes: 0,
         }
     }
 
@@ -160,8 +161,7 @@ impl Session {
         }
         let limits = &self.shared.config.limits;
         (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
-        let left = limits.bytes.map(|most| most.saturating_sub(self.bytes));
-        let agreement = Agreement::new(order, limits, left)?;
+        let agreement = Agreement::new(order, limits, &self.budget)?;
         let token = Token::generate().map_err(|e| e.to_string())?;
         let key = agreement.public_key();
         self.shared.registry.add(token, agreement.taker());
@@ -178,7 +178,6 @@ impl Session {
     fn finish(&mut self, token: Token) -> Result<Reply, String> {
         let agreement = self.agreements.remove(&token).ok_or("no such load")?;
         self.shared.registry.remove(token);
-        self.bytes += agreement.bytes();
         let outcome: Outcome = agreement.finish();
         Ok(Reply::Finished {
             outcome: Box::new(outcome),

@@ -15,7 +15,7 @@ use std::{
 
 use sys::{clock::Instant, socket};
 
-use super::{http, short};
+use super::{budget::Budget, http, short};
 use crate::spawn;
 
 /// What is written at once.
@@ -34,7 +34,7 @@ pub enum Manner {
 }
 
 /// What is agreed on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// How requests are put.
     pub manner: Manner,
@@ -46,8 +46,8 @@ pub struct Terms {
     pub patience: Duration,
     /// Highest rate of each connection, bit/s, if there is one.
     pub rate_bps: Option<u64>,
-    /// Most bytes to answer with in all, if there is a bound.
-    pub most_bytes: Option<u64>,
+    /// Bytes to answer with at most.
+    pub budget: Budget,
 }
 
 /// A running service.
@@ -185,12 +185,8 @@ impl Meter {
     /// Sends `head` and then `bytes` zeroes, all in full segments where they can be. A peer that
     /// takes nothing for as long as the socket's timeout is given up, and so is a very slow one.
     pub(super) fn give(&self, stream: &TcpStream, head: &[u8], terms: &Terms) -> io::Result<()> {
-        let most = terms.most_bytes.unwrap_or(u64::MAX);
-        let before = self.bytes.fetch_add(terms.bytes, Ordering::Relaxed);
-        if before.saturating_add(terms.bytes) > most {
-            self.bytes.fetch_sub(terms.bytes, Ordering::Relaxed);
-            return Err(io::Error::other("the limit of bytes is reached"));
-        }
+        terms.budget.reserve(terms.bytes)?;
+        self.bytes.fetch_add(terms.bytes, Ordering::Relaxed);
         let slowest = Duration::from_secs(terms.bytes / SLOWEST);
         let deadline = Instant::now().after(terms.patience + slowest);
         let mut left = terms.bytes;

@@ -3,6 +3,7 @@
 
 pub mod answers;
 pub mod ask;
+pub mod budget;
 pub mod count;
 pub mod echo;
 pub mod http;

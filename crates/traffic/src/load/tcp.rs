@@ -18,7 +18,7 @@ use sys::{
     zeroes::{Outlet, Zeroes},
 };
 
-use super::{looks::Looker, stride::Stride};
+use super::{budget::Budget, looks::Looker, stride::Stride};
 use crate::{spawn, tcp::Role, wire::message::TcpOutcome};
 
 /// Most bytes of a call: what a pipe may hold (`/proc/sys/fs/pipe-max-size`) without privilege.
@@ -28,7 +28,7 @@ const CHUNK: usize = 1 << 20;
 const BUFFER: usize = 64 << 10;
 
 /// What is agreed on of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// Whether this end sends.
     pub role: Role,
@@ -40,8 +40,8 @@ pub struct Terms {
     pub look: Duration,
     /// Highest rate of each connection, bit/s, if there is one.
     pub rate_bps: Option<u64>,
-    /// Most bytes to send or take, all connections together, if there is a bound.
-    pub bytes: Option<u64>,
+    /// Bytes to send or take at most.
+    pub budget: Budget,
 }
 
 /// A connection of a load.
@@ -71,11 +71,8 @@ struct Shared {
 impl Shared {
     fn add(&self, flow: &Flow, n: usize, terms: &Terms) -> io::Result<()> {
         flow.bytes.fetch_add(n as u64, Ordering::Relaxed);
-        let sum = self.bytes.fetch_add(n as u64, Ordering::Relaxed) + n as u64;
-        match terms.bytes {
-            Some(most) if sum > most => Err(io::Error::other("the limit of bytes is reached")),
-            _ => Ok(()),
-        }
+        self.bytes.fetch_add(n as u64, Ordering::Relaxed);
+        terms.budget.spend(n as u64)
     }
 }
 
@@ -91,8 +88,8 @@ impl TcpLoad {
         let flows: Vec<_> = streams.into_iter().map(flow).collect();
         let shared = Arc::new(Shared::default());
         let threads = match terms.role {
-            Role::Sender => senders(&flows, terms, &shared)?,
-            Role::Receiver => receivers(&flows, terms, &shared)?,
+            Role::Sender => senders(&flows, &terms, &shared)?,
+            Role::Receiver => receivers(&flows, &terms, &shared)?,
         };
         let looker = Looker::start(flows.clone(), &terms)?;
         let cc_used = flows
@@ -142,7 +139,7 @@ impl TcpLoad {
 
 fn senders(
     flows: &[Arc<Flow>],
-    terms: Terms,
+    terms: &Terms,
     shared: &Arc<Shared>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let zeroes = Zeroes::new(CHUNK)?;
@@ -151,8 +148,8 @@ fn senders(
             socket::set_max_pacing(&flow.stream, bps / 8)?;
         }
         let mut outlet = zeroes.outlet()?;
-        half(flow, terms, shared, move |flow, shared| {
-            send(flow, &mut outlet, &terms, shared)
+        half(flow, terms, shared, move |flow, terms, shared| {
+            send(flow, &mut outlet, terms, shared)
         })
     };
     flows.iter().map(start).collect()
@@ -160,27 +157,23 @@ fn senders(
 
 fn receivers(
     flows: &[Arc<Flow>],
-    terms: Terms,
+    terms: &Terms,
     shared: &Arc<Shared>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
-    let start = |flow| {
-        half(flow, terms, shared, move |flow, shared| {
-            receive(flow, &terms, shared)
-        })
-    };
+    let start = |flow| half(flow, terms, shared, receive);
     flows.iter().map(start).collect()
 }
 
 fn half(
     flow: &Arc<Flow>,
-    terms: Terms,
+    terms: &Terms,
     shared: &Arc<Shared>,
-    body: impl FnOnce(&Flow, &Shared) -> io::Result<()> + Send + 'static,
+    body: impl FnOnce(&Flow, &Terms, &Shared) -> io::Result<()> + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
-    let (flow, shared) = (flow.clone(), shared.clone());
+    let (flow, terms, shared) = (flow.clone(), terms.clone(), shared.clone());
     spawn("bulk", move || {
         terms.zero.wait();
-        if let Err(error) = body(&flow, &shared)
+        if let Err(error) = body(&flow, &terms, &shared)
             && !shared.stopped.load(Ordering::Relaxed)
             && Instant::now() < terms.zero.after(terms.duration)
         {

@@ -16,7 +16,7 @@ use sys::{
     socket::{self, Batch},
 };
 
-use super::count::Counter;
+use super::{budget::Budget, count::Counter};
 use crate::{
     spawn,
     wire::{
@@ -29,7 +29,7 @@ use crate::{
 const BURST: usize = 32;
 
 /// What is agreed on of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// Bit/s of payload.
     pub rate_bps: u64,
@@ -39,6 +39,8 @@ pub struct Terms {
     pub zero: Instant,
     /// How long it is sent.
     pub duration: Duration,
+    /// Bytes to send or take at most; the load ends with it.
+    pub budget: Budget,
 }
 
 /// This end's half of a running load.
@@ -53,7 +55,7 @@ impl UdpLoad {
     pub fn send(socket: UdpSocket, terms: Terms) -> io::Result<Self> {
         socket::set_buffers(&socket, 1 << 20, 1 << 20)?;
         Self::start("udp", move |stopped, count| {
-            send(&socket, terms, stopped, count)
+            send(&socket, &terms, stopped, count)
         })
     }
 
@@ -62,7 +64,7 @@ impl UdpLoad {
         socket::set_buffers(&socket, 8 << 20, 1 << 20)?;
         socket.set_read_timeout(Some(Duration::from_millis(20)))?;
         Self::start("udp", move |stopped, count| {
-            receive(&socket, terms, stopped, count)
+            receive(&socket, &terms, stopped, count)
         })
     }
 
@@ -95,7 +97,7 @@ impl UdpLoad {
     }
 }
 
-fn send(socket: &UdpSocket, terms: Terms, stopped: &AtomicBool, count: &AtomicU64) -> UdpOutcome {
+fn send(socket: &UdpSocket, terms: &Terms, stopped: &AtomicBool, count: &AtomicU64) -> UdpOutcome {
     let payload = terms.payload.max(DATA_HEADER);
     let every_ns = (payload as u128 * 8_000_000_000 / u128::from(terms.rate_bps.max(1))).max(1);
     let total = terms.duration.as_nanos().div_ceil(every_ns) as u64;
@@ -115,6 +117,9 @@ fn send(socket: &UdpSocket, terms: Terms, stopped: &AtomicBool, count: &AtomicU6
             let sent_ns = terms.zero.0.wrapping_add(due(number));
             Datagram::Data { number, sent_ns }.write(datagram);
         }
+        if terms.budget.reserve((n * payload) as u64).is_err() {
+            break;
+        }
         match socket::send_batch(socket, &datagrams[..n]) {
             Ok(sent) => outcome.sent += sent as u64,
             // A full queue of the own device, or word that nobody listens: datagrams are lost here.
@@ -131,7 +136,7 @@ fn send(socket: &UdpSocket, terms: Terms, stopped: &AtomicBool, count: &AtomicU6
 
 fn receive(
     socket: &UdpSocket,
-    terms: Terms,
+    terms: &Terms,
     stopped: &AtomicBool,
     count: &AtomicU64,
 ) -> UdpOutcome {
@@ -142,7 +147,10 @@ fn receive(
     let mut window = Window::new(terms.duration);
     loop {
         match batch.receive(socket) {
-            Ok(_) => {
+            Ok(n) => {
+                if terms.budget.spend((n * terms.payload) as u64).is_err() {
+                    break;
+                }
                 for (bytes, time) in batch.datagrams() {
                     if let Some(Datagram::Data { number, sent_ns }) = Datagram::parse(bytes) {
                         let at = time.saturating_sub(offset);

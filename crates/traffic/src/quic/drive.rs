@@ -61,6 +61,8 @@ pub(super) struct Drive {
     start: Instant,
     received: u64,
     sent: u64,
+    /// Bytes that the budget knows of.
+    spent: u64,
     looks: Looks,
     error: Option<String>,
     ended: bool,
@@ -79,6 +81,7 @@ impl Drive {
         )));
         let transport = Arc::new(transport(!terms.sends));
         let start = start(&terms);
+        let looks = Looks::new(terms.look, terms.duration);
         let seed = Some(key::random()?);
         let (endpoint, connection) = match side {
             Side::Near(key) => {
@@ -106,7 +109,8 @@ impl Drive {
             start,
             received: 0,
             sent: 0,
-            looks: Looks::new(terms.look, terms.duration),
+            spent: 0,
+            looks,
             error: None,
             ended: false,
         })
@@ -205,9 +209,11 @@ impl Drive {
 
     /// Ends the load if it has moved more than was agreed on.
     fn bound(&mut self) {
-        if self.terms.bytes.is_some_and(|most| self.moved() > most) {
+        let new = self.moved() - self.spent;
+        self.spent += new;
+        if let Err(error) = self.terms.budget.spend(new) {
             self.ended = true;
-            self.error = Some("the limit of bytes is reached".to_owned());
+            self.error = Some(error.to_string());
         }
     }
 

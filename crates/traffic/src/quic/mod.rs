@@ -27,6 +27,7 @@ use sys::clock::Instant;
 pub use identity::Identity;
 
 use crate::{
+    load::budget::Budget,
     spawn_with,
     wire::{PublicKey, message::QuicOutcome},
 };
@@ -50,7 +51,7 @@ pub enum Side {
 }
 
 /// What is agreed on of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Terms {
     /// Whether this end sends.
     pub sends: bool,
@@ -62,8 +63,8 @@ pub struct Terms {
     pub look: Duration,
     /// Highest rate of the sender, bit/s, if there is one.
     pub rate_bps: Option<u64>,
-    /// Most bytes to send or take, if there is a bound.
-    pub bytes: Option<u64>,
+    /// Bytes to send or take at most.
+    pub budget: Budget,
 }
 
 /// This end's half of a running load.

@@ -18,7 +18,7 @@ fn terms(sends: bool, ms: u64) -> Terms {
         duration: Duration::from_millis(ms),
         look: Duration::from_millis(10),
         rate_bps: None,
-        bytes: None,
+        budget: Budget::default(),
     }
 }
 
@@ -28,8 +28,8 @@ fn pair(near_sends: bool, change: impl Fn(&mut Terms)) -> (QuicOutcome, QuicOutc
     let key = identity.public_key();
     let mut all = [terms(near_sends, 400), terms(!near_sends, 400)];
     all.iter_mut().for_each(change);
-    let far = QuicLoad::start(far, Side::Far(identity), all[1]).unwrap();
-    let near = QuicLoad::start(near, Side::Near(key), all[0]).unwrap();
+    let far = QuicLoad::start(far, Side::Far(identity), all[1].clone()).unwrap();
+    let near = QuicLoad::start(near, Side::Near(key), all[0].clone()).unwrap();
     Instant::now().after(Duration::from_millis(450)).wait();
     (near.finish(), far.finish())
 }
@@ -95,7 +95,7 @@ fn a_rate_is_kept() {
 
 #[test]
 fn a_bound_of_bytes_ends_the_load() {
-    let (near, far) = pair(true, |terms| terms.bytes = Some(100_000));
+    let (near, far) = pair(true, |terms| terms.budget = Budget::new(Some(100_000)));
     let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("limit of bytes");
     assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
     assert!(far.series.last("bytes_received").unwrap_or(0) < 100_000 + 2 * 16 * 1472);

@@ -226,6 +226,10 @@ impl Channel {
             input.fill(&mut frame)?;
             let content = decrypt(&mut self.noise, &frame)?;
             let (&flags, rest) = content.split_first().ok_or(ChannelError::Foreign)?;
+            // A message of frames without content would never be too long, and never end.
+            if flags & MORE != 0 && rest.is_empty() {
+                return Err(ChannelError::Foreign);
+            }
             bytes.extend_from_slice(rest);
             if bytes.len() > self.limit {
                 return Err(ChannelError::TooLong(self.limit));

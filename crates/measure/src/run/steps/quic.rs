@@ -80,19 +80,16 @@ fn load(
         duration: span,
         look: LOOK,
         rate_bps: bench.far.welcome.limits.rate_bps,
-        bytes: bench
-            .plan
-            .budget
-            .bytes
-            .map(|most| most.saturating_sub(bench.bytes)),
+        budget: bench.budget(),
     };
+    let zero = terms.zero;
     let load =
         QuicLoad::start(socket, Side::Near(public), terms).map_err(|source| FarError::Data {
             what: "QUIC",
             address,
             source,
         })?;
-    let watched = watch(bench, beside, &load, terms.zero, span);
+    let watched = watch(bench, beside, &load, zero, span);
     // The sender first, so that the receiver does not see its connection end before its time.
     let (ours, theirs) = if down {
         let theirs = watched.and_then(|()| bench.far.finish(token));
@@ -106,9 +103,9 @@ fn load(
         return Err(FarError::Confused);
     };
     Ok(if down {
-        (theirs, ours, terms.zero)
+        (theirs, ours, zero)
     } else {
-        (ours, theirs, terms.zero)
+        (ours, theirs, zero)
     })
 }
 

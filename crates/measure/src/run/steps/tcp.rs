@@ -9,7 +9,10 @@ use model::{
 };
 use sys::{clock::Instant, socket};
 use traffic::{
-    load::tcp::{TcpLoad, Terms},
+    load::{
+        budget::Budget,
+        tcp::{TcpLoad, Terms},
+    },
     tcp::Role,
     wire::{
         Token,
@@ -68,8 +71,9 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         .collect::<Result<Vec<_>, _>>()?;
     let mark = bench.mark()?;
     let zero = Instant::now();
+    let budget = bench.budget();
     for half in &mut halves {
-        begin(bench, half, span)?;
+        begin(bench, half, span, &budget)?;
     }
     let mut last = (zero, 0);
     bench.watch(span + AFTER, || {
@@ -138,7 +142,12 @@ fn open(
     })
 }
 
-fn begin(bench: &mut Bench<'_>, half: &mut Half, span: Duration) -> Result<(), FarError> {
+fn begin(
+    bench: &mut Bench<'_>,
+    half: &mut Half,
+    span: Duration,
+    budget: &Budget,
+) -> Result<(), FarError> {
     bench.far.start(half.token)?;
     let terms = Terms {
         role: match half.direction {
@@ -149,11 +158,7 @@ fn begin(bench: &mut Bench<'_>, half: &mut Half, span: Duration) -> Result<(), F
         duration: span,
         look: LOOK,
         rate_bps: bench.far.welcome.limits.rate_bps,
-        bytes: bench
-            .plan
-            .budget
-            .bytes
-            .map(|most| most.saturating_sub(bench.bytes)),
+        budget: budget.clone(),
     };
     let load = TcpLoad::start(std::mem::take(&mut half.streams), terms)
         .map_err(|e| FarError::No(format!("this end: {e}")))?;

@@ -9,7 +9,10 @@ use model::{
 };
 use sys::{clock::Instant, socket};
 use traffic::{
-    load::udp::{Terms, UdpLoad},
+    load::{
+        budget::Budget,
+        udp::{Terms, UdpLoad},
+    },
     wire::{
         datagram::DATA_HEADER,
         message::{Order, Outcome, UdpOrder, UdpOutcome},
@@ -122,7 +125,9 @@ pub(crate) fn send(
         payload: order.payload as usize,
         zero: Instant::now(),
         duration: offer.span,
+        budget: Budget::default(),
     };
+    let zero = terms.zero;
     let load = match offer.direction {
         Direction::Up => UdpLoad::send(socket, terms),
         Direction::Down => UdpLoad::receive(socket, terms),
@@ -132,7 +137,7 @@ pub(crate) fn send(
         address,
         source,
     })?;
-    let mut last = (terms.zero, 0);
+    let mut last = (zero, 0);
     bench.watch(offer.span, || {
         let (rtt_us, lost) = beside.live();
         let (now, bytes) = (Instant::now(), load.bytes());
@@ -171,7 +176,7 @@ pub(crate) fn send(
     Ok(Became {
         udp: compose(&sent, &received, order.payload),
         late_bps: rate(received.late_received, received.late_span_ns, order.payload),
-        zero: terms.zero,
+        zero,
     })
 }
 

@@ -20,7 +20,7 @@ fn terms(manner: Manner, bytes: u64) -> Terms {
         most: 2,
         patience: PATIENCE,
         rate_bps: None,
-        most_bytes: None,
+        budget: Budget::default(),
     }
 }
 
@@ -212,7 +212,7 @@ fn connections_beyond_those_agreed_on_are_closed() {
 #[test]
 fn no_more_than_the_bytes_agreed_on_are_given() {
     let served = Served::start(Terms {
-        most_bytes: Some(2500),
+        budget: Budget::new(Some(2500)),
         ..terms(Manner::Short, 1000)
     });
     let got: Vec<usize> = (0..4).map(|_| ended(&mut served.connect()).0).collect();

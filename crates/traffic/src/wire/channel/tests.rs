@@ -59,3 +59,26 @@ fn a_changed_byte_ends_the_channel() {
     near.stream().write_all(&[0; 20]).unwrap();
     assert!(matches!(far.receive::<u8>(), Err(ChannelError::Crypto)));
 }
+
+/// They kept the pace that a peer must keep, and no limit ended them.
+#[test]
+fn frames_without_content_are_no_message() {
+    let (near, far) = pair(Key::OPEN, &Key::OPEN, 1000);
+    let (mut near, mut far) = (near.unwrap(), far.unwrap());
+    let flood = thread::spawn(move || {
+        let mut frames = 0;
+        loop {
+            let mut frame = [0; 2 + 1 + TAG];
+            let n = near.noise.write_message(&[MORE], &mut frame[2..]).unwrap();
+            frame[..2].copy_from_slice(&(n as u16).to_be_bytes());
+            if near.stream().write_all(&frame).is_err() {
+                return frames;
+            }
+            frames += 1;
+        }
+    });
+    assert!(matches!(far.receive::<u8>(), Err(ChannelError::Foreign)));
+    drop(far);
+    // Its end shows at the peer once its buffers are full, or before.
+    assert!(flood.join().unwrap() < 1_000_000);
+}
