@@ -79,6 +79,7 @@ pub(crate) struct Agreement {
     order: Order,
     rate_bps: Option<u64>,
     budget: Budget,
+    look_memory: Budget,
     waiting: Arc<Waiting>,
     /// Answers to requests, from the moment it is agreed on.
     answers: Option<Arc<Answers>>,
@@ -96,7 +97,12 @@ enum Running {
 
 impl Agreement {
     /// Agrees to an order, or says why not.
-    pub(crate) fn new(order: Order, limits: &Limits, budget: &Budget) -> Result<Self, String> {
+    pub(crate) fn new(
+        order: Order,
+        limits: &Limits,
+        budget: &Budget,
+        look_memory: &Budget,
+    ) -> Result<Self, String> {
         let left = budget.left();
         match &order {
             Order::Tcp(tcp) => check_tcp(tcp, limits)?,
@@ -118,6 +124,7 @@ impl Agreement {
             order,
             rate_bps: limits.rate_bps,
             budget: budget.clone(),
+            look_memory: look_memory.clone(),
             waiting: Arc::default(),
             running: Running::Not,
         })
@@ -202,6 +209,7 @@ impl Agreement {
             look: Duration::from_micros(order.look_us).clamp(LOOK[0], LOOK[1]),
             rate_bps: self.rate_bps,
             budget: self.budget.clone(),
+            look_memory: self.look_memory.clone(),
         };
         TcpLoad::start(streams, terms).map_err(|e| e.to_string())
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use traffic::{
-    load::budget::Budget,
+    load::{budget::Budget, looks::MEMORY},
     quic,
     wire::{
         Channel, ChannelError, Token,
@@ -68,6 +68,8 @@ struct Session {
     mark: Option<host::Mark>,
     /// Bytes that its loads may still move, all together.
     budget: Budget,
+    /// Memory for the looks of its loads, all together.
+    look_memory: Budget,
 }
 
 impl Drop for Session {
@@ -83,6 +85,7 @@ impl Session {
     fn new(channel: Channel, peer: SocketAddr, shared: Arc<Shared>) -> Self {
         Self {
             budget: Budget::new(shared.config.limits.bytes),
+            look_memory: Budget::new(Some(MEMORY)),
             channel,
             peer,
             shared,
@@ -161,7 +164,7 @@ impl Session {
         }
         let limits = &self.shared.config.limits;
         (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
-        let agreement = Agreement::new(order, limits, &self.budget)?;
+        let agreement = Agreement::new(order, limits, &self.budget, &self.look_memory)?;
         let token = Token::generate().map_err(|e| e.to_string())?;
         let key = agreement.public_key();
         self.shared.registry.add(token, agreement.taker());

@@ -51,11 +51,45 @@ impl Budget {
         }
     }
 
+    /// Takes bytes, or what is left if that is less, until what is returned is dropped.
+    pub fn lend(&self, bytes: u64) -> Loan {
+        let mut lent = bytes;
+        while lent > 0 && self.reserve(lent).is_err() {
+            lent = self.left().unwrap_or(lent).min(lent / 2);
+        }
+        Loan {
+            bytes: lent,
+            from: self.clone(),
+        }
+    }
+
     /// What is left without so many bytes, below 0 if there were fewer.
     fn take(&self, bytes: u64) -> Option<i64> {
         let bytes = whole(bytes);
         let before = self.0.as_ref()?.fetch_sub(bytes, Ordering::Relaxed);
         Some(before.saturating_sub(bytes))
+    }
+}
+
+/// Bytes that go back when it is dropped.
+#[derive(Debug)]
+pub struct Loan {
+    bytes: u64,
+    from: Budget,
+}
+
+impl Loan {
+    /// How many.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if let Some(sum) = &self.from.0 {
+            sum.fetch_add(whole(self.bytes), Ordering::Relaxed);
+        }
     }
 }
 
@@ -89,6 +123,23 @@ mod tests {
         other.reserve(40).unwrap();
         assert!(budget.spend(1).is_err());
         assert_eq!(budget.left(), Some(0));
+    }
+
+    #[test]
+    fn what_is_lent_comes_back() {
+        let budget = Budget::new(Some(100));
+        let first = budget.lend(70);
+        let second = budget.lend(70);
+        assert_eq!(first.bytes(), 70);
+        assert!((1..=30).contains(&second.bytes()), "{second:?}");
+        let left = 100 - 70 - second.bytes();
+        assert_eq!(budget.left(), Some(left));
+        drop(first);
+        assert_eq!(budget.left(), Some(left + 70));
+        drop(second);
+        assert_eq!(budget.left(), Some(100));
+        assert_eq!(Budget::new(Some(0)).lend(5).bytes(), 0);
+        assert_eq!(Budget::default().lend(5).bytes(), 5);
     }
 
     #[test]

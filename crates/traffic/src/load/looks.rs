@@ -16,22 +16,26 @@ use sys::{
     tcp_info::{self, TCP_INFO_LEN, TcpInfo},
 };
 
-use super::tcp::{Flow, Terms};
+use super::{
+    budget::Loan,
+    tcp::{Flow, Terms},
+};
 use crate::{spawn, tcp::Role};
 
 /// Most looks that are kept of one connection: ten minutes at one each 10 ms. After that the
 /// connection is no longer looked at.
 const MOST: usize = 60_000;
 
-/// Bytes of memory for looks, all connections of a load together; the grid is made coarser to stay
-/// below.
-const MEMORY: usize = 48 << 20;
+/// Bytes of memory for looks, all connections of one client's loads together; the grid is made
+/// coarser to stay below.
+pub const MEMORY: u64 = 48 << 20;
 
 /// A thread that looks at connections.
 pub struct Looker {
     ended: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Looks>>,
     role: Role,
+    _memory: Loan,
 }
 
 /// What was seen of one connection.
@@ -50,13 +54,15 @@ impl Looker {
     pub(super) fn start(flows: Vec<Arc<Flow>>, terms: &Terms) -> std::io::Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
         let told = ended.clone();
-        let every = coarse_enough(terms.look, terms.duration, flows.len());
+        let memory = terms.look_memory.lend(wanted(terms, flows.len()));
+        let every = coarse_enough(terms, memory.bytes(), flows.len());
         let (zero, role) = (terms.zero, terms.role);
         let thread = spawn("look", move || look(&flows, zero, every, &told))?;
         Ok(Self {
             ended,
             thread,
             role,
+            _memory: memory,
         })
     }
 
@@ -69,9 +75,19 @@ impl Looker {
     }
 }
 
-fn coarse_enough(every: Duration, duration: Duration, streams: usize) -> Duration {
-    let most = (MEMORY / (TCP_INFO_LEN * streams.max(1))).clamp(1, MOST) as u32;
-    every.max(duration / most).max(Duration::from_millis(1))
+/// Memory for the looks of a whole load on the grid that it asks for.
+fn wanted(terms: &Terms, flows: usize) -> u64 {
+    let looks = terms.duration.as_nanos() / terms.look.as_nanos().max(1) + 2;
+    let looks = looks.min(MOST as u128) as u64;
+    (looks * (TCP_INFO_LEN * flows) as u64).min(MEMORY)
+}
+
+/// The grid that this memory is enough for.
+fn coarse_enough(terms: &Terms, memory: u64, flows: usize) -> Duration {
+    let most = memory / (TCP_INFO_LEN * flows.max(1)) as u64;
+    let most = most.saturating_sub(2).clamp(1, MOST as u64) as u32;
+    let every = terms.look.max(terms.duration / most);
+    every.max(Duration::from_millis(1))
 }
 
 fn look(flows: &[Arc<Flow>], zero: Instant, every: Duration, ended: &AtomicBool) -> Vec<Looks> {

@@ -42,6 +42,8 @@ pub struct Terms {
     pub rate_bps: Option<u64>,
     /// Bytes to send or take at most.
     pub budget: Budget,
+    /// Bytes of memory for looks: loads side by side share them.
+    pub look_memory: Budget,
 }
 
 /// A connection of a load.

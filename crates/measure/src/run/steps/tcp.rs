@@ -11,6 +11,7 @@ use sys::{clock::Instant, socket};
 use traffic::{
     load::{
         budget::Budget,
+        looks::MEMORY,
         tcp::{TcpLoad, Terms},
     },
     tcp::Role,
@@ -159,6 +160,7 @@ fn begin(
         look: LOOK,
         rate_bps: bench.far.welcome.limits.rate_bps,
         budget: budget.clone(),
+        look_memory: Budget::new(Some(MEMORY)),
     };
     let load = TcpLoad::start(std::mem::take(&mut half.streams), terms)
         .map_err(|e| FarError::No(format!("this end: {e}")))?;
