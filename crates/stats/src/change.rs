@@ -22,16 +22,28 @@ pub struct Change {
 }
 
 /// Fewest values on the near and on the far side of a change.
-const FEWEST: (usize, usize) = (8, 3);
+const FEWEST: (usize, usize) = (8, 4);
 /// The most recent values that are looked at, and the longest far side.
 const WINDOW: usize = 120;
 const LONGEST_FAR: usize = 30;
 
-/// How small the chance of a split must be. Every value of a series is looked at as it comes, with
-/// up to 28 splits each time; at this level a series of 100 values without a change gives a false
-/// alarm in fewer than one of 20 cases, and five values at the other side of fifteen are enough
+/// How small the chance of a split with so many values on the far side must be. Every value of a
+/// series is looked at as it comes, with up to 27 splits each time, and in a series of 100 values
+/// without a change fewer than one of 20 may alarm. That allowance goes where a change is to be found
+/// soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level five values
+/// would have to lie apart from all others. Longer far sides see what remains, and need little of it
 /// (`tests/change.rs`).
-const CERTAIN: f64 = 1.3e-4;
+fn certain(far: usize) -> f64 {
+    match far {
+        ..=4 => 1.6e-4,
+        5 => 4e-4,
+        6..=8 => 8e-5,
+        _ => 3e-5,
+    }
+}
+
+/// No split has a level above this.
+const MOST_CERTAIN: f64 = 4e-4;
 
 /// The changes in a series, as they would have been found by looking after each value: later
 /// values never undo a change, so a watch and a look back agree.
@@ -85,7 +97,7 @@ fn split(window: &[f64]) -> Option<(usize, f64)> {
             continue;
         }
         let p = chance(sum, far, n, ties);
-        if p <= CERTAIN && best.is_none_or(|(_, least)| p < least) {
+        if p <= certain(far) && best.is_none_or(|(_, least)| p < least) {
             best = Some((n - far, p));
         }
     }
@@ -106,7 +118,7 @@ fn chance(sum: f64, far: usize, n: usize, ties: f64) -> f64 {
     }
     let rough = 2.0 * normal_cdf((least - pairs / 2.0) / variance.sqrt());
     // The tails of U are lighter than the normal's: a p of 1e-3 by the one may be 1e-6 counted.
-    if rough > 500.0 * CERTAIN {
+    if rough > 200.0 * MOST_CERTAIN {
         return rough;
     }
     exact_lower_tail(least, far, near).map_or(rough, |tail| (2.0 * tail).min(1.0))
