@@ -1,0 +1,71 @@
+//! Documents of every schema stay readable for ever: each file here is what a program of its time wrote.
+//! Files are added, and never changed.
+
+#![allow(clippy::unwrap_used)]
+
+use model::{
+    comparison::{Comparison, Verdict},
+    findings::{Findings, Severity, Side},
+    run::{Run, RunError, StepKind},
+};
+
+const RUN_1: &[u8] = include_bytes!("data/run-1.json");
+const FINDINGS_1: &[u8] = include_bytes!("data/findings-1.json");
+const COMPARISON_1: &[u8] = include_bytes!("data/comparison-1.json");
+
+#[test]
+fn a_run_of_schema_1_is_read() {
+    let run = Run::parse(RUN_1).unwrap();
+    assert_eq!((run.schema, run.id.as_str()), (1, "b820f1098ca937a7"));
+    assert_eq!(run.near.facts.kernel.as_deref(), Some("7.2.13"));
+    assert_eq!((run.samples.len(), run.figures.len()), (7, 26));
+    let sample = run.samples.iter().find(|s| s.number == 3).unwrap();
+    assert_eq!(sample.key.step, StepKind::Tcp);
+    assert_eq!(sample.key.to_string(), "underlay/v4 tcp up x1 cubic");
+    assert_eq!(sample.value("goodput_bps"), Some(10_925_642.666_666_666));
+    assert_eq!(sample.value("rtt_p50_us"), Some(225_182.848));
+    assert!(sample.valid);
+}
+
+#[test]
+fn findings_of_schema_1_are_read() {
+    let findings = Findings::parse(FINDINGS_1).unwrap();
+    assert_eq!(findings.run, "b820f1098ca937a7");
+    let first = &findings.findings[0];
+    assert_eq!(first.code, "jitter");
+    assert_eq!(first.remedy.on, Some(Side::Far));
+    assert!(first.severity > Severity::Info && first.evidence[0].decides);
+    assert_eq!(findings.ruled_out.len(), 46);
+}
+
+#[test]
+fn a_comparison_of_schema_1_is_read() {
+    let comparison: Comparison = serde_json::from_slice(COMPARISON_1).unwrap();
+    assert_eq!(comparison.schema, 1);
+    assert_eq!(comparison.before.runs, ["b820f1098ca937a7"]);
+    let first = &comparison.lines[0];
+    assert_eq!(
+        (first.before.median, first.after.median),
+        (207_593.088, 120_000.0)
+    );
+    assert_eq!(first.verdict, Verdict::CannotTell);
+}
+
+#[test]
+fn what_is_read_is_what_is_written_again() {
+    let run = Run::parse(RUN_1).unwrap();
+    assert_eq!(Run::parse(&serde_json::to_vec(&run).unwrap()).unwrap(), run);
+    let findings = Findings::parse(FINDINGS_1).unwrap();
+    let again = serde_json::to_vec(&findings).unwrap();
+    assert_eq!(Findings::parse(&again).unwrap(), findings);
+}
+
+#[test]
+fn a_later_schema_is_refused_by_name() {
+    let text = String::from_utf8(RUN_1.to_vec()).unwrap();
+    let later = text.replacen("{\"schema\":1", "{\"schema\":1000", 1);
+    assert!(matches!(
+        Run::parse(later.as_bytes()),
+        Err(RunError::Newer(1000))
+    ));
+}
