@@ -1,5 +1,7 @@
 //! `pathtwin lab accuracy`.
 
+mod pairs;
+
 use std::{fmt::Write as _, num::NonZeroUsize, path::PathBuf, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
@@ -13,11 +15,15 @@ use model::{cell::Cell, plan::Plan, run::Run, spec::Spec, units::Seed};
 
 use crate::{Failure, code, output, progress, run::Lab};
 
+/// Real time after which a run is ended: much, for a machine may have other work.
+const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin lab accuracy                     (the table of docs/accuracy.md)
   pathtwin lab accuracy --paths 6
   pathtwin lab accuracy --coverage 200      (whether the stated intervals hold)
+  pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; goes on where it was ended)
 
 Exit codes: 0 done, 3 something is missing, 4 a run failed.")]
 pub(crate) struct Accuracy {
@@ -30,7 +36,14 @@ pub(crate) struct Accuracy {
     /// Check stated intervals in place of errors, over this many seeds
     #[arg(long, value_name = "SEEDS")]
     coverage: Option<usize>,
-    /// Keep every run, and every comparison, in this folder
+    /// Check what compare says in place of errors, on this many pairs of runs of the default plan of
+    /// each kind: without a change, with 5 % less capacity, with 5 ms more buffer
+    #[arg(long, value_name = "N", conflicts_with = "coverage")]
+    pairs: Option<usize>,
+    /// With --pairs: runs without a change, and half as many of each kind with one
+    #[arg(long, value_name = "N", default_value_t = 33)]
+    runs: usize,
+    /// Keep every run, and every comparison, in this folder; with --pairs, take those that are there
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Runs at once; default: one a processor
@@ -46,12 +59,20 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
         kernel: &lab.kernel,
         sandbox: &lab.sandbox,
         jobs: arguments.jobs.map_or(processors, NonZeroUsize::get),
-        wall_limit: Duration::from_secs(1800),
+        wall_limit: WALL_LIMIT,
         stop,
     };
-    match arguments.coverage {
-        Some(seeds) => intervals(lab, seeds),
-        None => errors(lab, arguments),
+    match (arguments.coverage, arguments.pairs) {
+        (Some(seeds), _) => intervals(lab, seeds),
+        (None, Some(wanted)) => {
+            let size = pairs::Size {
+                pairs: wanted,
+                runs: arguments.runs,
+                folder: arguments.out.as_deref(),
+            };
+            pairs::pairs(lab, &size).map(|()| ExitCode::SUCCESS)
+        }
+        (None, None) => errors(lab, arguments),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How well `measure` measures: runs on lab paths, where the truth is known.
 
 pub mod coverage;
+pub mod pairs;
 pub mod paths;
 pub mod table;
 pub mod truth;

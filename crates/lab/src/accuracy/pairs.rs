@@ -1,0 +1,307 @@
+//! Whether a comparison is right: runs of the default plan on one lab path that differ by the seed
+//! alone, and on paths that differ from it by what a comparison should find.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use compare::{Measured, Options};
+use model::{
+    comparison::{Comparison, Verdict},
+    run::{Key, Run},
+};
+use stats::Random;
+
+/// One of the paths, with the runs on it.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    /// Which path.
+    pub path: Path,
+    /// Runs that differ by the seed alone.
+    pub runs: Vec<Run>,
+}
+
+/// A path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// That with which the others are compared.
+    Unchanged,
+    /// 5 % less capacity.
+    Slower,
+    /// A buffer that holds 5 ms more.
+    Later,
+}
+
+impl Path {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Unchanged, Self::Slower, Self::Later];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Slower => "slower",
+            Self::Later => "later",
+        }
+    }
+
+    /// The spec. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so that
+    /// its buffer holds as long. A little loss gives TCP something to vary by.
+    pub fn spec(self) -> String {
+        let (rate, buffer) = match self {
+            Self::Unchanged => ("20mbit", 50_000),
+            Self::Slower => ("19mbit", 47_500),
+            Self::Later => ("20mbit", 62_500),
+        };
+        format!(
+            "name = \"{}\"\n[path]\nrate = \"{rate}\"\nrtt = \"20ms\"\nbuffer = \"{buffer}B\"\nloss = \"0.05%\"\n",
+            self.name()
+        )
+    }
+}
+
+/// How often something was so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// It was.
+    pub hits: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
+impl Count {
+    fn add(&mut self, hit: bool) {
+        self.hits += usize::from(hit);
+        self.of += 1;
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let share = 100.0 * self.hits as f64 / self.of.max(1) as f64;
+        write!(f, "{} of {}", self.hits, self.of)?;
+        match stats::wilson(self.hits as u64, self.of as u64) {
+            Some(i) => write!(
+                f,
+                ", {share:.1} % [{:.1}, {:.1}]",
+                100.0 * i.low,
+                100.0 * i.high
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What came of pairs of runs with so many repeats of each step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Repeats of each step that were compared, at most.
+    pub repeats: u32,
+    /// Pairs without a change of which a figure was said to be worse or better.
+    pub false_alarms: Count,
+    /// Pairs with less capacity of which a goodput was said to be worse.
+    pub slower: Count,
+    /// Goodputs of such pairs that were said to be worse, of those that truly lost 4 % or more.
+    pub slower_each: Count,
+    /// Pairs with a larger buffer of which a P99 was said to be worse.
+    pub later: Count,
+    /// P99s of such pairs that were said to be worse, of those that truly rose by 4 ms or more.
+    pub later_each: Count,
+}
+
+/// Leaves the courses over time and the hosts' counters out of a run: most of its size, and nothing
+/// that is compared.
+pub fn without_courses(run: &mut Run) {
+    for sample in &mut run.samples {
+        for flow in sample.tcp.iter_mut().flat_map(|tcp| &mut tcp.flows) {
+            (flow.series, flow.received) = (None, None);
+        }
+        if let Some(probes) = &mut sample.probes {
+            probes.series = None;
+        }
+        (sample.near, sample.far) = (None, None);
+    }
+}
+
+/// The counts as a table, with intervals as if pairs were independent.
+pub fn markdown(pools: &[Pool], rows: &[Row]) -> String {
+    let mut out = String::from("Runs:");
+    for pool in pools {
+        let _ = write!(out, " {} {},", pool.runs.len(), pool.path.name());
+    }
+    out.pop();
+    out.push_str(
+        ".\n\n| repeats | no change: worse or better | slower: a goodput worse | each goodput | \
+         later: a P99 worse | each P99 |\n|---|---|---|---|---|---|\n",
+    );
+    for row in rows {
+        let counts = [
+            row.false_alarms,
+            row.slower,
+            row.slower_each,
+            row.later,
+            row.later_each,
+        ];
+        let cells = counts.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(out, "| {} | {cells} |", row.repeats);
+    }
+    out
+}
+
+/// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats, up
+/// to those that were run. A pair is drawn once; a run is part of many.
+pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
+    let runs = |path| {
+        let pool = pools.iter().find(|pool| pool.path == path);
+        pool.map_or(&[][..], |pool| pool.runs.as_slice())
+    };
+    let most = pools.iter().flat_map(|pool| &pool.runs).map(blocks).max();
+    let mut steps: Vec<u32> = [3, 5, 8].into_iter().filter(|n| Some(*n) < most).collect();
+    steps.extend(most);
+    let row = |repeats: u32| {
+        let cut = |path| -> Vec<Measured> {
+            let cut = runs(path)
+                .iter()
+                .map(|run| Measured::of(&first(run, repeats)));
+            cut.collect()
+        };
+        let [before, slower, later] = Path::ALL.map(cut);
+        let mut random = Random::new(seed);
+        let mut row = Row {
+            repeats,
+            ..Row::default()
+        };
+        for (a, b) in pairs(before.len(), None, wanted, &mut random) {
+            let told = &judge(&before[a], &before[b]);
+            row.false_alarms.add(
+                told.with(Verdict::Worse)
+                    .chain(told.with(Verdict::Better))
+                    .count()
+                    > 0,
+            );
+        }
+        let true_slower = changed(
+            runs(Path::Unchanged),
+            runs(Path::Slower),
+            "goodput_bps",
+            &|b, a| a <= 0.96 * b,
+        );
+        for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
+            let told = judge(&before[a], &slower[b]);
+            found(
+                &told,
+                "goodput_bps",
+                &true_slower,
+                &mut row.slower,
+                &mut row.slower_each,
+            );
+        }
+        let true_later = changed(
+            runs(Path::Unchanged),
+            runs(Path::Later),
+            "rtt_p99_us",
+            &|b, a| a >= b + 4000.0,
+        );
+        for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
+            let told = judge(&before[a], &later[b]);
+            found(
+                &told,
+                "rtt_p99_us",
+                &true_later,
+                &mut row.later,
+                &mut row.later_each,
+            );
+        }
+        row
+    };
+    steps.into_iter().map(row).collect()
+}
+
+fn judge(before: &Measured, after: &Measured) -> Comparison {
+    let side = std::slice::from_ref;
+    compare::compare(
+        ("before", side(before)),
+        ("after", side(after)),
+        &Options::default(),
+    )
+}
+
+fn found(told: &Comparison, kind: &str, truly: &[Key], any: &mut Count, each: &mut Count) {
+    let worse = |key: &Key| {
+        told.with(Verdict::Worse)
+            .any(|line| line.kind == kind && line.key == *key)
+    };
+    any.add(truly.iter().any(worse));
+    for key in truly {
+        each.add(worse(key));
+    }
+}
+
+/// The steps of which the medians over all samples of all runs are so related.
+fn changed(
+    before: &[Run],
+    after: &[Run],
+    kind: &str,
+    related: &dyn Fn(f64, f64) -> bool,
+) -> Vec<Key> {
+    let medians = |runs: &[Run]| -> BTreeMap<Key, f64> {
+        let mut values: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
+        for sample in runs.iter().flat_map(|r| &r.samples).filter(|s| s.valid) {
+            if let Some(value) = sample.value(kind) {
+                values.entry(sample.key.clone()).or_default().push(value);
+            }
+        }
+        let medians = values.into_iter();
+        medians
+            .filter_map(|(key, values)| Some((key, stats::median(&values)?)))
+            .collect()
+    };
+    let (before, after) = (medians(before), medians(after));
+    let both = before
+        .into_iter()
+        .filter_map(|(key, b)| Some((after.get(&key).copied()?, key, b)));
+    both.filter(|(a, _, b)| related(*b, *a))
+        .map(|(_, key, _)| key)
+        .collect()
+}
+
+fn blocks(run: &Run) -> u32 {
+    run.samples.iter().map(|s| s.block).max().unwrap_or(0)
+}
+
+/// The run as if it had ended after so many blocks. Block 0 holds what is not repeated.
+fn first(run: &Run, repeats: u32) -> Run {
+    let mut run = run.clone();
+    run.samples.retain(|sample| sample.block <= repeats);
+    run
+}
+
+/// So many of all pairs, in random order: of one run with another of the same pool, or with one of
+/// another pool of `other` runs.
+fn pairs(
+    runs: usize,
+    other: Option<usize>,
+    wanted: usize,
+    random: &mut Random,
+) -> Vec<(usize, usize)> {
+    let of = |a: usize| match other {
+        None => a + 1..runs,
+        Some(other) => 0..other,
+    };
+    let mut all: Vec<(usize, usize)> = (0..runs).flat_map(|a| of(a).map(move |b| (a, b))).collect();
+    random.shuffle(&mut all);
+    all.truncate(wanted);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_of_two_runs_and_comes_once() {
+        let mut random = Random::new(1);
+        let all = pairs(33, None, 1000, &mut random);
+        assert_eq!(all.len(), 33 * 32 / 2);
+        assert!(all.iter().all(|(a, b)| a < b));
+        assert_eq!(pairs(33, Some(16), 500, &mut random).len(), 500);
+    }
+}
