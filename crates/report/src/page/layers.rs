@@ -80,17 +80,7 @@ fn mark(layer: Layer) -> Markup {
 fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
     let unit = unit(table.kind.name);
     let name = words.say(&format!("figure-{}", table.kind.name));
-    let most = table
-        .rows
-        .iter()
-        .flat_map(|r| r.figures.iter().flatten())
-        .map(|f| {
-            f.spread
-                .high
-                .unwrap_or(f.spread.median)
-                .max(f.spread.median)
-        })
-        .fold(0.0, f64::max);
+    let most = scale(table);
     let compared = table.layers.len() == 2;
     html! {
         div.wide tabindex="0" role="group" aria-label=(name) {
@@ -106,6 +96,15 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
             }
         }
     }
+}
+
+/// What the right edge of the drawings stands for. An interval much wider than all values are high
+/// does not push them together: it runs out of the drawing, and ends in an arrow.
+fn scale(table: &FigureTable<'_>) -> f64 {
+    let figures = || table.rows.iter().flat_map(|r| r.figures.iter().flatten());
+    let highest = |of: fn(&Figure) -> f64| figures().map(|f| of(f)).fold(0.0, f64::max);
+    let median = highest(|f| f.spread.median);
+    highest(|f| f.spread.high.unwrap_or(0.0)).clamp(median, 1.5 * median)
 }
 
 fn line(
@@ -183,7 +182,12 @@ fn point(layer: Layer, x: f64, y: f64, interval: Option<(f64, f64)>) -> Markup {
     let at = |v: f64| format!("{v:.1}");
     html! {
         g.(class) {
-            @if let Some((low, high)) = interval { line x1=(at(low)) x2=(at(high)) y1=(at(y)) y2=(at(y)) {} }
+            @if let Some((low, high)) = interval {
+                line x1=(at(low)) x2=(at(high.min(WIDTH - MARGIN))) y1=(at(y)) y2=(at(y)) {}
+                @if high > WIDTH - MARGIN + 0.5 {
+                    path d={ "M" (at(WIDTH - MARGIN - 1.0)) " " (at(y - 3.0)) "l5 3l-5 3z" } {}
+                }
+            }
             @match layer {
                 Layer::Underlay => circle cx=(at(x)) cy=(at(y)) r="3.6" {},
                 Layer::Tunnel => rect x=(at(x - 3.2)) y=(at(y - 3.2)) width="6.4" height="6.4" {},
