@@ -1,5 +1,6 @@
 //! A document in a form for people: one file a format.
 
+mod busy;
 pub mod comparison;
 pub mod csv;
 pub mod documents;

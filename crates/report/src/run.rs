@@ -21,6 +21,16 @@ pub fn text(run: &Run) -> String {
         let _ = write!(out, "\n{}", figure_table(&table));
     }
     out.push_str(&compared(run));
+    let busy = crate::busy::lines(run);
+    if !busy.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nwhere processors were busy under TCP (samples of the whole host)"
+        );
+    }
+    for line in busy {
+        let _ = writeln!(out, "  {line}");
+    }
     tail(run, &mut out);
     out
 }
