@@ -118,12 +118,7 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
         on,
     };
     bench.carry_out(&plan, &mut run, seed);
-    if start.cancel.load(Ordering::Relaxed) {
-        run.cut_short = Some("stopped by the user".to_owned());
-    }
-    run.took_s = Instant::now().since(zero) as f64 / 1e9;
-    run.figures = summary::figures(&run.samples);
-    run.ratios = summary::ratios(&run.samples);
+    summary::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
 }
 

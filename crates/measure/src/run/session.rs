@@ -113,12 +113,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         }
         Err(error) => run.cut_short = Some(error.to_string()),
     }
-    if start.cancel.load(Ordering::Relaxed) {
-        run.cut_short = Some("stopped by the user".to_owned());
-    }
-    run.took_s = Instant::now().since(zero) as f64 / 1e9;
-    run.figures = summary::figures(&run.samples);
-    run.ratios = summary::ratios(&run.samples);
+    summary::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{
     row::Layer,
-    run::{FIGURES, Figure, Key, Ratio, Sample, Spread},
+    run::{FIGURES, Figure, Key, Ratio, Run, Sample, Spread},
 };
+use sys::clock::Instant;
 
 /// Drift that chance alone would show less often than this is told.
 const SURE: f64 = 0.01;
@@ -13,6 +14,16 @@ const SURE: f64 = 0.01;
 /// Fewest values of which a 95th or 99th percentile is told.
 const ENOUGH_95: usize = 20;
 const ENOUGH_99: usize = 100;
+
+/// Ends a run that began at `zero`: what its samples say together, and whether its user `stopped` it.
+pub(super) fn conclude(run: &mut Run, zero: Instant, stopped: bool) {
+    if stopped {
+        run.cut_short = Some("stopped by the user".to_owned());
+    }
+    run.took_s = Instant::now().since(zero) as f64 / 1e9;
+    run.figures = figures(&run.samples);
+    run.ratios = ratios(&run.samples);
+}
 
 /// Figures over the valid samples, by key and in the order of [`FIGURES`].
 pub fn figures(samples: &[Sample]) -> Vec<Figure> {
