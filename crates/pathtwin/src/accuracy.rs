@@ -78,8 +78,16 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
 
 fn measured(lab: accuracy::Lab<'_>, cells: &[Cell], plan: &Plan) -> Result<Vec<Measured>, Failure> {
     let bar = progress::bar(cells.len());
-    let results = accuracy::run(lab, cells, plan, &|_| bar.inc(1));
+    let results = accuracy::run(lab, cells, plan, &|_, _| bar.inc(1));
     bar.finish_and_clear();
+    all_of(cells, results)
+}
+
+/// The results, unless one is missing.
+fn all_of(
+    cells: &[Cell],
+    results: Vec<Option<Result<Measured, LabError>>>,
+) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for (cell, result) in cells.iter().zip(results) {
         match result {

@@ -1,6 +1,7 @@
 //! How well `measure` measures: runs on lab paths, where the truth is known.
 
 pub mod coverage;
+pub mod many;
 pub mod pairs;
 pub mod paths;
 pub mod table;
@@ -42,12 +43,13 @@ pub struct Lab<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Carries a plan out on every path, several side by side; results in the order of the paths.
+/// Carries a plan out on every path, several side by side; results in the order of the paths. Each is
+/// `told` when it is there, with its place.
 pub fn run(
     lab: Lab<'_>,
     cells: &[Cell],
     plan: &Plan,
-    told: &(dyn Fn(usize) + Sync),
+    told: &(dyn Fn(usize, &Result<Measured, LabError>) + Sync),
 ) -> Vec<Option<Result<Measured, LabError>>> {
     let next = AtomicUsize::new(0);
     let results: Vec<_> = cells.iter().map(|_| Mutex::new(None)).collect();
@@ -63,10 +65,10 @@ pub fn run(
                         return;
                     };
                     let result = one(lab, cell, plan, cpu);
+                    told(index, &result);
                     *results[index]
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner) = Some(result);
-                    told(index);
                 }
             });
         }

@@ -68,7 +68,7 @@ pub struct Count {
 }
 
 impl Count {
-    fn add(&mut self, hit: bool) {
+    pub(super) fn add(&mut self, hit: bool) {
         self.hits += usize::from(hit);
         self.of += 1;
     }
@@ -149,13 +149,11 @@ pub fn markdown(pools: &[Pool], rows: &[Row]) -> String {
 /// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats, up
 /// to those that were run. A pair is drawn once; a run is part of many.
 pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
-    let runs = |path| {
-        let pool = pools.iter().find(|pool| pool.path == path);
-        pool.map_or(&[][..], |pool| pool.runs.as_slice())
-    };
+    let runs = |path| runs(pools, path);
     let most = pools.iter().flat_map(|pool| &pool.runs).map(blocks).max();
     let mut steps: Vec<u32> = [3, 5, 8].into_iter().filter(|n| Some(*n) < most).collect();
     steps.extend(most);
+    let side = std::slice::from_ref;
     let row = |repeats: u32| {
         let cut = |path| -> Vec<Measured> {
             let cut = runs(path)
@@ -170,13 +168,8 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
             ..Row::default()
         };
         for (a, b) in pairs(before.len(), None, wanted, &mut random) {
-            let told = &judge(&before[a], &before[b]);
-            row.false_alarms.add(
-                told.with(Verdict::Worse)
-                    .chain(told.with(Verdict::Better))
-                    .count()
-                    > 0,
-            );
+            row.false_alarms
+                .add(wrong(&judge(side(&before[a]), side(&before[b]))));
         }
         let true_slower = changed(
             runs(Path::Unchanged),
@@ -185,7 +178,7 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
             &|b, a| a <= 0.96 * b,
         );
         for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
-            let told = judge(&before[a], &slower[b]);
+            let told = judge(side(&before[a]), side(&slower[b]));
             found(
                 &told,
                 "goodput_bps",
@@ -201,7 +194,7 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
             &|b, a| a >= b + 4000.0,
         );
         for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
-            let told = judge(&before[a], &later[b]);
+            let told = judge(side(&before[a]), side(&later[b]));
             found(
                 &told,
                 "rtt_p99_us",
@@ -215,16 +208,30 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
     steps.into_iter().map(row).collect()
 }
 
-fn judge(before: &Measured, after: &Measured) -> Comparison {
-    let side = std::slice::from_ref;
-    compare::compare(
-        ("before", side(before)),
-        ("after", side(after)),
-        &Options::default(),
-    )
+/// The runs on one of the paths.
+pub(super) fn runs(pools: &[Pool], path: Path) -> &[Run] {
+    let pool = pools.iter().find(|pool| pool.path == path);
+    pool.map_or(&[], |pool| pool.runs.as_slice())
 }
 
-fn found(told: &Comparison, kind: &str, truly: &[Key], any: &mut Count, each: &mut Count) {
+pub(super) fn judge(before: &[Measured], after: &[Measured]) -> Comparison {
+    compare::compare(("before", before), ("after", after), &Options::default())
+}
+
+/// Whether a change is told where none is.
+pub(super) fn wrong(told: &Comparison) -> bool {
+    let worse = told.with(Verdict::Worse).next();
+    worse.or(told.with(Verdict::Better).next()).is_some()
+}
+
+/// Counts whether any of what `truly` got worse is said to have, and each of it.
+pub(super) fn found(
+    told: &Comparison,
+    kind: &str,
+    truly: &[Key],
+    any: &mut Count,
+    each: &mut Count,
+) {
     let worse = |key: &Key| {
         told.with(Verdict::Worse)
             .any(|line| line.kind == kind && line.key == *key)
@@ -236,7 +243,7 @@ fn found(told: &Comparison, kind: &str, truly: &[Key], any: &mut Count, each: &m
 }
 
 /// The steps of which the medians over all samples of all runs are so related.
-fn changed(
+pub(super) fn changed(
     before: &[Run],
     after: &[Run],
     kind: &str,

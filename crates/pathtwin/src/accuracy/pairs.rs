@@ -1,16 +1,15 @@
 //! `pathtwin lab accuracy --pairs`: runs, kept and taken up again, and what became of their pairs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use lab::accuracy::{
-    self,
+    self, many,
     pairs::{self, Path as Kind, Pool},
 };
-use model::{run::Run, spec::Spec};
+use model::{cell::Cell, run::Run, spec::Spec};
 
-use super::measured;
-use crate::{Failure, code, output};
+use crate::{Failure, code, output, progress};
 
 /// How much of it.
 pub(super) struct Size<'a> {
@@ -22,6 +21,9 @@ pub(super) struct Size<'a> {
     pub(super) folder: Option<&'a Path>,
 }
 
+/// A run to be had: on which path, by which seed.
+type Wanted = (Kind, u64);
+
 pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failure> {
     if let Some(folder) = size.folder {
         let made = std::fs::create_dir_all(folder);
@@ -31,49 +33,94 @@ pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failu
         path,
         runs: Vec::new(),
     });
-    // One of each after the other, so that a part of the work is one of all kinds.
-    for seed in 1..=size.runs as u64 {
-        for pool in &mut pools {
-            let wanted = match pool.path {
-                Kind::Unchanged => size.runs,
-                Kind::Slower | Kind::Later => size.runs.div_ceil(2),
-            };
-            if seed <= wanted as u64 {
-                pool.runs.push(run(lab, pool.path, seed, size.folder)?);
-            }
-        }
+    for ((path, _), run) in runs(lab, wanted(size.runs), size.folder)? {
+        let pool = pools.iter_mut().find(|pool| pool.path == path);
+        pool.into_iter()
+            .for_each(|pool| pool.runs.push(run.clone()));
     }
     let rows = pairs::count(&pools, size.pairs, 1);
-    output::print(pairs::markdown(&pools, &rows).as_bytes())
+    let many = many::count(&pools, size.pairs, 1);
+    let text = format!(
+        "{}\n{}",
+        pairs::markdown(&pools, &rows),
+        many::markdown(&many)
+    );
+    output::print(text.as_bytes())
 }
 
-/// A run of the default plan, from the folder if it is there.
-fn run(
+/// One of each path after the other, so that a part of the work is one of all.
+fn wanted(runs: usize) -> Vec<Wanted> {
+    let of = |path| match path {
+        Kind::Unchanged => runs,
+        Kind::Slower | Kind::Later => runs.div_ceil(2),
+    };
+    (1..=runs as u64)
+        .flat_map(|seed| Kind::ALL.map(|path| (path, seed)))
+        .filter(|(path, seed)| *seed <= of(*path) as u64)
+        .collect()
+}
+
+/// The runs: from the folder those that are there, and the others made and kept in it one by one.
+fn runs(
     lab: accuracy::Lab<'_>,
-    path: Kind,
-    seed: u64,
+    wanted: Vec<Wanted>,
     folder: Option<&Path>,
-) -> Result<Run, Failure> {
-    let file = folder.map(|folder| folder.join(format!("{}-{seed:03}.json", path.name())));
-    if let Some(file) = file.as_ref().filter(|file| file.exists()) {
-        let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
-        let run = Run::parse(&text).with_context(|| file.display().to_string());
-        return run.map_err(|e| Failure::new(code::USE, e));
+) -> Result<Vec<(Wanted, Run)>, Failure> {
+    let mut all = Vec::new();
+    let mut missing = Vec::new();
+    for of in wanted {
+        match folder.map(|folder| file(folder, of)).filter(|f| f.exists()) {
+            Some(file) => all.push((of, read(&file)?)),
+            None => missing.push(of),
+        }
     }
+    let cells = missing.iter().map(|of| cell(*of));
+    let cells = cells.collect::<Result<Vec<_>, _>>()?;
+    let bar = progress::bar(cells.len());
+    let results = accuracy::run(lab, &cells, &measure::plans::default(), &|index, result| {
+        if let (Some(folder), Ok(measured)) = (folder, result) {
+            keep(&file(folder, missing[index]), &measured.run);
+        }
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let made = super::all_of(&cells, results)?.into_iter().map(|m| m.run);
+    all.extend(missing.iter().copied().zip(made.map(slim)));
+    all.sort_by_key(|((_, seed), _)| *seed);
+    Ok(all)
+}
+
+fn cell((path, seed): Wanted) -> Result<Cell, Failure> {
     let cells = Spec::parse(path.name(), &path.spec())
         .map(|spec| spec.with_seed(seed))
         .and_then(|spec| spec.cells())
         .map_err(|e| Failure::new(code::FAILED, e))?;
-    let runs = measured(lab, &cells, &measure::plans::default())?;
-    let mut run = runs
-        .into_iter()
-        .next()
-        .ok_or_else(|| anyhow!("no cell in the spec"))?
-        .run;
-    pairs::without_courses(&mut run);
-    if let Some(file) = &file {
-        let text = serde_json::to_vec(&run).context("write a run as JSON")?;
-        output::file(file, &text)?;
+    let first = cells.into_iter().next();
+    first.ok_or_else(|| anyhow!("no cell in the spec").into())
+}
+
+fn file(folder: &Path, (path, seed): Wanted) -> PathBuf {
+    folder.join(format!("{}-{seed:03}.json", path.name()))
+}
+
+fn read(file: &Path) -> Result<Run, Failure> {
+    let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+    let run = Run::parse(&text).with_context(|| file.display().to_string());
+    run.map_err(|e| Failure::new(code::USE, e))
+}
+
+/// What cannot be kept is said and no reason to end: the run itself is there.
+fn keep(file: &Path, run: &Run) {
+    let text = serde_json::to_vec(&slim(run.clone())).context("write a run as JSON");
+    if let Err(failure) = text
+        .map_err(Failure::from)
+        .and_then(|text| output::file(file, &text))
+    {
+        eprintln!("pathtwin: {:#}", failure.error);
     }
-    Ok(run)
+}
+
+fn slim(mut run: Run) -> Run {
+    pairs::without_courses(&mut run);
+    run
 }

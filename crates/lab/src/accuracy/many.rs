@@ -1,0 +1,209 @@
+//! Whether sets of runs and series of runs are judged rightly: the runs of [`super::pairs`], drawn many
+//! at a time.
+
+use std::fmt::Write as _;
+
+use compare::Measured;
+use model::run::{Key, Run};
+use stats::Random;
+
+use super::pairs::{Count, Path, Pool, changed, found, judge, runs, wrong};
+
+/// "The last 5 against the 20 before".
+const SETS: (usize, usize) = (20, 5);
+/// Runs after a step within which it should be found.
+const WITHIN: usize = 5;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Many {
+    /// Sets of 20 and 5 runs without a change of which a figure was said to be worse or better.
+    pub false_alarms: Count,
+    /// Goodputs said to be worse by 5 runs with less capacity against 20 without, of those that are.
+    pub slower: Count,
+    /// P99s said to be worse by 5 runs with a larger buffer against 20 without, of those that are.
+    pub later: Count,
+    /// Series of all runs without a change, in some order, followed by 5 with less capacity: those in
+    /// which the trend of a goodput that truly changed told of a change among these 5.
+    pub steps: Count,
+    /// Such series in which it told of one before.
+    pub early: Count,
+    /// Runs before the step.
+    pub before: usize,
+    /// Of each such goodput, how much the medians of runs without a change vary: their standard
+    /// deviation over their mean.
+    pub noise: Vec<(Key, f64)>,
+}
+
+/// Draws `draws` sets and as many series.
+pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
+    let [before, slower, later] = Path::ALL.map(|path| runs(pools, path));
+    let goodputs = changed(before, slower, "goodput_bps", &|b, a| a <= 0.96 * b);
+    let p99s = changed(before, later, "rtt_p99_us", &|b, a| a >= b + 4000.0);
+    let mut random = Random::new(seed);
+    let mut out = Many {
+        before: before.len(),
+        ..Many::default()
+    };
+    for key in &goodputs {
+        let values = medians(before, key, "goodput_bps");
+        if let Some(noise) = variation(&values) {
+            out.noise.push((key.clone(), noise));
+        }
+        steps(
+            &mut out,
+            &values,
+            &medians(slower, key, "goodput_bps"),
+            draws,
+            &mut random,
+        );
+    }
+    let [before, slower, later] =
+        [before, slower, later].map(|runs| runs.iter().map(Measured::of).collect::<Vec<_>>());
+    let (base, last) = SETS;
+    if before.len() < base + last || slower.len() < last || later.len() < last {
+        return out;
+    }
+    for _ in 0..draws {
+        let all = drawn(&before, base + last, &mut random);
+        let (base, same) = all.split_at(base);
+        out.false_alarms.add(wrong(&judge(base, same)));
+        let told = judge(base, &drawn(&slower, last, &mut random));
+        found(
+            &told,
+            "goodput_bps",
+            &goodputs,
+            &mut Count::default(),
+            &mut out.slower,
+        );
+        let told = judge(base, &drawn(&later, last, &mut random));
+        found(
+            &told,
+            "rtt_p99_us",
+            &p99s,
+            &mut Count::default(),
+            &mut out.later,
+        );
+    }
+    out
+}
+
+/// Series of all of `before` in some order with some of `after` behind them.
+fn steps(out: &mut Many, before: &[f64], after: &[f64], draws: usize, random: &mut Random) {
+    if after.len() < WITHIN {
+        return;
+    }
+    for _ in 0..draws {
+        let mut series = drawn(before, before.len(), random);
+        series.extend(drawn(after, WITHIN, random));
+        let changes = stats::changes(&series);
+        let late = |change: &stats::Change| change.found >= before.len();
+        out.steps.add(changes.iter().any(late));
+        out.early.add(!changes.iter().all(late));
+    }
+}
+
+/// So many of them, in random order.
+fn drawn<T: Clone>(from: &[T], wanted: usize, random: &mut Random) -> Vec<T> {
+    let mut all: Vec<&T> = from.iter().collect();
+    random.shuffle(&mut all);
+    all.into_iter().take(wanted).cloned().collect()
+}
+
+/// A figure of each run, as the history keeps it: the median of its valid samples.
+fn medians(runs: &[Run], key: &Key, kind: &str) -> Vec<f64> {
+    let median = |run: &Run| {
+        let samples = run.samples.iter().filter(|s| s.valid && s.key == *key);
+        stats::median(&samples.filter_map(|s| s.value(kind)).collect::<Vec<_>>())
+    };
+    runs.iter().filter_map(median).collect()
+}
+
+fn variation(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    Some((squares / (n - 1.0)).sqrt() / mean)
+}
+
+/// The counts as a table.
+pub fn markdown(many: &Many) -> String {
+    let (base, last) = SETS;
+    let mut out = String::from("| what | count |\n|---|---|\n");
+    let rows = [
+        (
+            format!("{last} runs against {base}, no change: a figure worse or better"),
+            many.false_alarms,
+        ),
+        (
+            format!("{last} runs against {base}, slower: each goodput worse"),
+            many.slower,
+        ),
+        (
+            format!("{last} runs against {base}, later: each P99 worse"),
+            many.later,
+        ),
+        (
+            format!(
+                "trend: a step down after {} runs found within {WITHIN}",
+                many.before
+            ),
+            many.steps,
+        ),
+        (
+            format!(
+                "trend: a change said to be among those {} runs",
+                many.before
+            ),
+            many.early,
+        ),
+    ];
+    for (what, count) in rows {
+        let _ = writeln!(out, "| {what} | {count} |");
+    }
+    out.push_str("\n| goodput | standard deviation of runs without a change |\n|---|---|\n");
+    for (key, noise) in &many.noise {
+        let _ = writeln!(out, "| {key} | {:.2} % |", 100.0 * noise);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(level: f64, n: usize, random: &mut Random) -> Vec<f64> {
+        (0..n)
+            .map(|_| level * (1.0 + 0.001 * (random.below(100) as f64 - 50.0) / 50.0))
+            .collect()
+    }
+
+    #[test]
+    fn a_step_far_beyond_the_noise_is_always_found_and_none_is_seen_before_it() {
+        let mut random = Random::new(1);
+        let mut out = Many::default();
+        let (before, after) = (around(1.0, 33, &mut random), around(0.95, 17, &mut random));
+        steps(&mut out, &before, &after, 50, &mut random);
+        assert_eq!((out.steps.hits, out.steps.of), (50, 50));
+        assert!(out.early.hits <= 3, "{}", out.early);
+    }
+
+    #[test]
+    fn without_a_step_nothing_is_found() {
+        let mut random = Random::new(2);
+        let mut out = Many::default();
+        let (before, after) = (around(1.0, 33, &mut random), around(1.0, 17, &mut random));
+        steps(&mut out, &before, &after, 50, &mut random);
+        assert!(out.steps.hits <= 3, "{}", out.steps);
+    }
+
+    #[test]
+    fn the_variation_is_the_standard_deviation_over_the_mean() {
+        // 1, 2, 3: mean 2, variance 1.
+        assert_eq!(variation(&[1.0, 2.0, 3.0]), Some(0.5));
+        assert_eq!(variation(&[1.0]), None);
+    }
+}
