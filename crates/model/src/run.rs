@@ -99,7 +99,39 @@ pub enum RunError {
     Newer(u32),
 }
 
+impl End {
+    /// One end, by what is known before the first step.
+    pub fn new(program: &str, facts: HostFacts) -> Self {
+        Self {
+            program: program.to_owned(),
+            facts,
+            facts_after: None,
+        }
+    }
+}
+
 impl Run {
+    /// A Run of which nothing is measured yet, by the program on the near end.
+    pub fn new(id: String, started_us: u64, plan: Plan, near: End, far: End) -> Self {
+        Self {
+            schema: RUN_SCHEMA,
+            id,
+            program: near.program.clone(),
+            started_us,
+            took_s: 0.0,
+            lab: false,
+            plan,
+            near,
+            far,
+            layers: Vec::new(),
+            samples: Vec::new(),
+            figures: Vec::new(),
+            ratios: Vec::new(),
+            cut_short: None,
+            notes: Vec::new(),
+        }
+    }
+
     /// Reads a Run from JSON.
     pub fn parse(text: &[u8]) -> Result<Self, RunError> {
         #[derive(Deserialize)]

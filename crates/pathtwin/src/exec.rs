@@ -34,9 +34,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
     let boot = Boot {
         kernel: &kernel.path,
         sandbox: &sandbox,
-        cpu: sys::sched::allowed_cpus()
-            .ok()
-            .and_then(|cpus| cpus.last().copied()),
+        cpu: sys::sched::lone_cpu(),
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         stop,
     };

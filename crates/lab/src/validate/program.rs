@@ -72,9 +72,7 @@ fn iperf3(pool: &Pool<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabE
     let boot = Boot {
         kernel: pool.kernel,
         sandbox: pool.sandbox,
-        cpu: sys::sched::allowed_cpus()
-            .ok()
-            .and_then(|cpus| cpus.first().copied()),
+        cpu: sys::sched::lone_cpu(),
         wall_limit: pool.wall_limit,
         stop,
     };

@@ -14,7 +14,7 @@ use std::{
 use model::{
     plan::{Plan, Toward, What},
     row::Layer,
-    run::{End, Invalid, RUN_SCHEMA, Run, Sample},
+    run::{End, Invalid, Run, Sample},
     units::Seed,
 };
 use stats::Random;
@@ -79,34 +79,18 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
         .map_err(|e| FarError::No(format!("{} is out of reach: {e}", start.server)))?;
     let (facts, scope) = host::facts(Some(start.server.ip()));
     let seed = start.plan.seed.unwrap_or(start.seed);
-    let end = |program: &str, facts| End {
-        program: program.to_owned(),
-        facts,
-        facts_after: None,
+    let plan = Plan {
+        seed: Some(seed),
+        probe_ms: None,
+        ..start.plan.clone()
     };
+    let near = End::new(start.program, facts);
+    let far = End::new("iperf3", model::facts::HostFacts::default());
+    let note = "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads";
     let mut run = Run {
-        schema: RUN_SCHEMA,
-        id: start.id.clone(),
-        program: start.program.to_owned(),
-        started_us: start.started_us,
-        took_s: 0.0,
-        lab: false,
-        plan: Plan {
-            seed: Some(seed),
-            probe_ms: None,
-            ..start.plan.clone()
-        },
-        near: end(start.program, facts),
-        far: end("iperf3", model::facts::HostFacts::default()),
         layers: vec![layer],
-        samples: Vec::new(),
-        figures: Vec::new(),
-        ratios: Vec::new(),
-        cut_short: None,
-        notes: vec![
-            "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads"
-                .to_owned(),
-        ],
+        notes: vec![note.to_owned()],
+        ..Run::new(start.id.clone(), start.started_us, plan, near, far)
     };
     let plan = allowed(&run.plan, &mut run.notes)?;
     let zero = Instant::now();

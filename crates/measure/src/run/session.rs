@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     plan::{Plan, What},
-    run::{End, Key, LayerAddress, RUN_SCHEMA, Run, Sample},
+    run::{End, Key, LayerAddress, Run, Sample},
     units::Seed,
 };
 use stats::{Random, Stop, StopRule};
@@ -64,33 +64,17 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     let own = layers.last().map(|l| l.near);
     let far_facts = far.facts(own)?;
     let seed = start.plan.seed.unwrap_or(start.seed);
+    let plan = Plan {
+        seed: Some(seed),
+        ..start.plan.clone()
+    };
+    let near = End::new(start.program, near_facts);
+    let other = End::new(&far.welcome.program, far_facts);
     let mut run = Run {
-        schema: RUN_SCHEMA,
-        id: start.id.clone(),
-        program: start.program.to_owned(),
-        started_us: start.started_us,
-        took_s: 0.0,
         lab: start.lab,
-        plan: Plan {
-            seed: Some(seed),
-            ..start.plan.clone()
-        },
-        near: End {
-            program: start.program.to_owned(),
-            facts: near_facts,
-            facts_after: None,
-        },
-        far: End {
-            program: far.welcome.program.clone(),
-            facts: far_facts,
-            facts_after: None,
-        },
         layers,
-        samples: Vec::new(),
-        figures: Vec::new(),
-        ratios: Vec::new(),
-        cut_short: None,
         notes,
+        ..Run::new(start.id.clone(), start.started_us, plan, near, other)
     };
     let mut bench = Bench {
         port: start.control.port(),

@@ -80,9 +80,7 @@ impl Path {
         let boot = Boot {
             kernel: &kernel.path,
             sandbox: &sandbox,
-            cpu: sys::sched::allowed_cpus()
-                .ok()
-                .and_then(|cpus| cpus.last().copied()),
+            cpu: sys::sched::lone_cpu(),
             wall_limit: Duration::from_secs(self.cells.wall_limit),
             stop,
         };
