@@ -44,12 +44,13 @@ pub struct Lab<'a> {
 }
 
 /// Carries a plan out on every path, several side by side; results in the order of the paths. Each is
-/// `told` when it is there, with its place.
+/// `told` when it is there, with its place, and may be made smaller then: the courses of hundreds of
+/// megabytes of a long plan add up.
 pub fn run(
     lab: Lab<'_>,
     cells: &[Cell],
     plan: &Plan,
-    told: &(dyn Fn(usize, &Result<Measured, LabError>) + Sync),
+    told: &(dyn Fn(usize, &mut Result<Measured, LabError>) + Sync),
 ) -> Vec<Option<Result<Measured, LabError>>> {
     let next = AtomicUsize::new(0);
     let results: Vec<_> = cells.iter().map(|_| Mutex::new(None)).collect();
@@ -64,8 +65,8 @@ pub fn run(
                     let Some(cell) = cells.get(index) else {
                         return;
                     };
-                    let result = one(lab, cell, plan, cpu);
-                    told(index, &result);
+                    let mut result = one(lab, cell, plan, cpu);
+                    told(index, &mut result);
                     *results[index]
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner) = Some(result);

@@ -78,14 +78,17 @@ fn runs(
     let cells = cells.collect::<Result<Vec<_>, _>>()?;
     let bar = progress::bar(cells.len());
     let results = accuracy::run(lab, &cells, &measure::plans::default(), &|index, result| {
-        if let (Some(folder), Ok(measured)) = (folder, result) {
-            keep(&file(folder, missing[index]), &measured.run);
+        if let Ok(measured) = result {
+            pairs::without_courses(&mut measured.run);
+            if let Some(folder) = folder {
+                keep(&file(folder, missing[index]), &measured.run);
+            }
         }
         bar.inc(1);
     });
     bar.finish_and_clear();
     let made = super::all_of(&cells, results)?.into_iter().map(|m| m.run);
-    all.extend(missing.iter().copied().zip(made.map(slim)));
+    all.extend(missing.iter().copied().zip(made));
     all.sort_by_key(|((_, seed), _)| *seed);
     Ok(all)
 }
@@ -111,16 +114,11 @@ fn read(file: &Path) -> Result<Run, Failure> {
 
 /// What cannot be kept is said and no reason to end: the run itself is there.
 fn keep(file: &Path, run: &Run) {
-    let text = serde_json::to_vec(&slim(run.clone())).context("write a run as JSON");
+    let text = serde_json::to_vec(run).context("write a run as JSON");
     if let Err(failure) = text
         .map_err(Failure::from)
         .and_then(|text| output::file(file, &text))
     {
         eprintln!("pathtwin: {:#}", failure.error);
     }
-}
-
-fn slim(mut run: Run) -> Run {
-    pairs::without_courses(&mut run);
-    run
 }
