@@ -297,8 +297,13 @@ fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
         return Ok(());
     }
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
+    let mut labels = arguments.label.clone();
+    // Not part of the run, which people show to others. Many hosts may write to one history.
+    if !run.lab && !labels.iter().any(|(name, _)| name == "host") {
+        labels.insert(0, ("host".to_owned(), sys::machine::host_name()));
+    }
     let mut store = arguments.place.open()?;
-    store.import(&mut text.as_slice(), "this run", &arguments.label)?;
+    store.import(&mut text.as_slice(), "this run", &labels)?;
     eprintln!("pathtwin: kept as {}; see pathtwin history list", run.id);
     Ok(())
 }

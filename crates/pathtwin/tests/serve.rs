@@ -92,6 +92,59 @@ fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
     }
 }
 
+/// What `measure` keeps by itself is in the history, with what tells it from others.
+#[cfg(feature = "history")]
+#[test]
+fn a_run_is_kept_with_its_labels() {
+    let folder = tempfile::tempdir().expect("make a folder");
+    let key = folder.path().join("key");
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, PLAN).expect("write the plan");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let history = |arguments: &[&str]| {
+        let mut command = pathtwin();
+        command.env("PATHTWIN_STORE", folder.path().join("history.db"));
+        let output = command.args(arguments).output().expect("run pathtwin");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        output
+    };
+    let paths = [&key, &plan].map(|path| path.display().to_string());
+    let address = server.address.to_string();
+    let [key, plan] = &paths;
+    let measure = ["measure", &address, "--key", key, "--plan", plan];
+    history(&measure);
+    history(
+        &[
+            &measure[..],
+            &["--label", "change=bbr", "--label", "host=attic"],
+        ]
+        .concat(),
+    );
+    let listed = history(&["history", "list", "--output", "jsonl"]);
+    let kept = common::parse(&listed);
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("the host's name");
+    let labels = |n: usize| &kept[n]["labels"];
+    assert_eq!(kept.len(), 2);
+    assert_eq!(labels(1)["host"], name.trim());
+    assert_eq!(
+        labels(1)["kernel"],
+        std::fs::read_to_string("/proc/sys/kernel/osrelease")
+            .expect("the kernel")
+            .trim()
+    );
+    assert_eq!(labels(0)["host"], "attic");
+    assert_eq!(labels(0)["change"], "bbr");
+    let of_one = history(&[
+        "history",
+        "list",
+        "--label",
+        "host=attic",
+        "--output",
+        "jsonl",
+    ]);
+    assert_eq!(common::parse(&of_one).len(), 1);
+}
+
 #[test]
 fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
     let folder = tempfile::tempdir().expect("make a folder");

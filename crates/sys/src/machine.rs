@@ -8,6 +8,14 @@ pub fn release() -> String {
         .into_owned()
 }
 
+/// Name of the host among its peers, such as `router`.
+pub fn host_name() -> String {
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
+}
+
 /// Architecture as the kernel names it, such as `x86_64`.
 pub fn architecture() -> String {
     rustix::system::uname()

@@ -12,10 +12,13 @@ use std::{
 
 use serde_json::Value;
 
-/// The program under test.
+/// The program under test. What it keeps by itself goes to a history of the tests, not to the user's.
 pub fn pathtwin() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pathtwin"));
-    command.env("PATHTWIN_GUEST", guest());
+    let history = Path::new(env!("CARGO_TARGET_TMPDIR")).join("history.db");
+    command
+        .env("PATHTWIN_GUEST", guest())
+        .env("PATHTWIN_STORE", history);
     command
 }
 
