@@ -78,7 +78,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         let code = match &error {
-            E::Place { .. } | E::Missing(_) | E::Ambiguous { .. } | E::Format { .. } => code::USE,
+            E::Place { .. } | E::Url { .. } | E::Missing(_) | E::Ambiguous { .. } | E::Format { .. } => code::USE,
             E::Open { .. } | E::Newer { .. } | E::Full { .. } | E::Busy { .. } => code::LACKS,
             E::Database { .. } | E::Damaged { .. } => code::FAILED,
         };
@@ -89,8 +89,8 @@ impl From<StoreError> for Failure {
 /// Which history.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Where {
-    /// The history: a file, or postgres://USER@HOST/DATABASE; default: $PATHTWIN_STORE, else the
-    /// user's own
+    /// The history: a file, or postgres://USER@HOST/DATABASE, across a network with
+    /// ?sslmode=verify-full&sslrootcert=FILE|system; default: $PATHTWIN_STORE, else the user's own
     #[arg(long, value_name = "PLACE")]
     pub(crate) store: Option<String>,
 }

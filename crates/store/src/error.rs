@@ -15,6 +15,14 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
+    /// The URL of a database is wrong.
+    #[error("the URL {scheme}://... of a history is wrong: {why}")]
+    Url {
+        /// How it begins; the rest may hold a password.
+        scheme: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// It could not be opened.
     #[error("cannot open the history {place}: {why}")]
     Open {

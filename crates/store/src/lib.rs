@@ -22,6 +22,7 @@ pub use archive::Imported;
 pub use document::{Document, FigureRow, Kind};
 pub use error::StoreError;
 pub use place::Place;
+pub use postgres::Address;
 pub use prune::{Pruned, Retention};
 pub use query::{Entry, Filter, Point, SeriesName};
 pub use schema::SCHEMA;

@@ -6,34 +6,51 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::StoreError;
+use crate::{StoreError, postgres::Address};
+
+/// What a connection string of libpq begins with, which is no URL.
+const KEYWORDS: [&str; 8] = [
+    "dbname", "host", "hostaddr", "password", "port", "service", "sslmode", "user",
+];
 
 /// Where a history is.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Place {
     /// A file of SQLite.
     File(PathBuf),
-    /// A database of PostgreSQL, by its URL.
-    Server(String),
+    /// A database of PostgreSQL.
+    Server(Address),
 }
 
 impl Place {
     /// From what a user gives: a URL that begins with `postgres://` or `postgresql://`, else a file.
+    /// No error repeats what could hold a password.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
-        let wrong = |why: &str| StoreError::Place {
+        let wrong = |text: &str, why: &str| StoreError::Place {
             text: text.to_owned(),
             why: why.to_owned(),
         };
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Self::Server(text.to_owned()));
-        }
         if text.is_empty() {
-            return Err(wrong("it is empty"));
+            return Err(wrong(text, "it is empty"));
         }
-        match text.split_once("://") {
-            Some(("sqlite" | "file", path)) => Ok(Self::File(path.into())),
-            Some(_) => Err(wrong("this kind of URL is not known")),
-            None => Ok(Self::File(text.into())),
+        if KEYWORDS.contains(&text.split_once('=').map_or("", |(key, _)| key)) {
+            return Err(wrong("KEY=VALUE", "a database is named by a URL"));
+        }
+        match text.split_once(':') {
+            Some((scheme @ ("postgres" | "postgresql"), _)) => Address::parse(text)
+                .map(Self::Server)
+                .map_err(|why| StoreError::Url {
+                    scheme: scheme.to_owned(),
+                    why,
+                }),
+            Some(("sqlite" | "file", rest)) if rest.starts_with("//") => {
+                Ok(Self::File(rest[2..].into()))
+            }
+            Some((scheme, rest)) if rest.starts_with("//") => Err(wrong(
+                &format!("{scheme}://..."),
+                "this kind of URL is not known",
+            )),
+            _ => Ok(Self::File(text.into())),
         }
     }
 
@@ -62,7 +79,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Server(url) => f.write_str(&without_password(url)),
+            Self::Server(address) => address.fmt(f),
         }
     }
 }
@@ -70,19 +87,6 @@ impl fmt::Display for Place {
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Place({self})")
-    }
-}
-
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
-    let rest = rest.split_once('?').map_or(rest, |(before, _)| before);
-    // A password may hold an @ or a slash: what is left of the last @ is the user's.
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
     }
 }
 
@@ -126,13 +130,35 @@ mod tests {
     fn passwords_are_not_shown() {
         for (url, shown) in [
             (
-                "postgres://ann:s3@cret@db/runs?sslmode=disable",
+                "postgres://ann:s3%40cret@db/runs?sslmode=disable",
                 "postgres://ann@db/runs",
             ),
+            ("postgres://ann:s3/cret@db/runs", "postgres://ann@db/runs"),
             ("postgres://db/runs?password=x", "postgres://db/runs"),
             ("postgresql://ann@db", "postgresql://ann@db"),
         ] {
             assert_eq!(Place::parse(url).unwrap().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_in_errors() {
+        for wrong in [
+            "postgres://ann:secret@db:port/runs",
+            "postgres://ann:se@secret@db/runs",
+            "postgres://ann:se?secret@db/runs",
+            "postgres://ann:secret@db/runs?sslmode=allow",
+            "postgres://db/runs?password=p&secret=x",
+            "postgres://db/runs?password=p&secret",
+            "postgres:/ann:secret@db/runs",
+            "mysql://ann:secret@db/runs",
+            "Postgres://ann:secret@db/runs",
+            "host=db user=ann password=secret",
+            "password=secret host=db",
+        ] {
+            let error = Place::parse(wrong).unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("secret"), "{wrong}: {shown}");
         }
     }
 }

@@ -1,13 +1,20 @@
 //! A database of PostgreSQL.
 
+mod address;
+mod refusal;
+mod tls;
+mod trust;
+
 use std::{error::Error, time::Duration};
 
 use postgres::{
-    Client, Config, NoTls,
+    Client, NoTls,
     config::SslMode,
     error::SqlState,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
+
+pub use address::Address;
 
 use crate::{
     StoreError,
@@ -24,28 +31,22 @@ const LOCK: i64 = 0x7061_7468_7477_696e;
 pub(crate) struct Postgres(Client);
 
 impl Postgres {
-    pub(crate) fn open(url: &str, place: &str) -> Result<Self, StoreError> {
-        let mut config: Config = url
-            .parse()
-            .map_err(|e: postgres::Error| StoreError::Place {
-                text: place.to_owned(),
-                why: say(&e),
-            })?;
+    pub(crate) fn open(address: &Address) -> Result<Self, StoreError> {
         let cannot = |why: String| StoreError::Open {
-            place: place.to_owned(),
+            place: address.to_string(),
             why,
         };
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(cannot(
-                "TLS is not built in; reach the server by a socket, a tunnel or a private network"
-                    .to_owned(),
-            ));
-        }
+        let mut config = address.config().map_err(|e| cannot(say(&e)))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(PATIENCE);
         }
         config.application_name("pathtwin");
-        let mut client = config.connect(NoTls).map_err(|e| cannot(say(&e)))?;
+        let tls = address.tls();
+        let client = match config.get_ssl_mode() {
+            SslMode::Disable => config.connect(NoTls),
+            _ => config.connect(trust::connector(tls).map_err(cannot)?),
+        };
+        let mut client = client.map_err(|e| cannot(refusal::why(&e, tls)))?;
         client
             .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
             .map_err(|e| cannot(say(&e)))?;

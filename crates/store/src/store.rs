@@ -52,7 +52,7 @@ impl Store {
             Place::File(path) => Box::new(Sqlite::open(path, |sql| {
                 schema::check(sql, &name).map(|_| ())
             })?),
-            Place::Server(url) => Box::new(Postgres::open(url, &name)?),
+            Place::Server(address) => Box::new(Postgres::open(address)?),
         };
         schema::migrate(sql.as_mut(), &name)?;
         Ok(Self { sql, place: name })

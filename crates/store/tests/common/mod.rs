@@ -3,11 +3,13 @@
 #![allow(dead_code, missing_docs, unreachable_pub, unused_imports)]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
+mod certificates;
 mod server;
 
 use std::path::Path;
 
-pub use server::Server;
+pub use certificates::Authority;
+pub use server::{Server, succeed};
 use store::{Document, Kind, Place};
 
 /// A Run in JSON: one figure of one step for each value, taken an hour apart.

@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    net::TcpListener,
+    os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -13,6 +14,7 @@ use store::Place;
 /// A running server; it ends with this value.
 pub struct Server {
     folder: tempfile::TempDir,
+    pub port: u16,
     child: Child,
 }
 
@@ -41,59 +43,87 @@ fn unprivileged(program: &Path) -> Command {
     command
 }
 
+/// A new folder of data, owned by the server.
+fn initialise(data: &Path) {
+    let mut command = unprivileged(&programs().join("initdb"));
+    command
+        .args(["--no-sync", "--auth=trust", "--username=pathtwin"])
+        .args(["--encoding=UTF8", "--locale=C", "-D"])
+        .arg(data)
+        .current_dir("/");
+    succeed(&mut command);
+}
+
+/// Runs a command to its good end.
+pub fn succeed(command: &mut Command) {
+    let made = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{command:?}: {said}");
+}
+
 impl Server {
+    /// One that is reached by a socket alone.
     pub fn start() -> Self {
-        let programs = programs();
+        Self::start_with(&["listen_addresses="], &[])
+    }
+
+    /// One that is reached at 127.0.0.1, too, with settings and with files in its folder of data.
+    pub fn start_on_tcp(settings: &[&str], files: &[(&str, &[u8])]) -> Self {
+        let settings = [&["listen_addresses=127.0.0.1"], settings].concat();
+        Self::start_with(&settings, files)
+    }
+
+    fn start_with(settings: &[&str], files: &[(&str, &[u8])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let data = folder.path().join("data");
-        let made = unprivileged(&programs.join("initdb"))
-            .args([
-                "--no-sync",
-                "--auth=trust",
-                "--username=pathtwin",
-                "--encoding=UTF8",
-            ])
-            .arg("--locale=C")
-            .arg("-D")
-            .arg(&data)
-            .stdin(Stdio::null())
-            .current_dir("/")
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
-        let child = unprivileged(&programs.join("postgres"))
-            .arg("-D")
-            .arg(&data)
-            .arg("-k")
-            .arg(folder.path())
-            .args([
-                "-c",
-                "listen_addresses=",
-                "-c",
-                "fsync=off",
-                "-c",
-                "max_connections=40",
-            ])
+        initialise(&data);
+        let owner = fs::metadata(&data).unwrap();
+        for (name, content) in files {
+            let file = data.join(name);
+            fs::write(&file, content).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            chown(&file, Some(owner.uid()), Some(owner.gid())).unwrap();
+        }
+        // Free until this returns, and not likely to be given to another soon after.
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let mut command = unprivileged(&programs().join("postgres"));
+        command.arg("-D").arg(&data).arg("-k").arg(folder.path());
+        command.args(["-p", &port.to_string()]);
+        for setting in [&["fsync=off", "max_connections=40"], settings].concat() {
+            command.args(["-c", setting]);
+        }
+        let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .current_dir("/")
             .spawn()
             .unwrap();
-        let server = Self { folder, child };
+        let server = Self {
+            folder,
+            port,
+            child,
+        };
         server.wait();
         server
     }
 
-    fn url(&self, database: &str) -> String {
+    pub fn url(&self, database: &str) -> String {
         format!(
-            "postgresql:///{database}?user=pathtwin&host={}",
+            "postgresql:///{database}?user=pathtwin&port={}&host={}",
+            self.port,
             self.folder.path().display()
+        )
+    }
+
+    /// A database at 127.0.0.1 that goes by the name of `host`.
+    pub fn url_on_tcp(&self, host: &str, database: &str, query: &str) -> String {
+        format!(
+            "postgresql://pathtwin@{host}:{}/{database}?hostaddr=127.0.0.1&{query}",
+            self.port
         )
     }
 

@@ -1,0 +1,240 @@
+//! The URL of a database of PostgreSQL: what the client library reads of it, and what it does not
+//! know about TLS.
+
+use std::{borrow::Cow, fmt};
+
+use percent_encoding::percent_decode_str;
+use postgres::{
+    Config,
+    config::{Host, SslMode},
+};
+
+use super::tls::{Mode, PARAMETERS, Tls};
+
+/// A server and a database on it, with all that the URL says about the way there.
+///
+/// It may hold a password: what is shown of it is user, host and database.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address {
+    /// The URL without our own parameters.
+    url: String,
+    tls: Tls,
+    shown: String,
+}
+
+impl Address {
+    /// From a URL that begins with `postgres://` or `postgresql://`. The error says what is wrong
+    /// without anything that could be a part of a password.
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
+        let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
+        let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
+        // The parts cannot be told apart with certainty, and a part of a password would be taken
+        // for the host.
+        if query.contains('@') || base.matches('@').count() > 1 {
+            return Err(
+                "in a user, a password or a parameter, @ is written %40 and ? is %3F".into(),
+            );
+        }
+        let (ours, theirs) = parameters(query)?;
+        let address = Self {
+            url: format!("{scheme}://{base}?{}", theirs.join("&")),
+            tls: Tls::of_parameters(ours.iter().map(|(key, value)| (*key, value.as_ref())))?,
+            shown: format!("{scheme}://{}", without_password(base)),
+        };
+        if let Err(error) = address.url.parse::<Config>() {
+            // It may name a parameter, and that may be the rest of a password with an & in it.
+            return Err(if theirs.iter().any(|pair| pair.starts_with("password")) {
+                "a parameter is not known or has a wrong value; in a password, & is written %26"
+                    .to_owned()
+            } else {
+                super::say(&error)
+            });
+        }
+        Ok(address)
+    }
+
+    pub(crate) fn tls(&self) -> &Tls {
+        &self.tls
+    }
+
+    /// What the client library needs to connect.
+    pub(crate) fn config(&self) -> Result<Config, postgres::Error> {
+        let mut config: Config = self.url.parse()?;
+        let sockets = config
+            .get_hosts()
+            .iter()
+            .all(|h| matches!(h, Host::Unix(_)));
+        let mode = match self.tls.mode {
+            _ if sockets && config.get_hostaddrs().is_empty() => SslMode::Disable,
+            Mode::Disable => SslMode::Disable,
+            Mode::Prefer => SslMode::Prefer,
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
+        };
+        config.ssl_mode(mode);
+        if config.get_hosts().is_empty() {
+            // The name in the certificate is then the address.
+            for address in config.get_hostaddrs().to_vec() {
+                config.host(&address.to_string());
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// Without the password.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({self})")
+    }
+}
+
+type Parameters<'a> = (Vec<(&'static str, Cow<'a, str>)>, Vec<&'a str>);
+
+/// Our own parameters, decoded, and those of the client library, as they are.
+fn parameters(query: &str) -> Result<Parameters<'_>, String> {
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or("a parameter has no value; in a value, & is written %26")?;
+        let key = decode(key)?;
+        match PARAMETERS.into_iter().find(|ours| *ours == key) {
+            Some(key) => ours.push((key, decode(value)?)),
+            None => theirs.push(pair),
+        }
+    }
+    Ok((ours, theirs))
+}
+
+fn decode(text: &str) -> Result<Cow<'_, str>, String> {
+    percent_decode_str(text)
+        .decode_utf8()
+        .map_err(|_| "a parameter is not UTF-8 behind its percent signs".to_owned())
+}
+
+/// `base` is what stands between `://` and `?`.
+fn without_password(base: &str) -> String {
+    match base.split_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{user}@{host}")
+        }
+        None => base.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::postgres::tls::Roots;
+
+    fn mode(url: &str) -> SslMode {
+        let config = Address::parse(url).unwrap().config().unwrap();
+        config.get_ssl_mode()
+    }
+
+    #[test]
+    fn a_socket_has_no_tls() {
+        let full = "sslmode=verify-full&sslrootcert=system";
+        assert_eq!(
+            mode(&format!("postgres:///d?host=/run/x&{full}")),
+            SslMode::Disable
+        );
+        assert_eq!(
+            mode(&format!("postgres://%2Frun%2Fx/d?{full}")),
+            SslMode::Disable
+        );
+        assert_eq!(mode(&format!("postgres://db/d?{full}")), SslMode::Require);
+        assert_eq!(mode("postgres://db/d"), SslMode::Prefer);
+        assert_eq!(
+            mode("postgres:///d?hostaddr=192.0.2.1&host=/run/x"),
+            SslMode::Prefer
+        );
+    }
+
+    #[test]
+    fn an_address_alone_is_the_name_to_check() {
+        let address = Address::parse("postgres:///d?hostaddr=192.0.2.1,192.0.2.2").unwrap();
+        let hosts = ["192.0.2.1", "192.0.2.2"].map(|h| Host::Tcp(h.to_owned()));
+        assert_eq!(address.config().unwrap().get_hosts(), hosts);
+    }
+
+    /// What a URL may hold without being percent-encoded, and more.
+    fn raw() -> impl Strategy<Value = String> {
+        "[a-z0-9:/?#@&=%+,;\\[\\] é'-]{0,8}"
+    }
+
+    fn encoded(text: &str) -> String {
+        utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+    }
+
+    proptest! {
+        /// However a password is written, right or wrong, nothing that is shown has it.
+        #[test]
+        fn passwords_are_never_shown(before in raw(), after in raw(), database in raw()) {
+            let password = format!("{before}S3CRET{after}");
+            for url in [
+                format!("postgres://ann:{password}@db/{database}"),
+                format!("postgres://ann:{password}@db/{database}?sslmode=require"),
+                format!("postgres://db/runs?user=ann&password={password}&sslmode=wrong"),
+                format!("postgres://ann:{}@db/runs?x=y", encoded(&password)),
+            ] {
+                let shown = match crate::Place::parse(&url) {
+                    Ok(place) => format!("{place} {place:?}"),
+                    Err(error) => format!("{error} {error:?}"),
+                };
+                prop_assert!(!shown.contains("S3CRET"), "{url}: {shown}");
+            }
+        }
+
+        /// Our parameters are taken out wherever they stand; the others reach the library.
+        #[test]
+        fn parameters_are_told_apart(
+            user in "\\PC{1,8}",
+            password in "\\PC{1,8}",
+            root in "/\\PC{1,12}",
+            certificate in "/\\PC{1,12}",
+            key in "/\\PC{1,12}",
+            full in any::<bool>(),
+            order in Just(vec![0, 1, 2, 3, 4, 5]).prop_shuffle(),
+        ) {
+            let mode = if full { "verify-full" } else { "verify-ca" };
+            let pairs = [
+                format!("sslmode={mode}"),
+                format!("sslrootcert={}", encoded(&root)),
+                format!("sslcert={}", encoded(&certificate)),
+                format!("ssl%6bey={}", encoded(&key)),
+                "application_name=x".to_owned(),
+                format!("options={}", encoded(&root)),
+            ];
+            let query: Vec<&str> = order.iter().map(|at| pairs[*at].as_str()).collect();
+            let credentials = format!("{}:{}", encoded(&user), encoded(&password));
+            let url = format!("postgres://{credentials}@db:5433/runs?{}", query.join("&"));
+            let address = Address::parse(&url).unwrap();
+            let config = address.config().unwrap();
+            prop_assert_eq!(config.get_user(), Some(user.as_str()));
+            prop_assert_eq!(config.get_password(), Some(password.as_bytes()));
+            prop_assert_eq!(config.get_dbname(), Some("runs"));
+            prop_assert_eq!(config.get_ports(), &[5433]);
+            prop_assert_eq!(config.get_application_name(), Some("x"));
+            prop_assert_eq!(config.get_options(), Some(root.as_str()));
+            let tls = address.tls();
+            prop_assert_eq!(tls.mode, if full { Mode::VerifyFull } else { Mode::VerifyCa });
+            prop_assert_eq!(&tls.roots, &Some(Roots::File(PathBuf::from(&root))));
+            let files = Some((PathBuf::from(&certificate), PathBuf::from(&key)));
+            prop_assert_eq!(&tls.identity, &files);
+        }
+    }
+}

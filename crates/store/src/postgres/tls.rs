@@ -1,0 +1,217 @@
+//! How much TLS there is to be on the way to a server: the parameters of libpq (PostgreSQL 17,
+//! section 32.19), which the client library does not know.
+
+use std::path::PathBuf;
+
+/// The parameters that are read here.
+pub(crate) const PARAMETERS: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
+
+/// Whether to encrypt, and what to check of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// No TLS.
+    Disable,
+    /// TLS if the server has it.
+    Prefer,
+    /// TLS, with whoever answers.
+    Require,
+    /// TLS with a server that a root vouches for.
+    VerifyCa,
+    /// And for the name that was asked for.
+    VerifyFull,
+}
+
+/// Who is trusted to vouch for a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Roots {
+    /// The certificates in a file, PEM.
+    File(PathBuf),
+    /// Those that this system trusts.
+    System,
+}
+
+/// What to check of a server's certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// Nothing.
+    Nothing,
+    /// That a root vouches for it.
+    Chain,
+    /// And that it is for the host.
+    ChainAndName,
+}
+
+/// What a URL says about TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tls {
+    pub(crate) mode: Mode,
+    pub(crate) roots: Option<Roots>,
+    /// The files of the client's own certificate, with those between it and its root, and of its
+    /// key; PEM.
+    pub(crate) identity: Option<(PathBuf, PathBuf)>,
+}
+
+impl Tls {
+    /// From names and values out of [`PARAMETERS`]. As in libpq, the last of a name counts, and an
+    /// empty value is none.
+    pub(crate) fn of_parameters<'a>(
+        given: impl Iterator<Item = (&'static str, &'a str)> + Clone,
+    ) -> Result<Self, String> {
+        let value = |name: &str| {
+            let values = given.clone().filter(|(key, _)| *key == name);
+            values
+                .last()
+                .map(|(_, value)| value)
+                .filter(|v| !v.is_empty())
+        };
+        let roots = value("sslrootcert").map(|value| match value {
+            "system" => Roots::System,
+            file => Roots::File(file.into()),
+        });
+        let mode = match value("sslmode") {
+            Some(name) => mode(name)?,
+            // Anybody has a certificate of some public root: without the name, it says nothing.
+            None if roots == Some(Roots::System) => Mode::VerifyFull,
+            None => Mode::Prefer,
+        };
+        if roots == Some(Roots::System) && !matches!(mode, Mode::VerifyFull | Mode::Disable) {
+            return Err(
+                "sslrootcert=system needs sslmode=verify-full: anybody has a certificate \
+                        of some public root"
+                    .to_owned(),
+            );
+        }
+        if roots.is_none() && matches!(mode, Mode::VerifyCa | Mode::VerifyFull) {
+            return Err(
+                "to verify the server, give sslrootcert=FILE, the root that signed its \
+                        certificate, or with verify-full sslrootcert=system, the roots of this \
+                        host"
+                    .to_owned(),
+            );
+        }
+        let identity = match (value("sslcert"), value("sslkey")) {
+            (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+            (None, None) => None,
+            _ => return Err("sslcert and sslkey go together".to_owned()),
+        };
+        Ok(Self {
+            mode,
+            roots,
+            identity,
+        })
+    }
+
+    /// What to check of a server's certificate. A file of roots is not given to be ignored; libpq
+    /// says so of `require`, and `prefer` had better not be weaker.
+    pub(crate) fn check(&self) -> Check {
+        match self.mode {
+            Mode::VerifyFull => Check::ChainAndName,
+            Mode::VerifyCa => Check::Chain,
+            _ if self.roots.is_some() => Check::Chain,
+            _ => Check::Nothing,
+        }
+    }
+}
+
+fn mode(name: &str) -> Result<Mode, String> {
+    match name {
+        "disable" => Ok(Mode::Disable),
+        "prefer" => Ok(Mode::Prefer),
+        "require" => Ok(Mode::Require),
+        "verify-ca" => Ok(Mode::VerifyCa),
+        "verify-full" => Ok(Mode::VerifyFull),
+        _ => Err(format!(
+            "sslmode={name} is not known: give disable, prefer, require, verify-ca or verify-full"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tls(given: &[(&'static str, &str)]) -> Result<Tls, String> {
+        Tls::of_parameters(given.iter().copied())
+    }
+
+    /// PostgreSQL 17, tables 32.1 and section 32.1.2 on sslrootcert.
+    #[test]
+    fn modes_check_what_libpq_checks() {
+        let file = ("sslrootcert", "/r.pem");
+        let system = ("sslrootcert", "system");
+        for (given, mode, check) in [
+            (&[][..], Mode::Prefer, Check::Nothing),
+            (&[("sslmode", "")], Mode::Prefer, Check::Nothing),
+            (&[("sslmode", "require")], Mode::Require, Check::Nothing),
+            (&[("sslmode", "require"), file], Mode::Require, Check::Chain),
+            (
+                &[("sslmode", "verify-ca"), file],
+                Mode::VerifyCa,
+                Check::Chain,
+            ),
+            (
+                &[("sslmode", "verify-full"), file],
+                Mode::VerifyFull,
+                Check::ChainAndName,
+            ),
+            (&[system], Mode::VerifyFull, Check::ChainAndName),
+            (&[("sslmode", "disable"), file], Mode::Disable, Check::Chain),
+            (
+                &[("sslmode", "require"), ("sslmode", "disable")],
+                Mode::Disable,
+                Check::Nothing,
+            ),
+        ] {
+            let tls = tls(given).unwrap();
+            assert_eq!((tls.mode, tls.check()), (mode, check), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_check_nothing_is_refused() {
+        for (given, says) in [
+            (&[("sslmode", "verify-full")][..], "sslrootcert=system"),
+            (&[("sslmode", "verify-ca")], "sslrootcert=FILE"),
+            (
+                &[("sslmode", "require"), ("sslrootcert", "system")],
+                "verify-full",
+            ),
+            (
+                &[("sslmode", "verify-ca"), ("sslrootcert", "system")],
+                "verify-full",
+            ),
+            (&[("sslmode", "allow")], "prefer"),
+            (&[("sslcert", "/c.pem")], "sslkey"),
+            (&[("sslkey", "/k.pem")], "sslcert"),
+        ] {
+            let why = tls(given).unwrap_err();
+            assert!(why.contains(says), "{given:?}: {why}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is given, `verify-*` never comes out without roots, nor system roots without
+        /// the name.
+        #[test]
+        fn a_check_has_roots(
+            given in prop::collection::vec(
+                (
+                    prop::sample::select(&PARAMETERS[..]),
+                    prop::sample::select(vec![
+                        "", "system", "/f", "disable", "prefer", "require", "verify-ca", "verify-full",
+                    ]),
+                ),
+                0..6,
+            ),
+        ) {
+            if let Ok(tls) = Tls::of_parameters(given.iter().copied()) {
+                prop_assert!(tls.check() == Check::Nothing || tls.roots.is_some());
+                if tls.roots == Some(Roots::System) && tls.mode != Mode::Disable {
+                    prop_assert_eq!(tls.check(), Check::ChainAndName);
+                }
+            }
+        }
+    }
+}

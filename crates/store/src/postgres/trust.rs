@@ -1,0 +1,293 @@
+//! TLS with a server, by rustls: whom to trust, and who we are.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc};
+
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    client::{
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_cert_signed_by_trust_anchor, verify_server_name,
+    },
+    crypto::{
+        CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature,
+        verify_tls13_signature, verify_tls13_signature_with_raw_key,
+    },
+    pki_types::{
+        CertificateDer, PrivateKeyDer, ServerName, SubjectPublicKeyInfoDer, UnixTime,
+        pem::{self, PemObject},
+    },
+    server::ParsedCertificate,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use x509_cert::{
+    Certificate,
+    der::{Decode, Encode},
+};
+
+use super::tls::{Check, Roots, Tls};
+
+/// The application protocol (PostgreSQL 17, section 54.2.11), without which servers refuse
+/// `sslnegotiation=direct`.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// What makes TLS connections as a URL wants them. Reads the files it names; the error says which
+/// of them is of no use, and why.
+pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, String> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier::new(tls, &provider)?;
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| e.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier));
+    let mut config = match &tls.identity {
+        None => config.with_no_client_auth(),
+        Some((certificate, key)) => config
+            .with_client_auth_cert(certificates("sslcert", certificate)?, private_key(key)?)
+            .map_err(|e| {
+                let (certificate, key) = (certificate.display(), key.display());
+                format!("sslcert={certificate} and sslkey={key} do not go together: {e}")
+            })?,
+    };
+    config.alpn_protocols = vec![PROTOCOL.to_vec()];
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// The certificates in a file, at least one.
+fn certificates(what: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |why: &dyn std::fmt::Display| {
+        format!(
+            "{what}={}: {why}; give a file with certificates in PEM",
+            file.display()
+        )
+    };
+    let all: Result<Vec<_>, pem::Error> =
+        CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    match all {
+        Ok(all) if all.is_empty() => Err(wrong(&"there is no certificate in it")),
+        Ok(all) => Ok(all),
+        Err(pem::Error::Io(e)) => Err(wrong(&e)),
+        Err(e) => Err(wrong(&e)),
+    }
+}
+
+fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    let wrong = |why: &dyn std::fmt::Display| format!("sslkey={}: {why}", file.display());
+    let about = fs::metadata(file).map_err(|e| wrong(&e))?;
+    // As libpq: the key of a user is for that user, one of root may be for a group.
+    let others = if about.uid() == 0 { 0o027 } else { 0o077 };
+    if about.mode() & others != 0 {
+        return Err(wrong(&"others may read it; run chmod 600 on it"));
+    }
+    PrivateKeyDer::from_pem_file(file).map_err(|e| match e {
+        pem::Error::Io(e) => wrong(&e),
+        pem::Error::NoItemsFound => wrong(
+            &"there is no private key in PEM without a passphrase in it; openssl pkey takes one off",
+        ),
+        e => wrong(&e),
+    })
+}
+
+/// Decides whether a server is the right one.
+#[derive(Debug)]
+struct Verifier {
+    check: Check,
+    roots: RootCertStore,
+    /// The roots as they are in the file: a server may show one of them itself.
+    given: Vec<CertificateDer<'static>>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl Verifier {
+    fn new(tls: &Tls, provider: &CryptoProvider) -> Result<Self, String> {
+        let mut verifier = Self {
+            check: tls.check(),
+            roots: RootCertStore::empty(),
+            given: Vec::new(),
+            algorithms: provider.signature_verification_algorithms,
+        };
+        match &tls.roots {
+            None => {}
+            Some(Roots::File(file)) => {
+                verifier.given = certificates("sslrootcert", file)?;
+                for root in &verifier.given {
+                    verifier.roots.add(root.clone()).map_err(|e| {
+                        format!("sslrootcert={}: a certificate in it: {e}", file.display())
+                    })?;
+                }
+            }
+            Some(Roots::System) => {
+                let found = rustls_native_certs::load_native_certs();
+                // An odd one among a hundred is no reason to stop.
+                let (usable, _) = verifier.roots.add_parsable_certificates(found.certs);
+                if usable == 0 {
+                    return Err(
+                        "sslrootcert=system: this host has no root certificates; install \
+                                ca-certificates, or give sslrootcert=FILE"
+                            .to_owned(),
+                    );
+                }
+            }
+        }
+        Ok(verifier)
+    }
+
+    fn check(
+        &self,
+        shown: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        now: UnixTime,
+    ) -> Result<(), Error> {
+        if self.check == Check::Nothing {
+            return Ok(());
+        }
+        let certificate = ParsedCertificate::try_from(shown)?;
+        if self
+            .given
+            .iter()
+            .any(|root| root.as_ref() == shown.as_ref())
+        {
+            // One that signed itself, as a server without an authority has. What vouches for others
+            // is no certificate of a server to rustls.
+            in_time(shown, now)?;
+        } else {
+            let algorithms = self.algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                &self.roots,
+                between,
+                now,
+                algorithms,
+            )?;
+        }
+        match self.check {
+            Check::ChainAndName => verify_server_name(&certificate, name),
+            Check::Nothing | Check::Chain => Ok(()),
+        }
+    }
+}
+
+fn parse(certificate: &CertificateDer<'_>) -> Result<Certificate, Error> {
+    Certificate::from_der(certificate).map_err(|_| CertificateError::BadEncoding.into())
+}
+
+fn in_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
+    let validity = parse(certificate)?.tbs_certificate.validity;
+    let not_before = UnixTime::since_unix_epoch(validity.not_before.to_unix_duration());
+    let not_after = UnixTime::since_unix_epoch(validity.not_after.to_unix_duration());
+    let time = now;
+    if time < not_before {
+        return Err(CertificateError::NotValidYetContext { time, not_before }.into());
+    }
+    if time > not_after {
+        return Err(CertificateError::ExpiredContext { time, not_after }.into());
+    }
+    Ok(())
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(end_entity, intermediates, server_name, now)?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    // The signatures are checked in any case: the password may be bound to the certificate (SCRAM's
+    // channel binding), and then whoever shows it must have its key.
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, cert, dss, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let result = verify_tls13_signature(message, cert, dss, &self.algorithms);
+        if result.is_ok() || self.check != Check::Nothing {
+            return result;
+        }
+        // X.509 version 1, as `openssl x509 -req` makes, is no certificate to rustls. Its key will do.
+        let key = parse(cert)?.tbs_certificate.subject_public_key_info;
+        let key = key.to_der().map_err(|_| CertificateError::BadEncoding)?;
+        let key = SubjectPublicKeyInfoDer::from(key);
+        verify_tls13_signature_with_raw_key(message, &key, dss, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::PathBuf, time::Duration};
+
+    use super::*;
+
+    /// Signed by itself for `db.test`, common name `common.test`; with the ends of its validity as
+    /// `openssl x509 -dates` states them, s since 1970.
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/self-signed.pem");
+    const VALID: [u64; 2] = [1_795_297_753, 1_826_833_753];
+
+    fn verify(
+        query: [(&'static str, &str); 2],
+        name: &'static str,
+        at_s: u64,
+    ) -> Result<(), Error> {
+        let tls = Tls::of_parameters(query.into_iter()).unwrap();
+        let verifier = Verifier::new(&tls, &ring::default_provider()).unwrap();
+        let shown = CertificateDer::from_pem_file(FILE).unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(at_s));
+        verifier.check(&shown, &[], &name.try_into().unwrap(), now)
+    }
+
+    #[test]
+    fn a_trusted_certificate_still_has_its_time() {
+        let at = |s| {
+            verify(
+                [("sslmode", "verify-ca"), ("sslrootcert", FILE)],
+                "x.test",
+                s,
+            )
+        };
+        assert!(at(VALID[0]).is_ok() && at(VALID[1]).is_ok());
+        let error = at(VALID[0] - 1).unwrap_err().to_string();
+        assert!(error.contains("not valid yet"), "{error}");
+        let error = at(VALID[1] + 1).unwrap_err().to_string();
+        assert!(error.contains("expired"), "{error}");
+    }
+
+    /// RFC 9525 section 6.3: the common name is no name of a server any more.
+    #[test]
+    fn a_common_name_is_no_name() {
+        let full = [("sslmode", "verify-full"), ("sslrootcert", FILE)];
+        assert!(verify(full, "db.test", VALID[0]).is_ok());
+        assert!(verify(full, "common.test", VALID[0]).is_err());
+    }
+
+    #[test]
+    fn without_roots_anything_will_do() {
+        let require = [("sslmode", "require"), ("sslrootcert", "")];
+        assert!(verify(require, "x.test", VALID[1] + 1).is_ok());
+    }
+
+    #[test]
+    fn a_key_is_for_nobody_else() {
+        let error = private_key(&PathBuf::from(FILE)).unwrap_err();
+        assert!(error.contains("chmod 600"), "{error}");
+    }
+}
