@@ -78,7 +78,11 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         use StoreError as E;
         let code = match &error {
-            E::Place { .. } | E::Url { .. } | E::Missing(_) | E::Ambiguous { .. } | E::Format { .. } => code::USE,
+            E::Place { .. }
+            | E::Url { .. }
+            | E::Missing(_)
+            | E::Ambiguous { .. }
+            | E::Format { .. } => code::USE,
             E::Open { .. } | E::Newer { .. } | E::Full { .. } | E::Busy { .. } => code::LACKS,
             E::Database { .. } | E::Damaged { .. } => code::FAILED,
         };

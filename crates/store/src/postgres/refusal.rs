@@ -31,7 +31,8 @@ pub(super) fn why(error: &postgres::Error, tls: &Tls) -> String {
 
 fn certificate(error: &CertificateError, tls: &Tls) -> String {
     match error {
-        CertificateError::UnknownIssuer => match &tls.roots {
+        // A bad signature: a root of the same name with another key, such as one that was renewed.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => match &tls.roots {
             Some(Roots::File(file)) => format!(
                 "no root in {} vouches for the server's certificate; give the root that signed it \
                  by sslrootcert=FILE",
@@ -60,7 +61,7 @@ fn certificate(error: &CertificateError, tls: &Tls) -> String {
             "the server's certificate is of no use: {error}; it has to be X.509 version 3{}",
             match tls.check() {
                 Check::Nothing => "",
-                _ => " and no authority's, or be the very one that sslrootcert names",
+                _ => ", and no authority's unless sslrootcert is that very certificate",
             }
         ),
     }
