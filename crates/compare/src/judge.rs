@@ -84,20 +84,33 @@ fn estimate(value: f64, interval: Interval) -> Estimate {
 }
 
 /// Corrects the tests for their number, and gives each line its verdict.
+///
+/// A difference that is certain and too small to matter is no discovery: it is put in with 1, or many
+/// of them would make the correction (a share of what is discovered) lenient with the rest.
 pub(crate) fn correct(comparison: &mut Comparison) {
-    let ps: Vec<f64> = comparison.lines.iter().filter_map(|l| l.p).collect();
+    let limits = (comparison.threshold, comparison.share_threshold);
+    let counted = |line: &Compared| Some(if same(line, limits) { 1.0 } else { line.p? });
+    let ps: Vec<f64> = comparison.lines.iter().filter_map(counted).collect();
     let mut corrected = stats::benjamini_hochberg(&ps).into_iter();
-    let (threshold, of_share) = (comparison.threshold, comparison.share_threshold);
     for line in &mut comparison.lines {
         if line.p.is_some() {
             line.p_corrected = corrected.next();
         }
-        line.verdict = verdict(line, threshold, of_share);
+        line.verdict = verdict(line, limits);
     }
 }
 
-fn verdict(line: &Compared, threshold: f64, of_share: f64) -> Verdict {
-    let Some((change, limits)) = change(line, threshold, of_share) else {
+/// Whether the change is known and lies, with its whole interval, within what does not matter.
+fn same(line: &Compared, limits: (f64, f64)) -> bool {
+    let known = line.p.and_then(|_| change(line, limits.0, limits.1));
+    known.is_some_and(|(change, limits)| change.low >= limits.0 && change.high <= limits.1)
+}
+
+fn verdict(line: &Compared, limits: (f64, f64)) -> Verdict {
+    if same(line, limits) {
+        return Verdict::Same;
+    }
+    let Some((change, limits)) = change(line, limits.0, limits.1) else {
         return Verdict::CannotTell;
     };
     let Some(p) = line.p_corrected else {
@@ -105,9 +118,6 @@ fn verdict(line: &Compared, threshold: f64, of_share: f64) -> Verdict {
     };
     let clear = p <= UNLIKELY && (change.low > 0.0 || change.high < 0.0);
     let matters = change.value < limits.0 || change.value > limits.1;
-    if change.low >= limits.0 && change.high <= limits.1 {
-        return Verdict::Same;
-    }
     match (clear && matters, line.better, change.value > 0.0) {
         (true, Better::Higher, true) | (true, Better::Lower, false) => Verdict::Better,
         (true, Better::Higher, false) | (true, Better::Lower, true) => Verdict::Worse,
@@ -133,4 +143,45 @@ fn change(line: &Compared, threshold: f64, of_share: f64) -> Option<(Estimate, (
         threshold * line.before.median.max(line.after.median)
     };
     Some((line.difference?, (-limit, limit)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(value: f64, low: f64, high: f64, p: f64) -> Compared {
+        let values = |median| Values { n: 20, median };
+        Compared {
+            key: serde_json::from_str(r#"{"step": "tcp", "layer": "underlay", "family": "v4"}"#)
+                .expect("a key"),
+            kind: "goodput_bps".to_owned(),
+            better: Better::Higher,
+            unit: Unit::Runs,
+            before: values(100.0),
+            after: values(100.0 * value),
+            ratio: Some(Estimate { value, low, high }),
+            difference: None,
+            p: Some(p),
+            p_corrected: None,
+            verdict: Verdict::CannotTell,
+        }
+    }
+
+    #[test]
+    fn differences_that_do_not_matter_make_no_other_more_certain() {
+        let doubtful = ratio(0.9, 0.82, 0.99, 0.03);
+        let with = |others: Vec<Compared>| {
+            let mut comparison = crate::compare(("a", &[]), ("b", &[]), &crate::Options::default());
+            comparison.lines = others;
+            comparison.lines.push(doubtful.clone());
+            correct(&mut comparison);
+            comparison.lines.pop().map(|line| line.verdict)
+        };
+        let tiny = ratio(1.001, 1.0005, 1.0015, 1e-9);
+        let clear = ratio(0.5, 0.45, 0.55, 1e-9);
+        assert_eq!(with(Vec::new()), Some(Verdict::Worse));
+        assert_eq!(with(vec![tiny; 20]), Some(Verdict::CannotTell));
+        // As the correction is meant: of twenty-one discoveries one may be wrong.
+        assert_eq!(with(vec![clear; 20]), Some(Verdict::Worse));
+    }
 }

@@ -79,7 +79,8 @@ pub struct Compared {
     /// The chance of such a difference if nothing changed; absent if the values are too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of figures that were compared.
+    /// The same, corrected for the number of figures that were compared. Those that changed too little
+    /// to matter count with 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
     /// What to make of it.
