@@ -1,18 +1,21 @@
 //! Whether sets of runs and series of runs are judged rightly: the runs of [`super::pairs`], drawn many
 //! at a time.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use compare::Measured;
 use model::run::{Key, Run};
 use stats::Random;
 
-use super::pairs::{Count, Path, Pool, changed, found, judge, runs, wrong};
+use super::{
+    count::{Count, Found},
+    pairs::{Path, Pool, changed, judge, runs, wrong},
+};
 
 /// "The last 5 against the 20 before".
-const SETS: (usize, usize) = (20, 5);
+pub(super) const SETS: (usize, usize) = (20, 5);
 /// Runs after a step within which it should be found.
-const WITHIN: usize = 5;
+pub(super) const WITHIN: usize = 5;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,19 +23,33 @@ pub struct Many {
     /// Sets of 20 and 5 runs without a change of which a figure was said to be worse or better.
     pub false_alarms: Count,
     /// Goodputs said to be worse by 5 runs with less capacity against 20 without, of those that are.
-    pub slower: Count,
+    pub slower: Found,
     /// P99s said to be worse by 5 runs with a larger buffer against 20 without, of those that are.
-    pub later: Count,
-    /// Series of all runs without a change, in some order, followed by 5 with less capacity: those in
-    /// which the trend of a goodput that truly changed told of a change among these 5.
-    pub steps: Count,
-    /// Such series in which it told of one before.
-    pub early: Count,
+    pub later: Found,
+    /// What the trend of each such goodput told.
+    pub trends: BTreeMap<Key, Trend>,
     /// Runs before the step.
     pub before: usize,
     /// Of each such goodput, how much the medians of runs without a change vary: their standard
     /// deviation over their mean.
-    pub noise: Vec<(Key, f64)>,
+    pub noise: BTreeMap<Key, f64>,
+}
+
+/// Series of all runs without a change, in some order, with 5 of less capacity behind them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Trend {
+    /// Those in which a change was told among the last 5.
+    pub found: Count,
+    /// Those in which one was told before.
+    pub early: Count,
+}
+
+impl Many {
+    /// How often a step was found, by what was run.
+    pub(super) fn trends_found(&self) -> BTreeMap<&Key, Count> {
+        let trends = self.trends.iter();
+        trends.map(|(key, trend)| (key, trend.found)).collect()
+    }
 }
 
 /// Draws `draws` sets and as many series.
@@ -48,15 +65,11 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
     for key in &goodputs {
         let values = medians(before, key, "goodput_bps");
         if let Some(noise) = variation(&values) {
-            out.noise.push((key.clone(), noise));
+            out.noise.insert(key.clone(), noise);
         }
-        steps(
-            &mut out,
-            &values,
-            &medians(slower, key, "goodput_bps"),
-            draws,
-            &mut random,
-        );
+        let after = medians(slower, key, "goodput_bps");
+        let trend = trend(&values, &after, draws, &mut random);
+        out.trends.insert(key.clone(), trend);
     }
     let [before, slower, later] =
         [before, slower, later].map(|runs| runs.iter().map(Measured::of).collect::<Vec<_>>());
@@ -69,38 +82,28 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
         let (base, same) = all.split_at(base);
         out.false_alarms.add(wrong(&judge(base, same)));
         let told = judge(base, &drawn(&slower, last, &mut random));
-        found(
-            &told,
-            "goodput_bps",
-            &goodputs,
-            &mut Count::default(),
-            &mut out.slower,
-        );
+        out.slower.add(&told, "goodput_bps", &goodputs);
         let told = judge(base, &drawn(&later, last, &mut random));
-        found(
-            &told,
-            "rtt_p99_us",
-            &p99s,
-            &mut Count::default(),
-            &mut out.later,
-        );
+        out.later.add(&told, "rtt_p99_us", &p99s);
     }
     out
 }
 
 /// Series of all of `before` in some order with some of `after` behind them.
-fn steps(out: &mut Many, before: &[f64], after: &[f64], draws: usize, random: &mut Random) {
+fn trend(before: &[f64], after: &[f64], draws: usize, random: &mut Random) -> Trend {
+    let mut out = Trend::default();
     if after.len() < WITHIN {
-        return;
+        return out;
     }
     for _ in 0..draws {
         let mut series = drawn(before, before.len(), random);
         series.extend(drawn(after, WITHIN, random));
         let changes = stats::changes(&series);
         let late = |change: &stats::Change| change.found >= before.len();
-        out.steps.add(changes.iter().any(late));
+        out.found.add(changes.iter().any(late));
         out.early.add(!changes.iter().all(late));
     }
+    out
 }
 
 /// So many of them, in random order.
@@ -129,48 +132,6 @@ fn variation(values: &[f64]) -> Option<f64> {
     Some((squares / (n - 1.0)).sqrt() / mean)
 }
 
-/// The counts as a table.
-pub fn markdown(many: &Many) -> String {
-    let (base, last) = SETS;
-    let mut out = String::from("| what | count |\n|---|---|\n");
-    let rows = [
-        (
-            format!("{last} runs against {base}, no change: a figure worse or better"),
-            many.false_alarms,
-        ),
-        (
-            format!("{last} runs against {base}, slower: each goodput worse"),
-            many.slower,
-        ),
-        (
-            format!("{last} runs against {base}, later: each P99 worse"),
-            many.later,
-        ),
-        (
-            format!(
-                "trend: a step down after {} runs found within {WITHIN}",
-                many.before
-            ),
-            many.steps,
-        ),
-        (
-            format!(
-                "trend: a change said to be among those {} runs",
-                many.before
-            ),
-            many.early,
-        ),
-    ];
-    for (what, count) in rows {
-        let _ = writeln!(out, "| {what} | {count} |");
-    }
-    out.push_str("\n| goodput | standard deviation of runs without a change |\n|---|---|\n");
-    for (key, noise) in &many.noise {
-        let _ = writeln!(out, "| {key} | {:.2} % |", 100.0 * noise);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,20 +145,18 @@ mod tests {
     #[test]
     fn a_step_far_beyond_the_noise_is_always_found_and_none_is_seen_before_it() {
         let mut random = Random::new(1);
-        let mut out = Many::default();
         let (before, after) = (around(1.0, 33, &mut random), around(0.95, 17, &mut random));
-        steps(&mut out, &before, &after, 50, &mut random);
-        assert_eq!((out.steps.hits, out.steps.of), (50, 50));
-        assert!(out.early.hits <= 3, "{}", out.early);
+        let trend = trend(&before, &after, 50, &mut random);
+        assert_eq!((trend.found.hits, trend.found.of), (50, 50));
+        assert!(trend.early.hits <= 3, "{}", trend.early);
     }
 
     #[test]
     fn without_a_step_nothing_is_found() {
         let mut random = Random::new(2);
-        let mut out = Many::default();
         let (before, after) = (around(1.0, 33, &mut random), around(1.0, 17, &mut random));
-        steps(&mut out, &before, &after, 50, &mut random);
-        assert!(out.steps.hits <= 3, "{}", out.steps);
+        let trend = trend(&before, &after, 50, &mut random);
+        assert!(trend.found.hits <= 3, "{}", trend.found);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! How well `measure` measures: runs on lab paths, where the truth is known.
 
+pub mod count;
 pub mod coverage;
 pub mod many;
 pub mod pairs;
+pub mod pairs_table;
 pub mod paths;
 pub mod table;
 pub mod truth;

@@ -1,7 +1,7 @@
 //! Whether a comparison is right: runs of the default plan on one lab path that differ by the seed
 //! alone, and on paths that differ from it by what a comparison should find.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use compare::{Measured, Options};
 use model::{
@@ -9,6 +9,8 @@ use model::{
     run::{Key, Run},
 };
 use stats::Random;
+
+use super::count::{Count, Found};
 
 /// One of the paths, with the runs on it.
 #[derive(Clone, Debug)]
@@ -58,38 +60,6 @@ impl Path {
     }
 }
 
-/// How often something was so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// It was.
-    pub hits: usize,
-    /// Of so many.
-    pub of: usize,
-}
-
-impl Count {
-    pub(super) fn add(&mut self, hit: bool) {
-        self.hits += usize::from(hit);
-        self.of += 1;
-    }
-}
-
-impl std::fmt::Display for Count {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let share = 100.0 * self.hits as f64 / self.of.max(1) as f64;
-        write!(f, "{} of {}", self.hits, self.of)?;
-        match stats::wilson(self.hits as u64, self.of as u64) {
-            Some(i) => write!(
-                f,
-                ", {share:.1} % [{:.1}, {:.1}]",
-                100.0 * i.low,
-                100.0 * i.high
-            ),
-            None => Ok(()),
-        }
-    }
-}
-
 /// What came of pairs of runs with so many repeats of each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
@@ -97,14 +67,12 @@ pub struct Row {
     pub repeats: u32,
     /// Pairs without a change of which a figure was said to be worse or better.
     pub false_alarms: Count,
-    /// Pairs with less capacity of which a goodput was said to be worse.
-    pub slower: Count,
-    /// Goodputs of such pairs that were said to be worse, of those that truly lost 4 % or more.
-    pub slower_each: Count,
-    /// Pairs with a larger buffer of which a P99 was said to be worse.
-    pub later: Count,
-    /// P99s of such pairs that were said to be worse, of those that truly rose by 4 ms or more.
-    pub later_each: Count,
+    /// Pairs with less capacity of which a goodput was said to be worse, of those that truly lost 4 %
+    /// or more.
+    pub slower: Found,
+    /// Pairs with a larger buffer of which a P99 was said to be worse, of those that truly rose by 4 ms
+    /// or more.
+    pub later: Found,
 }
 
 /// Leaves the courses over time and the hosts' counters out of a run: most of its size, and nothing
@@ -119,31 +87,6 @@ pub fn without_courses(run: &mut Run) {
         }
         (sample.near, sample.far) = (None, None);
     }
-}
-
-/// The counts as a table, with intervals as if pairs were independent.
-pub fn markdown(pools: &[Pool], rows: &[Row]) -> String {
-    let mut out = String::from("Runs:");
-    for pool in pools {
-        let _ = write!(out, " {} {},", pool.runs.len(), pool.path.name());
-    }
-    out.pop();
-    out.push_str(
-        ".\n\n| repeats | no change: worse or better | slower: a goodput worse | each goodput | \
-         later: a P99 worse | each P99 |\n|---|---|---|---|---|---|\n",
-    );
-    for row in rows {
-        let counts = [
-            row.false_alarms,
-            row.slower,
-            row.slower_each,
-            row.later,
-            row.later_each,
-        ];
-        let cells = counts.map(|count| count.to_string()).join(" | ");
-        let _ = writeln!(out, "| {} | {cells} |", row.repeats);
-    }
-    out
 }
 
 /// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats, up
@@ -179,13 +122,7 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
         );
         for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&slower[b]));
-            found(
-                &told,
-                "goodput_bps",
-                &true_slower,
-                &mut row.slower,
-                &mut row.slower_each,
-            );
+            row.slower.add(&told, "goodput_bps", &true_slower);
         }
         let true_later = changed(
             runs(Path::Unchanged),
@@ -195,13 +132,7 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
         );
         for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&later[b]));
-            found(
-                &told,
-                "rtt_p99_us",
-                &true_later,
-                &mut row.later,
-                &mut row.later_each,
-            );
+            row.later.add(&told, "rtt_p99_us", &true_later);
         }
         row
     };
@@ -222,24 +153,6 @@ pub(super) fn judge(before: &[Measured], after: &[Measured]) -> Comparison {
 pub(super) fn wrong(told: &Comparison) -> bool {
     let worse = told.with(Verdict::Worse).next();
     worse.or(told.with(Verdict::Better).next()).is_some()
-}
-
-/// Counts whether any of what `truly` got worse is said to have, and each of it.
-pub(super) fn found(
-    told: &Comparison,
-    kind: &str,
-    truly: &[Key],
-    any: &mut Count,
-    each: &mut Count,
-) {
-    let worse = |key: &Key| {
-        told.with(Verdict::Worse)
-            .any(|line| line.kind == kind && line.key == *key)
-    };
-    any.add(truly.iter().any(worse));
-    for key in truly {
-        each.add(worse(key));
-    }
 }
 
 /// The steps of which the medians over all samples of all runs are so related.

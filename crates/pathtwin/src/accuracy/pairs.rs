@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow};
 use lab::accuracy::{
     self, many,
     pairs::{self, Path as Kind, Pool},
+    pairs_table,
 };
 use model::{cell::Cell, run::Run, spec::Spec};
 
@@ -40,11 +41,7 @@ pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failu
     }
     let rows = pairs::count(&pools, size.pairs, 1);
     let many = many::count(&pools, size.pairs, 1);
-    let text = format!(
-        "{}\n{}",
-        pairs::markdown(&pools, &rows),
-        many::markdown(&many)
-    );
+    let text = pairs_table::markdown(&pools, &rows, &many);
     output::print(text.as_bytes())
 }
 
