@@ -2,22 +2,23 @@
 
 #![allow(clippy::expect_used)]
 
+#[path = "abuse/attackers.rs"]
+mod attackers;
 mod common;
+#[path = "abuse/raw.rs"]
+mod raw;
 
 use std::{
-    collections::VecDeque,
     io::{Read, Write},
-    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket},
     path::Path,
     process::Command,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread::{self, JoinHandle},
+    sync::atomic::AtomicBool,
+    thread,
     time::{Duration, Instant},
 };
 
+use attackers::{Abuse, recorded};
 use common::{is_root, pathtwin, server::Server};
 use measure::{
     far::Far,
@@ -26,9 +27,8 @@ use measure::{
 };
 use model::{row::Layer, run::Run, units::Seed};
 use traffic::wire::{
-    Channel, Greeting, Key, Token,
+    Key, Token,
     datagram::{Datagram, GREETING},
-    greeting::CONTROL,
     message::{Order, Request, TcpOrder},
 };
 
@@ -122,133 +122,6 @@ impl Serving {
 fn read_key(file: &Path) -> Key {
     let text = std::fs::read_to_string(file).expect("read the key");
     text.parse().expect("a key")
-}
-
-/// A greeting of a client that holds the key, as one who listens on the way would record it.
-fn recorded(key: &Key) -> [u8; CONTROL] {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("listen");
-    let stream = TcpStream::connect(listener.local_addr().expect("address")).expect("connect");
-    let key = key.clone();
-    let client = thread::spawn(move || Channel::connect(stream, &key, 1000).is_ok());
-    let (mut tap, _) = listener.accept().expect("accept");
-    let mut bytes = [0; CONTROL];
-    tap.read_exact(&mut bytes).expect("the greeting");
-    drop(tap);
-    assert!(!client.join().expect("the client"));
-    bytes
-}
-
-/// What an attacker sends on a connection, by its number.
-fn words(number: usize, replay: &[u8; CONTROL]) -> Vec<u8> {
-    let wrong = Greeting::Control([number as u8; 48]).bytes();
-    let unknown = Greeting::Data {
-        token: Token([number as u8; 16]),
-        index: 0,
-    };
-    match number % 8 {
-        0 => Vec::new(),
-        1 => b"PTWC".to_vec(),
-        2 => replay[..CONTROL - 1].to_vec(),
-        3 => b"GET / HTTP/1.1\r\nHost: example\r\n\r\n".to_vec(),
-        4 => wrong,
-        5 => unknown.bytes(),
-        6 => {
-            // A frame that is longer than a first message may be.
-            let mut oversized = replay.to_vec();
-            oversized.extend([0xff; 2000]);
-            oversized
-        }
-        _ => replay.to_vec(),
-    }
-}
-
-/// Threads that misuse a server until they are dropped.
-struct Abuse {
-    stop: Arc<AtomicBool>,
-    made: Arc<AtomicUsize>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-/// Connections that attackers hold at once.
-const HELD: usize = 2000;
-
-impl Abuse {
-    fn start(at: SocketAddr, key: &Key) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let made = Arc::new(AtomicUsize::new(0));
-        let replay = recorded(key);
-        let (told, count) = (stop.clone(), made.clone());
-        let connections = thread::spawn(move || {
-            let mut held = VecDeque::new();
-            while !told.load(Ordering::Relaxed) {
-                let number = count.load(Ordering::Relaxed);
-                if let Ok(mut stream) = TcpStream::connect(at) {
-                    let _ = stream.write_all(&words(number, &replay));
-                    held.push_back(stream);
-                    count.fetch_add(1, Ordering::Relaxed);
-                }
-                if held.len() > HELD {
-                    held.pop_front();
-                }
-                // 2,000 within two seconds, and as fast after that.
-                if number % 10 == 9 {
-                    thread::sleep(Duration::from_millis(8));
-                }
-            }
-        });
-        let told = stop.clone();
-        let datagrams = thread::spawn(move || {
-            let socket = UdpSocket::bind("127.0.0.1:0").expect("bind");
-            let mut number = 0u64;
-            while !told.load(Ordering::Relaxed) {
-                for _ in 0..20 {
-                    number += 1;
-                    let mut token = [0; 16];
-                    token[..8].copy_from_slice(&number.to_be_bytes());
-                    let hello = Datagram::Hello(Token(token)).greeting();
-                    let _ = socket.send_to(&hello, at);
-                }
-                thread::sleep(Duration::from_millis(4));
-            }
-        });
-        // They hold the key: one never says anything more, one asks and never reads.
-        let (told, key) = (stop.clone(), key.clone());
-        let holders = thread::spawn(move || {
-            let silent = Far::connect(at, &key, "silent");
-            let stream = TcpStream::connect(at).expect("connect");
-            let mut deaf = Channel::connect(stream, &key, 1000).expect("a channel");
-            let _ = deaf.send(&hello());
-            let limit = Some(Duration::from_millis(50));
-            deaf.set_patience(limit);
-            while !told.load(Ordering::Relaxed) {
-                if deaf.send(&Request::Facts { toward: None }).is_err() {
-                    thread::sleep(Duration::from_millis(20));
-                }
-            }
-            drop(silent);
-        });
-        Self {
-            stop,
-            made,
-            threads: vec![connections, datagrams, holders],
-        }
-    }
-
-    /// Waits until the attackers hold all the connections they want.
-    fn in_full(&self) {
-        while self.made.load(Ordering::Relaxed) < HELD {
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Abuse {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
 }
 
 fn hello() -> Request {
@@ -514,82 +387,4 @@ fn payload(number: usize, tokens: [Token; 2], random: &mut stats::Random) -> Vec
         _ => {}
     }
     bytes
-}
-
-/// IPv4 packets with a source address of one's choice, and those that are sent to an address.
-mod raw {
-    use rustix::net::{
-        AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, recv, sendto,
-        socket_with, sockopt,
-    };
-
-    use super::*;
-
-    const IP: usize = 20;
-    const UDP: usize = 8;
-
-    fn open(protocol: rustix::net::Protocol) -> rustix::fd::OwnedFd {
-        let flags = SocketFlags::CLOEXEC;
-        socket_with(AddressFamily::INET, SocketType::RAW, flags, Some(protocol))
-            .expect("a raw socket")
-    }
-
-    fn v4(address: SocketAddr) -> Ipv4Addr {
-        match address.ip() {
-            IpAddr::V4(ip) => ip,
-            IpAddr::V6(_) => unreachable!("loopback of IPv4"),
-        }
-    }
-
-    /// Sends a datagram from an address that is not one's own; returns the bytes of its packet.
-    pub(super) fn send(from: SocketAddr, to: SocketAddr, payload: &[u8]) -> usize {
-        thread_local!(static SOCKET: rustix::fd::OwnedFd = open(ipproto::RAW));
-        let length = IP + UDP + payload.len();
-        let mut packet = Vec::with_capacity(length);
-        // RFC 791; the kernel fills in the length and the checksum (raw(7)).
-        packet.extend([0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0]);
-        packet.extend(v4(from).octets());
-        packet.extend(v4(to).octets());
-        // RFC 768; a checksum of 0 is none.
-        for half in [from.port(), to.port(), (UDP + payload.len()) as u16, 0] {
-            packet.extend(half.to_be_bytes());
-        }
-        packet.extend(payload);
-        SOCKET.with(|s| sendto(s, &packet, SendFlags::empty(), &to).expect("send"));
-        length
-    }
-
-    /// Sees what a server sends to an address.
-    pub(super) struct Tap {
-        socket: rustix::fd::OwnedFd,
-        server: SocketAddr,
-        victim: SocketAddr,
-        seen: std::cell::Cell<usize>,
-    }
-
-    impl Tap {
-        pub(super) fn new(server: SocketAddr, victim: SocketAddr) -> Self {
-            let socket = open(ipproto::UDP);
-            let _ = sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
-            Self {
-                socket,
-                server,
-                victim,
-                seen: Default::default(),
-            }
-        }
-
-        /// Bytes of packets so far.
-        pub(super) fn read(&self) -> usize {
-            let mut packet = [0; 65_536];
-            while let Ok((_, length)) = recv(&self.socket, &mut packet, RecvFlags::DONTWAIT) {
-                let is = |at: usize, ip: SocketAddr| packet[at..at + 4] == v4(ip).octets();
-                let port = u16::from_be_bytes([packet[IP], packet[IP + 1]]);
-                if is(12, self.server) && is(16, self.victim) && port == self.server.port() {
-                    self.seen.set(self.seen.get() + length);
-                }
-            }
-            self.seen.get()
-        }
-    }
 }

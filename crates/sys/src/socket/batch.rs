@@ -1,0 +1,134 @@
+//! Datagrams, many a call, with the kernel's receive time.
+
+use std::{io, net::UdpSocket, os::fd::AsRawFd};
+
+use crate::clock;
+
+/// Room for datagrams that one call receives.
+pub struct Batch {
+    payload: usize,
+    bytes: Vec<u8>,
+    control: Vec<[u64; 8]>,
+    lengths: Vec<(usize, u64)>,
+}
+
+impl Batch {
+    /// Room for `count` datagrams of which `payload` bytes each are kept.
+    pub fn new(count: usize, payload: usize) -> Self {
+        Self {
+            payload,
+            bytes: vec![0; count * payload],
+            control: vec![[0; 8]; count],
+            lengths: Vec::with_capacity(count),
+        }
+    }
+
+    /// Blocks until all the room is used or the socket's read timeout has passed with at least one
+    /// datagram there; an error if none came. The thread does not leave the kernel in between.
+    pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.receive_with(socket, 0)
+    }
+
+    /// As [`receive`](Self::receive), but blocks for the first datagram only and then takes what
+    /// is there.
+    pub fn receive_ready(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+        self.receive_with(socket, libc::MSG_WAITFORONE)
+    }
+
+    fn receive_with(&mut self, socket: &UdpSocket, flags: libc::c_int) -> io::Result<usize> {
+        let count = self.control.len();
+        let mut vectors: Vec<libc::iovec> = self
+            .bytes
+            .chunks_mut(self.payload)
+            .map(|c| libc::iovec {
+                iov_base: c.as_mut_ptr().cast(),
+                iov_len: c.len(),
+            })
+            .collect();
+        let mut headers: Vec<libc::mmsghdr> = Vec::with_capacity(count);
+        for (vector, control) in vectors.iter_mut().zip(&mut self.control) {
+            // SAFETY: an all-zero mmsghdr is a valid value of this plain C struct.
+            let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_control = control.as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = size_of_val(control) as _;
+            headers.push(header);
+        }
+        // SAFETY: every header points to buffers that outlive the call and are not aliased.
+        let n = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                count as libc::c_uint,
+                flags as _,
+                std::ptr::null_mut(),
+            )
+        };
+        let n = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
+        self.lengths.clear();
+        for header in &headers[..n] {
+            let length = (header.msg_len as usize).min(self.payload);
+            let time = receive_time(&header.msg_hdr).unwrap_or_else(clock::realtime_ns);
+            self.lengths.push((length, time));
+        }
+        Ok(n)
+    }
+
+    /// The datagrams of the last call: their bytes, and when the kernel took them in or, if it did
+    /// not say, when the call was over (CLOCK_REALTIME nanoseconds).
+    pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.lengths
+            .iter()
+            .zip(self.bytes.chunks(self.payload))
+            .map(|(&(length, time), bytes)| (&bytes[..length], time))
+    }
+}
+
+fn receive_time(header: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the kernel has filled msg_control up to msg_controllen with whole control messages,
+    // and the CMSG macros walk only within it.
+    unsafe {
+        let mut at = libc::CMSG_FIRSTHDR(header);
+        while !at.is_null() {
+            if (*at).cmsg_level == libc::SOL_SOCKET && (*at).cmsg_type == libc::SCM_TIMESTAMPNS {
+                let time: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(at).cast());
+                return Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+            }
+            at = libc::CMSG_NXTHDR(header, at);
+        }
+    }
+    None
+}
+
+/// Sends each of `datagrams` on a connected socket in one call; says how many went.
+pub fn send_batch(socket: &UdpSocket, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
+    let mut vectors: Vec<libc::iovec> = datagrams
+        .iter()
+        .map(AsRef::as_ref)
+        .map(|d| libc::iovec {
+            iov_base: d.as_ptr().cast_mut().cast(),
+            iov_len: d.len(),
+        })
+        .collect();
+    let mut headers: Vec<libc::mmsghdr> = vectors
+        .iter_mut()
+        .map(|vector| {
+            // SAFETY: an all-zero mmsghdr is a valid value of this plain C struct.
+            let mut header: libc::mmsghdr = unsafe { std::mem::zeroed() };
+            header.msg_hdr.msg_iov = vector;
+            header.msg_hdr.msg_iovlen = 1;
+            header
+        })
+        .collect();
+    // SAFETY: the headers point to datagrams that outlive the call; sending only reads them.
+    let n = unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            headers.len() as libc::c_uint,
+            0,
+        )
+    };
+    usize::try_from(n).map_err(|_| io::Error::last_os_error())
+}
