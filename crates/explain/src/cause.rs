@@ -3,6 +3,7 @@
 use model::findings::{RemedyClass, Severity};
 
 use crate::{
+    says::{Says, say},
     verdict::Verdict,
     view::{Host, View, Way},
 };
@@ -90,26 +91,26 @@ pub enum Need {
 
 impl Need {
     /// What is missing, in words.
-    pub fn missing(self) -> &'static str {
+    pub fn missing(self) -> Says {
         match self {
-            Self::Idle => "latency without load was not measured",
-            Self::Tcp => "no bulk TCP was measured in this direction",
-            Self::LoadedProbes => "no latency probes ran beside the TCP load",
-            Self::Sweep => "UDP at rising rates was not measured in this direction",
-            Self::Below => "the path below the tunnel was not measured",
-            Self::TcpInfo => "the sending kernel said nothing of its sockets",
+            Self::Idle => say!("latency without load was not measured"),
+            Self::Tcp => say!("no bulk TCP was measured in this direction"),
+            Self::LoadedProbes => say!("no latency probes ran beside the TCP load"),
+            Self::Sweep => say!("UDP at rising rates was not measured in this direction"),
+            Self::Below => say!("the path below the tunnel was not measured"),
+            Self::TcpInfo => say!("the sending kernel said nothing of its sockets"),
         }
     }
 
     /// What to measure.
-    pub fn settle(self) -> &'static str {
+    pub fn settle(self) -> Says {
         match self {
-            Self::Idle => "a plan with the step `idle`",
-            Self::Tcp => "a plan with a `tcp` step in this direction",
-            Self::LoadedProbes => "a plan with `probe_ms`",
-            Self::Sweep => "a plan with a `udp_sweep` step in this direction",
-            Self::Below => "the same plan with the far end's own address beside the tunnel's",
-            Self::TcpInfo => "the same plan with pathtwin on Linux as the sending end",
+            Self::Idle => say!("a plan with the step `idle`"),
+            Self::Tcp => say!("a plan with a `tcp` step in this direction"),
+            Self::LoadedProbes => say!("a plan with `probe_ms`"),
+            Self::Sweep => say!("a plan with a `udp_sweep` step in this direction"),
+            Self::Below => say!("the same plan with the far end's own address beside the tunnel's"),
+            Self::TcpInfo => say!("the same plan with pathtwin on Linux as the sending end"),
         }
     }
 

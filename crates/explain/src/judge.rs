@@ -4,6 +4,7 @@ use model::{
     findings::{
         CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity, Side,
     },
+    message::Messages,
     run::Run,
 };
 
@@ -11,6 +12,7 @@ use crate::{
     calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
+    says::{Says, say},
     verdict::{Holds, Strength, Verdict, unknown},
     view::View,
 };
@@ -28,35 +30,65 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         run: run.id.clone(),
         layer: None,
         family: None,
-        summary: "Nothing valid was measured, so nothing can be said.".to_owned(),
+        summary: String::new(),
         findings: Vec::new(),
         ruled_out: Vec::new(),
         cannot_tell: Vec::new(),
+        messages: Messages::new(),
     };
     let Some(view) = View::new(run) else {
+        let nothing = say!("Nothing valid was measured, so nothing can be said.");
+        findings.summary = nothing.put("summary", &mut findings.messages);
         return (findings, Vec::new());
     };
     findings.layer = Some(view.layer);
     findings.family = Some(view.family);
     let answers: Vec<Answer> = registry().iter().flat_map(|c| ask(c, &view)).collect();
     let mut held = Vec::new();
+    let mut open = None;
     for answer in settle(answers) {
         let (code, place) = (answer.cause.code.to_owned(), answer.place);
         match answer.verdict {
             Verdict::Holds(holds) => held.push((answer.cause, place, *holds)),
-            Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
-            Verdict::CannotTell { because, settle } => findings.cannot_tell.push(CannotTell {
-                code,
-                place,
-                because,
-                settle,
-            }),
+            Verdict::RuledOut { why } => findings.ruled_out.push(ruled_out(code, place, why)),
+            Verdict::CannotTell { because, settle } => {
+                open.get_or_insert_with(|| settle.clone());
+                findings
+                    .cannot_tell
+                    .push(cannot_tell(code, place, because, settle));
+            }
         }
     }
+    let healthy = held
+        .iter()
+        .find(|(cause, ..)| cause.code == causes::HEALTHY)
+        .map(|(_, _, holds)| holds.says.clone());
     let strengths;
     (findings.findings, strengths) = in_order(held).into_iter().unzip();
-    findings.summary = crate::summary::of(&findings, &view);
+    let summary = crate::summary::of(&findings.findings, healthy, open, &view);
+    findings.summary = summary.put("summary", &mut findings.messages);
     (findings, strengths)
+}
+
+fn ruled_out(code: String, place: Place, why: Says) -> RuledOut {
+    let mut messages = Messages::new();
+    RuledOut {
+        code,
+        place,
+        why: why.put("why", &mut messages),
+        messages,
+    }
+}
+
+fn cannot_tell(code: String, place: Place, because: Says, settle: Says) -> CannotTell {
+    let mut messages = Messages::new();
+    CannotTell {
+        code,
+        place,
+        because: because.put("because", &mut messages),
+        settle: settle.put("settle", &mut messages),
+        messages,
+    }
 }
 
 /// What one cause answers for one place.
@@ -132,12 +164,18 @@ fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
         let cause = this.cause;
         if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
             answers[at].verdict = unknown(
-                format!("{} makes the same picture", masker.code),
-                format!("the same plan after {} is dealt with", masker.code),
+                say!("{cause} makes the same picture", cause = masker.code),
+                say!(
+                    "the same plan after {cause} is dealt with",
+                    cause = masker.code
+                ),
             );
         } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
             answers[at].verdict = Verdict::RuledOut {
-                why: format!("none of {} holds there", cause.depends_on.join(", ")),
+                why: say!(
+                    "none of {causes} holds there",
+                    causes = cause.depends_on.join(", ")
+                ),
             };
         }
     }
@@ -149,7 +187,7 @@ fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
         for answer in &mut answers {
             if answer.cause.code == causes::HEALTHY && matches!(answer.verdict, Verdict::Holds(_)) {
                 answer.verdict = Verdict::RuledOut {
-                    why: "something holds it back".to_owned(),
+                    why: say!("something holds it back"),
                 };
             }
         }
@@ -191,13 +229,14 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
         On::Sender | On::Receiver => on,
         On::Here | On::Elsewhere => None,
     });
+    let mut messages = Messages::new();
     Finding {
         code: cause.code.to_owned(),
         title: cause.title.to_owned(),
         severity: severity(cause, &holds),
         confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },
-        says: holds.says,
+        says: holds.says.put("says", &mut messages),
         evidence: holds.evidence,
         remedy: Remedy {
             class: cause.remedy.class,
@@ -210,7 +249,8 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
             .filter(before)
             .map(|(code, _)| (*code).to_owned())
             .collect(),
-        settle: holds.settle,
+        settle: holds.settle.map(|s| s.put("settle", &mut messages)),
+        messages,
     }
 }
 

@@ -18,6 +18,7 @@ mod judge;
 pub mod models;
 pub mod pages;
 pub mod published;
+pub mod says;
 mod summary;
 pub mod verdict;
 pub mod view;

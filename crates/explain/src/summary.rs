@@ -2,75 +2,98 @@
 
 use model::{
     cell::Direction,
-    findings::{Finding, Findings, Severity, Side},
+    findings::{Finding, Severity, Side},
     row::Layer,
 };
 
-use crate::{causes, view::View};
+use crate::{
+    causes,
+    says::{Says, say},
+    view::View,
+};
 
-/// The first sentence.
-pub(crate) fn of(findings: &Findings, view: &View) -> String {
+/// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would settle
+/// the first of the doubts.
+pub(crate) fn of(
+    findings: &[Finding],
+    healthy: Option<Says>,
+    open: Option<Says>,
+    view: &View,
+) -> Says {
     let layer = match view.layer {
-        Layer::Tunnel => "tunnel",
-        Layer::Underlay => "path",
+        Layer::Tunnel => say!("tunnel"),
+        Layer::Underlay => say!("path"),
     };
     let grave: Vec<&Finding> = findings
-        .findings
         .iter()
         .filter(|f| f.severity > Severity::Info)
         .collect();
-    let Some(first) = grave.first() else {
-        let healthy = findings.findings.iter().find(|f| f.code == causes::HEALTHY);
-        return healthy.map_or_else(
-            || undecided(findings, view, layer),
-            |f| format!("Nothing holds this {layer} back: {}.", f.says),
-        );
-    };
+    match (grave.split_first(), healthy) {
+        (Some((first, others)), _) => Says::repeated(found(first, others)),
+        (None, Some(says)) => {
+            say!(
+                "Nothing holds this {layer} back: {says}.",
+                layer = layer,
+                says = says
+            )
+        }
+        (None, None) => undecided(open, view, layer),
+    }
+}
+
+/// The first finding and its sentence, and what else was found.
+fn found(first: &Finding, others: &[&Finding]) -> String {
     let mut text = format!("{}{}: {}", capital(&first.title), place(first), first.says);
-    let mut others: Vec<String> = Vec::new();
-    for other in &grave[1..] {
+    let mut titles: Vec<String> = Vec::new();
+    for other in others {
         let title = format!("{}{}", other.title, place(other));
-        if other.code != first.code && !others.contains(&title) {
-            others.push(title);
+        if other.code != first.code && !titles.contains(&title) {
+            titles.push(title);
         }
     }
-    if !others.is_empty() {
-        text.push_str(&format!("; also: {}", others.join("; ")));
+    if !titles.is_empty() {
+        text.push_str(&format!("; also: {}", titles.join("; ")));
     }
     text.push('.');
     text
 }
 
 /// Nothing was found, and it is not healthy either.
-fn undecided(findings: &Findings, view: &View, layer: &str) -> String {
+fn undecided(open: Option<Says>, view: &View, layer: Says) -> Says {
     let slow = view.ways().into_iter().find_map(|way| {
         let load = way.plain()?;
         let filled = way.filled(&load)?;
         (filled < causes::FULL).then(|| {
-            format!(
-                "TCP {} takes {:.0} % of what this {layer} carries, and this run does not show why",
-                direction(way.direction),
-                filled * 100.0
+            say!(
+                "TCP {direction} takes {share} % of what this {layer} carries, and this run does not show why",
+                direction = along(way.direction),
+                share = format!("{:.0}", filled * 100.0),
+                layer = layer.clone(),
             )
         })
     });
-    let what = slow.unwrap_or_else(|| format!("This run does not show what limits this {layer}"));
-    match findings.cannot_tell.first() {
-        Some(open) => format!("{what}; next: {}.", open.settle),
-        None => format!("{what}."),
+    let what = slow.unwrap_or_else(|| {
+        say!(
+            "This run does not show what limits this {layer}",
+            layer = layer
+        )
+    });
+    match open {
+        Some(settle) => say!("{what}; next: {settle}.", what = what, settle = settle),
+        None => say!("{what}.", what = what),
     }
 }
 
-fn direction(direction: Direction) -> &'static str {
+fn along(direction: Direction) -> Says {
     match direction {
-        Direction::Down => "down (far to near)",
-        Direction::Up => "up (near to far)",
+        Direction::Down => say!("down (far to near)"),
+        Direction::Up => say!("up (near to far)"),
     }
 }
 
 fn place(finding: &Finding) -> String {
     match (finding.place.direction, finding.place.end) {
-        (Some(way), _) => format!(", {}", direction(way)),
+        (Some(way), _) => format!(", {}", along(way)),
         (None, Some(Side::Near)) => ", near host".to_owned(),
         (None, Some(Side::Far)) => ", far host".to_owned(),
         (None, None) => String::new(),

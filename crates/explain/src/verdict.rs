@@ -1,7 +1,12 @@
 //! What a rule answers.
 
-use model::findings::{Exhibit, Severity, Side, Value};
+use model::{
+    findings::{Exhibit, Severity, Side, Value},
+    message::Messages,
+};
 use serde::{Deserialize, Serialize};
+
+use crate::says::Says;
 
 /// The answer of one rule for one place.
 #[derive(Clone, Debug)]
@@ -11,14 +16,14 @@ pub enum Verdict {
     /// It is not, or it limits nothing.
     RuledOut {
         /// Why, with the figure.
-        why: String,
+        why: Says,
     },
     /// The Run does not say.
     CannotTell {
         /// What is missing, or contradicts.
-        because: String,
+        because: Says,
         /// What measurement would settle it.
-        settle: String,
+        settle: Says,
     },
 }
 
@@ -57,18 +62,18 @@ pub struct Holds {
     /// Severity here, if it is another than the cause's own.
     pub severity: Option<Severity>,
     /// One sentence with the figures.
-    pub says: String,
+    pub says: Says,
     /// The figures.
     pub evidence: Vec<Exhibit>,
     /// What would change or settle it.
-    pub settle: Option<String>,
+    pub settle: Option<Says>,
     /// Causes that make the same picture where the evidence is no better than this; beside those of
     /// the cause itself.
     pub masked_by: &'static [&'static str],
 }
 
 /// The cause is there, with this sentence and these figures.
-pub(crate) fn holds(strength: Strength, says: String, evidence: Vec<Exhibit>) -> Verdict {
+pub(crate) fn holds(strength: Strength, says: Says, evidence: Vec<Exhibit>) -> Verdict {
     Verdict::Holds(Box::new(Holds {
         strength,
         severity: None,
@@ -97,48 +102,54 @@ impl Verdict {
     }
 
     /// With a measurement that would settle it.
-    pub(crate) fn settled_by(mut self, settle: &str) -> Self {
+    pub(crate) fn settled_by(mut self, settle: Says) -> Self {
         if let Self::Holds(holds) = &mut self {
-            holds.settle = Some(settle.to_owned());
+            holds.settle = Some(settle);
         }
         self
     }
 }
 
 /// It is not there.
-pub(crate) fn not(why: impl Into<String>) -> Verdict {
-    Verdict::RuledOut { why: why.into() }
+pub(crate) fn not(why: Says) -> Verdict {
+    Verdict::RuledOut { why }
 }
 
 /// The Run does not say.
-pub(crate) fn unknown(because: impl Into<String>, settle: impl Into<String>) -> Verdict {
-    Verdict::CannotTell {
-        because: because.into(),
-        settle: settle.into(),
-    }
+pub(crate) fn unknown(because: Says, settle: Says) -> Verdict {
+    Verdict::CannotTell { because, settle }
 }
 
 /// A figure of the evidence.
-pub(crate) fn figure(name: &str, value: Value) -> Exhibit {
+pub(crate) fn figure(name: Says, value: Value) -> Exhibit {
+    let mut messages = Messages::new();
     Exhibit {
-        name: name.to_owned(),
+        name: name.put("name", &mut messages),
         value,
         bound: None,
         decides: false,
         arithmetic: None,
         samples: Vec::new(),
         end: None,
+        messages,
     }
+}
+
+/// A figure of the evidence that is words.
+pub(crate) fn worded(name: Says, value: Says) -> Exhibit {
+    let mut exhibit = figure(name, Value::Text(String::new()));
+    exhibit.value = Value::Text(value.put("value", &mut exhibit.messages));
+    exhibit
 }
 
 /// The parts of a figure, one after the other.
 pub(crate) trait Figure: Sized {
     /// What it was held against.
-    fn against(self, bound: &str) -> Self;
+    fn against(self, bound: Says) -> Self;
     /// It decides.
     fn deciding(self) -> Self;
     /// How it was computed.
-    fn by(self, arithmetic: impl Into<String>) -> Self;
+    fn by(self, arithmetic: Says) -> Self;
     /// The samples it comes from.
     fn of(self, samples: &[u32]) -> Self;
     /// The host it comes from.
@@ -146,8 +157,8 @@ pub(crate) trait Figure: Sized {
 }
 
 impl Figure for Exhibit {
-    fn against(mut self, bound: &str) -> Self {
-        self.bound = Some(bound.to_owned());
+    fn against(mut self, bound: Says) -> Self {
+        self.bound = Some(bound.put("bound", &mut self.messages));
         self
     }
 
@@ -156,8 +167,8 @@ impl Figure for Exhibit {
         self
     }
 
-    fn by(mut self, arithmetic: impl Into<String>) -> Self {
-        self.arithmetic = Some(arithmetic.into());
+    fn by(mut self, arithmetic: Says) -> Self {
+        self.arithmetic = Some(arithmetic.put("arithmetic", &mut self.messages));
         self
     }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cell::{Direction, IpVersion},
+    message::Messages,
     row::Layer,
 };
 
@@ -37,6 +38,9 @@ pub struct Findings {
     /// What this Run cannot tell, and what would.
     #[serde(default)]
     pub cannot_tell: Vec<CannotTell>,
+    /// How the summary was worded; a summary that repeats a finding has its words there.
+    #[serde(default, skip_serializing_if = "Messages::is_empty")]
+    pub messages: Messages,
 }
 
 impl Findings {
@@ -73,6 +77,9 @@ pub struct Finding {
     /// What measurement would change or settle this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
+    /// How `says` and `settle` were worded, where they have values in them.
+    #[serde(default, skip_serializing_if = "Messages::is_empty")]
+    pub messages: Messages,
 }
 
 /// Where a finding is. What it does not depend on is absent.
@@ -175,6 +182,10 @@ pub struct Exhibit {
     /// The host whose facts or counters it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
+    /// How `name`, `bound`, `arithmetic` and a `value` of words were worded, where they have values in
+    /// them.
+    #[serde(default, skip_serializing_if = "Messages::is_empty")]
+    pub messages: Messages,
 }
 
 /// A value with its unit.
@@ -296,6 +307,9 @@ pub struct RuledOut {
     pub place: Place,
     /// Why not, with the figure.
     pub why: String,
+    /// How `why` was worded, if it has values in it.
+    #[serde(default, skip_serializing_if = "Messages::is_empty")]
+    pub messages: Messages,
 }
 
 /// A cause that can be neither shown nor ruled out.
@@ -310,6 +324,9 @@ pub struct CannotTell {
     pub because: String,
     /// What measurement would settle it.
     pub settle: String,
+    /// How `because` and `settle` were worded, where they have values in them.
+    #[serde(default, skip_serializing_if = "Messages::is_empty")]
+    pub messages: Messages,
 }
 
 /// Why a document cannot be read.

@@ -14,6 +14,7 @@ pub mod facts;
 pub mod figures;
 pub mod findings;
 pub mod job;
+pub mod message;
 pub mod observation;
 pub mod plan;
 pub mod prefix;

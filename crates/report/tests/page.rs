@@ -4,9 +4,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use explain::compose::{self, Line, Scene};
 use model::{
     cell::{Direction, IpVersion},
     facts::HostFacts,
+    findings::Findings,
     row::Layer,
     run::{
         End, FlowResult, Key, LayerAddress, Probes, RUN_SCHEMA, Run, Sample, Series, StepKind, Tcp,
@@ -146,4 +148,111 @@ fn an_empty_run_has_a_page() {
     let html = page::html(&documents, Lang::English, "0.1.0");
     assert!(html.contains("<h1>"));
     assert!(!html.contains("id=\"timelines\""));
+}
+
+/// The texts of findings: of fields in words, wherever they are in the document.
+fn said<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
+    const WORDS: [&str; 7] = [
+        "says",
+        "settle",
+        "name",
+        "bound",
+        "arithmetic",
+        "why",
+        "because",
+    ];
+    match document {
+        serde_json::Value::Array(items) => items.iter().for_each(|item| said(item, found)),
+        serde_json::Value::Object(members) => {
+            let words = WORDS.iter().filter_map(|name| members.get(*name)?.as_str());
+            found.extend(words);
+            members.values().for_each(|member| said(member, found));
+        }
+        _ => {}
+    }
+}
+
+/// A path with a small window one way and a deep queue the other, and what is found there.
+fn judged() -> (Run, Findings) {
+    let down = Line {
+        rtt_ms: 80.0,
+        rwnd_kb: Some(200.0),
+        ..Line::default()
+    };
+    let up = Line {
+        rate_mbps: 20.0,
+        buffer_ms: 300.0,
+        ..Line::default()
+    };
+    let scene = Scene {
+        down,
+        up,
+        ..Scene::default()
+    };
+    let run = compose::run(&scene, 1);
+    let findings = explain::judge(&run);
+    (run, findings)
+}
+
+fn page_of(run: &Run, findings: &Findings, lang: Lang) -> String {
+    let documents = Documents {
+        run: Some((run.clone(), findings.clone())),
+        ..Documents::default()
+    };
+    page::html(&documents, lang, "0.1.0")
+}
+
+#[test]
+fn the_chinese_page_has_no_english_sentence_of_the_findings() {
+    let (run, findings) = judged();
+    let document = serde_json::to_value(&findings).unwrap();
+    let mut words = Vec::new();
+    said(&document, &mut words);
+    // Units and formulas are the same in both: a sentence has four words.
+    let sentences: Vec<&str> = words
+        .into_iter()
+        .filter(|text| text.split(' ').filter(|w| w.len() > 1).count() >= 4)
+        .filter(|text| !text.starts_with("max("))
+        .collect();
+    assert!(sentences.len() > 50, "{sentences:#?}");
+    let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
+    let english = page_of(&run, &findings, Lang::English);
+    for sentence in sentences {
+        let escaped = sentence[1..].replace('<', "&lt;").replace('>', "&gt;");
+        assert!(english.contains(&escaped), "{sentence}");
+        assert!(!chinese.contains(&escaped), "{sentence}");
+    }
+    assert!(!chinese.contains("lang=\"en\""));
+    assert!(
+        chinese.contains("最多允许"),
+        "the window over the round trip"
+    );
+    assert!(chinese.contains("相当于队列中积压了"), "the queue");
+}
+
+/// A document from before texts had messages: what has figures in it stays English and says so.
+#[test]
+fn findings_without_messages_have_a_chinese_page() {
+    let text = include_bytes!("../../model/tests/data/findings-1.json");
+    let findings = Findings::parse(text).unwrap();
+    let (run, _) = judged();
+    let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
+    let english = page_of(&run, &findings, Lang::English);
+    let says = &findings.findings[0].says;
+    let marked = chinese
+        .split("lang=\"en\">")
+        .any(|after| after[1..].starts_with(&says[1..]));
+    assert!(marked, "{says}");
+    assert!(english.contains(&says[1..]));
+    assert!(!english.contains("lang=\"en\">"));
+    // What is its own template is said in Chinese all the same.
+    let bound = |e: &model::findings::Exhibit| e.bound.clone();
+    let bounds = findings
+        .findings
+        .iter()
+        .flat_map(|f| &f.evidence)
+        .filter_map(bound);
+    for bound in bounds.filter(|b| b.starts_with("below")) {
+        assert!(!chinese.contains(&bound), "{bound}");
+    }
 }

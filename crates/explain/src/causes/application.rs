@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity, Value};
 use super::{FULL, percent, rate};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -49,42 +50,55 @@ fn test(way: &Way) -> Verdict {
     };
     let Some(share) = load.app_limited else {
         return unknown(
-            "the sender's kernel does not say whether its program limits it",
-            "a sender with Linux 4.9 or newer",
+            say!("the sender's kernel does not say whether its program limits it"),
+            say!("a sender with Linux 4.9 or newer"),
         );
     };
     if share <= MOSTLY {
-        return not(format!(
-            "the sender was limited by its program at {} of the looks",
-            percent(share)
+        return not(say!(
+            "the sender was limited by its program at {share} of the looks",
+            share = percent(share)
         ));
     }
     let filled = way.filled(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return not(format!("TCP fills {} of the path", percent(filled)));
+        return not(say!(
+            "TCP fills {filled} of the path",
+            filled = percent(filled)
+        ));
     }
     let idle = load.busy.is_some_and(|b| b < 0.9);
     let calm = load.lost().is_some_and(|l| l < 1e-3);
     if !idle && !calm {
-        return not("the sender had something under way all the time, and lost packets");
+        return not(say!(
+            "the sender had something under way all the time, and lost packets"
+        ));
     }
     let mut evidence = vec![
-        figure("looks at which the program limited", Value::Share(share))
-            .against("more than half")
-            .of(&load.samples)
-            .deciding(),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(
+            say!("looks at which the program limited"),
+            Value::Share(share),
+        )
+        .against(say!("more than half"))
+        .of(&load.samples)
+        .deciding(),
+        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     if let Some(busy) = load.busy {
-        evidence.push(figure("time with something to send", Value::Share(busy)).of(&load.samples));
+        evidence.push(
+            figure(say!("time with something to send"), Value::Share(busy)).of(&load.samples),
+        );
     }
     if let Some(filled) = filled {
-        evidence.push(figure("share of the path used", Value::Share(filled)).against("below 85 %"));
+        evidence.push(
+            figure(say!("share of the path used"), Value::Share(filled))
+                .against(say!("below 85 %")),
+        );
     }
-    let says = format!(
-        "at {} of the looks the program had given TCP nothing more to send, at {}",
-        percent(share),
-        rate(load.goodput_bps)
+    let says = say!(
+        "at {share} of the looks the program had given TCP nothing more to send, at {goodput}",
+        share = percent(share),
+        goodput = rate(load.goodput_bps)
     );
     holds(
         Strength::of(&[idle, calm && filled.is_some()]),

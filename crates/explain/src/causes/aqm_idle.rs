@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity};
 use super::own_queue;
 use crate::{
     cause::{Advice, Cause, On, Test},
+    says::{end, say},
     verdict::Verdict,
     view::Way,
 };
@@ -41,9 +42,10 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn test(way: &Way) -> Verdict {
     own_queue::is_of(way, &MANAGED, None, |sender, queue| {
-        format!(
-            "the {}'s device has {}, but the delay is made behind it",
-            sender.side, queue.kind
+        say!(
+            "the {host}'s device has {kind}, but the delay is made behind it",
+            host = end(sender.side),
+            kind = &queue.kind
         )
     })
 }

@@ -3,6 +3,7 @@
 use super::time;
 use crate::{
     cause::Need,
+    says::say,
     verdict::{Verdict, not, unknown},
     view::{Idle, Load, Way},
 };
@@ -35,10 +36,10 @@ pub(super) fn of(way: &Way) -> Result<Bloat, Verdict> {
         ));
     };
     if added_us <= WARN_US {
-        return Err(not(format!(
-            "the round trip rises by {} under TCP, at most {} is fine",
-            time(added_us.max(0.0)),
-            time(WARN_US)
+        return Err(not(say!(
+            "the round trip rises by {added} under TCP, at most {most} is fine",
+            added = time(added_us.max(0.0)),
+            most = time(WARN_US)
         )));
     }
     Ok(Bloat {

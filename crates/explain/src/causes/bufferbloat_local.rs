@@ -6,6 +6,7 @@ use super::{bloat, bytes, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
+    says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -44,41 +45,44 @@ fn test(way: &Way) -> Verdict {
     let sender = way.sender();
     let Some(waiting) = sender.backlog_bytes(&way.samples_of(load)) else {
         return unknown(
-            "how much waits in the sender's own device is not known",
-            "the same plan with pathtwin on Linux at the sending end",
+            say!("how much waits in the sender's own device is not known"),
+            say!("the same plan with pathtwin on Linux at the sending end"),
         );
     };
     let own_us = waiting * 8.0 / load.goodput_bps * 1e6;
     if own_us < 0.4 * added {
-        return not(format!(
-            "{} wait in the sender's device, {} of the {} added",
-            bytes(waiting),
-            time(own_us),
-            time(added)
+        return not(say!(
+            "{waiting} wait in the sender's device, {own} of the {added} added",
+            waiting = bytes(waiting),
+            own = time(own_us),
+            added = time(added)
         ));
     }
     let evidence = vec![
-        figure("waiting in the sender's own queue", Value::Bytes(waiting))
-            .against("little of what waits in all")
-            .on(sender.side)
-            .of(&load.samples)
-            .deciding(),
-        figure("delay of that", Value::Us(own_us)).by("bytes over rate"),
-        figure("added by TCP", Value::Us(added))
-            .against("above 30 ms; act above 60 ms")
+        figure(
+            say!("waiting in the sender's own queue"),
+            Value::Bytes(waiting),
+        )
+        .against(say!("little of what waits in all"))
+        .on(sender.side)
+        .of(&load.samples)
+        .deciding(),
+        figure(say!("delay of that"), Value::Us(own_us)).by(say!("bytes over rate")),
+        figure(say!("added by TCP"), Value::Us(added))
+            .against(say!("above 30 ms; act above 60 ms"))
             .of(&load.samples),
         figure(
-            "waiting in all",
+            say!("waiting in all"),
             Value::Bytes(models::buffer_bytes(added / 1e6, load.goodput_bps)),
         )
-        .by("delay * rate"),
-        figure("round trip without load", Value::Us(idle.p50_us)).of(&idle.samples),
+        .by(say!("delay * rate")),
+        figure(say!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
     ];
-    let says = format!(
-        "{} of the {} that TCP adds to the round trip are spent in the {}'s own queue",
-        time(own_us.min(added)),
-        time(added),
-        sender.side
+    let says = say!(
+        "{own} of the {added} that TCP adds to the round trip are spent in the {host}'s own queue",
+        own = time(own_us.min(added)),
+        added = time(added),
+        host = end(sender.side)
     );
     let verdict = holds(
         Strength::of(&[own_us > 0.7 * added, bloat.acts()]),

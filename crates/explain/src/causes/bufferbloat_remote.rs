@@ -6,6 +6,7 @@ use super::{bloat, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
     view::Way,
 };
@@ -49,32 +50,39 @@ fn test(way: &Way) -> Verdict {
     let loaded = idle.p50_us + added;
     let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
     let mut evidence = vec![
-        figure("added by TCP", Value::Us(added))
-            .against("above 30 ms; act above 60 ms")
-            .by(format!("{} - {}", time(loaded), time(idle.p50_us)))
+        figure(say!("added by TCP"), Value::Us(added))
+            .against(say!("above 30 ms; act above 60 ms"))
+            .by(say!(
+                "{loaded} - {idle}",
+                loaded = time(loaded),
+                idle = time(idle.p50_us)
+            ))
             .of(&load.samples)
             .deciding(),
-        figure("round trip without load", Value::Us(idle.p50_us)).of(&idle.samples),
-        figure("bytes waiting", Value::Bytes(buffer)).by("delay * rate"),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(say!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
+        figure(say!("bytes waiting"), Value::Bytes(buffer)).by(say!("delay * rate")),
+        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     let full = way.filled(load).is_some_and(|f| f > 0.7);
     let above = way.sweep().and_then(|s| s.above?.rtt_us);
     if let Some(rtt) = above {
-        evidence.push(figure("round trip under too much UDP", Value::Us(rtt)));
+        evidence.push(figure(
+            say!("round trip under too much UDP"),
+            Value::Us(rtt),
+        ));
     }
     let deep = above.is_some_and(|rtt| rtt - idle.p50_us > 0.7 * added);
     if let Some(bbr) = way.with("bbr").filter(|b| b.cc != load.cc)
         && let Some(less) = way.inflation_us(&bbr)
     {
-        evidence.push(figure("added by TCP with bbr", Value::Us(less)).of(&bbr.samples));
+        evidence.push(figure(say!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
     }
-    let says = format!(
-        "the round trip rises from {} to {} while TCP runs at {}, which is {} waiting in a queue",
-        time(idle.p50_us),
-        time(loaded),
-        rate(load.goodput_bps),
-        super::bytes(buffer)
+    let says = say!(
+        "the round trip rises from {idle} to {loaded} while TCP runs at {goodput}, which is {buffer} waiting in a queue",
+        idle = time(idle.p50_us),
+        loaded = time(loaded),
+        goodput = rate(load.goodput_bps),
+        buffer = super::bytes(buffer)
     );
     let verdict = holds(Strength::of(&[full, deep, bloat.acts()]), says, evidence);
     bloat.graded(verdict)

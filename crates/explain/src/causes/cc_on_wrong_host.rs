@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity, Value};
 use crate::{
     cause::{Advice, Cause, On, Test},
     models,
+    says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -38,23 +39,31 @@ fn test(way: &Way) -> Verdict {
     let (Some(sends), Some(receives)) = (way.plain().map(|l| l.cc), way.receiver().default_cc())
     else {
         return unknown(
-            "the congestion controls of both hosts are not known",
-            "facts of both hosts",
+            say!("the congestion controls of both hosts are not known"),
+            say!("facts of both hosts"),
         );
     };
     let loss_based = |cc: &str| models::loss_based_bps(cc, 0.01, 0.1, 1448.0).is_some();
     if !loss_based(&sends) || loss_based(&receives) {
-        return not(format!(
-            "the sender uses {sends}, the receiver's default is {receives}"
+        return not(say!(
+            "the sender uses {sends}, the receiver's default is {receives}",
+            sends = sends.as_str(),
+            receives = receives.as_str()
         ));
     }
     let (from, to) = (way.sender().side, way.receiver().side);
     let evidence = vec![
-        figure("of the sender's socket", Value::Text(sends.clone()))
+        figure(say!("of the sender's socket"), Value::Text(sends.clone()))
             .on(from)
             .deciding(),
-        figure("set on the receiver", Value::Text(receives.clone())).on(to),
+        figure(say!("set on the receiver"), Value::Text(receives.clone())).on(to),
     ];
-    let says = format!("the {to} has {receives}, but the {from} sends, with {sends}");
+    let says = say!(
+        "the {to} has {receives}, but the {from} sends, with {sends}",
+        to = end(to),
+        receives = receives,
+        from = end(from),
+        sends = sends
+    );
     holds(Strength::Strong, says, evidence)
 }

@@ -7,6 +7,7 @@ use model::{
 
 use super::percent;
 use crate::{
+    says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Host, View},
 };
@@ -49,45 +50,45 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     let view = host.view();
     if view.lab() {
         return unknown(
-            "processing costs no time in the lab",
-            "the native engine, or the hosts themselves",
+            say!("processing costs no time in the lab"),
+            say!("the native engine, or the hosts themselves"),
         );
     }
     let samples = view.tcp_samples();
     let Some((most, softirq)) = host.busiest(&samples) else {
         return unknown(
-            "the use of this host's processors is not known",
-            "the same plan with pathtwin on Linux at this end",
+            say!("the use of this host's processors is not known"),
+            say!("the same plan with pathtwin on Linux at this end"),
         );
     };
     let Some((found, share)) = busy(host, &samples) else {
-        return not(format!(
-            "the busiest processor was busy for {} of the time",
-            percent(most)
+        return not(say!(
+            "the busiest processor was busy for {most} of the time",
+            most = percent(most)
         ));
     };
     if found != which {
-        return not("another kind of work fills the processor");
+        return not(say!("another kind of work fills the processor"));
     }
     let mut evidence = vec![
         figure(
             match which {
-                Busy::Core => "busiest processor",
-                Busy::Softirq => "busiest processor, in softirqs",
-                Busy::Thread => "the tunnel's busiest thread, of a processor",
+                Busy::Core => say!("busiest processor"),
+                Busy::Softirq => say!("busiest processor, in softirqs"),
+                Busy::Thread => say!("the tunnel's busiest thread, of a processor"),
             },
             Value::Share(share),
         )
         .against(match which {
-            Busy::Core => "at least 95 % busy",
-            Busy::Softirq => "most of a busy processor",
-            Busy::Thread => "at least 90 % of a processor",
+            Busy::Core => say!("at least 95 % busy"),
+            Busy::Softirq => say!("most of a busy processor"),
+            Busy::Thread => say!("at least 90 % of a processor"),
         })
         .on(host.side)
         .deciding(),
     ];
     if which != Busy::Softirq && softirq > 0.2 {
-        evidence.push(figure("of it in softirqs", Value::Share(softirq)).on(host.side));
+        evidence.push(figure(say!("of it in softirqs"), Value::Share(softirq)).on(host.side));
     }
     let signs = signs(&view, &mut evidence);
     if let Some(squeezed) = host
@@ -100,31 +101,32 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     {
         evidence.push(
             figure(
-                "times a processor ran out of its budget",
+                say!("times a processor ran out of its budget"),
                 Value::Count(squeezed),
             )
             .on(host.side),
         );
     }
     let says = match which {
-        Busy::Core => format!(
-            "a processor of the {} is busy for {} of the time",
-            host.side,
-            percent(share)
+        Busy::Core => say!(
+            "a processor of the {host} is busy for {share} of the time",
+            host = end(host.side),
+            share = percent(share)
         ),
-        Busy::Softirq => format!(
-            "a processor of the {} spends {} of its time in softirqs",
-            host.side,
-            percent(share)
+        Busy::Softirq => say!(
+            "a processor of the {host} spends {share} of its time in softirqs",
+            host = end(host.side),
+            share = percent(share)
         ),
         Busy::Thread => {
             let name = host
                 .tunnel_thread(&samples)
                 .map(|t| t.1)
                 .unwrap_or_default();
-            format!(
-                "the tunnel's thread {name} uses {} of a processor",
-                percent(share)
+            say!(
+                "the tunnel's thread {name} uses {share} of a processor",
+                name = name,
+                share = percent(share)
             )
         }
     };
@@ -141,10 +143,14 @@ fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
             signs[0] |= ratio < SCALES;
             evidence.push(
                 figure(
-                    &format!("{} flows over {}", many.flows, load.flows),
+                    say!(
+                        "{many} flows over {few}",
+                        many = many.flows,
+                        few = load.flows
+                    ),
                     Value::Ratio(ratio),
                 )
-                .against("no gain"),
+                .against(say!("no gain")),
             );
         }
         let inside = way.sweep().map(|s| s.capacity_bps);
@@ -153,10 +159,10 @@ fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
             signs[1] |= inside < 0.7 * outside;
             evidence.push(
                 figure(
-                    "UDP in the tunnel over UDP beside it",
+                    say!("UDP in the tunnel over UDP beside it"),
                     Value::Ratio(inside / outside),
                 )
-                .against("far below 1"),
+                .against(say!("far below 1")),
             );
         }
         signs[2] |= way.filled(&load).is_some_and(|f| f > 0.8);

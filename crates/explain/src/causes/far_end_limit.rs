@@ -8,6 +8,7 @@ use model::{
 use super::{FULL, percent, rate};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -39,38 +40,39 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn test(way: &Way) -> Verdict {
     if way.direction == Direction::Up {
-        return not("the near host sends in this direction");
+        return not(say!("the near host sends in this direction"));
     }
     let (Some(load), Some(back)) = (way.plain(), way.back().plain()) else {
         return unknown(
-            "the other direction was not measured",
-            "a plan with both directions",
+            say!("the other direction was not measured"),
+            say!("a plan with both directions"),
         );
     };
     let Some(filled) = way.back().filled(&back) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled < FULL {
-        return not(format!(
-            "the other direction takes {} of its path only: the near end has the same trouble",
-            percent(filled)
+        return not(say!(
+            "the other direction takes {filled} of its path only: the near end has the same trouble",
+            filled = percent(filled)
         ));
     }
     let evidence = vec![
         figure(
-            "congestion control of the far host",
+            say!("congestion control of the far host"),
             Value::Text(load.cc.clone()),
         )
         .on(Side::Far)
         .deciding(),
-        figure("goodput down", Value::Bps(load.goodput_bps)).of(&load.samples),
-        figure("goodput up", Value::Bps(back.goodput_bps)).of(&back.samples),
-        figure("share of the path used, up", Value::Share(filled)).against("at least 85 %"),
+        figure(say!("goodput down"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(say!("goodput up"), Value::Bps(back.goodput_bps)).of(&back.samples),
+        figure(say!("share of the path used, up"), Value::Share(filled))
+            .against(say!("at least 85 %")),
     ];
-    let says = format!(
-        "up, where the near host sends, {} come through; down the far host's {} decides",
-        rate(back.goodput_bps),
-        load.cc
+    let says = say!(
+        "up, where the near host sends, {goodput} come through; down the far host's {cc} decides",
+        goodput = rate(back.goodput_bps),
+        cc = &load.cc
     );
     holds(Strength::Fair, says, evidence)
 }

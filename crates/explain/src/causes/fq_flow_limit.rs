@@ -2,9 +2,10 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::drops::drops;
+use super::{drops::drops, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Host,
 };
@@ -37,31 +38,31 @@ fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "qdisc", &["flows_plimit"]) else {
         return unknown(
-            "the counters of this host's queues were not read",
-            "the same plan with pathtwin on Linux at this end",
+            say!("the counters of this host's queues were not read"),
+            say!("the same plan with pathtwin on Linux at this end"),
         );
     };
     if found.lost == 0.0 {
-        return not("no flow went beyond the limit of an fq queue");
+        return not(say!("no flow went beyond the limit of an fq queue"));
     }
     if !found.explain() {
-        return not(format!(
-            "fq cut {:.0} packets, few against what TCP sent again",
-            found.lost
+        return not(say!(
+            "fq cut {lost} packets, few against what TCP sent again",
+            lost = whole(found.lost)
         ));
     }
     let evidence = vec![
         figure(
-            "packets beyond fq's limit for a flow",
+            say!("packets beyond fq's limit for a flow"),
             Value::Count(found.lost),
         )
-        .against("none")
+        .against(say!("none"))
         .on(host.side)
         .deciding(),
     ];
-    let says = format!(
-        "fq dropped {:.0} packets because a flow had more than its limit",
-        found.lost
+    let says = say!(
+        "fq dropped {lost} packets because a flow had more than its limit",
+        lost = whole(found.lost)
     );
     holds(Strength::of(&[true, found.share.is_some()]), says, evidence)
 }

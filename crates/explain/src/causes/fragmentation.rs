@@ -8,6 +8,7 @@ use model::{
 
 use crate::{
     cause::{Advice, Cause, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::View,
 };
@@ -44,10 +45,10 @@ fn test(view: &View) -> Verdict {
     let facts = [Side::Near, Side::Far].map(|side| view.host(side));
     if view.layer == Layer::Underlay {
         return match facts.iter().any(|host| host.path_known()) {
-            true => not("no tunnel was measured"),
+            true => not(say!("no tunnel was measured")),
             false => unknown(
-                "it is not known whether a tunnel is on this path",
-                "facts of the hosts",
+                say!("it is not known whether a tunnel is on this path"),
+                say!("facts of the hosts"),
             ),
         };
     }
@@ -72,14 +73,18 @@ fn test(view: &View) -> Verdict {
         signs[0] = inside + overhead > path;
         evidence.push(
             figure(
-                "packets of the tunnel on the path",
+                say!("packets of the tunnel on the path"),
                 Value::Bytes(f64::from(inside + overhead)),
             )
-            .against("at most the path's MTU")
-            .by(format!("{inside} + {overhead}"))
+            .against(say!("at most the path's MTU"))
+            .by(say!(
+                "{inside} + {overhead}",
+                inside = inside,
+                overhead = overhead
+            ))
             .deciding(),
         );
-        evidence.push(figure("path MTU", Value::Bytes(f64::from(path))));
+        evidence.push(figure(say!("path MTU"), Value::Bytes(f64::from(path))));
     }
     let samples = view.tcp_samples();
     let segments: f64 = view
@@ -100,10 +105,10 @@ fn test(view: &View) -> Verdict {
             signs[1] = true;
             evidence.push(
                 figure(
-                    "fragments made or put together while TCP ran",
+                    say!("fragments made or put together while TCP ran"),
                     Value::Count(made),
                 )
-                .against("none")
+                .against(say!("none"))
                 .on(side)
                 .deciding(),
             );
@@ -111,18 +116,22 @@ fn test(view: &View) -> Verdict {
     }
     if !known {
         return unknown(
-            "neither the path's MTU nor counters of fragments are known",
-            "a plan with the step `pmtu` on both layers",
+            say!("neither the path's MTU nor counters of fragments are known"),
+            say!("a plan with the step `pmtu` on both layers"),
         );
     }
     if !signs.contains(&true) {
-        return not("the tunnel's packets fit the path, and no fragments were counted");
+        return not(say!(
+            "the tunnel's packets fit the path, and no fragments were counted"
+        ));
     }
     let says = match (path, inside) {
-        (Some((path, _)), Some(inside)) if signs[0] => format!(
-            "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes"
+        (Some((path, _)), Some(inside)) if signs[0] => say!(
+            "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes",
+            inside = inside,
+            path = path
         ),
-        _ => "the hosts made or put together fragments while TCP ran".to_owned(),
+        _ => say!("the hosts made or put together fragments while TCP ran"),
     };
     holds(Strength::of(&signs), says, evidence)
 }

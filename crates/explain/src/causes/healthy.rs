@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity, Value};
 use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Load, View},
 };
@@ -52,56 +53,73 @@ fn test(view: &View) -> Verdict {
     let mut certain = true;
     for way in view.ways() {
         let Some(load) = way.plain() else { continue };
-        let name = match way.direction {
-            model::cell::Direction::Down => "down",
-            model::cell::Direction::Up => "up",
+        let name = || match way.direction {
+            model::cell::Direction::Down => say!("down"),
+            model::cell::Direction::Up => say!("up"),
         };
         let Some(filled) = way.filled(&load) else {
             return unknown(
-                format!("what the path carries {name} was not measured"),
+                say!(
+                    "what the path carries {direction} was not measured",
+                    direction = name()
+                ),
                 Need::Sweep.settle(),
             );
         };
         let growing = filled >= GROWING && still_growing(&load);
         certain &= !growing;
         if growing {
-            words.push(format!(
-                "{} {name} and was still growing",
-                rate(load.goodput_bps)
+            words.push(say!(
+                "{goodput} {direction} and was still growing",
+                goodput = rate(load.goodput_bps),
+                direction = name()
             ));
         } else if filled < FULL {
-            return not(format!(
-                "TCP {name} takes {} of what the path carries",
-                percent(filled)
+            return not(say!(
+                "TCP {direction} takes {filled} of what the path carries",
+                direction = name(),
+                filled = percent(filled)
             ));
         } else {
-            words.push(format!("{} {name}", rate(load.goodput_bps)));
+            words.push(say!(
+                "{goodput} {direction}",
+                goodput = rate(load.goodput_bps),
+                direction = name()
+            ));
         }
         evidence.push(
             figure(
-                &format!("share of the path used, {name}"),
+                say!("share of the path used, {direction}", direction = name()),
                 Value::Share(filled),
             )
-            .against("at least 85 %")
+            .against(say!("at least 85 %"))
             .of(&load.samples)
             .deciding(),
         );
         match way.inflation_us(&load) {
             Some(added) if added > WARN_US => {
-                return not(format!("TCP {name} adds {} of delay", time(added)));
+                return not(say!(
+                    "TCP {direction} adds {added} of delay",
+                    direction = name(),
+                    added = time(added)
+                ));
             }
             Some(added) => evidence.push(
                 figure(
-                    &format!("added to the round trip, {name}"),
+                    say!("added to the round trip, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .against("below 30 ms"),
+                .against(say!("below 30 ms")),
             ),
             None => certain = false,
         }
     }
-    let says = format!("TCP gets {}, what the path carries", words.join(" and "));
     let both = words.len() == 2;
+    let list = |list, next| say!("{list} and {next}", list = list, next = next);
+    let Some(rates) = words.into_iter().reduce(list) else {
+        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let says = say!("TCP gets {rates}, what the path carries", rates = rates);
     let strength = if certain {
         Strength::of(&[true, both])
     } else {

@@ -7,6 +7,7 @@ use super::{FULL, percent, rate, time};
 use crate::{
     cause::Need,
     models,
+    says::{Says, say},
     verdict::{Figure, Verdict, figure, not, unknown},
     view::{Load, Way},
 };
@@ -29,7 +30,7 @@ pub(super) struct HeldBack {
 /// Whether `what`, of which the kernel says `share`, held the sender back; the verdict if not.
 pub(super) fn by(
     way: &Way,
-    what: &str,
+    what: Says,
     share: fn(&Load) -> Option<f64>,
 ) -> Result<HeldBack, Verdict> {
     let Some(load) = way.plain() else {
@@ -37,34 +38,38 @@ pub(super) fn by(
     };
     let Some(share) = share(&load) else {
         return Err(unknown(
-            format!("the sender's kernel does not say how long the {what} held it back"),
-            "a sender with Linux 4.10 or newer",
+            say!(
+                "the sender's kernel does not say how long the {what} held it back",
+                what = what.clone()
+            ),
+            say!("a sender with Linux 4.10 or newer"),
         ));
     };
     if share <= LIMITED {
-        return Err(not(format!(
-            "the {what} held the sender back for {} of its busy time, at most {} is usual",
-            percent(share),
-            percent(LIMITED)
+        return Err(not(say!(
+            "the {what} held the sender back for {share} of its busy time, at most {most} is usual",
+            what = what.clone(),
+            share = percent(share),
+            most = percent(LIMITED)
         )));
     }
     let filled = way.filled(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return Err(not(format!(
-            "it held the sender back for {} of the time, but TCP fills {} of the path all the same",
-            percent(share),
-            percent(filled)
+        return Err(not(say!(
+            "it held the sender back for {share} of the time, but TCP fills {filled} of the path all the same",
+            share = percent(share),
+            filled = percent(filled)
         )));
     }
     let evidence = vec![
         figure(
-            &format!("time held back by the {what}"),
+            say!("time held back by the {what}", what = what.clone()),
             Value::Share(share),
         )
-        .against("above 15 % of the busy time")
+        .against(say!("above 15 % of the busy time"))
         .of(&load.samples)
         .deciding(),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     Ok(HeldBack {
         load,
@@ -80,11 +85,11 @@ impl HeldBack {
         let rtt = self.load.rtt_us()?;
         let bytes = models::needed_bytes(self.load.goodput_bps, rtt / 1e6);
         self.evidence.push(
-            figure("bytes under way", Value::Bytes(bytes))
-                .by(format!(
-                    "goodput * RTT = {} * {}",
-                    rate(self.load.goodput_bps),
-                    time(rtt)
+            figure(say!("bytes under way"), Value::Bytes(bytes))
+                .by(say!(
+                    "goodput * RTT = {goodput} * {rtt}",
+                    goodput = rate(self.load.goodput_bps),
+                    rtt = time(rtt)
                 ))
                 .of(&self.load.samples),
         );
@@ -92,15 +97,15 @@ impl HeldBack {
     }
 
     /// Adds what the path needs under way, and gives it, bytes.
-    pub(super) fn needs(&mut self, way: &Way, name: &str) -> Option<f64> {
+    pub(super) fn needs(&mut self, way: &Way, name: Says) -> Option<f64> {
         let (rtt, sweep) = (self.load.rtt_us()?, way.sweep()?);
         let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
         self.evidence.push(
             figure(name, Value::Bytes(needed))
-                .by(format!(
-                    "rate * RTT = {} * {}",
-                    rate(sweep.capacity_bps),
-                    time(rtt)
+                .by(say!(
+                    "rate * RTT = {capacity} * {rtt}",
+                    capacity = rate(sweep.capacity_bps),
+                    rtt = time(rtt)
                 ))
                 .of(&sweep.samples),
         );

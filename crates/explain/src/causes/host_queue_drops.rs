@@ -2,9 +2,10 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, drops::drops};
+use super::{FULL, drops::drops, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Host,
 };
@@ -43,7 +44,7 @@ fn test(host: &Host) -> Verdict {
     });
     let samples = view.tcp_samples();
     let places = [
-        ("softnet", &["dropped"][..], "softnet dropped"),
+        ("softnet", &["dropped"][..], say!("softnet dropped")),
         (
             "nic",
             &[
@@ -54,17 +55,17 @@ fn test(host: &Host) -> Verdict {
                 "rx_dropped",
                 "tx_dropped",
             ][..],
-            "the card dropped",
+            say!("the card dropped"),
         ),
         (
             "qdisc",
             &[".drops", ".dropped"][..],
-            "the queue of the device dropped",
+            say!("the queue of the device dropped"),
         ),
     ];
     let mut read = false;
     let mut evidence = Vec::new();
-    let mut worst = (0.0, "");
+    let mut worst: Option<(f64, Says)> = None;
     for (group, ends, what) in places {
         let Some(found) = drops(host, &samples, group, ends) else {
             continue;
@@ -73,38 +74,44 @@ fn test(host: &Host) -> Verdict {
         if found.explain() {
             evidence.push(
                 figure(
-                    &format!("packets {what} while TCP ran"),
+                    say!("packets {what} while TCP ran", what = what.clone()),
                     Value::Count(found.lost),
                 )
-                .against("none")
+                .against(say!("none"))
                 .on(host.side)
                 .deciding(),
             );
             if let Some(share) = found.share {
                 evidence.push(figure(
-                    "the same over what TCP sent again",
+                    say!("the same over what TCP sent again"),
                     Value::Ratio(share),
                 ));
             }
-            if found.lost > worst.0 {
-                worst = (found.lost, what);
+            if worst.as_ref().is_none_or(|(most, _)| found.lost > *most) {
+                worst = Some((found.lost, what));
             }
         }
     }
     if !read {
         return unknown(
-            "this host's counters were not read",
-            "the same plan with pathtwin on Linux at this end",
+            say!("this host's counters were not read"),
+            say!("the same plan with pathtwin on Linux at this end"),
         );
     }
-    if evidence.is_empty() {
-        return not(
-            "its queues dropped nothing while TCP ran, or little against what TCP sent again",
-        );
-    }
+    let Some((lost, what)) = worst else {
+        return not(say!(
+            "its queues dropped nothing while TCP ran, or little against what TCP sent again"
+        ));
+    };
     if filled {
-        return not("its queues dropped packets, but TCP fills the path all the same");
+        return not(say!(
+            "its queues dropped packets, but TCP fills the path all the same"
+        ));
     }
-    let says = format!("{} {:.0} packets while TCP ran", worst.1, worst.0);
+    let says = say!(
+        "{what} {lost} packets while TCP ran",
+        what = what,
+        lost = whole(lost)
+    );
     holds(Strength::of(&[evidence.len() > 1]), says, evidence)
 }

@@ -5,23 +5,24 @@ use model::findings::{Exhibit, RemedyClass, Severity, Value};
 use super::FULL;
 use crate::{
     cause::{Advice, Cause, On, Test},
+    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Host,
 };
 
 /// Parameters that are on in every kernel unless someone switched them off, and what that costs.
-const ON: [(&str, &str); 3] = [
+const ON: [(&str, Says); 3] = [
     (
         "net.ipv4.tcp_timestamps",
-        "round trips are measured once a window only",
+        say!("round trips are measured once a window only"),
     ),
     (
         "net.ipv4.tcp_sack",
-        "one loss a round trip is all that is repaired",
+        say!("one loss a round trip is all that is repaired"),
     ),
     (
         "net.ipv4.tcp_window_scaling",
-        "no window can be larger than 64 kB",
+        say!("no window can be larger than 64 kB"),
     ),
 ];
 
@@ -60,18 +61,18 @@ fn test(host: &Host) -> Verdict {
     let facts = host.facts;
     if facts.sysctls.is_empty() && facts.congestion.default.is_none() {
         return unknown(
-            "the settings of this host are not known",
-            "facts of this host",
+            say!("the settings of this host are not known"),
+            say!("facts of this host"),
         );
     }
     let mut evidence: Vec<Exhibit> = Vec::new();
     let mut words = Vec::new();
     for (name, cost) in ON {
         if facts.sysctl(name) == Some(0) {
-            words.push(format!("{name} is off"));
+            words.push(say!("{name} is off", name = name));
             evidence.push(
-                figure(name, Value::Count(0.0))
-                    .against("1")
+                figure(Says::name(name), Value::Count(0.0))
+                    .against(Says::name("1"))
                     .by(cost)
                     .on(host.side)
                     .deciding(),
@@ -82,12 +83,15 @@ fn test(host: &Host) -> Verdict {
         if let Some([_, _, max]) = facts.sysctl_triple(name)
             && max < TINY
         {
-            words.push(format!("{name} ends at {max} bytes"));
+            words.push(say!("{name} ends at {max} bytes", name = name, max = max));
             evidence.push(
-                figure(&format!("{name}, largest"), Value::Bytes(max as f64))
-                    .against("several MB")
-                    .on(host.side)
-                    .deciding(),
+                figure(
+                    say!("{name}, largest", name = name),
+                    Value::Bytes(max as f64),
+                )
+                .against(say!("several MB"))
+                .on(host.side)
+                .deciding(),
             );
         }
     }
@@ -97,26 +101,29 @@ fn test(host: &Host) -> Verdict {
         .as_deref()
         .filter(|cc| ODD.contains(cc))
     {
-        words.push(format!("the congestion control is {cc}"));
+        words.push(say!("the congestion control is {cc}", cc = cc));
         evidence.push(
             figure(
-                "net.ipv4.tcp_congestion_control",
+                Says::name("net.ipv4.tcp_congestion_control"),
                 Value::Text(cc.to_owned()),
             )
-            .against("cubic or bbr")
+            .against(say!("cubic or bbr"))
             .on(host.side)
             .deciding(),
         );
     }
-    if words.is_empty() {
-        return not("TCP's options are on, and buffers and congestion control are usual");
-    }
+    let list = |list, next| say!("{list}; {next}", list = list, next = next);
+    let Some(says) = words.into_iter().reduce(list) else {
+        return not(say!(
+            "TCP's options are on, and buffers and congestion control are usual"
+        ));
+    };
     let ways = host.view().ways();
     let slow = ways.iter().any(|way| {
         way.plain()
             .is_some_and(|l| way.filled(&l).is_some_and(|f| f < FULL))
     });
-    let verdict = holds(Strength::Strong, words.join("; "), evidence);
+    let verdict = holds(Strength::Strong, says, evidence);
     if slow {
         verdict.at(Severity::Medium)
     } else {

@@ -2,10 +2,11 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, percent, rate, time};
+use super::{FULL, percent, rate, time, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{SlowStart, Way},
 };
@@ -71,20 +72,20 @@ fn test(way: &Way) -> Verdict {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if load.cc != "cubic" {
-        return not(format!("{} does not end slow start by delay", load.cc));
+        return not(say!("{cc} does not end slow start by delay", cc = &load.cc));
     }
     let (Some(filled), Some(carries)) = (way.filled(&load), way.carries_bps()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled >= FULL {
-        return not(format!(
-            "TCP takes {} of what the path carries",
-            percent(filled)
+        return not(say!(
+            "TCP takes {filled} of what the path carries",
+            filled = percent(filled)
         ));
     }
     let Some(p95) = idle.p95_us else {
         return unknown(
-            "too few idle probes to know how the delay varies",
+            say!("too few idle probes to know how the delay varies"),
             Need::Idle.settle(),
         );
     };
@@ -93,17 +94,17 @@ fn test(way: &Way) -> Verdict {
         (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]),
     );
     if varies < rise {
-        return not(format!(
-            "without load the round trip varies by {}, and slow start ends at a rise of {}",
-            time(varies.max(0.0)),
-            time(rise)
+        return not(say!(
+            "without load the round trip varies by {varies}, and slow start ends at a rise of {rise}",
+            varies = time(varies.max(0.0)),
+            rise = time(rise)
         ));
     }
     let starts = way.slow_starts(&load);
     if starts.is_empty() {
         return unknown(
-            "the sender's counters do not say how slow start ended",
-            "the same plan with pathtwin on Linux as the sending end",
+            say!("the sender's counters do not say how slow start ended"),
+            say!("the same plan with pathtwin on Linux as the sending end"),
         );
     }
     let holds_bytes = models::needed_bytes(carries, idle.min_us / 1e6);
@@ -114,10 +115,10 @@ fn test(way: &Way) -> Verdict {
         .map(|s| s.window)
         .collect();
     let Some(start) = stats::median(&early).filter(|_| 2 * early.len() >= starts.len()) else {
-        return not(format!(
-            "slow start ended by delay and early in {} of {} samples",
-            early.len(),
-            starts.len()
+        return not(say!(
+            "slow start ended by delay and early in {early} of {all} samples",
+            early = early.len(),
+            all = starts.len()
         ));
     };
     let share = start * load.mss_bytes() / holds_bytes;
@@ -126,70 +127,81 @@ fn test(way: &Way) -> Verdict {
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
         .unwrap_or(0.0);
     if sweep.below.lost > 0.0 && lost > needed / 3.0 {
-        return not(format!(
-            "the loss of {} that UDP has, too, explains the goodput",
-            percent(lost)
+        return not(say!(
+            "the loss of {lost} that UDP has, too, explains the goodput",
+            lost = percent(lost)
         ));
     }
     let bbr = way.with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if gain.is_some_and(|g| g < GAIN) {
-        return not("bbr, which does not mind, gets no more");
+        return not(say!("bbr, which does not mind, gets no more"));
     }
     let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
     let [from, to] = load.window_s;
     let window = models::cubic_growth(start, from, to, rtt / 1e6, most);
     let model = models::window_bps(window, load.mss_bytes(), rtt / 1e6);
     let mut evidence = vec![
-        figure("window at the end of slow start", Value::Share(share))
-            .against("below 60 % of what the path holds")
-            .by(format!(
-                "{:.0} packets of {:.0} bytes over {} * {}",
-                start,
-                load.mss_bytes(),
-                rate(carries),
-                time(idle.min_us)
+        figure(say!("window at the end of slow start"), Value::Share(share))
+            .against(say!("below 60 % of what the path holds"))
+            .by(say!(
+                "{start} packets of {mss} bytes over {carries} * {rtt}",
+                start = whole(start),
+                mss = whole(load.mss_bytes()),
+                carries = rate(carries),
+                rtt = time(idle.min_us)
             ))
             .on(way.sender().side)
             .of(&load.samples)
             .deciding(),
         figure(
-            &format!("samples in which it ended so, of {}", starts.len()),
+            say!("samples in which it ended so, of {all}", all = starts.len()),
             Value::Count(early.len() as f64),
         )
-        .against("at least half"),
+        .against(say!("at least half")),
         figure(
-            "idle round trip, smallest to 95th percentile",
+            say!("idle round trip, smallest to 95th percentile"),
             Value::Us(varies),
         )
-        .against(&format!("above {}, which ends slow start", time(rise)))
+        .against(say!(
+            "above {rise}, which ends slow start",
+            rise = time(rise)
+        ))
         .of(&idle.samples),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
-        figure("cubic by the model, from that window", Value::Bps(model)).by(format!(
-            "mean from {from:.0} to {to:.0} s of growth by 5 % a round trip or 0.4 t^3"
+        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(
+            say!("cubic by the model, from that window"),
+            Value::Bps(model),
+        )
+        .by(say!(
+            "mean from {from} to {to} s of growth by 5 % a round trip or 0.4 t^3",
+            from = whole(from),
+            to = whole(to)
         )),
-        figure("share of the path used", Value::Share(filled)).against("below 85 %"),
-        figure("lost of UDP below the capacity", Value::Share(lost)).of(&sweep.samples),
+        figure(say!("share of the path used"), Value::Share(filled)).against(say!("below 85 %")),
+        figure(say!("lost of UDP below the capacity"), Value::Share(lost)).of(&sweep.samples),
     ];
     if let (Some(gain), Some(bbr)) = (gain, &bbr) {
         evidence.push(
-            figure("gain with bbr, measured", Value::Ratio(gain))
-                .against("at least 1.1")
+            figure(say!("gain with bbr, measured"), Value::Ratio(gain))
+                .against(say!("at least 1.1"))
                 .of(&bbr.samples),
         );
     }
-    let says = format!(
-        "the delay varies by {} without load, which ends slow start at {} of the window that the path \
-         holds, and cubic gets {} of {}",
-        time(varies),
-        percent(share),
-        rate(load.goodput_bps),
-        rate(carries)
+    let says = say!(
+        "the delay varies by {varies} without load, which ends slow start at {share} of the window that the path \
+         holds, and cubic gets {goodput} of {carries}",
+        varies = time(varies),
+        share = percent(share),
+        goodput = rate(load.goodput_bps),
+        carries = rate(carries)
     );
     let signs = [gain.is_some(), share < EARLY / 2.0, sweep.below.lost == 0.0];
     let verdict = holds(Strength::of(&signs), says, evidence);
     match gain {
         Some(_) => verdict,
-        None => verdict.settled_by("the same load with bbr in turn, and one that lasts a minute"),
+        None => verdict.settled_by(say!(
+            "the same load with bbr in turn, and one that lasts a minute"
+        )),
     }
 }

@@ -8,6 +8,7 @@ use model::{
 use super::rate;
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Host,
 };
@@ -39,8 +40,8 @@ pub(super) const CAUSE: Cause = Cause {
 fn test(host: &Host) -> Verdict {
     let Some(path) = &host.facts.path else {
         return unknown(
-            "the queues of this host are not known",
-            "facts of this host",
+            say!("the queues of this host are not known"),
+            say!("facts of this host"),
         );
     };
     let direction = match host.side {
@@ -62,26 +63,31 @@ fn test(host: &Host) -> Verdict {
         }
     }
     let Some((device, kind, bps)) = shapers.into_iter().min_by(|a, b| a.2.total_cmp(&b.2)) else {
-        return not("no queue of this host's path has a rate");
+        return not(say!("no queue of this host's path has a rate"));
     };
     let ratio = sweep.capacity_bps / bps;
     if !(0.85..=1.1).contains(&ratio) {
-        return not(format!(
-            "its shaper lets {} through, the path carries {}",
-            rate(bps),
-            rate(sweep.capacity_bps)
+        return not(say!(
+            "its shaper lets {rate} through, the path carries {capacity}",
+            rate = rate(bps),
+            capacity = rate(sweep.capacity_bps)
         ));
     }
     let evidence = vec![
-        figure(&format!("{kind} on {device}"), Value::Bps(bps))
-            .against("the measured capacity")
-            .on(host.side)
-            .deciding(),
-        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(
+            say!("{kind} on {device}", kind = kind, device = device),
+            Value::Bps(bps),
+        )
+        .against(say!("the measured capacity"))
+        .on(host.side)
+        .deciding(),
+        figure(say!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
-    let says = format!(
-        "{kind} on {device} lets {} through, and that is what the path carries",
-        rate(bps)
+    let says = say!(
+        "{kind} on {device} lets {rate} through, and that is what the path carries",
+        kind = kind,
+        device = device,
+        rate = rate(bps)
     );
     holds(
         Strength::of(&[(0.93..=1.03).contains(&ratio)]),

@@ -37,7 +37,12 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
-use crate::cause::Cause;
+use model::message::Part;
+
+use crate::{
+    cause::Cause,
+    says::{Says, say},
+};
 
 /// From this share of the capacity on, TCP fills the path.
 pub(crate) const FULL: f64 = 0.85;
@@ -98,6 +103,20 @@ fn time(us: f64) -> String {
 }
 
 /// A number of bytes, for sentences.
-fn bytes(bytes: f64) -> String {
-    model::findings::Value::Bytes(bytes).to_string()
+fn bytes(bytes: f64) -> Part {
+    let text = model::findings::Value::Bytes(bytes).to_string();
+    match text.strip_suffix(" bytes") {
+        Some(n) => say!("{n} bytes", n = n).into(),
+        None => text.into(),
+    }
+}
+
+/// A number without a fraction, for sentences.
+fn whole(number: f64) -> String {
+    format!("{number:.0}")
+}
+
+/// A value as `text` has it, or what is said where it is not known.
+fn known_or(value: Option<f64>, text: fn(f64) -> String, unknown: Says) -> Part {
+    value.map_or_else(|| unknown.into(), |value| text(value).into())
 }

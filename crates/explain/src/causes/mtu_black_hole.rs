@@ -8,6 +8,7 @@ use model::{
 use super::rate;
 use crate::{
     cause::{Advice, Cause, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -71,21 +72,22 @@ fn test(way: &Way) -> Verdict {
     });
     if sizes.is_empty() && silent.is_none() {
         return unknown(
-            "datagrams of several sizes were not sent",
-            "a plan with the steps `sizes` and `pmtu`",
+            say!("datagrams of several sizes were not sent"),
+            say!("a plan with the steps `sizes` and `pmtu`"),
         );
     }
     if passes.is_none()
         && let Some(found) = found.filter(|_| silent == Some(false))
     {
-        return not(format!(
-            "packets of {found} bytes arrive, and larger ones are refused with a word"
+        return not(say!(
+            "packets of {found} bytes arrive, and larger ones are refused with a word",
+            found = found
         ));
     }
     if passes.is_none() && silent != Some(true) {
         return unknown(
-            "no datagram of any size came through",
-            "the step `sizes` for longer",
+            say!("no datagram of any size came through"),
+            say!("the step `sizes` for longer"),
         );
     }
     let load = way.plain();
@@ -97,48 +99,64 @@ fn test(way: &Way) -> Verdict {
     });
     let (Some(passes), Some(stops)) = (passes, stops.filter(|s| passes.is_some_and(|p| *s > p)))
     else {
-        return not("packets of all sizes up to the device's MTU arrive");
+        return not(say!("packets of all sizes up to the device's MTU arrive"));
     };
     if let Some(found) = found.filter(|f| *f >= stops) {
-        return not(format!(
-            "the search for the path's MTU got packets of {found} bytes through"
+        return not(say!(
+            "the search for the path's MTU got packets of {found} bytes through",
+            found = found
         ));
     }
     if silent == Some(false) {
-        return not(format!(
-            "packets of {stops} bytes do not fit, and ICMP says so"
+        return not(say!(
+            "packets of {stops} bytes do not fit, and ICMP says so",
+            stops = stops
         ));
     }
     if packet.is_some_and(|p| p <= f64::from(passes)) && !stalls {
-        return not(format!(
-            "packets of {stops} bytes vanish, but TCP's are smaller than that"
+        return not(say!(
+            "packets of {stops} bytes vanish, but TCP's are smaller than that",
+            stops = stops
         ));
     }
     let mut evidence = vec![
         figure(
-            "largest packet that arrives",
+            say!("largest packet that arrives"),
             Value::Bytes(f64::from(passes)),
         ),
-        figure("smallest that never does", Value::Bytes(f64::from(stops)))
-            .against("none, or a message")
-            .deciding(),
+        figure(
+            say!("smallest that never does"),
+            Value::Bytes(f64::from(stops)),
+        )
+        .against(say!("none, or a message"))
+        .deciding(),
     ];
     if let Some(found) = found {
-        evidence.push(figure("path MTU by search", Value::Bytes(f64::from(found))));
+        evidence.push(figure(
+            say!("path MTU by search"),
+            Value::Bytes(f64::from(found)),
+        ));
     }
     if let Some(load) = &load {
-        evidence.push(figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples));
+        evidence.push(figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples));
         if let Some(cwnd) = load.cwnd_p50 {
-            evidence
-                .push(figure("congestion window, segments", Value::Count(cwnd)).of(&load.samples));
+            evidence.push(
+                figure(say!("congestion window, segments"), Value::Count(cwnd)).of(&load.samples),
+            );
         }
     }
     let says = match &load {
-        Some(load) => format!(
-            "packets of {passes} bytes arrive, packets of {stops} never, and TCP gets {}",
-            rate(load.goodput_bps)
+        Some(load) => say!(
+            "packets of {passes} bytes arrive, packets of {stops} never, and TCP gets {goodput}",
+            passes = passes,
+            stops = stops,
+            goodput = rate(load.goodput_bps)
         ),
-        None => format!("packets of {passes} bytes arrive, packets of {stops} never"),
+        None => say!(
+            "packets of {passes} bytes arrive, packets of {stops} never",
+            passes = passes,
+            stops = stops
+        ),
     };
     holds(
         Strength::of(&[silent == Some(true), stalls]),

@@ -5,7 +5,8 @@ use model::findings::{RemedyClass, Severity, Value};
 use super::{percent, rate};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    says::{Says, say},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
     view::{Host, Way},
 };
 
@@ -15,10 +16,10 @@ const COLLAPSED: f64 = 0.1;
 const ONE_WAY: f64 = 5.0;
 
 /// Kernel releases with known faults of segmentation offload over tunnels: from, up to and not with.
-const FAULTY: [([u32; 3], [u32; 3], &str); 1] = [(
+const FAULTY: [([u32; 3], [u32; 3], Says); 1] = [(
     [7, 0, 0],
     [7, 1, 5],
-    "UDP segmentation of tunnels, tailscale/tailscale#19777",
+    say!("UDP segmentation of tunnels, tailscale/tailscale#19777"),
 )];
 
 pub(super) const CAUSE: Cause = Cause {
@@ -64,10 +65,10 @@ fn test(way: &Way) -> Verdict {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled > COLLAPSED {
-        return not(format!(
-            "TCP with {} takes {} of the path",
-            best.cc,
-            percent(filled)
+        return not(say!(
+            "TCP with {cc} takes {filled} of the path",
+            cc = &best.cc,
+            filled = percent(filled)
         ));
     }
     let alone = sweep.below.share();
@@ -75,61 +76,69 @@ fn test(way: &Way) -> Verdict {
         return unknown(Need::TcpInfo.missing(), Need::TcpInfo.settle());
     };
     if again < 0.02 || again < 5.0 * alone {
-        return not(format!(
-            "TCP sends {} again and UDP loses {}: nothing breaks",
-            percent(again),
-            percent(alone)
+        return not(say!(
+            "TCP sends {again} again and UDP loses {alone}: nothing breaks",
+            again = percent(again),
+            alone = percent(alone)
         ));
     }
     let samples = way.tcp_samples();
     let receiver = way.receiver();
     let sums = receiver.moved(&samples, "nstat", &["InCsumErrors"]);
     let mut evidence = vec![
-        figure("sent again of TCP", Value::Share(again))
-            .against("close to what UDP loses")
+        figure(say!("sent again of TCP"), Value::Share(again))
+            .against(say!("close to what UDP loses"))
             .of(&best.samples)
             .deciding(),
-        figure("lost of UDP, datagram by datagram", Value::Share(alone)).of(&sweep.samples),
         figure(
-            &format!("goodput of {}", best.cc),
+            say!("lost of UDP, datagram by datagram"),
+            Value::Share(alone),
+        )
+        .of(&sweep.samples),
+        figure(
+            say!("goodput of {cc}", cc = &best.cc),
             Value::Bps(best.goodput_bps),
         )
         .of(&best.samples),
-        figure("capacity by UDP", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(say!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
     let back = way.back().plain().map(|l| l.goodput_bps);
     let one_way = back.is_some_and(|b| b > ONE_WAY * best.goodput_bps);
     if let Some(back) = back {
-        evidence.push(figure("goodput of the other direction", Value::Bps(back)));
+        evidence.push(figure(
+            say!("goodput of the other direction"),
+            Value::Bps(back),
+        ));
     }
     if let Some(sums) = sums {
         evidence.push(
-            figure("wrong checksums", Value::Count(sums))
-                .against("none")
+            figure(say!("wrong checksums"), Value::Count(sums))
+                .against(say!("none"))
                 .on(receiver.side),
         );
     }
     let known = known_fault(&way.sender()).or_else(|| known_fault(&receiver));
+    let fault_known = known.is_some();
     if let Some(known) = known {
-        evidence.push(figure("known fault", Value::Text(known.to_owned())));
+        evidence.push(worded(say!("known fault"), known));
     }
-    let says = format!(
-        "TCP gets {} with any congestion control and sends {} again, while UDP passes at {}",
-        rate(best.goodput_bps),
-        percent(again),
-        rate(sweep.capacity_bps)
+    let says = say!(
+        "TCP gets {goodput} with any congestion control and sends {again} again, while UDP passes at {capacity}",
+        goodput = rate(best.goodput_bps),
+        again = percent(again),
+        capacity = rate(sweep.capacity_bps)
     );
-    let certain = sums.is_some_and(|s| s > 0.0) || known.is_some();
+    let certain = sums.is_some_and(|s| s > 0.0) || fault_known;
     holds(
         Strength::of(&[one_way, certain, alone < 1e-3]),
         says,
         evidence,
     )
-    .settled_by("the same plan with tx-udp-segmentation off")
+    .settled_by(say!("the same plan with tx-udp-segmentation off"))
 }
 
 /// A known fault of a host's kernel.
-fn known_fault(host: &Host) -> Option<&'static str> {
+fn known_fault(host: &Host) -> Option<Says> {
     let release = host.facts.kernel.as_deref()?;
     let mut numbers = release
         .split(|c: char| !c.is_ascii_digit())
@@ -137,7 +146,7 @@ fn known_fault(host: &Host) -> Option<&'static str> {
     let mut next = || numbers.next().unwrap_or(0);
     let version = [next(), next(), next()];
     let known = FAULTY
-        .iter()
+        .into_iter()
         .find(|(from, to, _)| version >= *from && version < *to);
-    known.map(|(_, _, what)| *what)
+    known.map(|(_, _, what)| what)
 }

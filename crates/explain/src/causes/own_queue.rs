@@ -3,6 +3,7 @@
 use model::{facts::QdiscFacts, findings::Value};
 
 use crate::{
+    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Host, Way},
 };
@@ -11,20 +12,20 @@ use crate::{
 pub(super) fn is_of(
     way: &Way,
     kinds: &[&str],
-    better: Option<&str>,
-    says: fn(&Host, &QdiscFacts) -> String,
+    better: Option<Says>,
+    says: fn(&Host, &QdiscFacts) -> Says,
 ) -> Verdict {
     let sender = way.sender();
     let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
         return unknown(
-            "the queue of the sender's device is not known",
-            "facts of the sending host",
+            say!("the queue of the sender's device is not known"),
+            say!("facts of the sending host"),
         );
     };
     if !kinds.contains(&queue.kind.as_str()) {
-        return not(format!("the sender's device has {}", queue.kind));
+        return not(say!("the sender's device has {kind}", kind = &queue.kind));
     }
-    let mut kind = figure("queue of the device", Value::Text(queue.kind.clone()))
+    let mut kind = figure(say!("queue of the device"), Value::Text(queue.kind.clone()))
         .on(sender.side)
         .deciding();
     if let Some(better) = better {

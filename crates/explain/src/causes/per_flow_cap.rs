@@ -8,6 +8,7 @@ use model::{
 use super::rate;
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -60,41 +61,54 @@ fn test(way: &Way) -> Verdict {
     };
     let Some(many) = way.many() else {
         return unknown(
-            "several flows at once were not measured",
-            "a plan with a `tcp` step of 4 flows",
+            say!("several flows at once were not measured"),
+            say!("a plan with a `tcp` step of 4 flows"),
         );
     };
     let times = f64::from(many.flows) / f64::from(load.flows);
     let gain = many.goodput_bps / load.goodput_bps;
     if gain < SCALES * times {
-        return not(format!(
-            "{} flows get {gain:.2} times what {} gets: they share a limit",
-            many.flows, load.flows
+        return not(say!(
+            "{flows} flows get {gain} times what {few} gets: they share a limit",
+            flows = many.flows,
+            gain = format!("{gain:.2}"),
+            few = load.flows
         ));
     }
     let over = many.goodput_bps / sweep.capacity_bps;
     if over < 1.3 {
-        return not("several flows get no more than one flow of UDP");
+        return not(say!("several flows get no more than one flow of UDP"));
     }
     let filled = way.filled(&load).unwrap_or(0.0);
     let evidence = vec![
         figure(
-            &format!("{} flows over {}", many.flows, load.flows),
+            say!(
+                "{many} flows over {few}",
+                many = many.flows,
+                few = load.flows
+            ),
             Value::Ratio(gain),
         )
-        .against("close to the number of flows")
+        .against(say!("close to the number of flows"))
         .of(&many.samples)
         .deciding(),
-        figure("several flows of TCP over one of UDP", Value::Ratio(over))
-            .against("above 1.3")
-            .of(&sweep.samples),
-        figure("one flow of TCP over one of UDP", Value::Ratio(filled)).against("close to 1"),
+        figure(
+            say!("several flows of TCP over one of UDP"),
+            Value::Ratio(over),
+        )
+        .against(say!("above 1.3"))
+        .of(&sweep.samples),
+        figure(
+            say!("one flow of TCP over one of UDP"),
+            Value::Ratio(filled),
+        )
+        .against(say!("close to 1")),
     ];
-    let says = format!(
-        "one flow gets {}, of TCP and of UDP, and {} flows get {}",
-        rate(load.goodput_bps),
-        many.flows,
-        rate(many.goodput_bps)
+    let says = say!(
+        "one flow gets {goodput}, of TCP and of UDP, and {flows} flows get {together}",
+        goodput = rate(load.goodput_bps),
+        flows = many.flows,
+        together = rate(many.goodput_bps)
     );
     holds(
         Strength::of(&[filled > 0.8, gain > 0.8 * times]),

@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity, Value};
 use super::{FULL, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Load, Way},
 };
@@ -55,14 +56,14 @@ fn test(way: &Way) -> Verdict {
     };
     let Some(above) = sweep.above else {
         return unknown(
-            "the sweep did not get beyond what the path carries",
-            "a sweep to a higher rate",
+            say!("the sweep did not get beyond what the path carries"),
+            say!("a sweep to a higher rate"),
         );
     };
     let Some(rtt) = above.rtt_us else {
         return unknown(
-            "no latency probes ran beside the sweep",
-            "a plan with `probe_ms`",
+            say!("no latency probes ran beside the sweep"),
+            say!("a plan with `probe_ms`"),
         );
     };
     let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
@@ -71,23 +72,25 @@ fn test(way: &Way) -> Verdict {
     let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
     let added = rtt - calm;
     if added > slack {
-        return not(format!(
-            "above {} a queue builds: the round trip rises by {}",
-            rate(sweep.capacity_bps),
-            time(added)
+        return not(say!(
+            "above {capacity} a queue builds: the round trip rises by {added}",
+            capacity = rate(sweep.capacity_bps),
+            added = time(added)
         ));
     }
     let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
     if above.lost < 0.5 * excess {
-        return not("what exceeds the rate is not lost".to_owned());
+        return not(say!("what exceeds the rate is not lost"));
     }
     let plain = way.plain();
     // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is there.
     let Some(load) = reached(way) else {
         return unknown(
-            "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
-             fair queue look the same then",
-            "TCP with bbr or several flows",
+            say!(
+                "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
+             fair queue look the same then"
+            ),
+            say!("TCP with bbr or several flows"),
         );
     };
     // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the target of the
@@ -102,31 +105,31 @@ fn test(way: &Way) -> Verdict {
         .max(1_000.0)
         .max(SMOOTHED * calm);
     if let Some(own) = own.filter(|own| *own > own_slack) {
-        return not(format!(
-            "TCP's own round trip rises by {}: a queue that keeps flows apart, not a policer",
-            time(own)
+        return not(say!(
+            "TCP's own round trip rises by {own}: a queue that keeps flows apart, not a policer",
+            own = time(own)
         ));
     }
     let mut evidence = vec![
         figure(
-            "added to the round trip above the rate",
+            say!("added to the round trip above the rate"),
             Value::Us(added.max(0.0)),
         )
-        .against("no more than a packet")
+        .against(say!("no more than a packet"))
         .of(&sweep.samples)
         .deciding(),
-        figure("carried at most", Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
-        figure("lost of UDP above it", Value::Share(above.lost))
-            .against("all that exceeds the rate")
+        figure(say!("carried at most"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(say!("lost of UDP above it"), Value::Share(above.lost))
+            .against(say!("all that exceeds the rate"))
             .of(&sweep.samples),
     ];
     if let Some(own) = own {
         evidence.push(
             figure(
-                "added to TCP's own round trip, 95th percentile",
+                say!("added to TCP's own round trip, 95th percentile"),
                 Value::Us(own.max(0.0)),
             )
-            .against("no queue")
+            .against(say!("no queue"))
             .of(&load.samples),
         );
     }
@@ -134,22 +137,25 @@ fn test(way: &Way) -> Verdict {
     for load in std::iter::once(&load).chain(beside) {
         evidence.push(
             figure(
-                &format!("goodput of {}", load.cc),
+                say!("goodput of {cc}", cc = &load.cc),
                 Value::Bps(load.goodput_bps),
             )
             .of(&load.samples),
         );
         if let Some(again) = load.retransmitted() {
             evidence.push(
-                figure(&format!("sent again by {}", load.cc), Value::Share(again))
-                    .of(&load.samples),
+                figure(
+                    say!("sent again by {cc}", cc = &load.cc),
+                    Value::Share(again),
+                )
+                .of(&load.samples),
             );
         }
     }
-    let says = format!(
-        "of UDP above {} all that exceeds it is lost ({}) and nothing is delayed",
-        rate(sweep.capacity_bps),
-        percent(above.lost)
+    let says = say!(
+        "of UDP above {capacity} all that exceeds it is lost ({lost}) and nothing is delayed",
+        capacity = rate(sweep.capacity_bps),
+        lost = percent(above.lost)
     );
     let flat = own.is_some();
     let verdict = holds(

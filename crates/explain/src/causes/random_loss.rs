@@ -2,10 +2,11 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, percent, rate, time};
+use super::{FULL, percent, rate, time, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Load, Sweep, Way},
 };
@@ -72,12 +73,12 @@ fn test(way: &Way) -> Verdict {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
-        return not(format!("{} is not known to be loss-based", load.cc));
+        return not(say!("{cc} is not known to be loss-based", cc = &load.cc));
     }
     if let Some(filled) = way.filled(&load).filter(|f| *f >= FULL) {
-        return not(format!(
-            "TCP takes {} of what the path carries",
-            percent(filled)
+        return not(say!(
+            "TCP takes {filled} of what the path carries",
+            filled = percent(filled)
         ));
     }
     let Some(rtt) = load.rtt_us() else {
@@ -85,7 +86,7 @@ fn test(way: &Way) -> Verdict {
     };
     let mss = load.mss_bytes();
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
-        return not("no loss explains this goodput".to_owned());
+        return not(say!("no loss explains this goodput"));
     };
     let filled = way.filled(&load).unwrap_or(0.0);
     let (loss, from) = match loss(&sweep, &load, needed, filled) {
@@ -93,53 +94,56 @@ fn test(way: &Way) -> Verdict {
         Err(verdict) => return verdict,
     };
     let Some(model) = models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss) else {
-        return not(format!("{} is not known to be loss-based", load.cc));
+        return not(say!("{cc} is not known to be loss-based", cc = &load.cc));
     };
     let ratio = load.goodput_bps / model;
     if ratio < LOW {
-        return not(format!(
-            "with a loss of {} {} would get {}, and gets {}: something else holds it back",
-            percent(loss),
-            load.cc,
-            rate(model),
-            rate(load.goodput_bps)
+        return not(say!(
+            "with a loss of {loss} {cc} would get {model}, and gets {goodput}: something else holds it back",
+            loss = percent(loss),
+            cc = &load.cc,
+            model = rate(model),
+            goodput = rate(load.goodput_bps)
         ));
     }
     if ratio > HIGH {
-        return not(format!(
-            "with a loss of {} at random {} would get {}, and gets {}: the losses come in few bursts",
-            percent(loss),
-            load.cc,
-            rate(model),
-            rate(load.goodput_bps)
+        return not(say!(
+            "with a loss of {loss} at random {cc} would get {model}, and gets {goodput}: the losses come in few bursts",
+            loss = percent(loss),
+            cc = &load.cc,
+            model = rate(model),
+            goodput = rate(load.goodput_bps)
         ));
     }
     let bbr = way.with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if let Some(gain) = gain.filter(|g| *g < 1.2) {
-        return not(format!(
-            "bbr, which does not mind single losses, gets {gain:.2} times as much"
+        return not(say!(
+            "bbr, which does not mind single losses, gets {gain} times as much",
+            gain = format!("{gain:.2}")
         ));
     }
     let mut evidence = evidence(way, &load, &sweep, loss, from, model, rtt);
     if let (Some(bbr), Some(gain)) = (&bbr, gain) {
         evidence.push(
-            figure("gain with bbr, measured", Value::Ratio(gain))
-                .against("at least 1.5")
+            figure(say!("gain with bbr, measured"), Value::Ratio(gain))
+                .against(say!("at least 1.5"))
                 .of(&bbr.samples),
         );
         if let Some(best) = models::bbr_bps(loss, carries) {
-            evidence.push(figure("bbr by the model", Value::Bps(best)).by("(1 - p) * capacity"));
+            evidence.push(
+                figure(say!("bbr by the model"), Value::Bps(best)).by(say!("(1 - p) * capacity")),
+            );
         }
     }
-    let says = format!(
-        "at a loss of {} and {}, {} gets {} by the formula and {} here, of {} that the path carries",
-        percent(loss),
-        time(rtt),
-        load.cc,
-        rate(model),
-        rate(load.goodput_bps),
-        rate(carries)
+    let says = say!(
+        "at a loss of {loss} and {rtt}, {cc} gets {model} by the formula and {goodput} here, of {carries} that the path carries",
+        loss = percent(loss),
+        rtt = time(rtt),
+        cc = &load.cc,
+        model = rate(model),
+        goodput = rate(load.goodput_bps),
+        carries = rate(carries)
     );
     let scales = way.many().is_some_and(|m| {
         let times = f64::from(m.flows) / f64::from(load.flows);
@@ -162,7 +166,7 @@ fn test(way: &Way) -> Verdict {
         From::Tcp => verdict.unless(&["policer", "reordering", "receive-window", "send-buffer"]),
     };
     match gain {
-        None => verdict.settled_by("the same load with bbr in turn, five times each"),
+        None => verdict.settled_by(say!("the same load with bbr in turn, five times each")),
         Some(_) => verdict,
     }
 }
@@ -185,34 +189,34 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
         return Ok((below.share(), From::Udp));
     }
     if most < needed / 8.0 {
-        return Err(not(format!(
-            "UDP at up to {} loses {} of {:.0} datagrams; it would take a loss of {}",
-            rate(sweep.below_bps),
-            below.lost,
-            below.sent,
-            percent(needed)
+        return Err(not(say!(
+            "UDP at up to {below} loses {lost} of {sent} datagrams; it would take a loss of {needed}",
+            below = rate(sweep.below_bps),
+            lost = below.lost.to_string(),
+            sent = whole(below.sent),
+            needed = percent(needed)
         )));
     }
     match load.lost() {
         Some(lost) if lost > 0.0 && filled > OWN => Err(unknown(
-            format!(
-                "TCP loses {} at {} of what the path carries, where it may be its own queue's overflow, \
+            say!(
+                "TCP loses {lost} at {filled} of what the path carries, where it may be its own queue's overflow, \
                  and UDP was too short to tell",
-                percent(lost),
-                percent(filled)
+                lost = percent(lost),
+                filled = percent(filled)
             ),
-            "UDP for a minute at half of what the path carries",
+            say!("UDP for a minute at half of what the path carries"),
         )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
-        Some(lost) if lost > 0.0 => Err(not(format!(
-            "TCP loses {}, UDP below what the path carries at most {}: TCP's losses are of its own making",
-            percent(lost),
-            percent(most)
+        Some(lost) if lost > 0.0 => Err(not(say!(
+            "TCP loses {lost}, UDP below what the path carries at most {most}: TCP's losses are of its own making",
+            lost = percent(lost),
+            most = percent(most)
         ))),
-        Some(_) => Err(not("nothing is lost, of TCP nor of UDP".to_owned())),
+        Some(_) => Err(not(say!("nothing is lost, of TCP nor of UDP"))),
         None => Err(unknown(
-            "too few datagrams were sent to see a loss this small",
-            "UDP for a minute at half of what the path carries",
+            say!("too few datagrams were sent to see a loss this small"),
+            say!("UDP for a minute at half of what the path carries"),
         )),
     }
 }
@@ -228,43 +232,43 @@ fn evidence(
 ) -> Vec<model::findings::Exhibit> {
     let below = &sweep.below;
     let seen = match from {
-        From::Udp => figure("lost of UDP below the capacity", Value::Share(loss))
-            .by(format!(
-                "{:.0} of {:.0} datagrams at up to {}",
-                below.lost,
-                below.sent,
-                rate(sweep.below_bps)
+        From::Udp => figure(say!("lost of UDP below the capacity"), Value::Share(loss))
+            .by(say!(
+                "{lost} of {sent} datagrams at up to {below}",
+                lost = whole(below.lost),
+                sent = whole(below.sent),
+                below = rate(sweep.below_bps)
             ))
             .of(&sweep.samples),
-        From::Tcp => figure("lost of TCP", Value::Share(loss))
-            .by("sent again, without what the receiver had twice")
+        From::Tcp => figure(say!("lost of TCP"), Value::Share(loss))
+            .by(say!("sent again, without what the receiver had twice"))
             .of(&load.samples),
     };
     let mut list = vec![
         seen,
         figure(
-            &format!("goodput of {} over its model", load.cc),
+            say!("goodput of {cc} over its model", cc = &load.cc),
             Value::Ratio(load.goodput_bps / model),
         )
-        .against("between 0.4 and 2.5")
+        .against(say!("between 0.4 and 2.5"))
         .of(&load.samples)
         .deciding(),
-        figure(&format!("{} by the model", load.cc), Value::Bps(model)).by(format!(
-            "max(1.22 / sqrt(p), 1.054 (RTT / p)^(3/4)) * {:.0} bytes / {}",
-            load.mss_bytes(),
-            time(rtt)
+        figure(say!("{cc} by the model", cc = &load.cc), Value::Bps(model)).by(say!(
+            "max(1.22 / sqrt(p), 1.054 (RTT / p)^(3/4)) * {mss} bytes / {rtt}",
+            mss = whole(load.mss_bytes()),
+            rtt = time(rtt)
         )),
-        figure("goodput", Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
         figure(
-            "what the path carries",
+            say!("what the path carries"),
             Value::Bps(way.carries_bps().unwrap_or(0.0)),
         )
         .of(&sweep.samples),
     ];
     if let Some(added) = way.inflation_us(load) {
         list.push(
-            figure("added to the round trip", Value::Us(added))
-                .against("no full queue")
+            figure(say!("added to the round trip"), Value::Us(added))
+                .against(say!("no full queue"))
                 .of(&load.samples),
         );
     }

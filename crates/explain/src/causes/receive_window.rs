@@ -6,6 +6,7 @@ use super::{bytes, held_back, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     models,
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
     view::Way,
 };
@@ -42,48 +43,54 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let mut held = match held_back::by(way, "receive window", |l| l.rwnd_limited) {
+    let mut held = match held_back::by(way, say!("receive window"), |l| l.rwnd_limited) {
         Ok(held) => held,
         Err(verdict) => return verdict,
     };
     let load = held.load.clone();
     let mut fits = false;
-    let mut says = format!(
-        "the receiver's window held the sender back for {} of its busy time at {}",
-        percent(held.share),
-        rate(load.goodput_bps)
+    let mut says = say!(
+        "the receiver's window held the sender back for {share} of its busy time at {goodput}",
+        share = percent(held.share),
+        goodput = rate(load.goodput_bps)
     );
     if let (Some(window), Some(rtt)) = (load.snd_wnd_p50, load.rtt_us()) {
         let limit = models::window_bytes_bps(window, rtt / 1e6);
         let ratio = load.goodput_bps / limit;
         fits = (0.5..=1.5).contains(&ratio);
         held.evidence.push(
-            figure("window over round trip", Value::Bps(limit))
-                .against("close to the goodput")
-                .by(format!("W / RTT = {} * 8 / {}", bytes(window), time(rtt)))
+            figure(say!("window over round trip"), Value::Bps(limit))
+                .against(say!("close to the goodput"))
+                .by(say!(
+                    "W / RTT = {window} * 8 / {rtt}",
+                    window = bytes(window),
+                    rtt = time(rtt)
+                ))
                 .of(&load.samples),
         );
         if fits {
-            says = format!(
-                "a window of {} in {} allows {}, and {} came out",
-                bytes(window),
-                time(rtt),
-                rate(limit),
-                rate(load.goodput_bps)
+            says = say!(
+                "a window of {window} in {rtt} allows {limit}, and {goodput} came out",
+                window = bytes(window),
+                rtt = time(rtt),
+                limit = rate(limit),
+                goodput = rate(load.goodput_bps)
             );
         }
-        held.needs(way, "window the path needs");
+        held.needs(way, say!("window the path needs"));
     }
     if let Some(again) = load.retransmitted() {
         held.evidence.push(
-            figure("sent again", Value::Share(again))
-                .against("close to nothing")
+            figure(say!("sent again"), Value::Share(again))
+                .against(say!("close to nothing"))
                 .of(&load.samples),
         );
     }
     if let Some(filled) = held.filled {
-        held.evidence
-            .push(figure("share of the path used", Value::Share(filled)).against("below 85 %"));
+        held.evidence.push(
+            figure(say!("share of the path used"), Value::Share(filled))
+                .against(say!("below 85 %")),
+        );
     }
     let [clear, clean] = held.signs();
     holds(Strength::of(&[clear, fits, clean]), says, held.evidence)

@@ -3,6 +3,7 @@
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
     findings::{RemedyClass, Severity, Side, Value},
+    message::Part,
     row::Layer,
     run::Invalid,
 };
@@ -10,7 +11,8 @@ use model::{
 use super::time;
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    says::{Says, say},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
     view::View,
 };
 
@@ -55,68 +57,75 @@ fn test(view: &View) -> Verdict {
     let detour = detour(view);
     for (side, tunnel) in &tunnels {
         if tunnel.path == Some(TunnelPath::Relayed) {
-            let relay = tunnel.relay.clone().unwrap_or_else(|| "a relay".to_owned());
+            let relay = match &tunnel.relay {
+                Some(relay) => Part::from(relay),
+                None => say!("a relay").into(),
+            };
             let mut evidence = vec![
-                figure("connection to the peer", Value::Text("relayed".to_owned()))
-                    .against("direct")
+                worded(say!("connection to the peer"), say!("relayed"))
+                    .against(say!("direct"))
                     .on(*side)
                     .deciding(),
             ];
             if let Some((inside, outside)) = detour {
-                evidence.push(figure("round trip in the tunnel", Value::Us(inside)));
-                evidence.push(figure("round trip beside it", Value::Us(outside)));
+                evidence.push(figure(say!("round trip in the tunnel"), Value::Us(inside)));
+                evidence.push(figure(say!("round trip beside it"), Value::Us(outside)));
             }
-            let says = format!("packets to the peer go through {relay}");
+            let says = say!("packets to the peer go through {relay}", relay = relay);
             return holds(Strength::Strong, says, evidence);
         }
     }
     if let Some(changed) = relay_appeared(view) {
-        return holds(
-            Strength::Fair,
-            format!("while measuring, the tunnel went {changed}"),
-            vec![figure("connection to the peer", Value::Text(changed)).deciding()],
+        let says = say!(
+            "while measuring, the tunnel went {changed}",
+            changed = changed.clone()
         );
+        let evidence = vec![worded(say!("connection to the peer"), changed).deciding()];
+        return holds(Strength::Fair, says, evidence);
     }
     if tunnels
         .iter()
         .any(|(_, t)| t.path == Some(TunnelPath::Direct))
     {
-        return not("the tunnel's status says that the connection is direct");
+        return not(say!(
+            "the tunnel's status says that the connection is direct"
+        ));
     }
     if let Some((inside, outside)) = detour {
         if inside - outside > DETOUR_US && inside > DETOUR * outside {
             let evidence = vec![
-                figure("round trip in the tunnel", Value::Us(inside))
-                    .against("close to that beside it")
+                figure(say!("round trip in the tunnel"), Value::Us(inside))
+                    .against(say!("close to that beside it"))
                     .deciding(),
-                figure("round trip beside it", Value::Us(outside)),
+                figure(say!("round trip beside it"), Value::Us(outside)),
             ];
-            let says = format!(
-                "the tunnel takes {}, the path beside it {}: another way",
-                time(inside),
-                time(outside)
+            let says = say!(
+                "the tunnel takes {inside}, the path beside it {outside}: another way",
+                inside = time(inside),
+                outside = time(outside)
             );
-            return holds(Strength::Weak, says, evidence)
-                .settled_by("the status of the tunnel (netbird status, tailscale status)");
+            return holds(Strength::Weak, says, evidence).settled_by(say!(
+                "the status of the tunnel (netbird status, tailscale status)"
+            ));
         }
-        return not(format!(
-            "the round trip in the tunnel, {}, is that of the path, {}",
-            time(inside),
-            time(outside)
+        return not(say!(
+            "the round trip in the tunnel, {inside}, is that of the path, {outside}",
+            inside = time(inside),
+            outside = time(outside)
         ));
     }
     let plain = |t: &model::facts::TunnelFacts| {
         t.kind == TunnelKind::KernelWireguard && t.product == Product::None
     };
     if tunnels.iter().any(|(_, t)| plain(t)) {
-        return not("WireGuard by itself goes straight to its endpoint");
+        return not(say!("WireGuard by itself goes straight to its endpoint"));
     }
     match view.layer {
         Layer::Underlay if tunnels.is_empty() && view.host(Side::Near).path_known() => {
-            not("there is no tunnel on this path")
+            not(say!("there is no tunnel on this path"))
         }
         _ => unknown(
-            "neither the tunnel's status nor the path below it is known",
+            say!("neither the tunnel's status nor the path below it is known"),
             Need::Below.settle(),
         ),
     }
@@ -128,9 +137,23 @@ fn detour(view: &View) -> Option<(f64, f64)> {
 }
 
 /// Whether samples were spoiled because the connection changed.
-fn relay_appeared(view: &View) -> Option<String> {
+fn relay_appeared(view: &View) -> Option<Says> {
     view.spoiled().find_map(|why| match why {
-        Invalid::RelayChanged { before, after } => Some(format!("from {before} to {after}")),
+        Invalid::RelayChanged { before, after } => Some(say!(
+            "from {before} to {after}",
+            before = connection(before),
+            after = connection(after)
+        )),
         _ => None,
     })
+}
+
+/// A way to the peer as samples name it.
+fn connection(way: &str) -> Says {
+    match (way, way.strip_prefix("relayed through ")) {
+        ("direct", _) => say!("direct"),
+        ("relayed", _) => say!("relayed"),
+        (_, Some(relay)) => say!("relayed through {relay}", relay = relay),
+        (name, None) => Says::name(name),
+    }
 }

@@ -2,9 +2,10 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::{FULL, percent};
+use super::{FULL, known_or, percent};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Way,
 };
@@ -50,17 +51,17 @@ fn test(way: &Way) -> Verdict {
     let seen = load.reord_seen.is_some_and(|n| n > 0.0);
     if overtaken.is_none() && load.reord_seen.is_none() {
         return unknown(
-            "neither UDP nor the sender's kernel says whether packets overtake each other",
+            say!("neither UDP nor the sender's kernel says whether packets overtake each other"),
             Need::Sweep.settle(),
         );
     }
     let by_udp = overtaken.is_some_and(|s| s >= SEEN);
     let by_tcp = seen && spurious.is_some_and(|s| s >= SPURIOUS);
     if !by_udp && !by_tcp {
-        return not(format!(
-            "of UDP {} are overtaken, and of TCP's retransmissions {} were needless",
-            overtaken.map_or("an unknown share".to_owned(), percent),
-            spurious.map_or("none".to_owned(), percent)
+        return not(say!(
+            "of UDP {overtaken} are overtaken, and of TCP's retransmissions {needless} were needless",
+            overtaken = known_or(overtaken, percent, say!("an unknown share")),
+            needless = known_or(spurious, percent, say!("none"))
         ));
     }
     // With a queue that loses more than overtakes, order is not the matter.
@@ -69,33 +70,34 @@ fn test(way: &Way) -> Verdict {
         && !by_tcp
         && lost > overtaken
     {
-        return not(format!(
-            "more datagrams are lost ({}) than overtaken ({})",
-            percent(lost),
-            percent(overtaken)
+        return not(say!(
+            "more datagrams are lost ({lost}) than overtaken ({overtaken})",
+            lost = percent(lost),
+            overtaken = percent(overtaken)
         ));
     }
     let mut evidence = Vec::new();
     if let Some(share) = overtaken {
         evidence.push(
-            figure("overtaken of UDP", Value::Share(share))
-                .against("at most 0.1 %")
+            figure(say!("overtaken of UDP"), Value::Share(share))
+                .against(say!("at most 0.1 %"))
                 .deciding(),
         );
     }
     if let Some(share) = spurious {
         evidence.push(
-            figure("needless of what TCP sent again", Value::Share(share))
-                .against("above half")
+            figure(say!("needless of what TCP sent again"), Value::Share(share))
+                .against(say!("above half"))
                 .of(&load.samples),
         );
     }
     if let Some(times) = load.reord_seen {
-        evidence.push(figure("times the sender saw it", Value::Count(times)).of(&load.samples));
+        evidence
+            .push(figure(say!("times the sender saw it"), Value::Count(times)).of(&load.samples));
     }
-    let says = format!(
-        "{} of UDP's datagrams are overtaken by later ones",
-        overtaken.map_or("some".to_owned(), percent)
+    let says = say!(
+        "{overtaken} of UDP's datagrams are overtaken by later ones",
+        overtaken = known_or(overtaken, percent, say!("some"))
     );
     let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), says, evidence);
     match way.filled(&load) {

@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity, Value};
 use super::{bytes, held_back, percent, rate};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
     view::{Host, Way},
 };
@@ -44,21 +45,21 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    let mut held = match held_back::by(way, "send buffer", |l| l.sndbuf_limited) {
+    let mut held = match held_back::by(way, say!("send buffer"), |l| l.sndbuf_limited) {
         Ok(held) => held,
         Err(verdict) => return full(way).unwrap_or(verdict),
     };
     held.under_way();
-    held.needs(way, "bytes under way that the path needs");
+    held.needs(way, say!("bytes under way that the path needs"));
     let sender = way.sender();
     if let Some(max) = largest(&sender) {
         held.evidence
-            .push(figure("tcp_wmem, largest", Value::Bytes(max)).on(sender.side));
+            .push(figure(say!("tcp_wmem, largest"), Value::Bytes(max)).on(sender.side));
     }
-    let says = format!(
-        "the send buffer held the sender back for {} of its busy time at {}",
-        percent(held.share),
-        rate(held.load.goodput_bps)
+    let says = say!(
+        "the send buffer held the sender back for {share} of its busy time at {goodput}",
+        share = percent(held.share),
+        goodput = rate(held.load.goodput_bps)
     );
     let [clear, clean] = held.signs();
     holds(
@@ -79,9 +80,11 @@ fn largest(host: &Host) -> Option<f64> {
 /// kernel takes the sender for limited by its program, the bytes under way are the buffer, and the
 /// congestion window has room.
 fn full(way: &Way) -> Option<Verdict> {
-    let mut held = held_back::by(way, "kernel's count of looks without more to send", |l| {
-        l.app_limited
-    })
+    let mut held = held_back::by(
+        way,
+        say!("kernel's count of looks without more to send"),
+        |l| l.app_limited,
+    )
     .ok()
     .filter(|held| held.share > 0.5)?;
     let sender = way.sender();
@@ -98,24 +101,28 @@ fn full(way: &Way) -> Option<Verdict> {
     }
     held.evidence.push(
         figure(
-            "bytes under way over the largest of tcp_wmem",
+            say!("bytes under way over the largest of tcp_wmem"),
             Value::Ratio(ratio),
         )
-        .against("close to 1")
-        .by(format!("{} / {}", bytes(under_way), bytes(largest)))
+        .against(say!("close to 1"))
+        .by(say!(
+            "{under_way} / {largest}",
+            under_way = bytes(under_way),
+            largest = bytes(largest)
+        ))
         .on(sender.side)
         .deciding(),
     );
     held.evidence.push(
-        figure("congestion window", Value::Bytes(window))
-            .against("larger than what is under way")
+        figure(say!("congestion window"), Value::Bytes(window))
+            .against(say!("larger than what is under way"))
             .of(&load.samples),
     );
-    held.needs(way, "bytes under way that the path needs");
-    let says = format!(
-        "{} are under way, which is all that the send buffer may hold, at {}",
-        bytes(under_way),
-        rate(load.goodput_bps)
+    held.needs(way, say!("bytes under way that the path needs"));
+    let says = say!(
+        "{under_way} are under way, which is all that the send buffer may hold, at {goodput}",
+        under_way = bytes(under_way),
+        goodput = rate(load.goodput_bps)
     );
     let clean = load.lost().is_some_and(|p| p < 1e-3);
     let signs = [held.filled.is_some() && clean];

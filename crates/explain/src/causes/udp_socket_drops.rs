@@ -2,9 +2,13 @@
 
 use model::findings::{RemedyClass, Severity, Value};
 
-use super::drops::{Drops, drops};
+use super::{
+    drops::{Drops, drops},
+    whole,
+};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::Host,
 };
@@ -41,40 +45,49 @@ fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) else {
         return unknown(
-            "this host's counters were not read",
-            "the same plan with pathtwin on Linux at this end",
+            say!("this host's counters were not read"),
+            say!("the same plan with pathtwin on Linux at this end"),
         );
     };
     let Drops { lost, share } = found;
     if lost == 0.0 {
-        return not("no UDP socket of this host dropped anything while TCP ran");
+        return not(say!(
+            "no UDP socket of this host dropped anything while TCP ran"
+        ));
     }
     if !found.explain() {
-        return not(format!(
-            "UDP sockets dropped {lost:.0} datagrams, which is not what TCP sent again"
+        return not(say!(
+            "UDP sockets dropped {lost} datagrams, which is not what TCP sent again",
+            lost = whole(lost)
         ));
     }
     let mut evidence = vec![
         figure(
-            "datagrams dropped by UDP sockets while TCP ran",
+            say!("datagrams dropped by UDP sockets while TCP ran"),
             Value::Count(lost),
         )
-        .against("none")
+        .against(say!("none"))
         .on(host.side)
         .deciding(),
     ];
     if let Some(share) = share {
         evidence.push(
-            figure("the same over what TCP sent again", Value::Ratio(share))
-                .against("at least 0.2"),
+            figure(
+                say!("the same over what TCP sent again"),
+                Value::Ratio(share),
+            )
+            .against(say!("at least 0.2")),
         );
     }
     for name in ["net.core.rmem_default", "net.core.wmem_default"] {
         if let Some(bytes) = host.facts.sysctl(name) {
-            evidence.push(figure(name, Value::Bytes(bytes as f64)).on(host.side));
+            evidence.push(figure(Says::name(name), Value::Bytes(bytes as f64)).on(host.side));
         }
     }
-    let says = format!("UDP sockets of this host dropped {lost:.0} datagrams while TCP ran");
+    let says = say!(
+        "UDP sockets of this host dropped {lost} datagrams while TCP ran",
+        lost = whole(lost)
+    );
     let most = share.is_some_and(|s| s > 0.5);
     holds(Strength::of(&[share.is_some(), most]), says, evidence)
 }

@@ -8,6 +8,7 @@ use model::{
 use super::rate;
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
+    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
     view::{Load, Way},
 };
@@ -62,29 +63,29 @@ fn test(way: &Way) -> Verdict {
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps));
     let (Some(tcp), Some(sweep)) = (best, outside.sweep()) else {
         return unknown(
-            "TCP and UDP were not both measured beside the tunnel",
-            "the same plan on both layers",
+            say!("TCP and UDP were not both measured beside the tunnel"),
+            say!("the same plan on both layers"),
         );
     };
     if sweep.above.is_none() {
-        return not(format!(
-            "UDP was not tried beyond {} and lost nothing for it",
-            rate(sweep.capacity_bps)
+        return not(say!(
+            "UDP was not tried beyond {capacity} and lost nothing for it",
+            capacity = rate(sweep.capacity_bps)
         ));
     }
     let ratio = tcp.goodput_bps / sweep.capacity_bps;
     if ratio < MORE {
-        return not(format!(
-            "UDP gets {}, TCP {}",
-            rate(sweep.capacity_bps),
-            rate(tcp.goodput_bps)
+        return not(say!(
+            "UDP gets {capacity}, TCP {goodput}",
+            capacity = rate(sweep.capacity_bps),
+            goodput = rate(tcp.goodput_bps)
         ));
     }
     let evidence = evidence(&tcp, sweep.capacity_bps, &sweep.samples, ratio);
-    let says = format!(
-        "beside each other, TCP gets {} and UDP at most {}",
-        rate(tcp.goodput_bps),
-        rate(sweep.capacity_bps)
+    let says = say!(
+        "beside each other, TCP gets {goodput} and UDP at most {capacity}",
+        goodput = rate(tcp.goodput_bps),
+        capacity = rate(sweep.capacity_bps)
     );
     holds(Strength::of(&[ratio > 2.0, tcp.flows <= 1]), says, evidence)
 }
@@ -96,10 +97,10 @@ fn evidence(
     ratio: f64,
 ) -> Vec<model::findings::Exhibit> {
     vec![
-        figure("TCP over UDP on the path", Value::Ratio(ratio))
-            .against("at least 1.5")
+        figure(say!("TCP over UDP on the path"), Value::Ratio(ratio))
+            .against(say!("at least 1.5"))
             .deciding(),
-        figure("goodput of TCP", Value::Bps(tcp.goodput_bps)).of(&tcp.samples),
-        figure("most that UDP gets", Value::Bps(udp_bps)).of(samples),
+        figure(say!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).of(&tcp.samples),
+        figure(say!("most that UDP gets"), Value::Bps(udp_bps)).of(samples),
     ]
 }

@@ -8,7 +8,8 @@ use model::{
 use super::{FULL, percent};
 use crate::{
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    says::{Says, say},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
     view::Host,
 };
 
@@ -43,33 +44,30 @@ fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not("there is no tunnel on this path")
+            not(say!("there is no tunnel on this path"))
         } else {
             unknown(
-                "it is not known what moves the tunnel's packets",
-                "facts of this host, taken as root",
+                say!("it is not known what moves the tunnel's packets"),
+                say!("facts of this host, taken as root"),
             )
         };
     };
     if tunnel.kind == TunnelKind::Unknown {
         return unknown(
-            "it is not known what moves the tunnel's packets",
-            "facts of this host, taken as root",
+            say!("it is not known what moves the tunnel's packets"),
+            say!("facts of this host, taken as root"),
         );
     }
     if tunnel.kind != TunnelKind::Netstack {
-        return not(format!(
-            "TCP ends in the kernel; the tunnel is {}",
-            name(tunnel.kind)
+        return not(say!(
+            "TCP ends in the kernel; the tunnel is {kind}",
+            kind = name(tunnel.kind)
         ));
     }
     let mut evidence = vec![
-        figure(
-            "tunnel",
-            Value::Text("TCP/IP stack in a process".to_owned()),
-        )
-        .on(host.side)
-        .deciding(),
+        worded(say!("tunnel"), say!("TCP/IP stack in a process"))
+            .on(host.side)
+            .deciding(),
     ];
     let mut slow = false;
     let mut same = false;
@@ -77,7 +75,7 @@ fn test(host: &Host) -> Verdict {
         let Some(load) = way.plain() else { continue };
         if let Some(filled) = way.filled(&load) {
             slow |= filled < FULL;
-            evidence.push(figure("share of the path used", Value::Share(filled)));
+            evidence.push(figure(say!("share of the path used"), Value::Share(filled)));
         }
         if let Some(other) = way
             .loads()
@@ -88,14 +86,14 @@ fn test(host: &Host) -> Verdict {
             same |= (0.85..1.18).contains(&ratio);
             evidence.push(
                 figure(
-                    &format!("{} over {}", other.cc, load.cc),
+                    say!("{cc} over {own}", cc = &other.cc, own = &load.cc),
                     Value::Ratio(ratio),
                 )
-                .against("close to 1: the kernel's has no effect"),
+                .against(say!("close to 1: the kernel's has no effect")),
             );
         }
     }
-    let says = "this end's connections are those of the VPN's own process".to_owned();
+    let says = say!("this end's connections are those of the VPN's own process");
     let verdict = holds(Strength::of(&[true, slow, same]), says, evidence);
     if slow {
         verdict
@@ -105,18 +103,17 @@ fn test(host: &Host) -> Verdict {
 }
 
 /// What a tunnel is called in sentences.
-pub(super) fn name(kind: TunnelKind) -> String {
+pub(super) fn name(kind: TunnelKind) -> Says {
     match kind {
-        TunnelKind::KernelWireguard => "the kernel's WireGuard",
-        TunnelKind::WireguardGo => "wireguard-go",
-        TunnelKind::Boringtun => "BoringTun",
-        TunnelKind::Netstack => "a TCP/IP stack in a process",
-        TunnelKind::Openvpn => "OpenVPN",
-        TunnelKind::OtherTun => "a process on a tun device",
-        TunnelKind::Plain => "a plain tunnel of the kernel",
-        TunnelKind::Unknown => "not known",
+        TunnelKind::KernelWireguard => say!("the kernel's WireGuard"),
+        TunnelKind::WireguardGo => say!("wireguard-go"),
+        TunnelKind::Boringtun => say!("BoringTun"),
+        TunnelKind::Netstack => say!("a TCP/IP stack in a process"),
+        TunnelKind::Openvpn => say!("OpenVPN"),
+        TunnelKind::OtherTun => say!("a process on a tun device"),
+        TunnelKind::Plain => say!("a plain tunnel of the kernel"),
+        TunnelKind::Unknown => say!("not known"),
     }
-    .to_owned()
 }
 
 /// Goodput of the tunnel over that of the path below it, the lower of the directions.
@@ -131,9 +128,9 @@ pub(super) fn kept(host: &Host) -> Option<f64> {
 }
 
 /// The same in words.
-pub(super) fn kept_text(kept: f64) -> String {
-    format!(
-        "the tunnel gets {} of what TCP gets beside it",
-        percent(kept)
+pub(super) fn kept_text(kept: f64) -> Says {
+    say!(
+        "the tunnel gets {kept} of what TCP gets beside it",
+        kept = percent(kept)
     )
 }

@@ -8,7 +8,8 @@ use model::{
 use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    says::say,
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
     view::Host,
 };
 
@@ -46,29 +47,29 @@ pub(super) const CAUSE: Cause = Cause {
 fn test(host: &Host) -> Verdict {
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not("there is no tunnel on this path")
+            not(say!("there is no tunnel on this path"))
         } else {
             unknown(
-                "it is not known what moves the tunnel's packets",
-                "facts of this host, taken as root",
+                say!("it is not known what moves the tunnel's packets"),
+                say!("facts of this host, taken as root"),
             )
         };
     };
     match tunnel.kind.is_userspace() {
         None => {
             return unknown(
-                "it is not known what moves the tunnel's packets",
-                "facts of this host, taken as root",
+                say!("it is not known what moves the tunnel's packets"),
+                say!("facts of this host, taken as root"),
             );
         }
-        Some(false) => return not(format!("the tunnel is {}", name(tunnel.kind))),
+        Some(false) => return not(say!("the tunnel is {kind}", kind = name(tunnel.kind))),
         Some(true) if tunnel.kind == TunnelKind::Netstack => {
-            return not("the process has the whole TCP/IP stack");
+            return not(say!("the process has the whole TCP/IP stack"));
         }
         Some(true) => {}
     }
     let mut evidence = vec![
-        figure("tunnel", Value::Text(name(tunnel.kind)))
+        worded(say!("tunnel"), name(tunnel.kind))
             .on(host.side)
             .deciding(),
     ];
@@ -77,20 +78,26 @@ fn test(host: &Host) -> Verdict {
     if let Some((share, thread)) = &thread {
         evidence.push(
             figure(
-                &format!("processor share of its thread {thread}"),
+                say!("processor share of its thread {thread}", thread = thread),
                 Value::Share(*share),
             )
             .on(host.side),
         );
     }
     let kept = kept(host);
-    let mut says = format!("on this host the tunnel is {}", name(tunnel.kind));
+    let mut says = say!(
+        "on this host the tunnel is {kind}",
+        kind = name(tunnel.kind)
+    );
     if let Some(kept) = kept {
         evidence.push(
-            figure("goodput over that of the path below", Value::Ratio(kept))
-                .against("at least 0.7"),
+            figure(
+                say!("goodput over that of the path below"),
+                Value::Ratio(kept),
+            )
+            .against(say!("at least 0.7")),
         );
-        says.push_str(&format!("; {}", kept_text(kept)));
+        says = say!("{tunnel}; {kept}", tunnel = says, kept = kept_text(kept));
     }
     let busy = thread.is_some_and(|(share, _)| share > 0.7);
     let costs = kept.is_some_and(|k| k < COSTS);

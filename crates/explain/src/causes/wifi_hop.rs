@@ -2,13 +2,14 @@
 
 use model::{
     facts::DeviceKind,
-    findings::{RemedyClass, Severity, Side, Value},
+    findings::{RemedyClass, Severity, Value},
 };
 
-use super::{FULL, percent, time};
+use super::{FULL, known_or, percent, time};
 use crate::{
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    says::{end, say},
+    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
     view::Host,
 };
 
@@ -45,23 +46,26 @@ fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(path) = &host.facts.path else {
         return unknown(
-            "the devices of this host are not known",
-            "facts of this host",
+            say!("the devices of this host are not known"),
+            say!("facts of this host"),
         );
     };
     let Some(device) = path.devices().find(|d| d.kind == DeviceKind::Wlan) else {
-        return not("no wireless device is on this host's path");
+        return not(say!("no wireless device is on this host's path"));
     };
     let mut evidence = vec![
-        figure("device", Value::Text(format!("{}, wireless", device.name)))
-            .on(host.side)
-            .deciding(),
+        worded(
+            say!("device"),
+            say!("{device}, wireless", device = &device.name),
+        )
+        .on(host.side)
+        .deciding(),
     ];
     let signal = device.wireless.as_ref().and_then(|w| w.signal_dbm);
     if let Some(signal) = signal {
         evidence.push(
-            figure("signal", Value::Text(format!("{signal} dBm")))
-                .against("above -70 dBm")
+            figure(say!("signal"), Value::Text(format!("{signal} dBm")))
+                .against(say!("above -70 dBm"))
                 .on(host.side),
         );
     }
@@ -71,10 +75,10 @@ fn test(host: &Host) -> Verdict {
     if let Some(varies) = varies {
         evidence.push(
             figure(
-                "idle round trip, median to 95th percentile",
+                say!("idle round trip, median to 95th percentile"),
                 Value::Us(varies),
             )
-            .against("below 10 ms"),
+            .against(say!("below 10 ms")),
         );
     }
     let mut lost = 0.0_f64;
@@ -88,29 +92,28 @@ fn test(host: &Host) -> Verdict {
             .is_some_and(|l| way.filled(&l).is_some_and(|f| f < FULL));
     }
     if lost > 1e-4 {
-        evidence.push(figure("lost of UDP, at least", Value::Share(lost)).against("below 0.01 %"));
+        evidence.push(
+            figure(say!("lost of UDP, at least"), Value::Share(lost)).against(say!("below 0.01 %")),
+        );
     }
     let shaky = varies.is_some_and(|v| v > VARIES_US);
     let weak = signal.is_some_and(|s| s < WEAK_DBM);
     if !shaky && lost <= 1e-4 && !weak {
-        return not(format!(
-            "{} is wireless, but nothing is lost and the round trip varies by {}",
-            device.name,
-            varies.map_or("an unknown time".to_owned(), time)
+        return not(say!(
+            "{device} is wireless, but nothing is lost and the round trip varies by {varies}",
+            device = &device.name,
+            varies = known_or(varies, time, say!("an unknown time"))
         ));
     }
-    let other = match host.side {
-        Side::Near => "near",
-        Side::Far => "far",
-    };
-    let says = format!(
-        "the {other} host's {} is wireless; UDP loses at least {} and the idle round trip varies by {}",
-        device.name,
-        percent(lost),
-        varies.map_or("an unknown time".to_owned(), time)
+    let says = say!(
+        "the {host}'s {device} is wireless; UDP loses at least {lost} and the idle round trip varies by {varies}",
+        host = end(host.side),
+        device = &device.name,
+        lost = percent(lost),
+        varies = known_or(varies, time, say!("an unknown time"))
     );
     let verdict = holds(Strength::of(&[shaky, lost > 1e-3, weak]), says, evidence)
-        .settled_by("the same plan over a cable");
+        .settled_by(say!("the same plan over a cable"));
     if slow || shaky {
         verdict
     } else {

@@ -5,6 +5,7 @@ use model::findings::{RemedyClass, Severity};
 use super::own_queue;
 use crate::{
     cause::{Advice, Cause, On, Test},
+    says::say,
     verdict::Verdict,
     view::Way,
 };
@@ -46,7 +47,10 @@ pub(super) const CAUSE: Cause = Cause {
 };
 
 fn test(way: &Way) -> Verdict {
-    own_queue::is_of(way, &PLAIN, Some("fq_codel or cake"), |_, queue| {
-        format!("its queue is {}, which keeps no delay down", queue.kind)
+    own_queue::is_of(way, &PLAIN, Some(say!("fq_codel or cake")), |_, queue| {
+        say!(
+            "its queue is {kind}, which keeps no delay down",
+            kind = &queue.kind
+        )
     })
 }

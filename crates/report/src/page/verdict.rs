@@ -6,7 +6,7 @@ use model::{
     run::Run,
 };
 
-use super::words::{Lang, Words};
+use super::words::{Told, Words};
 
 /// How the path is doing, for the mark beside the verdict: name of the class, key of the word, sign.
 /// The sign and the word carry what the colour does.
@@ -55,8 +55,8 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
                 @if let Some(place) = place { span.place { (place) } }
             }
             @match first {
-                Some(f) => p.says lang=[other(words)] { (capital(&f.says)) "." },
-                None => p.says lang=[other(words)] { (findings.summary) },
+                Some(f) => (sentence(&says(f, words), Some("says"))),
+                None => (summary(findings, words)),
             }
             @if let Some(f) = first { (next(f, words)) }
             @if let Some(layer) = judged {
@@ -86,9 +86,19 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
     }
 }
 
-/// Findings speak English; on another page their words are marked as such.
-fn other(words: &Words) -> Option<&'static str> {
-    (words.lang != Lang::English).then_some("en")
+/// What a finding says.
+fn says<'a>(finding: &'a Finding, words: &'a Words) -> Told<'a> {
+    words.told(&finding.says, finding.messages.get("says"))
+}
+
+/// A sentence of a finding as a paragraph.
+fn sentence(told: &Told, class: Option<&str>) -> Markup {
+    html! { p class=[class] lang=[told.lang] { (told.capital()) (told.stop()) } }
+}
+
+fn summary(findings: &Findings, words: &Words) -> Markup {
+    let told = words.told(&findings.summary, findings.messages.get("summary"));
+    html! { p.says lang=[told.lang] { (told.text) } }
 }
 
 fn sure(finding: &Finding, words: &Words) -> String {
@@ -105,8 +115,8 @@ fn next(finding: &Finding, words: &Words) -> Markup {
     };
     html! {
         div.next {
-            p { strong { (title) } " " (capital(&what)) (stop(words)) }
-            p.why { (words.say("why-there")) " " (why) (stop(words)) }
+            p { strong { (title) } " " (capital(&what)) (words.stop()) }
+            p.why { (words.say("why-there")) " " (why) (words.stop()) }
         }
     }
 }
@@ -119,54 +129,53 @@ pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
     if none {
         return None;
     }
-    let lang = other(words);
     Some(html! {
         @for (number, f) in findings.findings.iter().enumerate() { (one(number + 1, f, words)) }
         @if !findings.cannot_tell.is_empty() {
             details.more {
                 summary { (words.fill("cannot-tell", &[("n", findings.cannot_tell.len().into())])) }
-                (listed(findings.cannot_tell.iter().map(|c| open(c, words)).collect(), lang))
+                (listed(findings.cannot_tell.iter().map(|c| open(c, words)).collect()))
             }
         }
         @if !findings.ruled_out.is_empty() {
             details.more {
                 summary { (words.fill("ruled-out", &[("n", findings.ruled_out.len().into())])) }
-                (listed(findings.ruled_out.iter().map(|r| out(r, words)).collect(), lang))
+                (listed(findings.ruled_out.iter().map(|r| out(r, words)).collect()))
             }
         }
     })
 }
 
 /// A cause, where, and what is said of it.
-struct Line {
+struct Line<'a> {
     cause: String,
     place: Option<String>,
-    text: String,
+    told: Told<'a>,
 }
 
-fn out(item: &RuledOut, words: &Words) -> Line {
+fn out<'a>(item: &'a RuledOut, words: &'a Words) -> Line<'a> {
     Line {
         cause: capital(&words.cause_code(&item.code)),
         place: words.place(item.place),
-        text: item.why.clone(),
+        told: words.told(&item.why, item.messages.get("why")),
     }
 }
 
-fn open(item: &CannotTell, words: &Words) -> Line {
+fn open<'a>(item: &'a CannotTell, words: &'a Words) -> Line<'a> {
     Line {
         cause: capital(&words.cause_code(&item.code)),
         place: words.place(item.place),
-        text: format!("{}; {} would tell", item.because, item.settle),
+        told: words.would_tell(item),
     }
 }
 
-fn listed(lines: Vec<Line>, lang: Option<&'static str>) -> Markup {
+fn listed(lines: Vec<Line>) -> Markup {
     html! {
         dl.listed {
             @for line in lines {
                 div {
                     dt { (line.cause) @if let Some(place) = line.place { span.place { (place) } } }
-                    dd lang=[lang] { (capital(&line.text)) }
+                    dd lang=[line.told.lang] { (line.told.capital()) }
                 }
             }
         }
@@ -182,19 +191,24 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
                 @if let Some(place) = words.place(finding.place) { span.place { (place) } }
             }
             p.sure { (words.severity(finding.severity)) " · " (sure(finding, words)) " · " code { (finding.code) } }
-            p lang=[other(words)] { (capital(&finding.says)) "." }
+            (sentence(&says(finding, words), None))
             @if !finding.evidence.is_empty() { (evidence(&finding.evidence, words)) }
             (next(finding, words))
             @if let Some(settle) = &finding.settle {
-                p.note { (words.say("surer")) " " span lang=[other(words)] { (settle) "." } }
+                (surer(&words.told(settle, finding.messages.get("settle")), words))
             }
         }
     }
 }
 
+fn surer(settle: &Told, words: &Words) -> Markup {
+    html! {
+        p.note { (words.say("surer")) " " span lang=[settle.lang] { (settle.text) (settle.stop()) } }
+    }
+}
+
 fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
     let arithmetic = exhibits.iter().any(|e| e.arithmetic.is_some());
-    let lang = other(words);
     html! {
         div.wide tabindex="0" role="group" aria-label=(words.say("evidence")) {
             table.evidence {
@@ -204,31 +218,34 @@ fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
                     th scope="col" { (words.say("evidence-bound")) }
                     @if arithmetic { th scope="col" { (words.say("evidence-arithmetic")) } }
                 } }
-                tbody {
-                    @for e in exhibits {
-                        tr.decides[e.decides] {
-                            th scope="row" {
-                                span lang=[lang] { (e.name) }
-                                @if let Some(end) = e.end { (words.say("comma")) (words.side(end)) }
-                                @if e.decides { span.mark { (words.say("evidence-decides")) } }
-                            }
-                            td.number { (e.value) }
-                            td lang=[lang] { (e.bound.as_deref().unwrap_or_default()) }
-                            @if arithmetic { td.small lang=[lang] { (e.arithmetic.as_deref().unwrap_or_default()) } }
-                        }
-                    }
-                }
+                tbody { @for e in exhibits { (exhibit(e, arithmetic, words)) } }
             }
         }
     }
 }
 
-/// The full stop of the language.
-fn stop(words: &Words) -> &'static str {
-    match words.lang {
-        Lang::English => ".",
-        Lang::SimplifiedChinese => "。",
+fn exhibit(e: &Exhibit, arithmetic: bool, words: &Words) -> Markup {
+    let told = |text, field| words.told(text, e.messages.get(field));
+    let name = told(&e.name, "name");
+    let bound = e.bound.as_deref().map(|text| told(text, "bound"));
+    let how = e.arithmetic.as_deref().map(|text| told(text, "arithmetic"));
+    html! {
+        tr.decides[e.decides] {
+            th scope="row" {
+                span lang=[name.lang] { (name.text) }
+                @if let Some(end) = e.end { (words.say("comma")) (words.side(end)) }
+                @if e.decides { span.mark { (words.say("evidence-decides")) } }
+            }
+            td.number { (words.value(e)) }
+            (cell(bound, None))
+            @if arithmetic { (cell(how, Some("small"))) }
+        }
     }
+}
+
+fn cell(told: Option<Told>, class: Option<&str>) -> Markup {
+    let lang = told.as_ref().and_then(|told| told.lang);
+    html! { td class=[class] lang=[lang] { @if let Some(told) = told { (told.text) } } }
 }
 
 /// With a capital letter in front.

@@ -47,6 +47,7 @@ impl Lang {
 pub(super) struct Words {
     pub(super) lang: Lang,
     bundle: FluentBundle<FluentResource>,
+    findings: told::Catalogue,
 }
 
 impl Words {
@@ -61,7 +62,11 @@ impl Words {
                 FluentResource::try_new((*text).to_owned()).unwrap_or_else(|(some, _)| some);
             bundle.add_resource_overriding(resource);
         }
-        Self { lang, bundle }
+        Self {
+            lang,
+            bundle,
+            findings: told::catalogue(lang),
+        }
     }
 
     /// A text.
@@ -232,6 +237,10 @@ impl From<usize> for Fill<'_> {
         Self(FluentValue::from(number))
     }
 }
+
+mod told;
+
+pub(super) use told::Told;
 
 #[cfg(test)]
 mod tests;
