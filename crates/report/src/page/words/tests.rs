@@ -40,6 +40,7 @@ fn values(catalogue: &str, key: &str) -> BTreeSet<String> {
 fn sources() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
     let mut text = include_str!("../../page.rs").to_owned();
+    text.push_str(include_str!("told.rs"));
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "rs") {

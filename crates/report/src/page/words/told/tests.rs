@@ -177,6 +177,7 @@ fn rules_say_nothing_but_templates() {
     }
 }
 
+/// With PATHTWIN_SAID=FILE all of it is kept there in both languages, to be read.
 #[test]
 fn what_rules_say_is_said_in_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
