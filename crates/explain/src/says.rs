@@ -16,7 +16,7 @@ use model::{
 pub struct Says {
     text: Cow<'static, str>,
     /// Absent if the text is its own template.
-    message: Option<Message>,
+    message: Option<Box<Message>>,
 }
 
 /// A text from a template and the values for the names in its braces. A value is text that is the same
@@ -52,10 +52,10 @@ impl Says {
         let values = values.map(|(name, value)| (name.to_owned(), value));
         Self {
             text: Cow::Owned(text),
-            message: Some(Message {
+            message: Some(Box::new(Message {
                 template: template.to_owned(),
                 values: values.into(),
-            }),
+            })),
         }
     }
 
@@ -75,7 +75,7 @@ impl Says {
     /// The text for a field of a document, with its wording among the others of that item.
     pub(crate) fn put(self, field: &str, messages: &mut Messages) -> String {
         if let Some(message) = self.message {
-            messages.insert(field.to_owned(), message);
+            messages.insert(field.to_owned(), *message);
         }
         self.text.into_owned()
     }
@@ -89,7 +89,10 @@ impl fmt::Display for Says {
 
 impl From<Says> for Part {
     fn from(says: Says) -> Self {
-        Self::Message(says.message.unwrap_or_else(|| Message::plain(&says.text)))
+        Self::Message(match says.message {
+            Some(message) => *message,
+            None => Message::plain(&says.text),
+        })
     }
 }
 

@@ -118,7 +118,7 @@ mod tests {
         }
     }
 
-    fn german(text: &str) -> Option<&'static str> {
+    fn german(text: &str) -> Option<&str> {
         match text {
             "{cc} gets {rate}" => Some("{rate} bekommt {cc}"),
             "nothing" => Some("nichts"),
