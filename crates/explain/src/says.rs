@@ -1,6 +1,6 @@
 //! What a rule says, in English and in a form that can be translated.
 //!
-//! Every text is made by [`say!`], whose first argument is the template that message catalogues know.
+//! Every text is made by `say!`, whose first argument is the template that message catalogues know.
 //! There is no other way to make one from words, so that the sources hold all templates: see the test of
 //! the catalogues in `report`.
 
@@ -35,7 +35,7 @@ macro_rules! say {
 pub(crate) use say;
 
 impl Says {
-    /// A text without values: what [`say!`] makes of a template alone.
+    /// A text without values: what `say!` makes of a template alone.
     pub(crate) const fn plain(text: &'static str) -> Self {
         Self {
             text: Cow::Borrowed(text),
@@ -43,7 +43,7 @@ impl Says {
         }
     }
 
-    /// What [`say!`] makes of a template and values.
+    /// What `say!` makes of a template and values.
     pub(crate) fn made<const N: usize>(
         template: &'static str,
         text: String,
