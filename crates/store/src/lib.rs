@@ -5,6 +5,7 @@
 //! Both databases have the same tables and are used through the same statements.
 
 mod archive;
+mod body;
 mod document;
 mod error;
 mod facts;
@@ -12,6 +13,7 @@ mod place;
 mod postgres;
 mod prune;
 mod query;
+mod rows;
 mod schema;
 mod sql;
 mod sqlite;

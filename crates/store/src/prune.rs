@@ -3,8 +3,8 @@
 use crate::{
     Store, StoreError,
     document::Kind,
+    rows::{Found, remove},
     sql::{Sql, SqlError, Value},
-    store::{Found, remove},
 };
 
 /// What is to be kept. Documents with the label `keep` are kept in any case.
