@@ -1,0 +1,113 @@
+//! Series over time, in points as flent has them.
+
+use model::{
+    cell::Direction,
+    run::{Probes, Sample},
+};
+
+use super::test::Repeat;
+
+/// flent's own interval of points, µs.
+pub(super) const STEP_US: f64 = 200_000.0;
+/// Interval of points where the probes are all there is, µs.
+pub(super) const IDLE_STEP_US: f64 = 100_000.0;
+
+/// A series of flent's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Goodput of one flow, by its place.
+    Flow(Direction, usize),
+    /// Goodput of all flows.
+    Sum(Direction),
+    /// Goodput of a flow in the mean.
+    Mean(Direction),
+    /// Round trips of the probes.
+    Ping,
+}
+
+/// A piece of the time axis: of a repeat, from and to in µs after its zero.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<'a> {
+    repeat: &'a Repeat<'a>,
+    pub(super) window_us: [i64; 2],
+}
+
+impl Repeat<'_> {
+    pub(super) fn sample(&self, direction: Direction) -> Option<&Sample> {
+        let is = |s: &&&Sample| s.key.direction == Some(direction);
+        self.samples.iter().find(is).copied()
+    }
+
+    /// The probes beside the load; both directions had the same.
+    fn probes(&self) -> Option<&Probes> {
+        self.samples.iter().find_map(|s| s.probes.as_ref())
+    }
+
+    /// The probes that count: sending times in µs after the repeat's zero, and round trips in ms.
+    pub(super) fn pings(&self) -> Vec<(i64, Option<f64>)> {
+        let Some((probes, series)) = self.probes().and_then(|p| Some((p, p.series.as_ref()?)))
+        else {
+            return Vec::new();
+        };
+        let tcp = self.samples.iter().find_map(|s| s.tcp.as_ref());
+        let from = tcp.map_or(0, |tcp| tcp.window_us[0]);
+        let rtts = series.column("rtt_ns").unwrap_or_default();
+        series
+            .at_us
+            .iter()
+            .zip(rtts)
+            .filter(|(at, _)| **at >= from)
+            .take(probes.sent as usize)
+            .map(|(at, rtt)| (*at, rtt.map(|ns| ns as f64 / 1e6)))
+            .collect()
+    }
+
+    /// The time that counts, in pieces as long as flent's, or nearly.
+    pub(super) fn slots(&self) -> Vec<Slot<'_>> {
+        let tcp = self.samples.iter().find_map(|s| s.tcp.as_ref());
+        let (window, step_us) = match tcp {
+            Some(tcp) => (tcp.window_us, STEP_US),
+            None => {
+                let last = self.pings().last().map_or(0, |(at, _)| at + 1);
+                ([0, last], IDLE_STEP_US)
+            }
+        };
+        let span = (window[1] - window[0]) as f64;
+        let n = (span / step_us).round().max(1.0);
+        let at = |k: f64| window[0] + (span * k / n).round() as i64;
+        let ends = (1..=n as u32).map(f64::from);
+        ends.map(|k| Slot {
+            repeat: self,
+            window_us: [at(k - 1.0), at(k)],
+        })
+        .collect()
+    }
+}
+
+impl Slot<'_> {
+    pub(super) fn value(&self, course: Course) -> Option<f64> {
+        let span_us = (self.window_us[1] - self.window_us[0]) as f64;
+        let flows = |direction| -> Option<Vec<f64>> {
+            let tcp = self.repeat.sample(direction)?.tcp.as_ref()?;
+            let bytes = tcp.flows.iter().map(|flow| {
+                let received = flow.received.as_ref()?;
+                // Without the kernel's word: what the program had read.
+                let names = ["bytes_received", "bytes_read"];
+                let mut grown = names.iter().map(|n| received.increase(n, self.window_us));
+                grown.find_map(|bytes| bytes)
+            });
+            bytes.map(|b| Some(b? * 8.0 / span_us)).collect()
+        };
+        match course {
+            Course::Flow(direction, place) => flows(direction)?.get(place).copied(),
+            Course::Sum(direction) => Some(flows(direction)?.iter().sum()),
+            Course::Mean(direction) => stats::mean(&flows(direction)?),
+            Course::Ping => {
+                let within =
+                    |(at, _): &(i64, _)| (self.window_us[0]..self.window_us[1]).contains(at);
+                let pings = self.repeat.pings().into_iter().filter(within);
+                stats::mean(&pings.filter_map(|(_, ms)| ms).collect::<Vec<_>>())
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The JSON of a data file of flent.
+
+use model::{
+    cell::{Direction, IpVersion},
+    run::{Key, Run, StepKind},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    course::{Course, IDLE_STEP_US, STEP_US, Slot},
+    test::Test,
+};
+use crate::time;
+
+/// Version of flent's format.
+const VERSION: u32 = 4;
+
+pub(super) fn document(run: &Run, test: &Test<'_>) -> Value {
+    let zero_us = test.repeats.first().map_or(0, |r| r.zero_us);
+    let mut axis: Vec<(f64, Option<Slot<'_>>)> = Vec::new();
+    for repeat in &test.repeats {
+        let slots = repeat.slots();
+        let at = |us: i64| (repeat.zero_us - zero_us + us) as f64 / 1e6;
+        if let Some(first) = slots.first().filter(|_| !axis.is_empty()) {
+            // A point without values, so that no line goes from one repeat to the next.
+            axis.push((at(first.window_us[0]), None));
+        }
+        axis.extend(slots.into_iter().map(|s| (at(s.window_us[1]), Some(s))));
+    }
+    let courses = courses(test);
+    let results: Map<String, Value> = courses
+        .iter()
+        .map(|(name, course)| {
+            let points = axis
+                .iter()
+                .map(|(_, slot)| slot.and_then(|s| s.value(*course)));
+            (name.clone(), points.collect())
+        })
+        .collect();
+    let t0_us = run.started_us.saturating_add_signed(zero_us);
+    let raw: Map<String, Value> = courses
+        .iter()
+        .map(|(name, course)| (name.clone(), raw(test, *course, &axis, t0_us, zero_us)))
+        .collect();
+    json!({
+        "version": VERSION,
+        "metadata": metadata(run, test, t0_us, &axis, &courses),
+        "x_values": axis.iter().map(|(x, _)| *x).collect::<Vec<f64>>(),
+        "results": results,
+        "raw_values": raw,
+    })
+}
+
+/// Each value with its time, s since 1970.
+fn raw(
+    test: &Test<'_>,
+    course: Course,
+    axis: &[(f64, Option<Slot<'_>>)],
+    t0_us: u64,
+    zero_us: i64,
+) -> Value {
+    let t0 = t0_us as f64 / 1e6;
+    let point = |(x, value): (f64, f64)| json!({"t": t0 + x, "val": value});
+    if course == Course::Ping {
+        let pings = test.repeats.iter().flat_map(|repeat| {
+            let x = move |at: i64| (repeat.zero_us - zero_us + at) as f64 / 1e6;
+            let pings = repeat.pings().into_iter();
+            pings.filter_map(move |(at, ms)| Some((x(at), ms?)))
+        });
+        pings.map(point).collect()
+    } else {
+        let values = axis
+            .iter()
+            .filter_map(|(x, s)| Some((*x, s.as_ref()?.value(course)?)));
+        values.map(point).collect()
+    }
+}
+
+/// flent's name of the test: one of those that come with it.
+fn test_name(key: &Key) -> &'static str {
+    match (key.step, key.opposed, key.direction) {
+        (StepKind::Idle, _, _) => "ping",
+        (_, true, _) => "rrul_be_nflows",
+        (_, false, Some(Direction::Up)) if key.flows == Some(1) => "tcp_upload",
+        (_, false, Some(Direction::Up)) => "tcp_nup",
+        (_, false, _) if key.flows == Some(1) => "tcp_download",
+        (_, false, _) => "tcp_ndown",
+    }
+}
+
+/// The series by the names that the test gives them.
+fn courses(test: &Test<'_>) -> Vec<(String, Course)> {
+    let key = test.key;
+    let ping = match test_name(key) {
+        "ping" => "Ping (ms) UDP",
+        "rrul_be_nflows" => "Ping (ms) UDP BE",
+        // The only one that these tests have, though our probes are UDP.
+        _ => "Ping (ms) ICMP",
+    };
+    let mut courses = vec![(ping.to_owned(), Course::Ping)];
+    for (direction, word) in [(Direction::Down, "download"), (Direction::Up, "upload")] {
+        let flows = test
+            .repeats
+            .iter()
+            .filter_map(|r| Some(r.sample(direction)?.tcp.as_ref()?.flows.len()))
+            .max();
+        let Some(flows) = flows else { continue };
+        if !key.opposed && key.flows == Some(1) {
+            courses.push((format!("TCP {word}"), Course::Sum(direction)));
+            continue;
+        }
+        let mark = if key.opposed { " BE" } else { "" };
+        courses.extend((0..flows).map(|place| {
+            let name = format!("TCP {word}{mark}::{}", place + 1);
+            (name, Course::Flow(direction, place))
+        }));
+        courses.push((format!("TCP {word} sum"), Course::Sum(direction)));
+        courses.push((format!("TCP {word} avg"), Course::Mean(direction)));
+    }
+    courses
+}
+
+fn metadata(
+    run: &Run,
+    test: &Test<'_>,
+    t0_us: u64,
+    axis: &[(f64, Option<Slot<'_>>)],
+    courses: &[(String, Course)],
+) -> Value {
+    let key = test.key;
+    let address = run
+        .layers
+        .iter()
+        .find(|l| l.layer == key.layer && l.family == key.family);
+    let (near, far) = address.map_or_else(
+        || (None, "unknown".to_owned()),
+        |a| (Some(a.near.to_string()), a.far.to_string()),
+    );
+    let streams = key.flows.unwrap_or(1).to_string();
+    let parameters = match test_name(key) {
+        "rrul_be_nflows" => json!({"upload_streams": streams, "download_streams": streams}),
+        "tcp_nup" => json!({"upload_streams": streams}),
+        "tcp_ndown" => json!({"download_streams": streams}),
+        _ => json!({}),
+    };
+    let series: Map<String, Value> = courses
+        .iter()
+        .map(|(name, course)| {
+            let units = if *course == Course::Ping {
+                "ms"
+            } else {
+                "Mbits/s"
+            };
+            (name.clone(), json!({"UNITS": units}))
+        })
+        .collect();
+    let long = axis.last().map_or(0.0, |(x, _)| *x);
+    let step_us = if key.step == StepKind::Idle {
+        IDLE_STEP_US
+    } else {
+        STEP_US
+    };
+    json!({
+        "NAME": test_name(key),
+        "TITLE": format!("{} of run {}", test.name, run.id),
+        "NOTE": "Measured by pathtwin. All repeats, one after the other; of each the time that counts. \
+                 The round trips are those of UDP probes.",
+        "TIME": time::iso(t0_us),
+        "T0": time::iso(t0_us),
+        "HOST": far,
+        "HOSTS": [far],
+        "LOCAL_HOST": near,
+        "LENGTH": long.ceil() as u64,
+        "TOTAL_LENGTH": long.ceil() as u64,
+        "STEP_SIZE": step_us / 1e6,
+        "IP_VERSION": match key.family { IpVersion::V4 => 4, IpVersion::V6 => 6 },
+        "TEST_PARAMETERS": parameters,
+        "SERIES_META": series,
+        "PATHTWIN_RUN": run.id,
+        "PATHTWIN_STEP": test.name,
+    })
+}

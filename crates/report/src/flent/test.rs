@@ -1,0 +1,84 @@
+//! What of a run can be a test of flent.
+
+use std::collections::BTreeMap;
+
+use model::{
+    cell::Direction,
+    row::Layer,
+    run::{Key, Run, Sample, StepKind, Tcp},
+};
+
+/// Something that was run, as a test of flent.
+pub(super) struct Test<'a> {
+    pub(super) name: String,
+    pub(super) key: &'a Key,
+    pub(super) repeats: Vec<Repeat<'a>>,
+}
+
+/// One repeat: the samples of one time, one for each direction.
+pub(super) struct Repeat<'a> {
+    /// Zero of the series, µs after the run's start.
+    pub(super) zero_us: i64,
+    pub(super) samples: Vec<&'a Sample>,
+}
+
+pub(super) fn tests(run: &Run) -> Vec<Test<'_>> {
+    let mut by_name: BTreeMap<(Order, String), Test<'_>> = BTreeMap::new();
+    for sample in run.samples.iter().filter(|s| s.valid && shown(s)) {
+        let key = &sample.key;
+        let name = name(key);
+        let test = by_name
+            .entry((order(key), name.clone()))
+            .or_insert_with(|| Test {
+                name,
+                key,
+                repeats: Vec::new(),
+            });
+        let zero_us = sample.load_at_us.unwrap_or(sample.at_us) as i64;
+        match test.repeats.iter_mut().find(|r| r.zero_us == zero_us) {
+            Some(repeat) => repeat.samples.push(sample),
+            None => test.repeats.push(Repeat {
+                zero_us,
+                samples: vec![sample],
+            }),
+        }
+    }
+    let mut tests: Vec<Test<'_>> = by_name.into_values().collect();
+    for test in &mut tests {
+        test.repeats.sort_by_key(|r| r.zero_us);
+    }
+    tests
+}
+
+/// Whether flent has a test for it, and its course over time was kept.
+fn shown(sample: &Sample) -> bool {
+    let received = |tcp: &Tcp| tcp.flows.iter().any(|f| f.received.is_some());
+    match sample.key.step {
+        StepKind::Tcp => sample.tcp.as_ref().is_some_and(received),
+        StepKind::Idle => sample.probes.as_ref().is_some_and(|p| p.series.is_some()),
+        _ => false,
+    }
+}
+
+/// The key's name; of a load in both directions at once without one of them.
+fn name(key: &Key) -> String {
+    if !key.opposed {
+        return key.to_string();
+    }
+    let mut both = key.clone();
+    both.direction = None;
+    both.to_string()
+}
+
+type Order = (bool, bool, bool, Option<u32>, bool, Option<String>);
+
+fn order(key: &Key) -> Order {
+    (
+        key.step != StepKind::Tcp,
+        key.layer != Layer::Tunnel,
+        key.opposed,
+        key.flows,
+        !key.opposed && key.direction == Some(Direction::Up),
+        key.cc.clone(),
+    )
+}
