@@ -70,6 +70,27 @@ impl Series {
             .map(|(_, value)| value)
     }
 
+    /// Every second, third, … time, as few as it takes to have at most `most` and the last one, which
+    /// is kept in any case.
+    pub fn thinned(&self, most: usize) -> Self {
+        let step = self.at_us.len().div_ceil(most.max(1)).max(1);
+        let Some(last) = self.at_us.len().checked_sub(1).filter(|_| step > 1) else {
+            return self.clone();
+        };
+        let kept = |at: usize| at.is_multiple_of(step) || at == last;
+        let columns = self.columns.iter().map(|(name, column)| {
+            let column = match column {
+                Column::Constant(value) => Column::Constant(*value),
+                Column::Values(values) => Column::Values(chosen(values, kept)),
+            };
+            (name.clone(), column)
+        });
+        Self {
+            at_us: chosen(&self.at_us, kept),
+            columns: columns.collect(),
+        }
+    }
+
     /// How much a counter grew from one time to another, its values between looks taken on the
     /// straight line. A 32-bit counter that wrapped is not taken for one that fell.
     pub fn increase(&self, name: &str, window_us: [i64; 2]) -> Option<f64> {
@@ -81,6 +102,14 @@ impl Series {
             grown
         })
     }
+}
+
+fn chosen<T: Copy>(values: &[T], kept: impl Fn(usize) -> bool) -> Vec<T> {
+    let values = values.iter().enumerate();
+    values
+        .filter(|(at, _)| kept(*at))
+        .map(|(_, value)| *value)
+        .collect()
 }
 
 fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {
@@ -117,6 +146,30 @@ mod tests {
         let text = serde_json::to_string(&series).unwrap();
         assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), series);
     }
+
+    #[test]
+    fn what_is_thinned_keeps_its_ends_and_grows_by_as_much() {
+        let times: Vec<i64> = (0..1003).map(|n| n * 10).collect();
+        let mut series = Series {
+            at_us: times.clone(),
+            ..Series::default()
+        };
+        series.push("n", times.iter().map(|t| Some(*t as u64 * 7)).collect());
+        series.push("same", vec![Some(5); times.len()]);
+        for most in [1, 2, 125, 1000] {
+            let thin = series.thinned(most);
+            assert!(thin.at_us.len() <= most + 1, "{}", thin.at_us.len());
+            assert_eq!(thin.at_us.first(), Some(&0));
+            assert_eq!(thin.at_us.last(), Some(&10_020));
+            assert_eq!(thin.last("n"), Some(70_140));
+            assert_eq!(thin.column("same").map(|c| c.len()), Some(thin.at_us.len()));
+            // A straight line is the same at any distance.
+            assert_eq!(thin.increase("n", [105, 9_995]), Some(69_230.0));
+        }
+        assert_eq!(series.thinned(1003), series);
+        assert_eq!(Series::default().thinned(10), Series::default());
+    }
+
     #[test]
     fn a_counter_is_read_between_looks() {
         let mut series = Series {
