@@ -9,10 +9,16 @@
 
 mod common;
 
-use std::fs;
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
 
 use common::*;
 use store::{Kind, Place, Saved, Store};
+
+/// Tells the child of a test what to open.
+const URL: &str = "PATHTWIN_TEST_URL";
 
 /// Who may do what: passwords are asked for `locked`, certificates for `certified`.
 const ACCESS: &[u8] = b"
@@ -24,9 +30,13 @@ host    all       all 127.0.0.1/32  trust
 
 /// A server that shows the certificate `name` of an authority.
 fn server(authority: &Authority, name: &str) -> Server {
+    server_with(authority, name, &[])
+}
+
+fn server_with(authority: &Authority, name: &str, settings: &[&str]) -> Server {
     let [certificate, key] = ["crt", "key"].map(|end| authority.read(&format!("{name}.{end}")));
     let server = Server::start_on_tcp(
-        &["ssl=on", "ssl_ca_file=root.crt"],
+        &[&["ssl=on", "ssl_ca_file=root.crt"], settings].concat(),
         &[
             ("server.crt", &certificate),
             ("server.key", &key),
@@ -138,6 +148,52 @@ fn tls_is_spoken_where_it_is_wanted() {
         &url("db.test", "sslrootcert=system"),
         &["no root of this host", "sslrootcert=FILE"],
     );
+}
+
+/// RSA keys, and TLS 1.2, the newest that OpenSSL knew before 1.1.1.
+#[test]
+fn an_older_server_is_verified_too() {
+    let authority = Authority::with_keys(["rsa", "rsa_keygen_bits:2048"]);
+    authority.certify("server", "db.test", "DNS:db.test");
+    let server = server_with(&authority, "server", &["ssl_max_protocol_version=TLSv1.2"]);
+    let root = authority.root();
+    for mode in ["sslmode=require", "sslmode=verify-full"] {
+        let query = format!("{mode}&sslrootcert={root}");
+        assert!(encrypted(
+            &server,
+            &server.url_on_tcp("db.test", "runs", &query)
+        ));
+    }
+    let full = format!("sslmode=verify-full&sslrootcert={root}");
+    let other = server.url_on_tcp("other.test", "runs", &full);
+    refused(&other, &["for db.test, not for other.test"]);
+}
+
+/// The roots of this system are named by a variable, which must not change under other tests.
+#[test]
+fn the_roots_of_the_system_vouch() {
+    let authority = Authority::new();
+    authority.certify("server", "db.test", "DNS:db.test");
+    let server = server(&authority, "server");
+    let opens = |host: &str| {
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "opens_by_the_roots_of_the_system", "--ignored"])
+            .env("SSL_CERT_FILE", authority.root())
+            .env(URL, server.url_on_tcp(host, "runs", "sslrootcert=system"))
+            .stdout(Stdio::null())
+            .status();
+        status.unwrap().success()
+    };
+    assert!(opens("db.test"));
+    assert!(!opens("other.test"));
+}
+
+#[test]
+#[ignore = "a part of the test of the system's roots"]
+fn opens_by_the_roots_of_the_system() {
+    if let Ok(url) = std::env::var(URL) {
+        drop(open(&url));
+    }
 }
 
 #[test]

@@ -10,11 +10,20 @@ use std::{
 use super::succeed;
 
 /// An authority with a root of its own, and the certificates it made.
-pub struct Authority(tempfile::TempDir);
+pub struct Authority {
+    folder: tempfile::TempDir,
+    /// What OpenSSL calls the algorithm of the keys, and its parameter.
+    algorithm: [&'static str; 2],
+}
 
 impl Authority {
     pub fn new() -> Self {
-        let authority = Self(tempfile::tempdir().unwrap());
+        Self::with_keys(["ec", "ec_paramgen_curve:P-256"])
+    }
+
+    pub fn with_keys(algorithm: [&'static str; 2]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let authority = Self { folder, algorithm };
         // Without the extensions of the system's own configuration.
         let empty = "[req]\ndistinguished_name = name\n[name]\n";
         fs::write(authority.file("openssl.cnf"), empty).unwrap();
@@ -28,7 +37,7 @@ impl Authority {
 
     /// `NAME.crt`, `NAME.key` and so on.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     pub fn read(&self, name: &str) -> Vec<u8> {
@@ -82,15 +91,9 @@ impl Authority {
     }
 
     fn openssl(&self, name: &str, common_name: &str) -> Command {
+        let [algorithm, parameter] = self.algorithm;
         let mut command = Command::new("openssl");
-        command.args([
-            "req",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-        ]);
+        command.args(["req", "-nodes", "-newkey", algorithm, "-pkeyopt", parameter]);
         command.args(["-subj", &format!("/CN={common_name}"), "-config"]);
         command.arg(self.file("openssl.cnf"));
         command
