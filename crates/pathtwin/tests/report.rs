@@ -217,6 +217,32 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
 }
 
 #[test]
+fn the_chinese_page_says_its_findings_in_chinese() {
+    let made = made();
+    let mut browser = Browser::start();
+    browser.open(&made.chinese, DESK);
+    // Remedies hold command lines, which are English everywhere.
+    let said = browser.value(
+        "(() => { document.querySelectorAll('details').forEach(d => { d.open = true });
+            document.querySelectorAll('.next').forEach(n => n.remove());
+            return [...document.querySelectorAll('.verdict, #causes')].map(e => e.innerText).join('\\n') })()",
+    );
+    let said = said.as_str().unwrap();
+    assert!(
+        said.contains("判断依据") && said.contains("若要判断"),
+        "{said}"
+    );
+    let word = |w: &&str| w.len() > 1 && w.chars().all(|c| c.is_ascii_alphabetic());
+    for line in said.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let english = words.windows(4).find(|w| w.iter().all(word));
+        assert_eq!(english, None, "{line}");
+    }
+    let marked = "document.querySelectorAll('.verdict [lang=en], #causes [lang=en]').length";
+    assert_eq!(browser.value(marked), 0);
+}
+
+#[test]
 fn the_figures_on_the_page_are_those_of_the_run() {
     let made = made();
     let mut browser = Browser::start();

@@ -208,10 +208,9 @@ fn marked(page: &str) -> usize {
     before.matches("lang=\"en\"").count()
 }
 
-#[test]
-fn the_chinese_page_has_no_english_sentence_of_the_findings() {
-    let (run, findings) = judged();
-    let document = serde_json::to_value(&findings).unwrap();
+/// The Chinese page of a run, after a look for every English sentence of its findings in it.
+fn without_english(run: &Run, findings: &Findings) -> String {
+    let document = serde_json::to_value(findings).unwrap();
     let mut words = Vec::new();
     said(&document, &mut words);
     // Units and formulas are the same in both: a sentence has four words.
@@ -221,19 +220,32 @@ fn the_chinese_page_has_no_english_sentence_of_the_findings() {
         .filter(|text| text.split(' ').filter(word).count() >= 4)
         .collect();
     assert!(sentences.len() > 50, "{sentences:#?}");
-    let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
-    let english = page_of(&run, &findings, Lang::English);
+    let chinese = page_of(run, findings, Lang::SimplifiedChinese);
+    let english = page_of(run, findings, Lang::English);
     for sentence in sentences {
         let escaped = sentence[1..].replace('<', "&lt;").replace('>', "&gt;");
         assert!(english.contains(&escaped), "{sentence}");
         assert!(!chinese.contains(&escaped), "{sentence}");
     }
     assert_eq!(marked(&chinese), 0);
-    assert!(
-        chinese.contains("最多允许"),
-        "the window over the round trip"
-    );
-    assert!(chinese.contains("相当于队列中积压了"), "the queue");
+    chinese
+}
+
+#[test]
+fn the_chinese_page_has_no_english_sentence_of_the_findings() {
+    let (run, findings) = judged();
+    let chinese = without_english(&run, &findings);
+    let window = "最多允许";
+    let queue = "相当于队列中积压了";
+    assert!(chinese.contains(window) && chinese.contains(queue));
+}
+
+#[test]
+fn the_chinese_page_of_a_lab_run_has_no_english_sentence_of_the_findings() {
+    let run = Run::parse(include_bytes!("../../model/tests/data/run-1.json")).unwrap();
+    let findings = explain::judge(&run);
+    let chinese = without_english(&run, &findings);
+    assert!(chinese.contains("慢启动在路径所容窗口的"));
 }
 
 /// A document from before texts had messages: what has figures in it stays English and says so.
