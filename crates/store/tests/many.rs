@@ -106,6 +106,9 @@ fn a_hundred_thousand_runs() {
     time("trend of a series, the last 1000 runs", 5, || {
         store.trend(&names[7], &limit(1000)).unwrap()
     });
+    time("trend of a series, all runs", 5, || {
+        store.trend(&names[7], &Filter::default()).unwrap()
+    });
     time("trend of all 40 series, the last 1000 runs", 5, || {
         for name in &names {
             store.trend(name, &limit(1000)).unwrap();

@@ -137,7 +137,9 @@ fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A change is found three to five runs after it, at the earliest with eight
+    after_help = "Without --last, the last 1000 runs of each series are looked at.
+
+A change is found three to five runs after it, at the earliest with eight
 runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
 (docs/statistics.md)."
 )]
