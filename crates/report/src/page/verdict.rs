@@ -38,7 +38,10 @@ fn main(findings: &Findings) -> Vec<&Finding> {
 pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let (class, word, sign) = tone(findings);
     let first = main(findings).first().copied();
-    let headline = first.map_or_else(|| words.say("verdict-open"), |f| capital(&words.cause(f)));
+    let headline = first.map_or_else(
+        || words.say("verdict-open"),
+        |f| words.capital(&words.cause(f)),
+    );
     let place = first.and_then(|f| words.place(f.place));
     let judged = findings.layer.map(|l| words.layer(l));
     html! {
@@ -76,7 +79,7 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
                 h2 { (words.say("others-title")) }
                 ol start="2" {
                     @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
-                        (capital(&words.cause(f))) }
+                        (words.capital(&words.cause(f))) }
                         @if let Some(place) = words.place(f.place) { (words.say("comma")) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
                     } }
@@ -115,7 +118,7 @@ fn next(finding: &Finding, words: &Words) -> Markup {
     };
     html! {
         div.next {
-            p { strong { (title) } " " (capital(&what)) (words.stop()) }
+            p { strong { (title) } " " (words.capital(&what)) (words.stop()) }
             p.why { (words.say("why-there")) " " (why) (words.stop()) }
         }
     }
@@ -155,7 +158,7 @@ struct Line<'a> {
 
 fn out<'a>(item: &'a RuledOut, words: &'a Words) -> Line<'a> {
     Line {
-        cause: capital(&words.cause_code(&item.code)),
+        cause: words.capital(&words.cause_code(&item.code)),
         place: words.place(item.place),
         told: words.told(&item.why, item.messages.get("why")),
     }
@@ -163,7 +166,7 @@ fn out<'a>(item: &'a RuledOut, words: &'a Words) -> Line<'a> {
 
 fn open<'a>(item: &'a CannotTell, words: &'a Words) -> Line<'a> {
     Line {
-        cause: capital(&words.cause_code(&item.code)),
+        cause: words.capital(&words.cause_code(&item.code)),
         place: words.place(item.place),
         told: words.would_tell(item),
     }
@@ -187,7 +190,7 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
         article.cause id={ "cause-" (finding.code) } {
             h3 {
                 span.number { (number) }
-                (capital(&words.cause(finding)))
+                (words.capital(&words.cause(finding)))
                 @if let Some(place) = words.place(finding.place) { span.place { (place) } }
             }
             p.sure { (words.severity(finding.severity)) " · " (sure(finding, words)) " · " code { (finding.code) } }

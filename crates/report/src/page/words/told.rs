@@ -117,6 +117,14 @@ impl Words {
         own.unwrap_or(english)
     }
 
+    /// With a capital letter in front on an English page; a Chinese sentence may begin with a name.
+    pub(in crate::page) fn capital(&self, text: &str) -> String {
+        match self.lang {
+            Lang::English => capital(text),
+            Lang::SimplifiedChinese => text.to_owned(),
+        }
+    }
+
     /// The full stop of the page's language.
     pub(in crate::page) fn stop(&self) -> &'static str {
         match self.lang {

@@ -250,3 +250,12 @@ fn english_pages_say_what_findings_say() {
         }
     }
 }
+
+#[test]
+fn a_command_at_the_start_of_a_chinese_sentence_stays_as_it_is_typed() {
+    let words = Words::new(Lang::SimplifiedChinese);
+    let remedy = words.find("wrong-queue", Some("what"), &[]).unwrap();
+    assert!(remedy.starts_with("tc qdisc"));
+    assert_eq!(words.capital(&remedy), remedy);
+    assert_eq!(Words::new(Lang::English).capital("a queue"), "A queue");
+}
