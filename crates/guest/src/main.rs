@@ -75,13 +75,18 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
     let file = engine.folder.join(JOB_FILE);
     let text = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
     let job = serde_json::from_slice(&text).with_context(|| format!("parse {}", file.display()))?;
-    let output = match job {
-        Job::Cell(cell) => serde_json::to_vec(&run::measure(engine, &cell)?)?,
-        Job::Exec(exec) if engine.guest => serde_json::to_vec(&exec::run(engine, &exec)?)?,
+    match job {
+        Job::Cell(cell) => write(engine, &run::measure(engine, &cell)?),
+        Job::Exec(exec) if engine.guest => write(engine, &exec::run(engine, &exec)?),
         Job::Exec(_) => bail!("programs are only run in a guest"),
-        Job::Measure(job) => serde_json::to_vec(&measure::run(engine, &job)?)?,
-        Job::Facts => serde_json::to_vec(&facts::collect()?)?,
-    };
-    sys::boot::write_whole(&engine.folder.join(OUTPUT_FILE), &output)?;
-    Ok(())
+        Job::Measure(job) => write(engine, &measure::run(engine, &job)?),
+        Job::Facts => write(engine, &facts::collect()?),
+    }
+}
+
+/// Piece by piece: a long run is large, and a guest has room for few pages at a time.
+fn write(engine: Engine<'_>, output: &impl serde::Serialize) -> anyhow::Result<()> {
+    let file = engine.folder.join(OUTPUT_FILE);
+    let written = sys::boot::write_whole_by(&file, |file| Ok(serde_json::to_writer(file, output)?));
+    written.with_context(|| format!("write {}", file.display()))
 }

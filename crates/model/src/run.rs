@@ -5,6 +5,7 @@
 
 mod figure;
 mod flat;
+mod packed;
 mod results;
 mod sample;
 mod series;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use figure::{Better, FIGURES, Figure, Kind, Ratio, Spread};
 pub use flat::SampleRow;
+pub use packed::Packed;
 pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 pub use sample::{Invalid, Key, Sample, StepKind};
 pub use series::{Column, Series};

@@ -1,6 +1,11 @@
 //! What the first process of a guest must do, and only it.
 
-use std::{ffi::CString, fs, io, path::Path};
+use std::{
+    ffi::CString,
+    fs,
+    io::{self, BufWriter, Write},
+    path::Path,
+};
 
 use rustix::mount::{MountFlags, MountPropagationFlags};
 
@@ -57,8 +62,18 @@ pub fn is_init() -> bool {
 
 /// Writes a file whole: to a neighbour first, then renamed over.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole_by(path, |file| file.write_all(bytes))
+}
+
+/// As [`write_whole`], by whoever writes it piece by piece.
+pub fn write_whole_by(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
+) -> io::Result<()> {
     let partial = path.with_extension("partial");
-    fs::write(&partial, bytes)?;
+    let mut file = BufWriter::with_capacity(64 << 10, fs::File::create(&partial)?);
+    write(&mut file)?;
+    file.flush()?;
     fs::rename(&partial, path)
 }
 

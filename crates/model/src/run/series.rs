@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::packed::Packed;
+
 /// Values over time. Columns that the kernel did not fill are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
@@ -20,7 +22,7 @@ pub enum Column {
     /// The same all the time.
     Constant(u64),
     /// One for each time; absent where there was none.
-    Values(Vec<Option<u64>>),
+    Values(Packed),
 }
 
 impl Series {
@@ -30,7 +32,7 @@ impl Series {
         let column = match first {
             Some(value) if values.iter().all(|v| *v == first) => Column::Constant(value),
             _ if values.iter().all(Option::is_none) => return,
-            _ => Column::Values(values),
+            _ => Column::Values(values.into_iter().collect()),
         };
         self.columns.insert(name.to_owned(), column);
     }
@@ -39,7 +41,7 @@ impl Series {
     pub fn column(&self, name: &str) -> Option<Vec<Option<u64>>> {
         match self.columns.get(name)? {
             Column::Constant(value) => Some(vec![Some(*value); self.at_us.len()]),
-            Column::Values(values) => Some(values.clone()),
+            Column::Values(values) => Some(values.iter().collect()),
         }
     }
 
@@ -57,7 +59,7 @@ impl Series {
     pub fn last(&self, name: &str) -> Option<u64> {
         match self.columns.get(name)? {
             Column::Constant(value) => Some(*value),
-            Column::Values(values) => values.iter().rev().find_map(|v| *v),
+            Column::Values(values) => values.iter().flatten().last(),
         }
     }
 
@@ -81,12 +83,12 @@ impl Series {
         let columns = self.columns.iter().map(|(name, column)| {
             let column = match column {
                 Column::Constant(value) => Column::Constant(*value),
-                Column::Values(values) => Column::Values(chosen(values, kept)),
+                Column::Values(values) => Column::Values(chosen(values.iter(), kept).collect()),
             };
             (name.clone(), column)
         });
         Self {
-            at_us: chosen(&self.at_us, kept),
+            at_us: chosen(self.at_us.iter().copied(), kept).collect(),
             columns: columns.collect(),
         }
     }
@@ -104,12 +106,12 @@ impl Series {
     }
 }
 
-fn chosen<T: Copy>(values: &[T], kept: impl Fn(usize) -> bool) -> Vec<T> {
-    let values = values.iter().enumerate();
-    values
-        .filter(|(at, _)| kept(*at))
-        .map(|(_, value)| *value)
-        .collect()
+fn chosen<T>(
+    values: impl Iterator<Item = T>,
+    kept: impl Fn(usize) -> bool,
+) -> impl Iterator<Item = T> {
+    let values = values.enumerate().filter(move |(at, _)| kept(*at));
+    values.map(|(_, value)| value)
 }
 
 fn value_at(points: &[(i64, u64)], at: i64) -> Option<f64> {

@@ -1,0 +1,142 @@
+//! Many whole numbers in little room.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{SeqAccess, Visitor},
+};
+
+/// Whole numbers, some of them absent, in the order they came; written as a list. In memory each is its
+/// distance to the one before it, two bytes on average where a list takes sixteen: a long run holds
+/// millions of looks at counters, and a guest of the lab has room for few pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// Of each number, base 128 with the low digits first and the top bit on all but the last: 0 where
+    /// it is absent, else 1 more than the zigzag of its distance to the last one there was.
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// The numbers.
+    pub fn iter(&self) -> impl Iterator<Item = Option<u64>> + '_ {
+        let (mut bytes, mut last) = (self.bytes.iter(), 0u64);
+        std::iter::from_fn(move || {
+            let code = digits(&mut bytes)?;
+            Some(code.checked_sub(1).map(|zigzag| {
+                let distance = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+                last = last.wrapping_add(distance as u64);
+                last
+            }))
+        })
+    }
+}
+
+/// The next number of base 128. It has up to 65 bits.
+fn digits<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<u128> {
+    let (mut code, mut shift) = (0, 0);
+    loop {
+        let byte = *bytes.next()?;
+        code |= u128::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(code);
+        }
+        shift += 7;
+    }
+}
+
+impl FromIterator<Option<u64>> for Packed {
+    fn from_iter<I: IntoIterator<Item = Option<u64>>>(values: I) -> Self {
+        let (mut bytes, mut last) = (Vec::new(), 0u64);
+        for value in values {
+            let mut code = value.map_or(0, |value| {
+                let distance = value.wrapping_sub(last) as i64;
+                last = value;
+                u128::from((distance << 1 ^ distance >> 63) as u64) + 1
+            });
+            while code >= 0x80 {
+                bytes.push(code as u8 | 0x80);
+                code >>= 7;
+            }
+            bytes.push(code as u8);
+        }
+        bytes.shrink_to_fit();
+        Self { bytes }
+    }
+}
+
+impl Serialize for Packed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Packed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Packed;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of whole numbers, or null where there is none")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Packed, A::Error> {
+                let mut failed = None;
+                let values = std::iter::from_fn(|| {
+                    list.next_element().unwrap_or_else(|error| {
+                        failed = Some(error);
+                        None
+                    })
+                });
+                let packed = values.collect();
+                failed.map_or(Ok(packed), Err)
+            }
+        }
+        from.deserialize_seq(List)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number() -> impl Strategy<Value = Option<u64>> {
+        prop_oneof![
+            Just(None),
+            (0u64..300).prop_map(Some),
+            any::<u64>().prop_map(Some),
+            Just(Some(u64::MAX)),
+            Just(Some(1 << 63)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back_as_they_went_in(values in prop::collection::vec(number(), 0..200)) {
+            let packed: Packed = values.iter().copied().collect();
+            prop_assert_eq!(packed.iter().collect::<Vec<_>>(), values.clone());
+            // Written as a list is.
+            let text = serde_json::to_string(&packed).unwrap();
+            prop_assert_eq!(&text, &serde_json::to_string(&values).unwrap());
+            prop_assert_eq!(serde_json::from_str::<Packed>(&text).unwrap(), packed);
+        }
+    }
+
+    #[test]
+    fn a_counter_takes_two_bytes_a_look() {
+        let packed: Packed = (0..1000).map(|n| Some(1_000_000_000 + 5_000 * n)).collect();
+        assert!(packed.bytes.len() <= 2 * 1000 + 3);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for text in ["[1, \"a\"]", "[-1]", "[1.5]", "{}", "[1"] {
+            assert!(serde_json::from_str::<Packed>(text).is_err(), "{text}");
+        }
+    }
+}
