@@ -11,7 +11,8 @@ use model::{
     findings::Findings,
     row::Layer,
     run::{
-        End, FlowResult, Key, LayerAddress, Probes, RUN_SCHEMA, Run, Sample, Series, StepKind, Tcp,
+        End, Figure, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample, Series, Spread,
+        StepKind, Tcp,
     },
 };
 use report::{
@@ -92,34 +93,84 @@ fn run() -> Run {
             }
         }
     }
-    let end = || End {
-        program: "0.1.0".to_owned(),
-        facts: HostFacts::default(),
-        facts_after: None,
-    };
+    let (figures, ratios) = figures(&samples);
+    let end = || End::new("0.1.0", HostFacts::default());
     let address = |layer| LayerAddress {
         layer,
         family: IpVersion::V4,
         near: IpAddr::V4(Ipv4Addr::LOCALHOST),
         far: IpAddr::V4(Ipv4Addr::LOCALHOST),
     };
+    let plan = serde_json::from_str("{\"step\": []}").unwrap();
     Run {
-        schema: RUN_SCHEMA,
-        id: "0123456789abcdef".to_owned(),
-        program: "0.1.0".to_owned(),
-        started_us: 1_795_255_200_000_000,
         took_s: 2000.0,
-        lab: false,
-        plan: serde_json::from_str("{\"step\": []}").unwrap(),
-        near: end(),
-        far: end(),
         layers: vec![address(Layer::Underlay), address(Layer::Tunnel)],
         samples,
-        figures: Vec::new(),
-        ratios: Vec::new(),
+        figures,
+        ratios,
         cut_short: Some("</script><script>alert(1)</script>".to_owned()),
         notes: vec!["<img src=x onerror=alert(1)>".to_owned()],
+        ..Run::new(
+            "0123456789abcdef".to_owned(),
+            1_795_255_200_000_000,
+            plan,
+            end(),
+            end(),
+        )
     }
+}
+
+/// Figures of seven kinds of each key, as a run has them, and of the tunnel over the path: what they take in
+/// a page leaves its timelines less room.
+fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
+    const KINDS: [&str; 7] = [
+        "goodput_bps",
+        "retransmitted",
+        "rtt_p50_us",
+        "rtt_p95_us",
+        "rtt_p99_us",
+        "probe_lost",
+        "tcp_rtt_p50_us",
+    ];
+    let mut keys: Vec<&Key> = samples.iter().map(|s| &s.key).collect();
+    keys.sort();
+    keys.dedup();
+    let spread = Spread {
+        n: 10,
+        median: 0.123_456_789,
+        mean: 0.123_456_789,
+        sd: Some(0.012_345_678),
+        p95: None,
+        p99: None,
+        low: Some(0.112_345_678),
+        high: Some(0.134_567_891),
+    };
+    let figure = |key: &Key, kind: &str| Figure {
+        key: key.clone(),
+        kind: kind.to_owned(),
+        spread,
+        drift: Some(-0.123),
+    };
+    let ratio = |key: &Key, kind: &str| Ratio {
+        of: key.clone(),
+        to: Key {
+            layer: Layer::Underlay,
+            ..key.clone()
+        },
+        kind: kind.to_owned(),
+        ratio: 0.987_654_321,
+        low: Some(0.912_345_678),
+        high: Some(1.012_345_678),
+        n_of: 10,
+        n_to: 10,
+    };
+    let each = |key| KINDS.map(|kind| (key, kind));
+    let all = keys.iter().copied().flat_map(each);
+    let tunnel = all.clone().filter(|(key, _)| key.layer == Layer::Tunnel);
+    (
+        all.map(|(key, kind)| figure(key, kind)).collect(),
+        tunnel.map(|(key, kind)| ratio(key, kind)).collect(),
+    )
 }
 
 #[test]

@@ -15,13 +15,14 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// At most `most` buckets, none shorter than the 10 ms from look to look.
-    pub(super) fn over(from_us: i64, to_us: i64, most: usize) -> Self {
-        const LOOK_US: i64 = 10_000;
-        let span = (to_us - from_us).max(LOOK_US);
+    /// At most `most` buckets, each as long as one or several times what passes from look to look: a
+    /// shorter one would often be without any.
+    pub(super) fn over(from_us: i64, to_us: i64, most: usize, look_us: i64) -> Self {
+        let look_us = look_us.max(1);
+        let span = (to_us - from_us).max(look_us);
         let most = i64::try_from(most.max(LEAST)).unwrap_or(i64::MAX);
-        let looks = (span + most * LOOK_US - 1) / (most * LOOK_US);
-        let dt_us = looks.max(1) * LOOK_US;
+        let looks = span.div_euclid(most.saturating_mul(look_us)) + 1;
+        let dt_us = looks * look_us;
         Self {
             from_us,
             dt_us,
@@ -143,7 +144,7 @@ mod tests {
             .map(|i| (i * 10_000 + 3, 7 * i as u64 * i as u64))
             .collect();
         for most in [24, 30, 250] {
-            let grid = Grid::over(points[0].0, points[250].0, most);
+            let grid = Grid::over(points[0].0, points[250].0, most, 10_000);
             assert!(grid.count <= most + 1);
             for counter in [even, stepped] {
                 let all: f64 = grid.growth(&points, counter).into_iter().flatten().sum();
@@ -156,15 +157,24 @@ mod tests {
     fn the_slowest_probe_of_a_bucket_is_kept() {
         let mut points: Vec<(i64, f64)> = (0..1000).map(|i| (i * 10_000, 24.0)).collect();
         points[517].1 = 900.0;
-        let grid = Grid::over(0, 9_990_000, 50);
+        let grid = Grid::over(0, 9_990_000, 50, 10_000);
         let slowest = grid.fold(&points, f64::max);
         assert_eq!(slowest.iter().flatten().copied().fold(0.0, f64::max), 900.0);
         assert_eq!(slowest.iter().flatten().filter(|v| **v > 24.0).count(), 1);
     }
 
     #[test]
+    fn sparse_looks_leave_no_bucket_without_one() {
+        // Looks come a little late, never early.
+        let points: Vec<(i64, f64)> = (0..200).map(|i| (i * 50_000 + i % 7, 1.0)).collect();
+        let grid = Grid::over(0, 9_950_001, 400, 50_000);
+        let column = grid.fold(&points, |_, last| last);
+        assert!(column.iter().all(Option::is_some), "{column:?}");
+    }
+
+    #[test]
     fn a_bucket_without_looks_is_empty_and_not_zero() {
-        let grid = Grid::over(0, 1_000_000, 100);
+        let grid = Grid::over(0, 1_000_000, 100, 10_000);
         let column = grid.fold(&[(0, 5.0), (900_000, 6.0)], |_, last| last);
         assert_eq!(column.iter().flatten().count(), 2);
     }

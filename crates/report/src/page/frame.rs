@@ -19,8 +19,10 @@ const UPLOT_LICENCE: &str = include_str!("assets/uplot/LICENSE");
 const SCRIPT: &str = include_str!("assets/page.js");
 const STYLE: &str = include_str!("assets/page.css");
 
-/// Room for the timelines in the file, bytes: with all else, a page is then below 500 kB.
-const TIMELINES: usize = 300_000;
+/// Size of a page, bytes, that the timelines fill up: below 500 kB with what is not counted.
+const PAGE: usize = 490_000;
+/// Room that the timelines have in any case, and at most.
+const TIMELINES: std::ops::RangeInclusive<usize> = 60_000..=300_000;
 
 /// What a page is made of.
 pub(super) struct Page<'a> {
@@ -84,6 +86,11 @@ pub(super) fn page(page: &Page<'_>) -> String {
         hash(&script),
         hash(&style)
     );
+    let data = json(&data);
+    let sections = page.sections.iter().map(|s| s.body.0.len());
+    let rest = style.len() + script.len() + data.len() + page.top.0.len() + sections.sum::<usize>();
+    let room = PAGE.saturating_sub(rest);
+    let room = room.clamp(*TIMELINES.start(), *TIMELINES.end());
     let markup = html! {
         (DOCTYPE)
         html lang=(words.lang.tag()) {
@@ -117,8 +124,8 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     }
                 }
                 footer { p { "pathtwin " (page.program) " · " (words.say("footer")) } }
-                script type="application/json" id="data" { (PreEscaped(json(&data))) }
-                @if let Some(packed) = pack(&page.charts.timelines) {
+                script type="application/json" id="data" { (PreEscaped(data)) }
+                @if let Some(packed) = pack(&page.charts.timelines, room) {
                     script type="text/plain" id="timelines" { (packed) }
                 }
                 script { (PreEscaped(script)) }
@@ -142,7 +149,7 @@ fn hash(text: &str) -> String {
 
 /// The timelines as one text: JSON, deflated, in base64. What does not fit is left out, the steps that
 /// stand for their like last; the script says how many are missing.
-fn pack(timelines: &[Timeline]) -> Option<String> {
+fn pack(timelines: &[Timeline], room: usize) -> Option<String> {
     #[derive(Serialize)]
     struct Packed<'a> {
         left_out: usize,
@@ -165,10 +172,10 @@ fn pack(timelines: &[Timeline]) -> Option<String> {
         let text = serde_json::to_vec(&packed).ok()?;
         let deflated = miniz_oxide::deflate::compress_to_vec_zlib(&text, 9);
         let encoded = BASE64_STANDARD.encode(deflated);
-        if encoded.len() <= TIMELINES || keep == 1 {
+        if encoded.len() <= room || keep == 1 {
             return Some(encoded);
         }
-        keep = (keep * TIMELINES / encoded.len()).clamp(1, keep - 1);
+        keep = (keep * room / encoded.len()).clamp(1, keep - 1);
     }
 }
 

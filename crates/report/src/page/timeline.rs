@@ -55,6 +55,11 @@ pub(super) struct Timeline {
 /// Buckets of the step that stands for its like, and of the others, when the page has room.
 const FULL: usize = 400;
 const SHORT: usize = 100;
+/// Buckets of the others together, so that long runs do not leave many out.
+const OTHERS: usize = 12_000;
+
+/// What passes from look to look where nothing makes it longer, µs.
+const LOOK_US: i64 = 10_000;
 
 pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
     let families = several_families(run);
@@ -63,11 +68,13 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
         return None;
     }
     charts.start = first(run, &shown);
+    let others = (OTHERS / shown.len()).min(SHORT);
     charts.timelines = shown
         .iter()
         .map(|s| {
             let middle = stands_for(run, s);
-            timeline(s, middle, words, families)
+            let buckets = if middle { FULL } else { others };
+            timeline(s, middle, buckets, words, families)
         })
         .collect();
     Some(html! {
@@ -166,8 +173,13 @@ fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     }
 }
 
-fn timeline(sample: &Sample, middle: bool, words: &Words, families: bool) -> Timeline {
-    let buckets = if middle { FULL } else { SHORT };
+fn timeline(
+    sample: &Sample,
+    middle: bool,
+    buckets: usize,
+    words: &Words,
+    families: bool,
+) -> Timeline {
     let flows = sample.tcp.as_ref().map_or(&[][..], |t| &t.flows);
     let probes: Vec<(i64, f64)> = sample
         .probes
@@ -264,7 +276,16 @@ fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
     let all: Vec<i64> = looks.chain(probed).collect();
     let from = all.iter().min().copied().unwrap_or(0);
     let to = all.iter().max().copied().unwrap_or(0);
-    Grid::over(from, to, buckets)
+    let apart = flows.iter().filter_map(|f| apart_us(f.series.as_ref()?));
+    Grid::over(from, to, buckets, apart.max().unwrap_or(LOOK_US))
+}
+
+/// What passes from look to look, in whole multiples of the shortest there is.
+fn apart_us(series: &Series) -> Option<i64> {
+    let looks = series.at_us.windows(2);
+    let apart: Vec<f64> = looks.map(|two| (two[1] - two[0]) as f64).collect();
+    let times = stats::median(&apart)? / LOOK_US as f64;
+    Some(times.round().max(1.0) as i64 * LOOK_US)
 }
 
 fn first_of(series: &Series, names: &[&str]) -> Option<Vec<(i64, u64)>> {
