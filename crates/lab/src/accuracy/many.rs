@@ -9,7 +9,7 @@ use stats::Random;
 
 use super::{
     count::{Count, Found},
-    pairs::{Path, Pool, changed, judge, runs, wrong},
+    pairs::{Path, Pool, Truth, judge, runs, wrong},
 };
 
 /// "The last 5 against the 20 before".
@@ -55,14 +55,13 @@ impl Many {
 /// Draws `draws` sets and as many series.
 pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
     let [before, slower, later] = Path::ALL.map(|path| runs(pools, path));
-    let goodputs = changed(before, slower, "goodput_bps", &|b, a| a <= 0.96 * b);
-    let p99s = changed(before, later, "rtt_p99_us", &|b, a| a >= b + 4000.0);
+    let truth = Truth::of(pools);
     let mut random = Random::new(seed);
     let mut out = Many {
         before: before.len(),
         ..Many::default()
     };
-    for key in &goodputs {
+    for key in &truth.slower {
         let values = medians(before, key, "goodput_bps");
         if let Some(noise) = variation(&values) {
             out.noise.insert(key.clone(), noise);
@@ -82,9 +81,9 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
         let (base, same) = all.split_at(base);
         out.false_alarms.add(wrong(&judge(base, same)));
         let told = judge(base, &drawn(&slower, last, &mut random));
-        out.slower.add(&told, "goodput_bps", &goodputs);
+        out.slower.add(&told, "goodput_bps", &truth.slower);
         let told = judge(base, &drawn(&later, last, &mut random));
-        out.later.add(&told, "rtt_p99_us", &p99s);
+        out.later.add(&told, "rtt_p99_us", &truth.later);
     }
     out
 }
@@ -123,13 +122,7 @@ fn medians(runs: &[Run], key: &Key, kind: &str) -> Vec<f64> {
 }
 
 fn variation(values: &[f64]) -> Option<f64> {
-    if values.len() < 2 {
-        return None;
-    }
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    Some((squares / (n - 1.0)).sqrt() / mean)
+    Some(stats::standard_deviation(values)? / stats::mean(values)?)
 }
 
 #[cfg(test)]

@@ -97,6 +97,7 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
     let mut steps: Vec<u32> = [3, 5, 8].into_iter().filter(|n| Some(*n) < most).collect();
     steps.extend(most);
     let side = std::slice::from_ref;
+    let truth = Truth::of(pools);
     let row = |repeats: u32| {
         let cut = |path| -> Vec<Measured> {
             let cut = runs(path)
@@ -114,25 +115,13 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
             row.false_alarms
                 .add(wrong(&judge(side(&before[a]), side(&before[b]))));
         }
-        let true_slower = changed(
-            runs(Path::Unchanged),
-            runs(Path::Slower),
-            "goodput_bps",
-            &|b, a| a <= 0.96 * b,
-        );
         for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&slower[b]));
-            row.slower.add(&told, "goodput_bps", &true_slower);
+            row.slower.add(&told, "goodput_bps", &truth.slower);
         }
-        let true_later = changed(
-            runs(Path::Unchanged),
-            runs(Path::Later),
-            "rtt_p99_us",
-            &|b, a| a >= b + 4000.0,
-        );
         for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&later[b]));
-            row.later.add(&told, "rtt_p99_us", &true_later);
+            row.later.add(&told, "rtt_p99_us", &truth.later);
         }
         row
     };
@@ -155,8 +144,26 @@ pub(super) fn wrong(told: &Comparison) -> bool {
     worse.or(told.with(Verdict::Better).next()).is_some()
 }
 
+/// What truly changed, by all samples of all runs.
+pub(super) struct Truth {
+    /// Steps whose goodput fell by 4 % or more with less capacity.
+    pub(super) slower: Vec<Key>,
+    /// Steps whose P99 rose by 4 ms or more with a larger buffer.
+    pub(super) later: Vec<Key>,
+}
+
+impl Truth {
+    pub(super) fn of(pools: &[Pool]) -> Self {
+        let [before, slower, later] = Path::ALL.map(|path| runs(pools, path));
+        Self {
+            slower: changed(before, slower, "goodput_bps", &|b, a| a <= 0.96 * b),
+            later: changed(before, later, "rtt_p99_us", &|b, a| a >= b + 4000.0),
+        }
+    }
+}
+
 /// The steps of which the medians over all samples of all runs are so related.
-pub(super) fn changed(
+fn changed(
     before: &[Run],
     after: &[Run],
     kind: &str,

@@ -35,9 +35,9 @@ pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failu
         runs: Vec::new(),
     });
     for ((path, _), run) in runs(lab, wanted(size.runs), size.folder)? {
-        let pool = pools.iter_mut().find(|pool| pool.path == path);
-        pool.into_iter()
-            .for_each(|pool| pool.runs.push(run.clone()));
+        if let Some(pool) = pools.iter_mut().find(|pool| pool.path == path) {
+            pool.runs.push(run);
+        }
     }
     let rows = pairs::count(&pools, size.pairs, 1);
     let many = many::count(&pools, size.pairs, 1);
