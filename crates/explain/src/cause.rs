@@ -1,11 +1,11 @@
 //! What a cause is: a value in the registry.
 
+use analysis::view::{Host, View, Way};
 use model::findings::{RemedyClass, Severity};
 
 use crate::{
     says::{Says, say},
     verdict::Verdict,
-    view::{Host, View, Way},
 };
 
 /// A cause that can be found.

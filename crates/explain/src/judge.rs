@@ -1,5 +1,6 @@
 //! Asks every cause, and puts what holds in order.
 
+use analysis::view::View;
 use model::{
     findings::{
         CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity, Side,
@@ -14,7 +15,6 @@ use crate::{
     causes::{self, registry},
     says::{Says, say},
     verdict::{Holds, Strength, Verdict, unknown},
-    view::View,
 };
 
 /// What a Run says of its path.
@@ -108,7 +108,7 @@ fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
     let lacks = |need: Option<&Need>| need.map(|n| unknown(n.missing(), n.settle()));
     match cause.test {
         Test::Way(test) => {
-            let of = |way: &crate::view::Way| {
+            let of = |way: &analysis::view::Way| {
                 let place = Place {
                     direction: Some(way.direction),
                     end: None,

@@ -2,7 +2,7 @@
 //! how, and what would settle a doubt. No I/O.
 //!
 //! Each cause is a value in the [`registry`], one file a cause. A cause reads the Run through a
-//! [`view::View`], and answers for each direction, each host or the whole path that it holds, that it
+//! [`analysis::view::View`], and answers for each direction, each host or the whole path that it holds, that it
 //! is ruled out, or that this Run cannot tell. [`judge`] asks them all and puts what holds in order:
 //! what can fake another comes first.
 //!
@@ -15,13 +15,11 @@ mod causes;
 pub mod compose;
 pub mod corpus;
 mod judge;
-pub mod models;
 pub mod pages;
 pub mod published;
 pub mod says;
 mod summary;
 pub mod verdict;
-pub mod view;
 
 pub use causes::registry;
 pub use judge::judge;

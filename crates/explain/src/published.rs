@@ -2,12 +2,11 @@
 
 use std::fmt::Write;
 
-use model::findings::Value;
-
-use crate::models::{
+use analysis::models::{
     BBR_SOURCE, CUBIC_SOURCE, RENO_SOURCE, bbr_bps, buffer_bytes, loss_based_bps, loss_for_bps,
     window_bytes_bps,
 };
+use model::findings::Value;
 
 /// Which formula is asked.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +176,7 @@ pub fn page() -> String {
         out,
         "- 15 to 20 % of loss (EAimTY/tuic#62: below 1 with a loss-based control, 17 with another) is at BBR's cliff, \
          {}: above it, BBR takes the path for policed.",
-        Value::Share(crate::models::BBR_CLIFF)
+        Value::Share(analysis::models::BBR_CLIFF)
     );
     out
 }

@@ -1,5 +1,6 @@
 //! The Findings in one sentence.
 
+use analysis::view::View;
 use model::{
     cell::Direction,
     findings::{Finding, Severity, Side},
@@ -9,7 +10,6 @@ use model::{
 use crate::{
     causes,
     says::{Says, say},
-    view::View,
 };
 
 /// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would settle

@@ -1,5 +1,6 @@
 //! The program gives TCP too little to send.
 
+use analysis::view::Way;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 /// Share of the looks at which the kernel counts the sender as limited by its program.

@@ -1,5 +1,6 @@
 //! Queue management on a device where no queue is.
 
+use analysis::view::Way;
 use model::findings::{RemedyClass, Severity};
 
 use super::own_queue;
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::{end, say},
     verdict::Verdict,
-    view::Way,
 };
 
 /// Kinds that manage a queue, if there is one.

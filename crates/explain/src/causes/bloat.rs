@@ -5,8 +5,8 @@ use crate::{
     cause::Need,
     says::say,
     verdict::{Verdict, not, unknown},
-    view::{Idle, Load, Way},
 };
+use analysis::view::{Idle, Load, Way};
 use model::findings::Severity;
 
 /// Added delay under load that is worth a word, µs: the border between A and B of the usual grades.

@@ -1,14 +1,13 @@
 //! The queue of the sender's own device grows too long.
 
+use analysis::{models, view::Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bloat, bytes, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 pub(super) const CAUSE: Cause = Cause {

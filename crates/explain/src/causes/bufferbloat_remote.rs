@@ -1,14 +1,13 @@
 //! A queue somewhere on the path grows far too long under load.
 
+use analysis::{models, view::Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bloat, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
-    view::Way,
 };
 
 pub(super) const CAUSE: Cause = Cause {

@@ -1,13 +1,12 @@
 //! A congestion control was set where no sender is.
 
+use analysis::{models, view::Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use crate::{
     cause::{Advice, Cause, On, Test},
-    models,
     says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 pub(super) const CAUSE: Cause = Cause {

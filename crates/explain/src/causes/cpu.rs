@@ -1,5 +1,6 @@
 //! What the three causes of a busy processor share.
 
+use analysis::view::{Host, View};
 use model::{
     findings::{Exhibit, Value},
     run::Sample,
@@ -9,7 +10,6 @@ use super::percent;
 use crate::{
     says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Host, View},
 };
 
 /// A processor busier than this has nothing left.

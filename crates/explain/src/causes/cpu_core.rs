@@ -1,12 +1,12 @@
 //! A processor has nothing left.
 
+use analysis::view::Host;
 use model::findings::{RemedyClass, Severity};
 
 use super::cpu::{self, Busy};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
     verdict::Verdict,
-    view::Host,
 };
 
 pub(super) const CAUSE: Cause = Cause {

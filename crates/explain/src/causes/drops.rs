@@ -1,8 +1,7 @@
 //! What hosts dropped, against what TCP had to send again.
 
+use analysis::view::Host;
 use model::run::Sample;
-
-use crate::view::Host;
 
 /// Share of TCP's retransmissions from which local drops explain them.
 const MANY: f64 = 0.2;

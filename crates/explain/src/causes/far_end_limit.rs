@@ -1,5 +1,6 @@
 //! Only the far host can change it.
 
+use analysis::view::Way;
 use model::{
     cell::Direction,
     findings::{RemedyClass, Severity, Side, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 pub(super) const CAUSE: Cause = Cause {

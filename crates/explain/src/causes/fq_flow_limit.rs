@@ -1,5 +1,6 @@
 //! The fq queue cuts one flow off.
 
+use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{drops::drops, whole};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Host,
 };
 
 pub(super) const CAUSE: Cause = Cause {

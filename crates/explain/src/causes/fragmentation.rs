@@ -1,5 +1,6 @@
 //! The tunnel's packets do not fit the path and are cut up.
 
+use analysis::view::View;
 use model::{
     cell::IpVersion,
     findings::{RemedyClass, Severity, Side, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::View,
 };
 
 /// Fragments for each hundred segments from which all large packets are cut up.

@@ -1,5 +1,6 @@
 //! Nothing is wrong.
 
+use analysis::view::{Load, View};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, bloat::WARN_US, percent, rate, time};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Load, View},
 };
 
 pub(super) const CAUSE: Cause = Cause {

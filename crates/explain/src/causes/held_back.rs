@@ -1,15 +1,17 @@
 //! What the receive window and the send buffer have in common: the kernel counts the time in which
 //! each held the sender back.
 
+use analysis::{
+    models,
+    view::{Load, Way},
+};
 use model::findings::{Exhibit, Value};
 
 use super::{FULL, percent, rate, time};
 use crate::{
     cause::Need,
-    models,
     says::{Says, say},
     verdict::{Figure, Verdict, figure, not, unknown},
-    view::{Load, Way},
 };
 
 /// Share of the busy time above which it limits (NDT's classifier has the same).

@@ -1,5 +1,6 @@
 //! Packets are dropped in a host's own queues.
 
+use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, drops::drops, whole};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Host,
 };
 
 pub(super) const CAUSE: Cause = Cause {

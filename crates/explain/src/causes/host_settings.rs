@@ -1,5 +1,6 @@
 //! Settings of a host that harm TCP.
 
+use analysis::view::Host;
 use model::findings::{Exhibit, RemedyClass, Severity, Value};
 
 use super::FULL;
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Host,
 };
 
 /// Parameters that are on in every kernel unless someone switched them off, and what that costs.

@@ -1,14 +1,16 @@
 //! Delay that varies hurts a loss-based congestion control.
 
+use analysis::{
+    models,
+    view::{SlowStart, Way},
+};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate, time, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{SlowStart, Way},
 };
 
 /// A rise of the round trip at which slow start ends: an eighth of it, but within these bounds, µs

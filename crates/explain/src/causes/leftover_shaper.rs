@@ -1,5 +1,6 @@
 //! A shaper on a host's own device is the bottleneck.
 
+use analysis::view::Host;
 use model::{
     cell::Direction,
     findings::{RemedyClass, Severity, Side, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Host,
 };
 
 /// Options that hold a rate, by the names of the facts.

@@ -1,5 +1,6 @@
 //! Large packets vanish without a word.
 
+use analysis::view::Way;
 use model::{
     cell::Direction,
     findings::{RemedyClass, Severity, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 /// Share of the datagrams of a size that must arrive for the size to pass.

@@ -1,5 +1,6 @@
 //! An offload, a driver or the kernel breaks packets of one direction.
 
+use analysis::view::{Host, Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{percent, rate};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
-    view::{Host, Way},
 };
 
 /// TCP below this share of what UDP gets, datagram by datagram, has collapsed.

@@ -1,11 +1,11 @@
 //! What the rules of the queue of the sender's own device have in common.
 
+use analysis::view::{Host, Way};
 use model::{facts::QdiscFacts, findings::Value};
 
 use crate::{
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Host, Way},
 };
 
 /// Holds with what `says` makes of the sender and its queue if that is of one of these kinds.

@@ -1,5 +1,6 @@
 //! Each flow gets a part of the line and no more.
 
+use analysis::view::Way;
 use model::{
     findings::{RemedyClass, Severity, Value},
     row::Layer,
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 /// Several flows over one, for each flow, from which they do not share one limit.

@@ -1,5 +1,6 @@
 //! A policer drops above a rate, without a queue.
 
+use analysis::view::{Load, Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate, time};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Load, Way},
 };
 
 /// Bits of a full packet.

@@ -1,14 +1,16 @@
 //! A loss-based congestion control takes random loss for congestion.
 
+use analysis::{
+    models,
+    view::{Load, Sweep, Way},
+};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate, time, whole};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Load, Sweep, Way},
 };
 
 /// The model explains a goodput between this share of it ...

@@ -1,14 +1,13 @@
 //! The receiver offers too small a window.
 
+use analysis::{models, view::Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bytes, held_back, percent, rate, time};
 use crate::{
     cause::{Advice, Cause, Need, On, Test},
-    models,
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
-    view::Way,
 };
 
 pub(super) const CAUSE: Cause = Cause {

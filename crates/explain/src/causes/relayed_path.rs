@@ -1,5 +1,6 @@
 //! The tunnel goes through a relay.
 
+use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
     findings::{RemedyClass, Severity, Side, Value},
@@ -13,7 +14,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
-    view::View,
 };
 
 /// Added round trip from which the tunnel takes another way than the path below it, µs ...

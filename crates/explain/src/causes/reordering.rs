@@ -1,5 +1,6 @@
 //! Packets overtake each other.
 
+use analysis::view::Way;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, known_or, percent};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Way,
 };
 
 /// Share of overtaken datagrams that is worth a word.

@@ -1,5 +1,6 @@
 //! The sender's socket buffer is too small.
 
+use analysis::view::{Host, Way};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bytes, held_back, percent, rate};
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
-    view::{Host, Way},
 };
 
 /// What is under way is the whole buffer between these shares of it: the kernel charges a packet's

@@ -1,5 +1,6 @@
 //! A UDP socket of a host overflows: the tunnel's own.
 
+use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::Host,
 };
 
 pub(super) const CAUSE: Cause = Cause {

@@ -1,5 +1,6 @@
 //! UDP gets much less than TCP on the same path.
 
+use analysis::view::{Load, Way};
 use model::{
     findings::{RemedyClass, Severity, Value},
     row::Layer,
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, Need, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-    view::{Load, Way},
 };
 
 /// TCP over UDP from which UDP is throttled.

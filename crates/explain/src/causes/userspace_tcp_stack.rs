@@ -1,5 +1,6 @@
 //! A TCP/IP stack in a process.
 
+use analysis::view::Host;
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
-    view::Host,
 };
 
 pub(super) const CAUSE: Cause = Cause {

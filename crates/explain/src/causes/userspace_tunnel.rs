@@ -1,5 +1,6 @@
 //! The tunnel's packets pass through a process.
 
+use analysis::view::Host;
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
-    view::Host,
 };
 
 /// Share of the bare path's goodput below which the tunnel costs much.

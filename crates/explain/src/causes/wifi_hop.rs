@@ -1,5 +1,6 @@
 //! A radio link is part of the path.
 
+use analysis::view::Host;
 use model::{
     facts::DeviceKind,
     findings::{RemedyClass, Severity, Value},
@@ -10,7 +11,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::{end, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
-    view::Host,
 };
 
 /// Variation of the idle round trip that a cable does not make, µs.

@@ -1,5 +1,6 @@
 //! The device that is the bottleneck has a queue without management.
 
+use analysis::view::Way;
 use model::findings::{RemedyClass, Severity};
 
 use super::own_queue;
@@ -7,7 +8,6 @@ use crate::{
     cause::{Advice, Cause, On, Test},
     says::say,
     verdict::Verdict,
-    view::Way,
 };
 
 /// Kinds that keep no delay down for what goes through them.

@@ -1,5 +1,6 @@
 //! TCP of a composed Run.
 
+use analysis::models;
 use model::{
     cell::Direction,
     row::Layer,
@@ -7,7 +8,6 @@ use model::{
 };
 
 use super::{Composer, Line, key};
-use crate::models;
 
 /// Payload of a segment, bytes.
 const MSS: f64 = 1448.0;

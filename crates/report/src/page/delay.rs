@@ -1,6 +1,6 @@
 //! How long a packet takes: distribution without and under load.
 
-use explain::view::View;
+use analysis::view::View;
 use maud::{Markup, html};
 use model::{
     cell::Direction,

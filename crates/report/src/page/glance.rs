@@ -1,7 +1,7 @@
 //! The path in four figures: what plain TCP gets in each direction, the round trip, what the tunnel
 //! leaves.
 
-use explain::view::{Load, View, Way};
+use analysis::view::{Load, View, Way};
 use maud::{Markup, html};
 use model::{row::Layer, run::Run};
 

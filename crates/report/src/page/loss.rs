@@ -1,6 +1,6 @@
 //! Throughput against loss: what was measured, and the curve of the model.
 
-use explain::{
+use analysis::{
     models,
     view::{Load, View, Way},
 };

@@ -1,0 +1,6 @@
+//! A Run to the quantities that every later stage asks for, each defined once: the view of a Run by
+//! layer, direction and host, and what theory says a flow can get. No I/O, and no judgement: what a
+//! quantity means for a path is said by `explain`.
+
+pub mod models;
+pub mod view;
