@@ -1,6 +1,6 @@
 //! What a cause is: a value in the registry.
 
-use analysis::view::{Host, View, Way};
+use analysis::view::{DirectionView, Host, View};
 use model::findings::{RemedyClass, Severity};
 
 use crate::{
@@ -39,7 +39,7 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug)]
 pub enum Test {
     /// Each measured direction.
-    Way(fn(&Way) -> Verdict),
+    Direction(fn(&DirectionView) -> Verdict),
     /// Each of the two hosts.
     Host(fn(&Host) -> Verdict),
     /// The path as a whole.
@@ -115,19 +115,19 @@ impl Need {
     }
 
     /// Whether a direction has it.
-    pub fn met(self, way: &Way) -> bool {
+    pub fn met(self, way: &DirectionView) -> bool {
         match self {
             Self::Idle => way.view.idle().is_some(),
-            Self::Tcp => way.plain().is_some(),
-            Self::LoadedProbes => way.plain().is_some_and(|l| l.probe_p50_us.is_some()),
+            Self::Tcp => way.default_load().is_some(),
+            Self::LoadedProbes => way.default_load().is_some_and(|l| l.probe_p50_us.is_some()),
             Self::Sweep => way.sweep().is_some(),
-            Self::Below => way.view.below().is_some(),
-            Self::TcpInfo => way.plain().is_some_and(|l| l.rtt_p50_us.is_some()),
+            Self::Below => way.view.underlay().is_some(),
+            Self::TcpInfo => way.default_load().is_some_and(|l| l.rtt_p50_us.is_some()),
         }
     }
 
     /// Whether a Run has it for the path as a whole: in any direction.
     pub fn met_by(self, view: &View) -> bool {
-        view.ways().iter().any(|way| self.met(way))
+        view.directions().iter().any(|way| self.met(way))
     }
 }

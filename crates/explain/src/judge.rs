@@ -107,8 +107,8 @@ fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
     };
     let lacks = |need: Option<&Need>| need.map(|n| unknown(n.missing(), n.settle()));
     match cause.test {
-        Test::Way(test) => {
-            let of = |way: &analysis::view::Way| {
+        Test::Direction(test) => {
+            let of = |way: &analysis::view::DirectionView| {
                 let place = Place {
                     direction: Some(way.direction),
                     end: None,
@@ -116,7 +116,7 @@ fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
                 let missing = lacks(cause.needs.iter().find(|n| !n.met(way)));
                 answer(place, missing.unwrap_or_else(|| test(way)))
             };
-            view.ways().iter().map(of).collect()
+            view.directions().iter().map(of).collect()
         }
         Test::Host(test) => {
             let of = |side: Side| {

@@ -9,7 +9,7 @@ pub fn page(cause: &Cause) -> String {
     let mut text = format!("# {}\n\n", cause.code);
     text.push_str(MADE);
     let scope = match cause.test {
-        Test::Way(_) => "each direction",
+        Test::Direction(_) => "each direction",
         Test::Host(_) => "each host",
         Test::Path(_) => "the path as a whole",
     };

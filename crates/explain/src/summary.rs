@@ -60,9 +60,9 @@ fn found(first: &Finding, others: &[&Finding]) -> String {
 
 /// Nothing was found, and it is not healthy either.
 fn undecided(open: Option<Says>, view: &View, layer: Says) -> Says {
-    let slow = view.ways().into_iter().find_map(|way| {
-        let load = way.plain()?;
-        let filled = way.filled(&load)?;
+    let slow = view.directions().into_iter().find_map(|way| {
+        let load = way.default_load()?;
+        let filled = way.utilization(&load)?;
         (filled < causes::FULL).then(|| {
             say!(
                 "TCP {direction} takes {share} % of what this {layer} carries, and this run does not show why",

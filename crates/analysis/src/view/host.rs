@@ -48,7 +48,12 @@ impl<'a> Host<'a> {
 
     /// Increase, over several samples, of all counters of a group whose names end so; `None` if the
     /// group was read in none of them.
-    pub fn moved(&self, samples: &[&'a Sample], group: &str, ends: &[&str]) -> Option<f64> {
+    pub fn counter_increase(
+        &self,
+        samples: &[&'a Sample],
+        group: &str,
+        ends: &[&str],
+    ) -> Option<f64> {
         let read = |e: &&Evidence| e.groups.iter().any(|g| g.starts_with(group));
         let mut all = samples
             .iter()
@@ -66,7 +71,7 @@ impl<'a> Host<'a> {
 
     /// Median over the samples of the busy share of the busiest processor, and that processor's share
     /// in softirqs.
-    pub fn busiest(&self, samples: &[&'a Sample]) -> Option<(f64, f64)> {
+    pub fn busiest_core(&self, samples: &[&'a Sample]) -> Option<(f64, f64)> {
         let of = |s: &&'a Sample| {
             let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
             let most = cores.iter().min_by(|a, b| a.idle.total_cmp(&b.idle))?;

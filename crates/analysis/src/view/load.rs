@@ -107,14 +107,14 @@ impl Load {
     }
 
     /// Share of the segments that were sent again for a reason: without those the receiver had twice.
-    pub fn lost(&self) -> Option<f64> {
+    pub fn loss(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         let spurious = self.dsack_dups.unwrap_or(0.0);
         Some((self.retransmits? - spurious).max(0.0) / segments)
     }
 
     /// Share of the segments sent again that the receiver had already.
-    pub fn spurious(&self) -> Option<f64> {
+    pub fn spurious_share(&self) -> Option<f64> {
         let again = self.retransmits.filter(|r| *r > 0.0)?;
         Some((self.dsack_dups? / again).min(1.0))
     }

@@ -17,7 +17,7 @@ pub use load::Load;
 pub use start::SlowStart;
 pub use sweep::{Above, Datagrams, Sweep};
 
-/// A Run on one layer and address family. It gives what a measurement saw; there is no way from here
+/// A Run on one layer and address family. It gives what a measurement saw; there is no direction from here
 /// to what a lab path was made of.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -30,7 +30,7 @@ pub struct View<'a> {
 
 /// One direction of a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Way<'a> {
+pub struct DirectionView<'a> {
     /// The view.
     pub view: View<'a>,
     /// The direction of the data.
@@ -67,7 +67,7 @@ impl<'a> View<'a> {
     }
 
     /// The path below the tunnel, if this is the tunnel and the path was measured, too.
-    pub fn below(&self) -> Option<Self> {
+    pub fn underlay(&self) -> Option<Self> {
         let layer = Layer::Underlay;
         let found = self
             .run
@@ -83,19 +83,19 @@ impl<'a> View<'a> {
     }
 
     /// One direction.
-    pub fn way(&self, direction: Direction) -> Way<'a> {
-        Way {
+    pub fn direction(&self, direction: Direction) -> DirectionView<'a> {
+        DirectionView {
             view: *self,
             direction,
         }
     }
 
     /// The directions in which TCP or UDP was measured.
-    pub fn ways(&self) -> Vec<Way<'a>> {
+    pub fn directions(&self) -> Vec<DirectionView<'a>> {
         [Direction::Down, Direction::Up]
-            .map(|direction| self.way(direction))
+            .map(|direction| self.direction(direction))
             .into_iter()
-            .filter(|way| way.samples(|_| true).next().is_some())
+            .filter(|direction| direction.samples(|_| true).next().is_some())
             .collect()
     }
 
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
     }
 
     /// Why samples of this layer do not count.
-    pub fn spoiled(&self) -> impl Iterator<Item = &'a Invalid> + use<'a> {
+    pub fn invalid_reasons(&self) -> impl Iterator<Item = &'a Invalid> + use<'a> {
         let layer = self.layer;
         let ours = self
             .run
@@ -164,8 +164,8 @@ impl<'a> View<'a> {
     }
 }
 
-impl<'a> Way<'a> {
-    /// The samples of this direction that count, without load the other way.
+impl<'a> DirectionView<'a> {
+    /// The samples of this direction that count, without load the other direction.
     fn samples(&self, of: impl Fn(&Key) -> bool) -> impl Iterator<Item = &'a Sample> {
         let direction = Some(self.direction);
         let ours = move |s: &&Sample| s.key.direction == direction && !s.key.opposed && of(&s.key);
@@ -173,12 +173,12 @@ impl<'a> Way<'a> {
     }
 
     /// The same direction of the path below the tunnel.
-    pub fn below(&self) -> Option<Self> {
-        Some(self.view.below()?.way(self.direction))
+    pub fn underlay(&self) -> Option<Self> {
+        Some(self.view.underlay()?.direction(self.direction))
     }
 
     /// The other direction.
-    pub fn back(&self) -> Self {
+    pub fn reverse(&self) -> Self {
         let direction = match self.direction {
             Direction::Down => Direction::Up,
             Direction::Up => Direction::Down,
@@ -217,7 +217,7 @@ impl<'a> Way<'a> {
     /// The load with the fewest flows under the sender's own congestion control: what a program gets
     /// that asks for nothing. Without facts of the sender a loss-based one, as is the default of all
     /// systems.
-    pub fn plain(&self) -> Option<Load> {
+    pub fn default_load(&self) -> Option<Load> {
         let loads = self.loads();
         let fewest = loads.iter().map(|l| l.flows).min()?;
         let own = self.sender().default_cc();
@@ -234,15 +234,15 @@ impl<'a> Way<'a> {
     }
 
     /// The load with one flow (or the fewest) under a congestion control.
-    pub fn with(&self, cc: &str) -> Option<Load> {
+    pub fn load_with(&self, cc: &str) -> Option<Load> {
         let loads = self.loads();
         let same = loads.into_iter().filter(|l| l.cc == cc);
         same.min_by_key(|l| l.flows)
     }
 
-    /// The load with the most flows under the congestion control of [`Way::plain`], if that is more.
-    pub fn many(&self) -> Option<Load> {
-        let plain = self.plain()?;
+    /// The load with the most flows under the congestion control of [`DirectionView::default_load`], if that is more.
+    pub fn parallel_load(&self) -> Option<Load> {
+        let plain = self.default_load()?;
         let loads = self.loads();
         let more = loads
             .into_iter()
@@ -277,7 +277,7 @@ impl<'a> Way<'a> {
 
     /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load with as
     /// few flows got through. UDP alone may be limited, or its search may have ended early.
-    pub fn carries_bps(&self) -> Option<f64> {
+    pub fn flow_capacity_bps(&self) -> Option<f64> {
         let udp = self.sweep()?.capacity_bps;
         let loads = self.loads();
         let fewest = loads.iter().map(|l| l.flows).min().unwrap_or(1);
@@ -297,13 +297,13 @@ impl<'a> Way<'a> {
     }
 
     /// What a load's packets take of what the path carries; `None` without a sweep.
-    pub fn filled(&self, load: &Load) -> Option<f64> {
-        let carries = self.carries_bps().filter(|c| *c > 0.0)?;
+    pub fn utilization(&self, load: &Load) -> Option<f64> {
+        let carries = self.flow_capacity_bps().filter(|c| *c > 0.0)?;
         Some(self.packets_bps(load) / carries)
     }
 
     /// How far a load lifts the probes' median above the idle one, µs.
-    pub fn inflation_us(&self, load: &Load) -> Option<f64> {
+    pub fn added_delay_us(&self, load: &Load) -> Option<f64> {
         Some(load.probe_p50_us? - self.view.idle()?.p50_us)
     }
 

@@ -1,6 +1,6 @@
 //! How slow start ended, by the sender's counters.
 
-use super::{Load, Way};
+use super::{DirectionView, Load};
 
 /// How slow start ended in one sample.
 ///
@@ -15,7 +15,7 @@ pub struct SlowStart {
     pub window: f64,
 }
 
-impl Way<'_> {
+impl DirectionView<'_> {
     /// How slow start ended in each sample of a load in which HyStart ended it; none if it never did, or
     /// the counters were not read.
     pub fn slow_starts(&self, load: &Load) -> Vec<SlowStart> {

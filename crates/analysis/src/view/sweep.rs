@@ -67,7 +67,7 @@ impl Datagrams {
     }
 
     /// Share that was lost.
-    pub fn share(&self) -> f64 {
+    pub fn loss(&self) -> f64 {
         self.lost / self.sent.max(1.0)
     }
 
@@ -77,10 +77,10 @@ impl Datagrams {
     }
 
     /// The 95 % interval of the loss (Wilson's score interval), if the losses are independent.
-    pub fn interval(&self) -> (f64, f64) {
+    pub fn loss_interval(&self) -> (f64, f64) {
         const Z: f64 = 1.96;
         let n = self.sent.max(1.0);
-        let p = self.share();
+        let p = self.loss();
         let centre = p + Z * Z / (2.0 * n);
         let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
         let scale = 1.0 + Z * Z / n;
@@ -156,7 +156,7 @@ mod tests {
             sent: 1000.0,
             ..Datagrams::default()
         };
-        let (low, high) = none.interval();
+        let (low, high) = none.loss_interval();
         // Wilson: z² / (n + z²).
         assert_eq!(low, 0.0);
         assert!((high - 3.8416 / 1003.8416).abs() < 1e-9);

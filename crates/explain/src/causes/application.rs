@@ -1,6 +1,6 @@
 //! The program gives TCP too little to send.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate};
@@ -26,7 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
         "send-buffer",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Application,
         what: "look at what feeds the sender: disk, a single-threaded program, small writes that wait for \
@@ -44,8 +44,8 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let Some(load) = way.plain() else {
+fn test(way: &DirectionView) -> Verdict {
+    let Some(load) = way.default_load() else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     let Some(share) = load.app_limited else {
@@ -60,7 +60,7 @@ fn test(way: &Way) -> Verdict {
             share = percent(share)
         ));
     }
-    let filled = way.filled(&load);
+    let filled = way.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
         return not(say!(
             "TCP fills {filled} of the path",
@@ -68,7 +68,7 @@ fn test(way: &Way) -> Verdict {
         ));
     }
     let idle = load.busy.is_some_and(|b| b < 0.9);
-    let calm = load.lost().is_some_and(|l| l < 1e-3);
+    let calm = load.loss().is_some_and(|l| l < 1e-3);
     if !idle && !calm {
         return not(say!(
             "the sender had something under way all the time, and lost packets"

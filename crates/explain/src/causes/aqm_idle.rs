@@ -1,6 +1,6 @@
 //! Queue management on a device where no queue is.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity};
 
 use super::own_queue;
@@ -22,7 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[],
     masked_by: &[],
     depends_on: &["bufferbloat-remote"],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
         what: "give it a shaper a little below the bottleneck's rate, so that the queue forms here; without \
@@ -40,7 +40,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     own_queue::is_of(way, &MANAGED, None, |sender, queue| {
         say!(
             "the {host}'s device has {kind}, but the delay is made behind it",

@@ -6,7 +6,7 @@ use crate::{
     says::say,
     verdict::{Verdict, not, unknown},
 };
-use analysis::view::{Idle, Load, Way};
+use analysis::view::{DirectionView, Idle, Load};
 use model::findings::Severity;
 
 /// Added delay under load that is worth a word, µs: the border between A and B of the usual grades.
@@ -25,11 +25,11 @@ pub(super) struct Bloat {
 }
 
 /// The delay that TCP adds in a direction; the verdict if that is unknown or little.
-pub(super) fn of(way: &Way) -> Result<Bloat, Verdict> {
-    let (Some(load), Some(idle)) = (way.plain(), way.view.idle()) else {
+pub(super) fn of(way: &DirectionView) -> Result<Bloat, Verdict> {
+    let (Some(load), Some(idle)) = (way.default_load(), way.view.idle()) else {
         return Err(unknown(Need::Tcp.missing(), Need::Tcp.settle()));
     };
-    let Some(added_us) = way.inflation_us(&load) else {
+    let Some(added_us) = way.added_delay_us(&load) else {
         return Err(unknown(
             Need::LoadedProbes.missing(),
             Need::LoadedProbes.settle(),

@@ -1,6 +1,6 @@
 //! The queue of the sender's own device grows too long.
 
-use analysis::{models, view::Way};
+use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bloat, bytes, time};
@@ -17,7 +17,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
     masked_by: &[],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
         what: "replace the queue of this device by fq_codel or cake; no shaper is needed, the device itself \
@@ -35,7 +35,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let bloat = match bloat::of(way) {
         Ok(bloat) => bloat,
         Err(verdict) => return verdict,

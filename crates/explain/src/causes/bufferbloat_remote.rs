@@ -1,6 +1,6 @@
 //! A queue somewhere on the path grows far too long under load.
 
-use analysis::{models, view::Way};
+use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bloat, rate, time};
@@ -17,7 +17,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
     masked_by: &["bufferbloat-local"],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
         what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the last box \
@@ -40,7 +40,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let bloat = match bloat::of(way) {
         Ok(bloat) => bloat,
         Err(verdict) => return verdict,
@@ -62,7 +62,7 @@ fn test(way: &Way) -> Verdict {
         figure(say!("bytes waiting"), Value::Bytes(buffer)).by(say!("delay * rate")),
         figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
-    let full = way.filled(load).is_some_and(|f| f > 0.7);
+    let full = way.utilization(load).is_some_and(|f| f > 0.7);
     let above = way.sweep().and_then(|s| s.above?.rtt_us);
     if let Some(rtt) = above {
         evidence.push(figure(
@@ -71,8 +71,8 @@ fn test(way: &Way) -> Verdict {
         ));
     }
     let deep = above.is_some_and(|rtt| rtt - idle.p50_us > 0.7 * added);
-    if let Some(bbr) = way.with("bbr").filter(|b| b.cc != load.cc)
-        && let Some(less) = way.inflation_us(&bbr)
+    if let Some(bbr) = way.load_with("bbr").filter(|b| b.cc != load.cc)
+        && let Some(less) = way.added_delay_us(&bbr)
     {
         evidence.push(figure(say!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
     }

@@ -1,6 +1,6 @@
 //! A congestion control was set where no sender is.
 
-use analysis::{models, view::Way};
+use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
 use crate::{
@@ -16,7 +16,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[],
     masked_by: &[],
     depends_on: &["random-loss", "jitter"],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
         what: "set it on the host whose socket sends the data, and look at that socket (ss -ti)",
@@ -34,9 +34,11 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let (Some(sends), Some(receives)) = (way.plain().map(|l| l.cc), way.receiver().default_cc())
-    else {
+fn test(way: &DirectionView) -> Verdict {
+    let (Some(sends), Some(receives)) = (
+        way.default_load().map(|l| l.cc),
+        way.receiver().default_cc(),
+    ) else {
         return unknown(
             say!("the congestion controls of both hosts are not known"),
             say!("facts of both hosts"),

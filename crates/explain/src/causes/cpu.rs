@@ -37,7 +37,7 @@ fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
     {
         return Some((Busy::Thread, share));
     }
-    let (most, softirq) = host.busiest(samples)?;
+    let (most, softirq) = host.busiest_core(&samples)?;
     (most >= FULL_CORE).then_some(if softirq >= 0.5 {
         (Busy::Softirq, softirq)
     } else {
@@ -55,7 +55,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
         );
     }
     let samples = view.tcp_samples();
-    let Some((most, softirq)) = host.busiest(&samples) else {
+    let Some((most, softirq)) = host.busiest_core(&samples) else {
         return unknown(
             say!("the use of this host's processors is not known"),
             say!("the same plan with pathtwin on Linux at this end"),
@@ -92,7 +92,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     }
     let signs = signs(&view, &mut evidence);
     if let Some(squeezed) = host
-        .moved(
+        .counter_increase(
             &samples,
             "softnet",
             &["time_squeeze", "time_squeezed", "squeezed"],
@@ -136,9 +136,11 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
 /// Signs that a processor, not the line, is the limit.
 fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
     let mut signs = [false; 3];
-    for way in view.ways() {
-        let Some(load) = way.plain() else { continue };
-        if let Some(many) = way.many() {
+    for way in view.directions() {
+        let Some(load) = way.default_load() else {
+            continue;
+        };
+        if let Some(many) = way.parallel_load() {
             let ratio = many.goodput_bps / load.goodput_bps;
             signs[0] |= ratio < SCALES;
             evidence.push(
@@ -154,7 +156,10 @@ fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
             );
         }
         let inside = way.sweep().map(|s| s.capacity_bps);
-        let outside = way.below().and_then(|b| b.sweep()).map(|s| s.capacity_bps);
+        let outside = way
+            .underlay()
+            .and_then(|b| b.sweep())
+            .map(|s| s.capacity_bps);
         if let (Some(inside), Some(outside)) = (inside, outside) {
             signs[1] |= inside < 0.7 * outside;
             evidence.push(
@@ -165,7 +170,7 @@ fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
                 .against(say!("far below 1")),
             );
         }
-        signs[2] |= way.filled(&load).is_some_and(|f| f > 0.8);
+        signs[2] |= way.utilization(&load).is_some_and(|f| f > 0.8);
     }
     signs
 }

@@ -33,8 +33,8 @@ pub(super) fn drops<'a>(
     group: &str,
     ends: &[&str],
 ) -> Option<Drops> {
-    let lost = host.moved(samples, group, ends)?;
-    let ways = host.view().ways();
+    let lost = host.counter_increase(samples, group, ends)?;
+    let ways = host.view().directions();
     let again: Vec<f64> = ways.iter().filter_map(|w| w.retransmits()).collect();
     let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
     Some(Drops {

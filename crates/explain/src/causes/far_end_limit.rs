@@ -1,6 +1,6 @@
 //! Only the far host can change it.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::{
     cell::Direction,
     findings::{RemedyClass, Severity, Side, Value},
@@ -20,7 +20,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp],
     masked_by: &[],
     depends_on: &["random-loss", "jitter", "send-buffer"],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
         what: "change it at the far host, or use another one; compare with a server that is known to send \
@@ -38,17 +38,17 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     if way.direction == Direction::Up {
         return not(say!("the near host sends in this direction"));
     }
-    let (Some(load), Some(back)) = (way.plain(), way.back().plain()) else {
+    let (Some(load), Some(back)) = (way.default_load(), way.reverse().default_load()) else {
         return unknown(
             say!("the other direction was not measured"),
             say!("a plan with both directions"),
         );
     };
-    let Some(filled) = way.back().filled(&back) else {
+    let Some(filled) = way.reverse().utilization(&back) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled < FULL {

@@ -55,7 +55,7 @@ fn test(view: &View) -> Verdict {
     let mut evidence = Vec::new();
     let mut signs = [false, false];
     let mut known = false;
-    let below = view.below();
+    let below = view.underlay();
     let path = below.and_then(|b| {
         let pmtu = b.pmtu()?;
         Some((pmtu.up.into_iter().chain(pmtu.down).min()?, b.family))
@@ -88,15 +88,15 @@ fn test(view: &View) -> Verdict {
     }
     let samples = view.tcp_samples();
     let segments: f64 = view
-        .ways()
+        .directions()
         .iter()
         .flat_map(|w| w.loads())
         .filter_map(|l| l.segments)
         .sum();
     for side in [Side::Near, Side::Far] {
-        let Some(made) = view
-            .host(side)
-            .moved(&samples, "nstat", &["FragCreates", "ReasmReqds"])
+        let Some(made) =
+            view.host(side)
+                .counter_increase(&samples, "nstat", &["FragCreates", "ReasmReqds"])
         else {
             continue;
         };

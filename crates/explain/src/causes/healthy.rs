@@ -51,13 +51,15 @@ fn test(view: &View) -> Verdict {
     let mut evidence = Vec::new();
     let mut words = Vec::new();
     let mut certain = true;
-    for way in view.ways() {
-        let Some(load) = way.plain() else { continue };
+    for way in view.directions() {
+        let Some(load) = way.default_load() else {
+            continue;
+        };
         let name = || match way.direction {
             model::cell::Direction::Down => say!("down"),
             model::cell::Direction::Up => say!("up"),
         };
-        let Some(filled) = way.filled(&load) else {
+        let Some(filled) = way.utilization(&load) else {
             return unknown(
                 say!(
                     "what the path carries {direction} was not measured",
@@ -96,7 +98,7 @@ fn test(view: &View) -> Verdict {
             .of(&load.samples)
             .deciding(),
         );
-        match way.inflation_us(&load) {
+        match way.added_delay_us(&load) {
             Some(added) if added > WARN_US => {
                 return not(say!(
                     "TCP {direction} adds {added} of delay",

@@ -3,7 +3,7 @@
 
 use analysis::{
     models,
-    view::{Load, Way},
+    view::{DirectionView, Load},
 };
 use model::findings::{Exhibit, Value};
 
@@ -31,11 +31,11 @@ pub(super) struct HeldBack {
 
 /// Whether `what`, of which the kernel says `share`, held the sender back; the verdict if not.
 pub(super) fn by(
-    way: &Way,
+    way: &DirectionView,
     what: Says,
     share: fn(&Load) -> Option<f64>,
 ) -> Result<HeldBack, Verdict> {
-    let Some(load) = way.plain() else {
+    let Some(load) = way.default_load() else {
         return Err(unknown(Need::Tcp.missing(), Need::Tcp.settle()));
     };
     let Some(share) = share(&load) else {
@@ -55,7 +55,7 @@ pub(super) fn by(
             most = percent(LIMITED)
         )));
     }
-    let filled = way.filled(&load);
+    let filled = way.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
         return Err(not(say!(
             "it held the sender back for {share} of the time, but TCP fills {filled} of the path all the same",
@@ -99,7 +99,7 @@ impl HeldBack {
     }
 
     /// Adds what the path needs under way, and gives it, bytes.
-    pub(super) fn needs(&mut self, way: &Way, name: Says) -> Option<f64> {
+    pub(super) fn needs(&mut self, way: &DirectionView, name: Says) -> Option<f64> {
         let (rtt, sweep) = (self.load.rtt_us()?, way.sweep()?);
         let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
         self.evidence.push(
@@ -117,6 +117,6 @@ impl HeldBack {
     /// The signs beyond the first: most of the time, known not to fill the path, next to no loss.
     pub(super) fn signs(&self) -> [bool; 2] {
         let clear = self.share > 0.5 && self.filled.is_some();
-        [clear, self.load.lost().is_some_and(|p| p < 1e-3)]
+        [clear, self.load.loss().is_some_and(|p| p < 1e-3)]
     }
 }

@@ -38,8 +38,8 @@ pub(super) const CAUSE: Cause = Cause {
 
 fn test(host: &Host) -> Verdict {
     let view = host.view();
-    let filled = view.ways().iter().all(|way| {
-        let of = || way.filled(&way.plain()?);
+    let filled = view.directions().iter().all(|way| {
+        let of = || way.utilization(&way.default_load()?);
         of().is_some_and(|f| f >= FULL)
     });
     let samples = view.tcp_samples();

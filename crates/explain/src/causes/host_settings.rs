@@ -118,10 +118,10 @@ fn test(host: &Host) -> Verdict {
             "TCP's options are on, and buffers and congestion control are usual"
         ));
     };
-    let ways = host.view().ways();
+    let ways = host.view().directions();
     let slow = ways.iter().any(|way| {
-        way.plain()
-            .is_some_and(|l| way.filled(&l).is_some_and(|f| f < FULL))
+        way.default_load()
+            .is_some_and(|l| way.utilization(&l).is_some_and(|f| f < FULL))
     });
     let verdict = holds(Strength::Strong, says, evidence);
     if slow {

@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{SlowStart, Way},
+    view::{DirectionView, SlowStart},
 };
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -46,7 +46,7 @@ pub(super) const CAUSE: Cause = Cause {
         "random-loss",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
         what: "send with bbr, which takes the smallest round trip and not the varying one, first for this \
@@ -69,14 +69,15 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(idle), Some(sweep)) = (way.plain(), way.view.idle(), way.sweep()) else {
+fn test(way: &DirectionView) -> Verdict {
+    let (Some(load), Some(idle), Some(sweep)) = (way.default_load(), way.view.idle(), way.sweep())
+    else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if load.cc != "cubic" {
         return not(say!("{cc} does not end slow start by delay", cc = &load.cc));
     }
-    let (Some(filled), Some(carries)) = (way.filled(&load), way.carries_bps()) else {
+    let (Some(filled), Some(carries)) = (way.utilization(&load), way.flow_capacity_bps()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled >= FULL {
@@ -125,7 +126,7 @@ fn test(way: &Way) -> Verdict {
     };
     let share = start * load.mss_bytes() / holds_bytes;
     let rtt = load.rtt_us().unwrap_or(idle.p50_us);
-    let lost = sweep.below.share();
+    let lost = sweep.below.loss();
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
         .unwrap_or(0.0);
     if sweep.below.lost > 0.0 && lost > needed / 3.0 {
@@ -134,7 +135,7 @@ fn test(way: &Way) -> Verdict {
             lost = percent(lost)
         ));
     }
-    let bbr = way.with("bbr");
+    let bbr = way.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if gain.is_some_and(|g| g < GAIN) {
         return not(say!("bbr, which does not mind, gets no more"));

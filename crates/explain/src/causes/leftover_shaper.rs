@@ -48,7 +48,7 @@ fn test(host: &Host) -> Verdict {
         Side::Near => Direction::Up,
         Side::Far => Direction::Down,
     };
-    let Some(sweep) = host.view().way(direction).sweep() else {
+    let Some(sweep) = host.view().direction(direction).sweep() else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     let mut shapers = Vec::new();

@@ -1,6 +1,6 @@
 //! Large packets vanish without a word.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::{
     cell::Direction,
     findings::{RemedyClass, Severity, Value},
@@ -27,7 +27,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[],
     masked_by: &[],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Mtu,
         what: "lower the tunnel's MTU to the path's less 60 bytes (80 over IPv6), or clamp the MSS in both \
@@ -48,7 +48,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let mut sizes = way.sizes();
     sizes.retain(|s| s.sent >= FEWEST);
     let share = |s: &&model::run::SizeStep| s.received as f64 / (s.sent as f64).max(1.0);
@@ -90,7 +90,7 @@ fn test(way: &Way) -> Verdict {
             say!("the step `sizes` for longer"),
         );
     }
-    let load = way.plain();
+    let load = way.default_load();
     let mss = load.as_ref().and_then(|l| l.mss);
     // TCP's packet with the largest header that options usually make.
     let packet = mss.map(|m| m + 52.0);

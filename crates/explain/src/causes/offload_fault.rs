@@ -1,6 +1,6 @@
 //! An offload, a driver or the kernel breaks packets of one direction.
 
-use analysis::view::{Host, Way};
+use analysis::view::{DirectionView, Host};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{percent, rate};
@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &["mtu-black-hole", "udp-socket-drops", "fq-flow-limit"],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Offload,
         what: "try with tx-udp-segmentation and tx-tcp-segmentation off (ethtool -K), one by one, then \
@@ -51,8 +51,8 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
+fn test(way: &DirectionView) -> Verdict {
+    let (Some(load), Some(sweep)) = (way.default_load(), way.sweep()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     let best = way
@@ -61,7 +61,7 @@ fn test(way: &Way) -> Verdict {
         .filter(|l| l.flows == load.flows)
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps))
         .unwrap_or(load);
-    let Some(filled) = way.filled(&best) else {
+    let Some(filled) = way.utilization(&best) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled > COLLAPSED {
@@ -71,7 +71,7 @@ fn test(way: &Way) -> Verdict {
             filled = percent(filled)
         ));
     }
-    let alone = sweep.below.share();
+    let alone = sweep.below.loss();
     let Some(again) = best.retransmitted() else {
         return unknown(Need::TcpInfo.missing(), Need::TcpInfo.settle());
     };
@@ -84,7 +84,7 @@ fn test(way: &Way) -> Verdict {
     }
     let samples = way.tcp_samples();
     let receiver = way.receiver();
-    let sums = receiver.moved(&samples, "nstat", &["InCsumErrors"]);
+    let sums = receiver.counter_increase(&samples, "nstat", &["InCsumErrors"]);
     let mut evidence = vec![
         figure(say!("sent again of TCP"), Value::Share(again))
             .against(say!("close to what UDP loses"))
@@ -102,7 +102,7 @@ fn test(way: &Way) -> Verdict {
         .of(&best.samples),
         figure(say!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
-    let back = way.back().plain().map(|l| l.goodput_bps);
+    let back = way.reverse().default_load().map(|l| l.goodput_bps);
     let one_way = back.is_some_and(|b| b > ONE_WAY * best.goodput_bps);
     if let Some(back) = back {
         evidence.push(figure(

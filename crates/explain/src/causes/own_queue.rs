@@ -1,6 +1,6 @@
 //! What the rules of the queue of the sender's own device have in common.
 
-use analysis::view::{Host, Way};
+use analysis::view::{DirectionView, Host};
 use model::{facts::QdiscFacts, findings::Value};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 
 /// Holds with what `says` makes of the sender and its queue if that is of one of these kinds.
 pub(super) fn is_of(
-    way: &Way,
+    way: &DirectionView,
     kinds: &[&str],
     better: Option<Says>,
     says: fn(&Host, &QdiscFacts) -> Says,

@@ -1,6 +1,6 @@
 //! Each flow gets a part of the line and no more.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
     row::Layer,
@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
         "jitter",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::MoreFlows,
         what: "use several connections, and beside each other several tunnels on different ports: a tunnel \
@@ -47,19 +47,19 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     // A tunnel is one flow to the network: that flows are limited shows beside it.
     let way = &match way.view.layer {
         Layer::Underlay => *way,
-        Layer::Tunnel => match way.below() {
+        Layer::Tunnel => match way.underlay() {
             Some(below) => below,
             None => return unknown(Need::Below.missing(), Need::Below.settle()),
         },
     };
-    let (Some(load), Some(sweep)) = (way.plain(), way.sweep()) else {
+    let (Some(load), Some(sweep)) = (way.default_load(), way.sweep()) else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let Some(many) = way.many() else {
+    let Some(many) = way.parallel_load() else {
         return unknown(
             say!("several flows at once were not measured"),
             say!("a plan with a `tcp` step of 4 flows"),
@@ -79,7 +79,7 @@ fn test(way: &Way) -> Verdict {
     if over < 1.3 {
         return not(say!("several flows get no more than one flow of UDP"));
     }
-    let filled = way.filled(&load).unwrap_or(0.0);
+    let filled = way.utilization(&load).unwrap_or(0.0);
     let evidence = vec![
         figure(
             say!(

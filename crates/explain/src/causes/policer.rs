@@ -1,6 +1,6 @@
 //! A policer drops above a rate, without a queue.
 
-use analysis::view::{Load, Way};
+use analysis::view::{DirectionView, Load};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, percent, rate, time};
@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
         "cpu-softirq",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::AvoidLimit,
         what: "shape to a little below the policed rate (cake, or fq with a maximum rate) where the data \
@@ -50,7 +50,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let (Some(idle), Some(sweep)) = (way.view.idle(), way.sweep()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
@@ -82,7 +82,7 @@ fn test(way: &Way) -> Verdict {
     if above.lost < 0.5 * excess {
         return not(say!("what exceeds the rate is not lost"));
     }
-    let plain = way.plain();
+    let plain = way.default_load();
     // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is there.
     let Some(load) = reached(way) else {
         return unknown(
@@ -166,9 +166,9 @@ fn test(way: &Way) -> Verdict {
     // TCP that loses no more than the path by itself does not get as far as the policer.
     let apart = plain
         .as_ref()
-        .and_then(Load::lost)
-        .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.share());
-    let filled = plain.as_ref().and_then(|load| way.filled(load));
+        .and_then(Load::loss)
+        .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.loss());
+    let filled = plain.as_ref().and_then(|load| way.utilization(load));
     match filled {
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Low),
         _ => verdict,
@@ -176,7 +176,7 @@ fn test(way: &Way) -> Verdict {
 }
 
 /// The load of TCP with the fewest flows that got furthest, of those that lost something.
-fn reached(way: &Way) -> Option<Load> {
+fn reached(way: &DirectionView) -> Option<Load> {
     let loads = way.loads();
     let fewest = loads.iter().map(|l| l.flows).min()?;
     let lost = |l: &Load| l.flows == fewest && l.retransmits.is_some_and(|r| r > 0.0);

@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{Load, Sweep, Way},
+    view::{DirectionView, Load, Sweep},
 };
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -42,7 +42,7 @@ pub(super) const CAUSE: Cause = Cause {
         "cpu-tunnel-thread",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
         what: "send with bbr, first for this route only: ip route change ... congctl bbr; or find where the \
@@ -69,15 +69,16 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let (Some(load), Some(sweep), Some(carries)) = (way.plain(), way.sweep(), way.carries_bps())
+fn test(way: &DirectionView) -> Verdict {
+    let (Some(load), Some(sweep), Some(carries)) =
+        (way.default_load(), way.sweep(), way.flow_capacity_bps())
     else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
         return not(say!("{cc} is not known to be loss-based", cc = &load.cc));
     }
-    if let Some(filled) = way.filled(&load).filter(|f| *f >= FULL) {
+    if let Some(filled) = way.utilization(&load).filter(|f| *f >= FULL) {
         return not(say!(
             "TCP takes {filled} of what the path carries",
             filled = percent(filled)
@@ -90,7 +91,7 @@ fn test(way: &Way) -> Verdict {
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
         return not(say!("no loss explains this goodput"));
     };
-    let filled = way.filled(&load).unwrap_or(0.0);
+    let filled = way.utilization(&load).unwrap_or(0.0);
     let (loss, from) = match loss(&sweep, &load, needed, filled) {
         Ok(found) => found,
         Err(verdict) => return verdict,
@@ -117,7 +118,7 @@ fn test(way: &Way) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    let bbr = way.with("bbr");
+    let bbr = way.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if let Some(gain) = gain.filter(|g| *g < 1.2) {
         return not(say!(
@@ -147,12 +148,12 @@ fn test(way: &Way) -> Verdict {
         goodput = rate(load.goodput_bps),
         carries = rate(carries)
     );
-    let scales = way.many().is_some_and(|m| {
+    let scales = way.parallel_load().is_some_and(|m| {
         let times = f64::from(m.flows) / f64::from(load.flows);
         m.goodput_bps / load.goodput_bps > (0.6 * times).min(1.5)
     });
     // Few datagrams leave the loss open; the model has to hold over the whole interval.
-    let (least, most) = sweep.below.interval();
+    let (least, most) = sweep.below.loss_interval();
     let within = |loss: f64| {
         models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss)
             .is_some_and(|model| (LOW..=HIGH).contains(&(load.goodput_bps / model)))
@@ -186,9 +187,9 @@ enum From {
 /// explain the goodput.
 fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, From), Verdict> {
     let below = &sweep.below;
-    let (_, most) = below.interval();
+    let (_, most) = below.loss_interval();
     if below.lost >= ENOUGH {
-        return Ok((below.share(), From::Udp));
+        return Ok((below.loss(), From::Udp));
     }
     if most < needed / 8.0 {
         return Err(not(say!(
@@ -199,7 +200,7 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
             needed = percent(needed)
         )));
     }
-    match load.lost() {
+    match load.loss() {
         Some(lost) if lost > 0.0 && filled > OWN => Err(unknown(
             say!(
                 "TCP loses {lost} at {filled} of what the path carries, where it may be its own queue's overflow, \
@@ -224,7 +225,7 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
 }
 
 fn evidence(
-    way: &Way,
+    way: &DirectionView,
     load: &Load,
     sweep: &Sweep,
     loss: f64,
@@ -263,11 +264,11 @@ fn evidence(
         figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
         figure(
             say!("what the path carries"),
-            Value::Bps(way.carries_bps().unwrap_or(0.0)),
+            Value::Bps(way.flow_capacity_bps().unwrap_or(0.0)),
         )
         .of(&sweep.samples),
     ];
-    if let Some(added) = way.inflation_us(load) {
+    if let Some(added) = way.added_delay_us(load) {
         list.push(
             figure(say!("added to the round trip"), Value::Us(added))
                 .against(say!("no full queue"))

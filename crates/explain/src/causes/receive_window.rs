@@ -1,6 +1,6 @@
 //! The receiver offers too small a window.
 
-use analysis::{models, view::Way};
+use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bytes, held_back, percent, rate, time};
@@ -17,7 +17,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp, Need::TcpInfo],
     masked_by: &[],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Buffers,
         what: "raise the third value of net.ipv4.tcp_rmem to at least twice the bandwidth-delay product; \
@@ -41,7 +41,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let mut held = match held_back::by(way, say!("receive window"), |l| l.rwnd_limited) {
         Ok(held) => held,
         Err(verdict) => return verdict,

@@ -133,12 +133,12 @@ fn test(view: &View) -> Verdict {
 
 /// Round trips without load in the tunnel and beside it, µs.
 fn detour(view: &View) -> Option<(f64, f64)> {
-    Some((view.idle()?.p50_us, view.below()?.idle()?.p50_us))
+    Some((view.idle()?.p50_us, view.underlay()?.idle()?.p50_us))
 }
 
 /// Whether samples were spoiled because the connection changed.
 fn relay_appeared(view: &View) -> Option<Says> {
-    view.spoiled().find_map(|why| match why {
+    view.invalid_reasons().find_map(|why| match why {
         Invalid::RelayChanged { before, after } => Some(say!(
             "from {before} to {after}",
             before = connection(before),

@@ -1,6 +1,6 @@
 //! Packets overtake each other.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{FULL, known_or, percent};
@@ -22,7 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp],
     masked_by: &["relayed-path"],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Ordering,
         what: "find what sends packets of one flow over several ways: bonds that alternate packets, queues \
@@ -42,12 +42,12 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
-    let Some(load) = way.plain() else {
+fn test(way: &DirectionView) -> Verdict {
+    let Some(load) = way.default_load() else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     let overtaken = way.sweep().map(|s| s.below.reordered_share());
-    let spurious = load.spurious();
+    let spurious = load.spurious_share();
     let seen = load.reord_seen.is_some_and(|n| n > 0.0);
     if overtaken.is_none() && load.reord_seen.is_none() {
         return unknown(
@@ -65,7 +65,7 @@ fn test(way: &Way) -> Verdict {
         ));
     }
     // With a queue that loses more than overtakes, order is not the matter.
-    let lost = way.sweep().map(|s| s.below.share());
+    let lost = way.sweep().map(|s| s.below.loss());
     if let (Some(lost), Some(overtaken)) = (lost, overtaken)
         && !by_tcp
         && lost > overtaken
@@ -100,7 +100,7 @@ fn test(way: &Way) -> Verdict {
         overtaken = known_or(overtaken, percent, say!("some"))
     );
     let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), says, evidence);
-    match way.filled(&load) {
+    match way.utilization(&load) {
         Some(filled) if filled >= FULL => verdict.at(Severity::Low),
         _ => verdict,
     }

@@ -1,6 +1,6 @@
 //! The sender's socket buffer is too small.
 
-use analysis::view::{Host, Way};
+use analysis::view::{DirectionView, Host};
 use model::findings::{RemedyClass, Severity, Value};
 
 use super::{bytes, held_back, percent, rate};
@@ -23,7 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[Need::Tcp, Need::TcpInfo],
     masked_by: &[],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Buffers,
         what: "raise the third value of net.ipv4.tcp_wmem to three to four times the bandwidth-delay \
@@ -44,7 +44,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     let mut held = match held_back::by(way, say!("send buffer"), |l| l.sndbuf_limited) {
         Ok(held) => held,
         Err(verdict) => return full(way).unwrap_or(verdict),
@@ -79,7 +79,7 @@ fn largest(host: &Host) -> Option<f64> {
 /// write waits for room at the moment at which the last segment leaves (tcp_cwnd_validate). Then the
 /// kernel takes the sender for limited by its program, the bytes under way are the buffer, and the
 /// congestion window has room.
-fn full(way: &Way) -> Option<Verdict> {
+fn full(way: &DirectionView) -> Option<Verdict> {
     let mut held = held_back::by(
         way,
         say!("kernel's count of looks without more to send"),
@@ -124,7 +124,7 @@ fn full(way: &Way) -> Option<Verdict> {
         under_way = bytes(under_way),
         goodput = rate(load.goodput_bps)
     );
-    let clean = load.lost().is_some_and(|p| p < 1e-3);
+    let clean = load.loss().is_some_and(|p| p < 1e-3);
     let signs = [held.filled.is_some() && clean];
     Some(holds(Strength::of(&signs), says, held.evidence))
 }

@@ -1,6 +1,6 @@
 //! UDP gets much less than TCP on the same path.
 
-use analysis::view::{Load, Way};
+use analysis::view::{DirectionView, Load};
 use model::{
     findings::{RemedyClass, Severity, Value},
     row::Layer,
@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
         "cpu-softirq",
     ],
     depends_on: &[],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::AvoidLimit,
         what: "try another UDP port for the tunnel; if all are slow, a tunnel over TCP or one that looks \
@@ -47,11 +47,11 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     // The tunnel itself is UDP: what is in it does not tell. Beside it, the two protocols are compared.
     let outside = match way.view.layer {
         Layer::Underlay => *way,
-        Layer::Tunnel => match way.below() {
+        Layer::Tunnel => match way.underlay() {
             Some(below) => below,
             None => return unknown(Need::Below.missing(), Need::Below.settle()),
         },
@@ -59,7 +59,7 @@ fn test(way: &Way) -> Verdict {
     let best = outside
         .loads()
         .into_iter()
-        .filter(|l| l.flows <= 1 || outside.plain().is_some_and(|p| p.flows == l.flows))
+        .filter(|l| l.flows <= 1 || outside.default_load().is_some_and(|p| p.flows == l.flows))
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps));
     let (Some(tcp), Some(sweep)) = (best, outside.sweep()) else {
         return unknown(

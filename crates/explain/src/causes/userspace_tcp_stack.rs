@@ -71,9 +71,11 @@ fn test(host: &Host) -> Verdict {
     ];
     let mut slow = false;
     let mut same = false;
-    for way in view.ways() {
-        let Some(load) = way.plain() else { continue };
-        if let Some(filled) = way.filled(&load) {
+    for way in view.directions() {
+        let Some(load) = way.default_load() else {
+            continue;
+        };
+        if let Some(filled) = way.utilization(&load) {
             slow |= filled < FULL;
             evidence.push(figure(say!("share of the path used"), Value::Share(filled)));
         }
@@ -118,10 +120,10 @@ pub(super) fn name(kind: TunnelKind) -> Says {
 
 /// Goodput of the tunnel over that of the path below it, the lower of the directions.
 pub(super) fn kept(host: &Host) -> Option<f64> {
-    let ways = host.view().ways();
+    let ways = host.view().directions();
     let ratios = ways.iter().filter_map(|way| {
-        let inside = way.plain()?.goodput_bps;
-        let outside = way.below()?.plain()?.goodput_bps;
+        let inside = way.default_load()?.goodput_bps;
+        let outside = way.underlay()?.default_load()?.goodput_bps;
         Some(inside / outside)
     });
     ratios.reduce(f64::min)

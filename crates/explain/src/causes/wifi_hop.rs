@@ -83,13 +83,13 @@ fn test(host: &Host) -> Verdict {
     }
     let mut lost = 0.0_f64;
     let mut slow = false;
-    for way in view.ways() {
+    for way in view.directions() {
         if let Some(sweep) = way.sweep() {
-            lost = lost.max(sweep.below.interval().0);
+            lost = lost.max(sweep.below.loss_interval().0);
         }
         slow |= way
-            .plain()
-            .is_some_and(|l| way.filled(&l).is_some_and(|f| f < FULL));
+            .default_load()
+            .is_some_and(|l| way.utilization(&l).is_some_and(|f| f < FULL));
     }
     if lost > 1e-4 {
         evidence.push(

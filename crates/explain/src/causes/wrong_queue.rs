@@ -1,6 +1,6 @@
 //! The device that is the bottleneck has a queue without management.
 
-use analysis::view::Way;
+use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity};
 
 use super::own_queue;
@@ -29,7 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
     needs: &[],
     masked_by: &[],
     depends_on: &["bufferbloat-local"],
-    test: Test::Way(test),
+    test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
         what: "tc qdisc replace dev ... root fq_codel (or cake), and net.core.default_qdisc for the next \
@@ -46,7 +46,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
-fn test(way: &Way) -> Verdict {
+fn test(way: &DirectionView) -> Verdict {
     own_queue::is_of(way, &PLAIN, Some(say!("fq_codel or cake")), |_, queue| {
         say!(
             "its queue is {kind}, which keeps no delay down",

@@ -79,7 +79,10 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
     let Some(view) = View::new(run) else {
         return Vec::new();
     };
-    let views: Vec<View<'_>> = [view.below(), Some(view)].into_iter().flatten().collect();
+    let views: Vec<View<'_>> = [view.underlay(), Some(view)]
+        .into_iter()
+        .flatten()
+        .collect();
     let loads: Vec<&Sample> = run
         .samples
         .iter()

@@ -1,7 +1,7 @@
 //! The path in four figures: what plain TCP gets in each direction, the round trip, what the tunnel
 //! leaves.
 
-use analysis::view::{Load, View, Way};
+use analysis::view::{DirectionView, Load, View};
 use maud::{Markup, html};
 use model::{row::Layer, run::Run};
 
@@ -20,7 +20,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
     let Some(view) = View::new(run) else {
         return html! {};
     };
-    let ways = view.ways();
+    let ways = view.directions();
     let mut tiles: Vec<Tile> = ways.iter().filter_map(|way| goodput(way, words)).collect();
     tiles.extend(delay(&view, &ways, words));
     tiles.extend(kept(run, &ways, words));
@@ -35,7 +35,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
     }
 }
 
-fn name(way: &Way<'_>, load: &Load, words: &Words) -> String {
+fn name(way: &DirectionView<'_>, load: &Load, words: &Words) -> String {
     let step = format!(
         "{} {}",
         words.say("step-tcp"),
@@ -44,9 +44,9 @@ fn name(way: &Way<'_>, load: &Load, words: &Words) -> String {
     format!("{step} · {}", load.cc)
 }
 
-fn goodput(way: &Way<'_>, words: &Words) -> Option<Tile> {
-    let load = way.plain()?;
-    let share = way.filled(&load).zip(way.carries_bps());
+fn goodput(way: &DirectionView<'_>, words: &Words) -> Option<Tile> {
+    let load = way.default_load()?;
+    let share = way.utilization(&load).zip(way.flow_capacity_bps());
     let under = share.map(|(share, carries)| {
         words.fill(
             "glance-filled",
@@ -65,10 +65,10 @@ fn goodput(way: &Way<'_>, words: &Words) -> Option<Tile> {
 }
 
 /// The round trip without load, and the longest median under it.
-fn delay(view: &View<'_>, ways: &[Way<'_>], words: &Words) -> Option<Tile> {
+fn delay(view: &View<'_>, ways: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
     let idle = view.idle()?.p50_us;
     let loaded = ways.iter().filter_map(|way| {
-        let load = way.plain()?;
+        let load = way.default_load()?;
         Some((load.probe_p50_us?, way.direction))
     });
     let (worst, direction) = loaded.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -82,9 +82,9 @@ fn delay(view: &View<'_>, ways: &[Way<'_>], words: &Words) -> Option<Tile> {
 }
 
 /// What the tunnel leaves of the path's goodput, in the direction where that is least.
-fn kept(run: &Run, ways: &[Way<'_>], words: &Words) -> Option<Tile> {
-    let of = |way: &Way<'_>| {
-        let load = way.plain()?;
+fn kept(run: &Run, ways: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
+    let of = |way: &DirectionView<'_>| {
+        let load = way.default_load()?;
         let ratio = run.ratios.iter().find(|r| {
             r.kind == "goodput_bps"
                 && r.of.layer == Layer::Tunnel

@@ -2,7 +2,7 @@
 
 use analysis::{
     models,
-    view::{Load, View, Way},
+    view::{DirectionView, Load, View},
 };
 use maud::{Markup, html};
 use model::{
@@ -74,7 +74,7 @@ impl Curve {
 pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
     let view = View::new(run)?;
     let mut drawn = Vec::new();
-    for way in view.ways() {
+    for way in view.directions() {
         let Some((points, curves)) = of_way(&way, words) else {
             continue;
         };
@@ -100,9 +100,9 @@ pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Ma
 
 /// The loads with the fewest flows of a direction, on the judged layer and below, and the curves of
 /// the judged layer.
-fn of_way(way: &Way<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
+fn of_way(way: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
     let loads = fewest(way);
-    let carries = way.carries_bps();
+    let carries = way.flow_capacity_bps();
     let curves: Vec<Curve> = loads
         .iter()
         .filter_map(|load| {
@@ -119,7 +119,7 @@ fn of_way(way: &Way<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
         .filter(|curve| curve.at(0.01).is_some())
         .collect();
     let mut points: Vec<Point> = Vec::new();
-    for way in [way.below(), Some(*way)].into_iter().flatten() {
+    for way in [way.underlay(), Some(*way)].into_iter().flatten() {
         let layer = way.view.layer;
         points.extend(fewest(&way).iter().filter_map(|load| {
             let name = format!("{} · {}", words.layer(layer), load.cc);
@@ -129,7 +129,7 @@ fn of_way(way: &Way<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
     (!points.is_empty()).then_some((points, curves))
 }
 
-fn fewest(way: &Way<'_>) -> Vec<Load> {
+fn fewest(way: &DirectionView<'_>) -> Vec<Load> {
     let loads = way.loads();
     let least = loads.iter().map(|l| l.flows).min();
     let mut loads: Vec<Load> = loads
@@ -141,7 +141,7 @@ fn fewest(way: &Way<'_>) -> Vec<Load> {
 }
 
 fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Point> {
-    let seen = load.lost()?;
+    let seen = load.loss()?;
     let none = seen <= 0.0;
     let loss = if none { 1.0 / load.segments? } else { seen };
     let interval = stats::median_interval(&load.goodputs);
