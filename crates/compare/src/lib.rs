@@ -13,7 +13,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use model::{
-    comparison::{COMPARISON_SCHEMA, Compared, Comparison, Side, Unit},
+    comparison::{COMPARISON_SCHEMA, Compared, Comparison, RunSet, Unit},
     run::{FIGURES, Kind},
 };
 
@@ -52,7 +52,7 @@ pub fn compare(
     after: (&str, &[Measured]),
     options: &Options,
 ) -> Comparison {
-    let side = |(name, runs): (&str, &[Measured])| Side {
+    let side = |(name, runs): (&str, &[Measured])| RunSet {
         name: name.to_owned(),
         runs: runs.iter().map(|run| run.id.clone()).collect(),
     };

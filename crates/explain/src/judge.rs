@@ -2,10 +2,9 @@
 
 use analysis::view::View;
 use model::{
-    findings::{
-        CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity, Side,
-    },
+    findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
     message::Messages,
+    net::Side,
     run::Run,
 };
 

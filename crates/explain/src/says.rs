@@ -7,8 +7,8 @@
 use std::{borrow::Cow, fmt};
 
 use model::{
-    findings::Side,
     message::{Message, Messages, Part},
+    net::Side,
 };
 
 /// A text, and how it was worded.

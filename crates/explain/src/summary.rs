@@ -2,9 +2,8 @@
 
 use analysis::view::View;
 use model::{
-    cell::Direction,
-    findings::{Finding, Severity, Side},
-    row::Layer,
+    findings::{Finding, Severity},
+    net::{Direction, Layer, Side},
 };
 
 use crate::{

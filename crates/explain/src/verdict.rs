@@ -1,8 +1,9 @@
 //! What a rule answers.
 
 use model::{
-    findings::{Exhibit, Severity, Side, Value},
+    findings::{Exhibit, Severity, Value},
     message::Messages,
+    net::Side,
 };
 use serde::{Deserialize, Serialize};
 

@@ -51,7 +51,7 @@ fn a_small_window_is_told_from_loss() {
     });
     assert_eq!(top(&findings), "receive-window", "{}", findings.summary);
     let first = &findings.findings[0];
-    assert_eq!(first.remedy.on, Some(model::findings::Side::Near));
+    assert_eq!(first.remedy.on, Some(model::net::Side::Near));
     assert!(
         first.says.contains("a window of 200 kB in 7")
             || first.says.contains("a window of 200 kB in 8"),
@@ -72,10 +72,7 @@ fn a_small_send_buffer_is_found_at_the_sender() {
         ..Scene::default()
     });
     assert_eq!(top(&findings), "send-buffer", "{}", findings.summary);
-    assert_eq!(
-        findings.findings[0].remedy.on,
-        Some(model::findings::Side::Near)
-    );
+    assert_eq!(findings.findings[0].remedy.on, Some(model::net::Side::Near));
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn random_loss_names_the_sender() {
     assert_eq!(top(&findings), "random-loss", "{}", findings.summary);
     let remedy = &findings.findings[0].remedy;
     assert_eq!(remedy.class, RemedyClass::CongestionControl);
-    assert_eq!(remedy.on, Some(model::findings::Side::Far));
+    assert_eq!(remedy.on, Some(model::net::Side::Far));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use model::{
-    cell::{Cell, Direction, EndQdisc, Traffic, TrafficKind, TunnelAt},
+    cell::{Cell, EndQdisc, Traffic, TrafficKind, TunnelAt},
+    net::Direction,
     record::{Flow as Info, Stream},
 };
 use sys::{

@@ -18,7 +18,7 @@ use measure::{
 use model::{
     cell::{Cell, Tunnel, TunnelAt},
     job::{self, MeasureOutput, QueueTruth},
-    row::Layer,
+    net::Layer,
     run::Series,
 };
 use sys::{clock::Instant, tc::StatsReader};

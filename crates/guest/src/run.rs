@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, fs, net::SocketAddr, sync::Arc, time::Duration}
 
 use anyhow::Context;
 use model::{
-    cell::{Cell, Direction},
+    cell::Cell,
     job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
+    net::Direction,
     record::{OUTPUT_SCHEMA, Output, QueueInfo, Stream},
 };
 use sys::clock::Instant;

@@ -5,9 +5,10 @@ mod tcp;
 mod udp;
 
 use model::{
-    cell::{Cell, Direction, TrafficKind},
+    cell::{Cell, TrafficKind},
+    net::{Direction, Layer},
     record::{Flow, Kind, ProbeSample, Record, records},
-    row::{Layer, ROW_SCHEMA, Row},
+    row::{ROW_SCHEMA, Row},
 };
 
 use crate::{LabError, cell::CellResult};

@@ -1,7 +1,7 @@
 //! The plans that come with the program, and plans from files.
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::{Budget, Plan, Repeats, Step, Toward, What},
 };
 

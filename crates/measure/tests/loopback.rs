@@ -18,7 +18,7 @@ use measure::{
     serve::{Config, Server},
 };
 use model::{
-    row::Layer,
+    net::Layer,
     run::{Run, StepKind},
     units::Seed,
 };

@@ -45,8 +45,8 @@ fn every_key_of_a_plan_is_on_the_page() {
     plan.seed = Some(model::units::Seed(1));
     plan.budget.bytes = Some(1);
     plan.budget.time_s = Some(1.0);
-    plan.layers.push(model::row::Layer::Tunnel);
-    plan.families.push(model::cell::IpVersion::V6);
+    plan.layers.push(model::net::Layer::Tunnel);
+    plan.families.push(model::net::IpVersion::V6);
     let mut found = Vec::new();
     keys(&serde_json::to_value(&plan).unwrap(), &mut found);
     let page = page();

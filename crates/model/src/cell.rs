@@ -3,11 +3,14 @@
 //! This is what the guest reads (as JSON) and what a cell is cached by. Everything in it is
 //! possible and resolved; [`crate::spec`] is the only maker of cells from text.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Bytes, Rate, Seed, Share, nanos, opt_nanos};
+use crate::{
+    net::{Direction, IpVersion},
+    units::{Bytes, Rate, Seed, Share, nanos, opt_nanos},
+};
 
 /// Version of this document; part of the cache key.
 pub const CELL_SCHEMA: u32 = 1;
@@ -196,25 +199,6 @@ pub enum Loss {
     Every(u16),
 }
 
-/// Address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IpVersion {
-    /// IPv4.
-    V4,
-    /// IPv6.
-    V6,
-}
-
-impl fmt::Display for IpVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::V4 => "v4",
-            Self::V6 => "v6",
-        })
-    }
-}
-
 /// A tunnel over the path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tunnel {
@@ -294,25 +278,6 @@ pub enum EndQdisc {
     Cake,
     /// DualPI2.
     Dualpi2,
-}
-
-/// Direction of data between the ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Server to client.
-    Down,
-    /// Client to server.
-    Up,
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Down => "down",
-            Self::Up => "up",
-        })
-    }
 }
 
 /// A group of flows of one kind.

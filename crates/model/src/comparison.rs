@@ -13,9 +13,9 @@ pub struct Comparison {
     /// [`COMPARISON_SCHEMA`] of the writer.
     pub schema: u32,
     /// The runs that are compared with.
-    pub before: Side,
+    pub before: RunSet,
     /// The runs that are judged.
-    pub after: Side,
+    pub after: RunSet,
     /// The smallest change that matters, as a share; of shares such as loss, see
     /// [`Comparison::share_threshold`].
     pub threshold: f64,
@@ -48,7 +48,7 @@ impl Comparison {
 
 /// One set of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Side {
+pub struct RunSet {
     /// What it was called, such as `last:5`.
     pub name: String,
     /// Ids of the runs, in the order of time.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{cell::Direction, row::Row};
+use crate::{net::Direction, row::Row};
 
 /// A table of published figures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

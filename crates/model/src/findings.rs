@@ -5,9 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cell::{Direction, IpVersion},
     message::Messages,
-    row::Layer,
+    net::{Direction, IpVersion, Layer, Side},
 };
 
 /// Version of [`Findings`].
@@ -91,48 +90,6 @@ pub struct Place {
     /// The host it is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
-}
-
-/// One of the two ends of a Run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// Where `measure` ran.
-    Near,
-    /// Where `serve` ran.
-    Far,
-}
-
-impl Side {
-    /// The end that sends the data of a direction.
-    pub fn sends(direction: Direction) -> Self {
-        match direction {
-            Direction::Down => Self::Far,
-            Direction::Up => Self::Near,
-        }
-    }
-
-    /// The end that receives the data of a direction.
-    pub fn receives(direction: Direction) -> Self {
-        Self::sends(direction).other()
-    }
-
-    /// The other end.
-    pub fn other(self) -> Self {
-        match self {
-            Self::Near => Self::Far,
-            Self::Far => Self::Near,
-        }
-    }
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Near => "near host",
-            Self::Far => "far host",
-        })
-    }
 }
 
 /// How much a cause matters.
@@ -376,13 +333,5 @@ mod tests {
     fn nothing_is_not_minus_nothing() {
         assert_eq!(Value::Us(-0.3).to_string(), "0 ms");
         assert_eq!(Value::Us(-6.0).to_string(), "-0.006 ms");
-    }
-
-    #[test]
-    fn data_goes_from_the_sender_to_the_other_end() {
-        for direction in [Direction::Down, Direction::Up] {
-            assert_eq!(Side::sends(direction), Side::receives(direction).other());
-        }
-        assert_eq!(Side::sends(Direction::Up), Side::Near);
     }
 }

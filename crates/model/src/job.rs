@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cell::{Cell, Direction},
+    cell::Cell,
+    net::Direction,
     plan::Plan,
     run::{Run, Series},
 };

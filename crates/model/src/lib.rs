@@ -15,6 +15,7 @@ pub mod figures;
 pub mod findings;
 pub mod job;
 pub mod message;
+pub mod net;
 pub mod observation;
 pub mod plan;
 pub mod prefix;

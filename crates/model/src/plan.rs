@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cell::{Direction, IpVersion},
-    row::Layer,
+    net::{Direction, IpVersion, Layer},
     units::Seed,
 };
 

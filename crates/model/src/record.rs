@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cell::Direction;
+use crate::net::Direction;
 
 /// Version of [`Output`] and of the record stream.
 pub const OUTPUT_SCHEMA: u32 = 1;

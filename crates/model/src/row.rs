@@ -1,32 +1,16 @@
 //! The flat form of a result: one row for each cell, direction and group of flows.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{cell::Direction, units::Seed};
+use crate::{
+    net::{Direction, Layer},
+    units::Seed,
+};
 
 /// Version of [`Row`].
 pub const ROW_SCHEMA: u32 = 1;
-
-/// Which layer the traffic of a row crosses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layer {
-    /// The path itself.
-    Underlay,
-    /// The tunnel over it.
-    Tunnel,
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Underlay => "underlay",
-            Self::Tunnel => "tunnel",
-        })
-    }
-}
 
 /// One row of results. A value that was not measured is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

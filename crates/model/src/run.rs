@@ -20,7 +20,11 @@ pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp
 pub use sample::{Invalid, Key, Sample, StepKind};
 pub use series::{Column, Series};
 
-use crate::{cell::IpVersion, facts::HostFacts, plan::Plan, row::Layer};
+use crate::{
+    facts::HostFacts,
+    net::{IpVersion, Layer},
+    plan::Plan,
+};
 
 /// Version of [`Run`].
 pub const RUN_SCHEMA: u32 = 1;

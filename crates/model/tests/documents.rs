@@ -5,7 +5,8 @@
 
 use model::{
     comparison::{Comparison, Verdict},
-    findings::{Findings, Severity, Side},
+    findings::{Findings, Severity},
+    net::Side,
     run::{Run, RunError, StepKind},
 };
 

@@ -5,7 +5,8 @@
 use std::time::Duration;
 
 use model::{
-    cell::{Buffer, Cell, Direction, IpVersion, Loss, Queue, TrafficKind},
+    cell::{Buffer, Cell, Loss, Queue, TrafficKind},
+    net::{Direction, IpVersion},
     spec::{Spec, reference},
     units::{Bytes, Rate, Seed},
 };

@@ -21,8 +21,8 @@ use measure::{
     run::{Start, Target, estimate},
 };
 use model::{
+    net::Layer,
     plan::{Budget, Plan},
-    row::Layer,
     run::Run,
     spec::quantity,
     units::{Bytes, Seed},
@@ -166,7 +166,7 @@ fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
     let here = IpAddr::from([127, 0, 0, 1]);
     let layer = |layer| model::run::LayerAddress {
         layer,
-        family: model::cell::IpVersion::V4,
+        family: model::net::IpVersion::V4,
         near: here,
         far: here,
     };

@@ -25,7 +25,7 @@ use measure::{
     plans,
     run::{Start, Target, measure},
 };
-use model::{row::Layer, run::Run, units::Seed};
+use model::{net::Layer, run::Run, units::Seed};
 use traffic::wire::{
     Key, Token,
     datagram::{Datagram, GREETING},

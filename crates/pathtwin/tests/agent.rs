@@ -11,7 +11,7 @@ use std::{
 
 use common::{server::Server, text};
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{Invalid, Run, Sample},
 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     evidence::{Evidence, HotSpotClass, HotSpots},
-    row::Layer,
+    net::Layer,
     run::{Run, Sample},
 };
 

@@ -2,7 +2,7 @@
 //! for each layer.
 
 use model::{
-    row::Layer,
+    net::Layer,
     run::{FIGURES, Figure, Key, Kind, Ratio, Run},
 };
 

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use model::{
-    cell::Direction,
-    findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity, Side},
+    findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
+    net::{Direction, Side},
 };
 
 /// Mark of the figure that decides.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{
-    row::Layer,
+    net::Layer,
     run::{End, Figure, Ratio, Run},
 };
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, process::Command};
 
 use common::{WINDOW_US, goodput_bps, key, load, probes, run};
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{Key, Run, Sample, StepKind},
 };
 use report::flent::{FlentError, flent, steps};

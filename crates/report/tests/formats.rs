@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, io::Write as _, process::Stdio};
 
 use common::{key, load, nothing_found, run};
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{Figure, Invalid, Run, Spread, StepKind},
 };
 use proptest::prelude::*;

@@ -6,10 +6,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use explain::compose::{self, Line, Scene};
 use model::{
-    cell::{Direction, IpVersion},
     facts::HostFacts,
     findings::Findings,
-    row::Layer,
+    net::{Direction, IpVersion, Layer},
     run::{
         End, Figure, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample, Series, Spread,
         StepKind, Tcp,

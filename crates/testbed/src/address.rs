@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use model::cell::IpVersion;
+use model::net::IpVersion;
 
 /// Network number of the tunnel.
 pub(crate) const TUNNEL: u8 = 99;

@@ -2,7 +2,7 @@
 
 use std::{io, net::IpAddr};
 
-use model::cell::Direction;
+use model::net::Direction;
 use sys::{NetlinkError, Netns, tc::Handle};
 
 /// A host that stands.

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use model::cell::{Cell, IpVersion, TunnelAt};
+use model::{
+    cell::{Cell, TunnelAt},
+    net::IpVersion,
+};
 use sys::{
     NetlinkError, Netns,
     link::{self, NewLink, Route},

@@ -3,7 +3,8 @@
 use std::io;
 
 use model::{
-    cell::{Cell, Direction, Loss, Queue},
+    cell::{Cell, Loss, Queue},
+    net::Direction,
     units::Share,
 };
 use sys::{

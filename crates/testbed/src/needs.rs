@@ -59,8 +59,8 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     let mut names = Vec::new();
     let mut qdisc = |name: &str| names.push((Kind::Qdisc, name.to_owned()));
     for (line, direction) in [
-        (&cell.path.down, model::cell::Direction::Down),
-        (&cell.path.up, model::cell::Direction::Up),
+        (&cell.path.down, model::net::Direction::Down),
+        (&cell.path.up, model::net::Direction::Up),
     ] {
         for hung in super::queues::bottleneck(line, cell.path.mtu, Timers::Late) {
             qdisc(hung.qdisc.kind());

@@ -1,6 +1,9 @@
 //! What is to be built, as a value.
 
-use model::cell::{Cell, Direction, End, IpVersion, TunnelAt};
+use model::{
+    cell::{Cell, End, TunnelAt},
+    net::{Direction, IpVersion},
+};
 
 use crate::{address::Side, queues::Timers};
 

@@ -1,7 +1,8 @@
 //! From lines and ends to the kernel's queues.
 
 use model::{
-    cell::{Buffer, Direction, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Queue},
+    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Queue},
+    net::Direction,
     units::{Rate, Seed},
 };
 use sys::tc::{self, Handle, Qdisc};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use model::cell::{IpVersion, Tunnel};
+use model::{cell::Tunnel, net::IpVersion};
 use sys::{
     NetlinkError, Netns,
     link::{self, NewLink, Route},

@@ -3,7 +3,7 @@
 use model::{
     evidence::{Evidence, ThreadRole},
     facts::{DeviceFacts, HostFacts, TunnelFacts},
-    findings::Side,
+    net::Side,
     run::{Run, Sample},
 };
 

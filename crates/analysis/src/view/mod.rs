@@ -6,9 +6,7 @@ mod start;
 mod sweep;
 
 use model::{
-    cell::{Direction, IpVersion},
-    findings::Side,
-    row::Layer,
+    net::{Direction, IpVersion, Layer, Side},
     run::{Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
 };
 

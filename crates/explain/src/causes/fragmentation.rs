@@ -2,9 +2,8 @@
 
 use analysis::view::View;
 use model::{
-    cell::IpVersion,
-    findings::{RemedyClass, Severity, Side, Value},
-    row::Layer,
+    findings::{RemedyClass, Severity, Value},
+    net::{IpVersion, Layer, Side},
 };
 
 use crate::{

@@ -56,8 +56,8 @@ fn test(view: &View) -> Verdict {
             continue;
         };
         let name = || match way.direction {
-            model::cell::Direction::Down => say!("down"),
-            model::cell::Direction::Up => say!("up"),
+            model::net::Direction::Down => say!("down"),
+            model::net::Direction::Up => say!("up"),
         };
         let Some(filled) = way.utilization(&load) else {
             return unknown(

@@ -2,8 +2,8 @@
 
 use analysis::view::Host;
 use model::{
-    cell::Direction,
-    findings::{RemedyClass, Severity, Side, Value},
+    findings::{RemedyClass, Severity, Value},
+    net::{Direction, Side},
 };
 
 use super::rate;

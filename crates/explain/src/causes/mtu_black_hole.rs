@@ -2,8 +2,8 @@
 
 use analysis::view::DirectionView;
 use model::{
-    cell::Direction,
     findings::{RemedyClass, Severity, Value},
+    net::Direction,
 };
 
 use super::rate;

@@ -3,7 +3,7 @@
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
-    row::Layer,
+    net::Layer,
 };
 
 use super::rate;

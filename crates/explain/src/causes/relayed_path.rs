@@ -3,9 +3,9 @@
 use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
-    findings::{RemedyClass, Severity, Side, Value},
+    findings::{RemedyClass, Severity, Value},
     message::Part,
-    row::Layer,
+    net::{Layer, Side},
     run::Invalid,
 };
 

@@ -3,7 +3,7 @@
 use analysis::view::{DirectionView, Load};
 use model::{
     findings::{RemedyClass, Severity, Value},
-    row::Layer,
+    net::Layer,
 };
 
 use super::rate;

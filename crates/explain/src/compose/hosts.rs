@@ -8,7 +8,7 @@ use model::{
         CongestionFacts, DeviceFacts, DeviceKind, FACTS_SCHEMA, HostFacts, LayerFacts, PathFacts,
         Product, QdiscFacts, TunnelFacts, TunnelKind, TunnelPath, WirelessFacts,
     },
-    findings::Side,
+    net::Side,
     run::End,
 };
 use serde::Deserialize;

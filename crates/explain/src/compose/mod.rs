@@ -11,10 +11,8 @@ mod udp;
 use std::net::{IpAddr, Ipv4Addr};
 
 use model::{
-    cell::{Direction, IpVersion},
-    findings::Side,
+    net::{Direction, IpVersion, Layer, Side},
     plan::{PLAN_SCHEMA, Plan},
-    row::Layer,
     run::{Key, LayerAddress, Probes, RUN_SCHEMA, Run, Sample, StepKind},
 };
 use serde::Deserialize;

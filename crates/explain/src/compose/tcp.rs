@@ -2,8 +2,7 @@
 
 use analysis::models;
 use model::{
-    cell::Direction,
-    row::Layer,
+    net::{Direction, Layer},
     run::{FlowResult, StepKind, Tcp},
 };
 

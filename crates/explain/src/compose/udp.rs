@@ -1,8 +1,7 @@
 //! UDP of a composed Run: rising rates, sizes, path MTU.
 
 use model::{
-    cell::Direction,
-    row::Layer,
+    net::{Direction, Layer},
     run::{Pmtu, SizeStep, StepKind, SweepStep, Udp},
 };
 

@@ -1,9 +1,9 @@
 //! What a lab path truly is, by its spec and by its queues, beside what was measured on it.
 
 use model::{
-    cell::{Cell, Direction, ETHERNET_HEADER, Line, Loss},
+    cell::{Cell, ETHERNET_HEADER, Line, Loss},
     job::QueueTruth,
-    row::Layer,
+    net::{Direction, Layer},
     run::{Sample, StepKind},
 };
 

@@ -1,7 +1,8 @@
 //! What a cell measured, as the judges look at it.
 
 use model::{
-    cell::{Cell, Direction, Loss, Queue},
+    cell::{Cell, Loss, Queue},
+    net::Direction,
     record::{Kind, LossTruth, ProbeSample, QueueSample, Record, UdpSample, records},
     row::Row,
     units::Rate,

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::Plan,
     run::{Key, LayerAddress, Sample},
 };

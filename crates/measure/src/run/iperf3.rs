@@ -12,8 +12,8 @@ use std::{
 };
 
 use model::{
+    net::Layer,
     plan::{Plan, Toward, What},
-    row::Layer,
     run::{End, Invalid, Run, Sample},
     units::Seed,
 };
@@ -224,7 +224,7 @@ impl Bench<'_> {
             Ok(outcome) => {
                 for sample in &mut samples {
                     sample::fill(sample, &outcome);
-                    if sample.key.direction == Some(model::cell::Direction::Down)
+                    if sample.key.direction == Some(model::net::Direction::Down)
                         && sample.invalid.iter().any(is_other_control)
                     {
                         done = Done::Lacking;

@@ -1,7 +1,7 @@
 //! Keys of samples from steps of a plan.
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::{Toward, What},
     run::{Key, LayerAddress, StepKind},
 };

@@ -5,7 +5,10 @@ use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
 };
 
-use model::{cell::IpVersion, row::Layer, run::LayerAddress};
+use model::{
+    net::{IpVersion, Layer},
+    run::LayerAddress,
+};
 
 /// Where the far end is reached over a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use model::{
     facts::{TunnelFacts, TunnelPath},
-    row::Layer,
+    net::Layer,
     run::{Invalid, Sample},
 };
 
@@ -67,7 +67,7 @@ fn way(tunnel: &TunnelFacts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use model::{
-        cell::IpVersion,
+        net::IpVersion,
         run::{Key, StepKind},
     };
 

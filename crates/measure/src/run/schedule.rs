@@ -157,7 +157,10 @@ pub(crate) fn loaded_s(task: &Task) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{cell::IpVersion, row::Layer, units::Seed};
+    use model::{
+        net::{IpVersion, Layer},
+        units::Seed,
+    };
 
     use super::*;
 

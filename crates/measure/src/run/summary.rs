@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    row::Layer,
+    net::Layer,
     run::{FIGURES, Figure, Key, Ratio, Run, Sample, Spread},
 };
 use sys::clock::Instant;

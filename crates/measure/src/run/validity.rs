@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use model::{
-    cell::Direction,
     facts::HostFacts,
+    net::Direction,
     run::{Invalid, Run, Sample},
 };
 use sys::clock;

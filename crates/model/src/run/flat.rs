@@ -3,10 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Run, Sample, StepKind};
-use crate::{
-    cell::{Direction, IpVersion},
-    row::Layer,
-};
+use crate::net::{Direction, IpVersion, Layer};
 
 /// One row. A value that was not measured is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Series;
-use crate::cell::Direction;
+use crate::net::Direction;
 
 /// A TCP load. Rates are over the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

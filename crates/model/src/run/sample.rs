@@ -5,10 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
-use crate::{
-    cell::{Direction, IpVersion},
-    row::Layer,
-};
+use crate::net::{Direction, IpVersion, Layer};
 
 /// What was run: samples of the same key are repeats of each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -85,9 +85,8 @@ fn weighted(flows: &[FlowResult], value: impl Fn(&FlowResult) -> Option<f64>) ->
 mod tests {
     use super::*;
     use crate::{
-        cell::IpVersion,
         evidence::{CoreShares, CpuUse},
-        row::Layer,
+        net::{IpVersion, Layer},
         run::{FIGURES, Key, Probes, StepKind, Tcp},
     };
 

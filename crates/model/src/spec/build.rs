@@ -10,7 +10,8 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{CELL_SCHEMA, Cell, Direction, End, Ends, Path, Tunnel},
+    cell::{CELL_SCHEMA, Cell, End, Ends, Path, Tunnel},
+    net::Direction,
     units::{Rate, Seed},
 };
 

@@ -10,7 +10,10 @@ use super::{
     },
     value::{Load, Scalar, Switch, Value, Ways},
 };
-use crate::cell::{EndQdisc, IpVersion, Loss, Queue, TunnelAt, TunnelKind};
+use crate::{
+    cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
+    net::IpVersion,
+};
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,8 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{Buffer, Direction, ETHERNET_HEADER, IpVersion, Line, Loss, Path, Queue},
+    cell::{Buffer, ETHERNET_HEADER, Line, Loss, Path, Queue},
+    net::{Direction, IpVersion},
     units::{Bytes, Rate, Share},
 };
 

@@ -3,7 +3,8 @@
 use std::{fmt, time::Duration};
 
 use crate::{
-    cell::{Direction, EndQdisc, IpVersion, Loss, Queue, TunnelAt, TunnelKind},
+    cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
+    net::{Direction, IpVersion},
     units::{Bytes, Rate, Share},
 };
 

@@ -12,7 +12,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use lab::{guest::Boot, sandbox::Sandbox};
 use measure::run::{Estimate, estimate};
-use model::{job, plan::Plan, row::Layer, run::Run};
+use model::{job, net::Layer, plan::Plan, run::Run};
 
 use super::live;
 use crate::{Failure, arguments::Cells, code};
@@ -64,7 +64,7 @@ impl Path {
         let address = IpAddr::from([127, 0, 0, 1]);
         let layer = model::run::LayerAddress {
             layer: Layer::Underlay,
-            family: model::cell::IpVersion::V4,
+            family: model::net::IpVersion::V4,
             near: address,
             far: address,
         };

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::anyhow;
 use measure::run::iperf3::{Start, measure};
-use model::{plan::Plan, row::Layer, run::Run};
+use model::{net::Layer, plan::Plan, run::Run};
 
 use super::{Measure, REACH, live, now_us, seed};
 use crate::{Failure, code, iperf3::addresses};

@@ -41,7 +41,7 @@ fn count(comparison: &Comparison) -> String {
 
 /// What is compared with what.
 fn title(comparison: &Comparison) -> String {
-    let side = |side: &model::comparison::Side| match side.runs.len() {
+    let side = |side: &model::comparison::RunSet| match side.runs.len() {
         1 => format!("{} (1 run)", side.name),
         n => format!("{} ({n} runs)", side.name),
     };

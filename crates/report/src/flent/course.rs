@@ -1,7 +1,7 @@
 //! Series over time, in points as flent has them.
 
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{Probes, Sample},
 };
 

@@ -1,7 +1,7 @@
 //! The JSON of a data file of flent.
 
 use model::{
-    cell::{Direction, IpVersion},
+    net::{Direction, IpVersion},
     run::{Key, Run, StepKind},
 };
 use serde_json::{Map, Value, json};

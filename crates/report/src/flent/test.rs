@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    cell::Direction,
-    row::Layer,
+    net::{Direction, Layer},
     run::{Key, Run, Sample, StepKind, Tcp},
 };
 

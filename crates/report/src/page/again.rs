@@ -1,10 +1,7 @@
 //! How to get the same again: what to run, with which plan, seed and programs.
 
 use maud::{Markup, html};
-use model::{
-    row::{Layer, Rows},
-    run::Run,
-};
+use model::{net::Layer, row::Rows, run::Run};
 
 use super::words::Words;
 use crate::documents::Documents;

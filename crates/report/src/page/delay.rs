@@ -3,8 +3,7 @@
 use analysis::view::View;
 use maud::{Markup, html};
 use model::{
-    cell::Direction,
-    row::Layer,
+    net::{Direction, Layer},
     run::{Run, Sample, StepKind},
 };
 

@@ -3,7 +3,7 @@
 
 use analysis::view::{DirectionView, Load, View};
 use maud::{Markup, html};
-use model::{row::Layer, run::Run};
+use model::{net::Layer, run::Run};
 
 use super::words::Words;
 use crate::number::{percent, short};

@@ -1,7 +1,7 @@
 //! What the two hosts are, side by side, and how each reaches the other.
 
 use maud::{Markup, html};
-use model::{findings::Side, run::Run};
+use model::{net::Side, run::Run};
 
 use super::words::Words;
 use crate::facts::{Line, lines};

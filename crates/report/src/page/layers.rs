@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::{
-    row::Layer,
+    net::Layer,
     run::{Figure, Ratio, Run},
 };
 

@@ -6,8 +6,8 @@ use analysis::{
 };
 use maud::{Markup, html};
 use model::{
-    cell::Direction,
-    row::{Layer, Row, Rows},
+    net::{Direction, Layer},
+    row::{Row, Rows},
     run::Run,
 };
 

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
 use model::{
-    cell::{Direction, IpVersion},
-    findings::{Finding, Place, Severity, Side},
-    row::Layer,
+    findings::{Finding, Place, Severity},
+    net::{Direction, IpVersion, Layer, Side},
     run::{Key, StepKind},
 };
 use unic_langid::LanguageIdentifier;

@@ -4,9 +4,8 @@
 #![allow(dead_code, missing_docs)]
 
 use model::{
-    cell::{Direction, IpVersion},
     findings::Findings,
-    row::Layer,
+    net::{Direction, IpVersion, Layer},
     run::{FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
 };
 

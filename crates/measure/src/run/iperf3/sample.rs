@@ -1,7 +1,7 @@
 //! From what iperf3 told to a sample.
 
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{FlowResult, Invalid, Sample, Tcp},
 };
 use traffic::iperf3::{

@@ -14,7 +14,7 @@ mod tcp;
 mod udp;
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::What,
     run::{Invalid, Key, Sample},
 };

@@ -3,7 +3,7 @@
 use std::io;
 
 use model::{
-    cell::IpVersion,
+    net::IpVersion,
     run::{LayerAddress, Pmtu, Sample},
 };
 use sys::socket::{self, MtuDiscovery};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{LayerAddress, Probes, Series},
 };
 use sys::clock::Instant;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::What,
     run::{FlowResult, Invalid, LayerAddress, Sample, Series, Tcp},
 };

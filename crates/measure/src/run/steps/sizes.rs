@@ -3,7 +3,7 @@
 use std::{collections::HashMap, io, time::Duration};
 
 use model::{
-    cell::Direction,
+    net::Direction,
     run::{Sample, SizeStep},
 };
 use sys::clock::Instant;

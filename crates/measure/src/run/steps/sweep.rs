@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::What,
     run::{Sample, SweepStep, Udp},
 };

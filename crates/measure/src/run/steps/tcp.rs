@@ -3,7 +3,7 @@
 use std::{net::TcpStream, time::Duration};
 
 use model::{
-    cell::Direction,
+    net::Direction,
     plan::What,
     run::{FlowResult, Invalid, Sample, Series, Tcp},
 };

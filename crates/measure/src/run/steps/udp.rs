@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    cell::{Direction, IpVersion},
+    net::{Direction, IpVersion},
     plan::What,
     run::{LayerAddress, Sample, Udp},
 };

@@ -1,0 +1,117 @@
+//! The vocabulary of a path: its two ends, the directions between them, layers, address families.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the two ends of a Run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Where `measure` ran.
+    Near,
+    /// Where `serve` ran.
+    Far,
+}
+
+impl Side {
+    /// The end that sends the data of a direction.
+    pub fn sends(direction: Direction) -> Self {
+        match direction {
+            Direction::Down => Self::Far,
+            Direction::Up => Self::Near,
+        }
+    }
+
+    /// The end that receives the data of a direction.
+    pub fn receives(direction: Direction) -> Self {
+        Self::sends(direction).other()
+    }
+
+    /// The other end.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Near => Self::Far,
+            Self::Far => Self::Near,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Near => "near host",
+            Self::Far => "far host",
+        })
+    }
+}
+
+/// Direction of data between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Server to client.
+    Down,
+    /// Client to server.
+    Up,
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "down",
+            Self::Up => "up",
+        })
+    }
+}
+
+/// What traffic crosses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// The path itself.
+    Underlay,
+    /// The tunnel over it.
+    Tunnel,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Underlay => "underlay",
+            Self::Tunnel => "tunnel",
+        })
+    }
+}
+
+/// Address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IpVersion {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl fmt::Display for IpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V4 => "v4",
+            Self::V6 => "v6",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_goes_from_the_sender_to_the_other_end() {
+        for direction in [Direction::Down, Direction::Up] {
+            assert_eq!(Side::sends(direction), Side::receives(direction).other());
+        }
+        assert_eq!(Side::sends(Direction::Up), Side::Near);
+    }
+}
