@@ -28,6 +28,14 @@ pub enum LabError {
     /// The host cannot do what the native engine needs.
     #[error("{0}")]
     Lacks(String),
+    /// A guest could write the host's files.
+    #[error(
+        "this host has no means to make its files read-only for programs in the lab; nothing was run. It takes user \
+         namespaces (sysctl user.max_user_namespaces above 0; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0) \
+         or Landlock (Linux 5.13 or newer, `landlock` in the kernel's lsm= list); in a container, a seccomp profile that \
+         lets one of them through. For programs that you trust with all your files: --allow-host-writes"
+    )]
+    FilesWritable,
     /// The kernel process could not be started or waited for.
     #[error("start {0}: {1}; is it a User Mode Linux kernel that may be executed?")]
     Start(PathBuf, io::Error),

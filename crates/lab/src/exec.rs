@@ -34,8 +34,24 @@ pub struct ExecResult {
     pub cost: Cost,
 }
 
+/// What is done where this host has no means to keep its files from being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostFiles {
+    /// Nothing is run.
+    ReadOnly,
+    /// The programs run, and can write what the caller can write.
+    WritableIfNeedBe,
+}
+
 /// Runs the programs.
-pub fn run(boot: Boot<'_>, exec: &Exec) -> Result<ExecResult, LabError> {
+///
+/// # Errors
+/// The host can neither make its files read-only by a mount namespace nor by Landlock, and `files` demands it; the guest
+/// cannot be started, fails, or is ended.
+pub fn run(boot: Boot<'_>, exec: &Exec, files: HostFiles) -> Result<ExecResult, LabError> {
+    if files == HostFiles::ReadOnly && !sys::isolation::Means::here().keep_files() {
+        return Err(LabError::FilesWritable);
+    }
     let folder = boot.sandbox.cell_folder()?;
     let link = folder.join("host");
     std::os::unix::fs::symlink("/", &link).map_err(LabError::file("make", &link))?;

@@ -65,7 +65,8 @@ fn arguments(memory_mb: u64) -> Vec<String> {
     arguments
 }
 
-/// Runs a job in a guest and leaves what came out in `folder`.
+/// Runs a job in a guest and leaves what came out in `folder`, which is all of the host that the guest's process can
+/// write, as far as the host has means for that ([`sys::isolation`]).
 pub fn run(
     boot: Boot<'_>,
     folder: &Path,
@@ -89,12 +90,15 @@ pub fn run(
         .env_clear()
         .envs(crate::kernel::ENVIRONMENT.iter().copied())
         .env("PATHTWIN_SEED", seed.to_string())
-        .env("TMPDIR", boot.sandbox.memory_folder())
+        .env("TMPDIR", folder)
         .env("HOME", folder)
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);
     sys::sched::confine(&mut command, boot.cpu);
+    // After that, since it writes to /proc.
+    sys::isolation::isolate(&mut command, folder, sys::isolation::Means::here())
+        .map_err(LabError::file("isolate a guest in", folder))?;
     let started = Instant::now();
     let child = command
         .spawn()

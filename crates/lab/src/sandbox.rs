@@ -4,7 +4,7 @@
 //! pathtwin-PID-…/          named by its owner, so that a later start can tell a left one
 //!   root/init              the guest program
 //!   root/{proc,cell,…}     mount points
-//!   N/                     a cell's folder: job.json, then what came out
+//!   N/                     a cell's folder: job.json, the guest's memory, then what came out
 //! ```
 
 use std::{
@@ -58,11 +58,6 @@ impl Sandbox {
         let folder = self.folder.path().join(number.to_string());
         fs::create_dir(&folder).map_err(LabError::file("make", &folder))?;
         Ok(folder)
-    }
-
-    /// Where the kernel may keep its memory.
-    pub fn memory_folder(&self) -> &Path {
-        self.folder.path()
     }
 }
 

@@ -3,7 +3,11 @@
 use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
-use lab::{exec::ExecResult, guest::Boot, sandbox::Sandbox};
+use lab::{
+    exec::{ExecResult, HostFiles},
+    guest::Boot,
+    sandbox::Sandbox,
+};
 use model::job::{Command, Exec as Job};
 
 use crate::{
@@ -38,8 +42,23 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         stop,
     };
-    let result = lab::exec::run(boot, &job)?;
+    let files = match arguments.allow_host_writes {
+        true => {
+            say_if_writable();
+            HostFiles::WritableIfNeedBe
+        }
+        false => HostFiles::ReadOnly,
+    };
+    let result = lab::exec::run(boot, &job, files)?;
     show(arguments, &job, &result)
+}
+
+fn say_if_writable() {
+    if !sys::isolation::Means::here().keep_files() {
+        output::say(format_args!(
+            "nothing keeps these programs from your files: they can write all that you can write"
+        ));
+    }
 }
 
 /// Splits `A… --on NODE -- B…` into groups.

@@ -68,12 +68,12 @@ impl Failure {
 #[cfg(feature = "lab")]
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
-        use lab::LabError::{Kernel, Lacks, NoCache, NoGuest};
-        let code = if matches!(error, NoGuest(_) | Kernel(_) | Lacks(_) | NoCache) {
-            code::LACKS
-        } else {
-            code::FAILED
-        };
+        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest};
+        let lacks = matches!(
+            error,
+            NoGuest(_) | Kernel(_) | Lacks(_) | NoCache | FilesWritable
+        );
+        let code = if lacks { code::LACKS } else { code::FAILED };
         Self::new(code, error)
     }
 }

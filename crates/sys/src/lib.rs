@@ -4,7 +4,7 @@ pub mod boot;
 pub mod clock;
 pub mod descriptors;
 pub mod ethtool;
-
+pub mod isolation;
 pub mod link;
 pub mod machine;
 pub mod neighbour;

@@ -76,7 +76,7 @@ fn iperf3(pool: &Pool<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabE
         wall_limit: pool.wall_limit,
         stop,
     };
-    let done = exec::run(boot, &job)?;
+    let done = exec::run(boot, &job, exec::HostFiles::WritableIfNeedBe)?;
     let said = done.programs.last().map(|p| p.stdout.as_slice());
     let document: serde_json::Value =
         serde_json::from_slice(said.unwrap_or_default()).unwrap_or_default();

@@ -86,13 +86,19 @@ pub(crate) enum Engine {
   pathtwin lab exec path.toml --on client -- ping -c 5 server
 
 Nodes are client and server, and the routers near and far between them. The last program is
-waited for; when it ends, the others are ended too. Its exit status is that of this command."
+waited for; when it ends, the others are ended too. Its exit status is that of this command.
+
+Programs see this host's files as you do and cannot write them: a read-only mount namespace and
+Landlock see to that, whichever of the two the host has. They have no network but the path."
 )]
 pub(crate) struct Exec {
     /// The spec; of a matrix the first cell is taken
     pub(crate) spec: PathBuf,
     #[command(flatten)]
     pub(crate) cells: Cells,
+    /// Run the programs also on a host that has no means to keep them from writing its files
+    #[arg(long)]
+    pub(crate) allow_host_writes: bool,
     /// Virtual time after which all programs are ended, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) limit: u64,
