@@ -5,7 +5,7 @@
 use std::net::IpAddr;
 
 use libfuzzer_sys::fuzz_target;
-use measure::{evidence::hotspots::Symbols, facts};
+use host::{evidence::hotspots::Symbols, facts};
 use sys::procfs;
 
 fuzz_target!(|input: ([u8; 16], u64, &str)| {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use traffic::iperf3::{params::Params, results::Results};
+use iperf3::{params::Params, results::Results};
 
 fuzz_target!(|text: &[u8]| {
     let Ok(value) = serde_json::from_slice(text) else {

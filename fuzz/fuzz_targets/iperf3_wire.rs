@@ -2,13 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use traffic::{
-    iperf3::{
-        datagram::{Head, is_reply},
-        wire::{Cookie, MAX_PARAMS, read_json, read_message},
-    },
-    udp::Counter,
-};
+use iperf3::{datagram::{Head, is_reply}, wire::{Cookie, MAX_PARAMS, read_json, read_message}};
+use traffic::udp::Counter;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;

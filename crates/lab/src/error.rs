@@ -72,7 +72,7 @@ pub enum LabError {
     Records(#[from] StreamError),
     /// The kernel image is missing or unfit.
     #[error(transparent)]
-    Kernel(#[from] crate::kernel::KernelError),
+    Kernel(#[from] kernel::KernelError),
 }
 
 impl LabError {

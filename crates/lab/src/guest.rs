@@ -88,7 +88,7 @@ pub fn run(
         .args(arguments(memory_mb))
         .current_dir(folder)
         .env_clear()
-        .envs(crate::kernel::ENVIRONMENT.iter().copied())
+        .envs(kernel::ENVIRONMENT.iter().copied())
         .env("PATHTWIN_SEED", seed.to_string())
         .env("TMPDIR", folder)
         .env("HOME", folder)

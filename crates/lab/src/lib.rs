@@ -12,7 +12,6 @@ pub mod exec;
 pub mod facts;
 pub mod guest;
 pub mod keep;
-pub mod kernel;
 pub mod measure;
 pub mod native;
 pub mod pool;

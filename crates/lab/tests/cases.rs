@@ -128,7 +128,7 @@ fn guest() -> PathBuf {
 
 /// Runs cells; needs the kernel image and the guest program.
 fn run(cells: &[Cell]) -> Vec<Row> {
-    let kernel = lab::kernel::locate().expect("find the kernel image");
+    let kernel = kernel::locate().expect("find the kernel image");
     let sandbox = Sandbox::new(&guest()).expect("make a sandbox");
     let pool = Pool {
         kernel: &kernel.path,

@@ -44,7 +44,7 @@ fn guest() -> PathBuf {
 }
 
 fn report() -> Report {
-    let kernel = lab::kernel::locate().expect("a kernel image; make test builds it");
+    let kernel = kernel::locate().expect("a kernel image; make test builds it");
     let guest = guest();
     let sandbox = Sandbox::new(&guest).unwrap();
     let folder = lab::cache::folder().unwrap();

@@ -2,11 +2,8 @@
 //!
 //! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
 
-pub mod evidence;
-pub mod facts;
 pub mod far;
-mod host;
-pub mod observe;
+
 pub mod plans;
 pub mod run;
 pub mod serve;

@@ -32,7 +32,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         directory: directory.to_string_lossy().into_owned(),
         limit_ns: Duration::from_secs(arguments.limit).as_nanos() as u64,
     };
-    let kernel = lab::kernel::locate().map_err(lab::LabError::from)?;
+    let kernel = kernel::locate().map_err(lab::LabError::from)?;
     let sandbox = Sandbox::new(&lab::guest::program()?)?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let boot = Boot {

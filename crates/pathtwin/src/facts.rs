@@ -36,7 +36,7 @@ enum Form {
 }
 
 pub(crate) fn facts(arguments: &Facts) -> Result<ExitCode, Failure> {
-    let facts = measure::facts::collect(arguments.toward);
+    let facts = host::facts::collect(arguments.toward);
     match arguments.output {
         Form::Text => output::print(report::facts::text(&facts).as_bytes())?,
         Form::Json => output::json(&facts)?,

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
-use traffic::iperf3::{
+use iperf3::{
     Error,
     client::{self, Options},
     outcome::Outcome,
@@ -177,7 +177,7 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
 }
 
 /// Servers of iperf3 clients beside the own protocol, bound and not yet running.
-pub(crate) struct Beside(Vec<traffic::iperf3::server::Server>);
+pub(crate) struct Beside(Vec<iperf3::server::Server>);
 
 impl Beside {
     /// Binds to a port of these addresses, or of every one if none is named.
@@ -201,10 +201,7 @@ impl Beside {
     }
 }
 
-fn serve_beside(
-    server: &traffic::iperf3::server::Server,
-    stop: &'static std::sync::atomic::AtomicBool,
-) {
+fn serve_beside(server: &iperf3::server::Server, stop: &'static std::sync::atomic::AtomicBool) {
     let mut told = |report: Report| {
         match report.result {
             Ok(_) => say(format_args!("{} measured by iperf3", report.client)),
@@ -218,8 +215,8 @@ fn serve_beside(
 }
 
 /// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
-fn bind(address: SocketAddr, limits: Limits) -> Result<traffic::iperf3::server::Server, Failure> {
-    use traffic::iperf3::server::Server;
+fn bind(address: SocketAddr, limits: Limits) -> Result<iperf3::server::Server, Failure> {
+    use iperf3::server::Server;
     let bound = Server::bind(address, limits).or_else(|error| {
         if address.ip() == Ipv6Addr::UNSPECIFIED {
             Server::bind((Ipv4Addr::UNSPECIFIED, address.port()).into(), limits)

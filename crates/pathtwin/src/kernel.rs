@@ -4,12 +4,8 @@ use std::{fmt::Write, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{
-    LabError,
-    guest::Boot,
-    kernel::{BuildOptions, Image, Progress, Stage},
-    sandbox::Sandbox,
-};
+use kernel::{BuildOptions, Image, Progress, Stage};
+use lab::{LabError, guest::Boot, sandbox::Sandbox};
 use model::job::Facts;
 
 use crate::{
@@ -21,7 +17,7 @@ use crate::{
 pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
     match &arguments.command {
         KernelCommand::Path => {
-            let image = lab::kernel::locate().map_err(LabError::from)?;
+            let image = kernel::locate().map_err(LabError::from)?;
             output::print(format!("{}\n", image.path.display()).as_bytes())?;
         }
         KernelCommand::Build { source, force } => build(source.as_deref(), *force)?,
@@ -41,7 +37,7 @@ fn build(source: Option<&Path>, force: bool) -> Result<(), Failure> {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    let built = lab::kernel::build(&options, &mut |progress| bar.set_message(words(&progress)))
+    let built = kernel::build(&options, &mut |progress| bar.set_message(words(&progress)))
         .map_err(|e| Failure::new(e.exit_code(), e));
     bar.finish_and_clear();
     let built = built?;
@@ -82,11 +78,11 @@ struct Info<'a> {
     sha256: &'a str,
     facts: Facts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    meta: Option<&'a lab::kernel::Meta>,
+    meta: Option<&'a kernel::Meta>,
 }
 
 fn info(format: Format) -> Result<(), Failure> {
-    let image = lab::kernel::locate().map_err(LabError::from)?;
+    let image = kernel::locate().map_err(LabError::from)?;
     let sandbox = Sandbox::new(&lab::guest::program()?)?;
     let boot = Boot {
         kernel: &image.path,

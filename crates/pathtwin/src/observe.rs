@@ -9,8 +9,8 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use host::observe::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
-use measure::observe::Watch;
 use model::{
     observation::{Filter, Observation},
     prefix::Prefix,

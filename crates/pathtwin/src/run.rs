@@ -9,11 +9,11 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use kernel::Image;
 use lab::{
     LabError,
     cache::Cache,
     cell::CellResult,
-    kernel::Image,
     pool::{Ended, Pool},
     sandbox::Sandbox,
 };
@@ -110,7 +110,7 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn open(no_cache: bool) -> Result<Self, Failure> {
-        let kernel = lab::kernel::locate().map_err(LabError::from)?;
+        let kernel = kernel::locate().map_err(LabError::from)?;
         let guest = lab::guest::program()?;
         let sandbox = Sandbox::new(&guest)?;
         let cache = match no_cache {

@@ -8,7 +8,6 @@
 use std::{io, thread};
 
 pub mod flow;
-pub mod iperf3;
 pub mod load;
 pub mod probe;
 #[cfg(feature = "quic")]
@@ -27,9 +26,14 @@ pub use flow::{Flow, Halves};
 pub type Opener<S> = Box<dyn FnOnce() -> io::Result<S> + Send>;
 
 /// Stack of a half's thread: nothing here recurses or keeps buffers on it.
-const STACK: usize = 128 << 10;
+pub const STACK: usize = 128 << 10;
 
-fn spawn<T: Send + 'static>(
+/// Starts the thread of a half.
+///
+/// # Errors
+///
+/// No thread could be started.
+pub fn spawn<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<thread::JoinHandle<T>> {

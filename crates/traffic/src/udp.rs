@@ -94,7 +94,8 @@ fn send(halves: &Halves, socket: &UdpSocket, pace: Pace) -> Result<u64, (u64, io
     Ok(sent)
 }
 
-pub(crate) fn is_loss(errno: i32) -> bool {
+/// Whether an error of sending a datagram counts as its loss.
+pub fn is_loss(errno: i32) -> bool {
     const ECONNREFUSED: i32 = 111;
     const ENOBUFS: i32 = 105;
     matches!(errno, ECONNREFUSED | ENOBUFS)

@@ -22,10 +22,10 @@ use model::{cell::Cell, job, plan::Plan};
 use crate::{
     LabError,
     guest::Boot,
-    kernel::Image,
     measure::{self, Measured},
     sandbox::Sandbox,
 };
+use kernel::Image;
 
 /// Virtual time after which a run counts as hung.
 const LIMIT: Duration = Duration::from_secs(3600);

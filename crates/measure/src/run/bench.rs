@@ -16,11 +16,8 @@ use sys::clock::Instant;
 use traffic::load::budget::Budget;
 
 use super::Estimate;
-use crate::{
-    evidence::Scope,
-    far::{Far, FarError},
-    host,
-};
+use crate::far::{Far, FarError};
+use host::{evidence::Scope, state};
 
 /// What happens in a run.
 #[derive(Debug)]
@@ -92,9 +89,9 @@ pub(crate) struct Bench<'a> {
 
 impl Bench<'_> {
     /// Lets both hosts remember their counters; what the near one's did since is told by what is returned.
-    pub(crate) fn mark(&mut self) -> Result<host::Mark, FarError> {
+    pub(crate) fn mark(&mut self) -> Result<state::Mark, FarError> {
         self.far.mark(self.plan.hotspots)?;
-        Ok(host::Mark::now(&self.scope, self.plan.hotspots))
+        Ok(state::Mark::now(&self.scope, self.plan.hotspots))
     }
 
     /// Whether the run is to end.

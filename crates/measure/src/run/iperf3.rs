@@ -11,6 +11,11 @@ use std::{
     time::Duration,
 };
 
+use iperf3::{
+    Error,
+    client::{self, Options},
+    params::{Direction, Params, Protocol},
+};
 use model::{
     net::Layer,
     plan::{Plan, Toward, What},
@@ -19,11 +24,6 @@ use model::{
 };
 use stats::Random;
 use sys::clock::Instant;
-use traffic::iperf3::{
-    Error,
-    client::{self, Options},
-    params::{Direction, Params, Protocol},
-};
 
 use super::{
     Estimate, Event, Live, Target, estimate, key,
@@ -31,7 +31,8 @@ use super::{
     session::narrow,
     summary, validity,
 };
-use crate::{evidence::Scope, far::FarError, host};
+use crate::far::FarError;
+use host::{evidence::Scope, state};
 
 /// What a run through iperf3 needs to know before it starts.
 pub struct Start<'a> {
@@ -77,7 +78,7 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
     let layer = target
         .addressed()
         .map_err(|e| FarError::No(format!("{} is out of reach: {e}", start.server)))?;
-    let (facts, scope) = host::facts(Some(start.server.ip()));
+    let (facts, scope) = state::facts(Some(start.server.ip()));
     let seed = start.plan.seed.unwrap_or(start.seed);
     let plan = Plan {
         seed: Some(seed),
@@ -135,7 +136,7 @@ fn allowed(plan: &Plan, notes: &mut Vec<String>) -> Result<Plan, FarError> {
 impl Bench<'_> {
     fn carry_out(&mut self, plan: &Plan, run: &mut Run, seed: Seed) {
         // What the far end can send with shows when it is asked.
-        let near = host::congestion();
+        let near = state::congestion();
         let senders = Senders {
             far: near.clone(),
             near,
@@ -216,7 +217,7 @@ impl Bench<'_> {
         let at_us = (Instant::now().since(self.zero) / 1000) as u64;
         let mut samples: Vec<Sample> = keys.into_iter().map(|k| Sample::new(k, at_us)).collect();
         let guard = validity::Guard::set(task, run.lab);
-        let mark = host::Mark::now(&self.scope, self.start.plan.hotspots);
+        let mark = state::Mark::now(&self.scope, self.start.plan.hotspots);
         let result = self.test(task);
         let near = mark.evidence();
         let mut done = Done::Yes;
@@ -257,7 +258,7 @@ impl Bench<'_> {
     }
 
     /// One test, with a sign of life while it runs.
-    fn test(&mut self, task: &Task) -> Result<traffic::iperf3::outcome::Outcome, Error> {
+    fn test(&mut self, task: &Task) -> Result<iperf3::outcome::Outcome, Error> {
         const PIECE: Duration = Duration::from_millis(250);
         let options = options(task);
         let span = options.duration + Duration::from_secs(options.params.omit_s.into());

@@ -23,11 +23,8 @@ use super::{
     schedule::{self, Senders, Task},
     steps, summary, validity,
 };
-use crate::{
-    facts,
-    far::{Far, FarError},
-    host,
-};
+use crate::far::{Far, FarError};
+use host::{facts, state};
 
 /// What a run needs to know before it starts.
 pub struct Start<'a> {
@@ -60,7 +57,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     let mut far = Far::connect(start.control, start.key, start.program)?;
     let mut notes = Vec::new();
     let layers = layers(&start, &mut notes);
-    let (near_facts, scope) = host::facts(start.targets.last().map(|t| t.far));
+    let (near_facts, scope) = state::facts(start.targets.last().map(|t| t.far));
     let own = layers.last().map(|l| l.near);
     let far_facts = far.facts(own)?;
     let seed = start.plan.seed.unwrap_or(start.seed);
@@ -120,7 +117,7 @@ fn layers(start: &Start<'_>, notes: &mut Vec<String>) -> Vec<LayerAddress> {
 
 fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), FarError> {
     let senders = Senders {
-        near: host::congestion(),
+        near: state::congestion(),
         far: bench.far.welcome.congestion.clone(),
     };
     let layers = run.layers.clone();

@@ -10,7 +10,7 @@ use model::{
 use sys::clock;
 
 use super::{Target, bench::Bench, layers::own_address, schedule::Task};
-use crate::host;
+use host::state;
 
 /// Busy share of a processor from which it, and not the path, may have set the pace.
 const BUSY: f64 = 0.97;
@@ -89,7 +89,7 @@ pub(crate) fn facts_after(
     targets: &[Target],
     own: Option<IpAddr>,
 ) {
-    let (near, _) = host::facts(targets.last().map(|t| t.far));
+    let (near, _) = state::facts(targets.last().map(|t| t.far));
     run.near.facts_after = changed(&run.near.facts, near);
     if let Ok(far) = bench.far.facts(own) {
         run.far.facts_after = changed(&run.far.facts, far);

@@ -17,7 +17,7 @@ use traffic::{
 };
 
 use super::{Event, Shared, agreement::Agreement};
-use crate::{evidence::Scope, host};
+use host::{evidence::Scope, state};
 
 /// How long a client may be silent. It sends a ping more often than this.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -65,7 +65,7 @@ struct Session {
     agreements: HashMap<Token, Agreement>,
     /// What counters are taken of: found out when the facts were asked for.
     scope: Scope,
-    mark: Option<host::Mark>,
+    mark: Option<state::Mark>,
     /// Bytes that its loads may still move, all together.
     budget: Budget,
     /// Memory for the looks of its loads, all together.
@@ -118,7 +118,7 @@ impl Session {
             Request::Hello { .. } => Ok(Reply::Welcome(self.welcome())),
             Request::Facts { toward } => {
                 let toward = toward.unwrap_or(self.peer.ip().to_canonical());
-                let (facts, scope) = host::facts(Some(toward));
+                let (facts, scope) = state::facts(Some(toward));
                 self.scope = scope;
                 Ok(Reply::Facts {
                     facts: Box::new(facts),
@@ -127,7 +127,7 @@ impl Session {
             Request::Mark { hotspots } => {
                 // The one before gives way first: only one at a time samples the processors.
                 self.mark = None;
-                self.mark = Some(host::Mark::now(&self.scope, hotspots));
+                self.mark = Some(state::Mark::now(&self.scope, hotspots));
                 Ok(Reply::Done)
             }
             Request::Evidence => self.evidence(),
@@ -146,7 +146,7 @@ impl Session {
                 .then(|| QUIC.to_owned())
                 .into_iter()
                 .collect(),
-            congestion: host::congestion(),
+            congestion: state::congestion(),
             limits: self.shared.config.limits,
         }
     }

@@ -179,7 +179,7 @@ impl Bench {
             std::fs::create_dir_all(runs).with_context(|| format!("make {}", runs.display()))?;
         }
         Ok(Self {
-            kernel: lab::kernel::locate().map_err(lab::LabError::from)?.path,
+            kernel: kernel::locate().map_err(lab::LabError::from)?.path,
             sandbox: Sandbox::new(&lab::guest::program()?)?,
             plan,
             runs: runs.map(Path::to_owned),

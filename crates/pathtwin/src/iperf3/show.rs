@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
-use traffic::iperf3::{
+use iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
     params::{Direction, Protocol},
     server::Report,
 };
+use serde_json::{Map, Value, json};
 
 use crate::{Failure, arguments::Format, output};
 

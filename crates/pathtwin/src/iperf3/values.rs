@@ -6,8 +6,8 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use iperf3::wire;
 use model::spec::quantity;
-use traffic::iperf3::wire;
 
 use crate::{Failure, code};
 

@@ -58,7 +58,7 @@ impl Path {
             .into_iter()
             .next()
             .ok_or_else(|| anyhow!("the spec has no cells"))?;
-        let kernel = lab::kernel::locate().map_err(lab::LabError::from)?;
+        let kernel = kernel::locate().map_err(lab::LabError::from)?;
         let sandbox = Sandbox::new(&lab::guest::program()?)?;
         let usual = ["cubic", "bbr"].map(str::to_owned);
         let address = IpAddr::from([127, 0, 0, 1]);

@@ -1,12 +1,12 @@
 //! From what iperf3 told to a sample.
 
+use iperf3::{
+    outcome::{self, Outcome, Stream},
+    params,
+};
 use model::{
     net::Direction,
     run::{FlowResult, Invalid, Sample, Tcp},
-};
-use traffic::iperf3::{
-    outcome::{self, Outcome, Stream},
-    params,
 };
 
 /// Fills in what a test showed of the direction of the sample.

@@ -26,7 +26,7 @@ use super::{
     session::{Session, Step},
     wire::{COOKIE_LEN, Control, Cookie, State},
 };
-use crate::STACK;
+use traffic::STACK;
 
 /// How long a connection may take to show its cookie.
 const SHOW: Duration = Duration::from_secs(10);

@@ -1,8 +1,8 @@
 //! The lab's kernel image: a real Linux, built as User Mode Linux from a signed source.
 //!
 //! [`build`] fetches the newest `linux-source` package that Debian offers (or takes a source that
-//! the user names), applies the few patches in `kernel/patches`, configures it with
-//! `kernel/lab.config` on top of `allnoconfig`, and puts one static program into the cache.
+//! the user names), applies the few patches in `patches`, configures it with
+//! `lab.config` on top of `allnoconfig`, and puts one static program into the cache.
 //! [`locate`] finds it again. The same source, patches, options and compiler give the same bytes,
 //! wherever they are built.
 //!

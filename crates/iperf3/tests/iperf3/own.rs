@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use traffic::iperf3::{
+use iperf3::{
     Error,
     outcome::Invalid,
     params::{Direction, Protocol},

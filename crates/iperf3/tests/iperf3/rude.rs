@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use serde_json::json;
-use traffic::iperf3::{
+use iperf3::{
     Error,
     datagram::{HELLO, REPLY},
     params::{Direction, Protocol},
     server::Limits,
     wire::{Cookie, State, frame},
 };
+use serde_json::json;
 
 use crate::bench::{Serving, address, by_bytes, run};
 

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use traffic::iperf3::{
+use iperf3::{
     Error,
     datagram::HELLO,
     params::{Direction, Protocol},

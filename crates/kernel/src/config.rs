@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// The lab's fragment, applied on top of `allnoconfig`.
-pub(super) const FRAGMENT: &str = include_str!("../../kernel/lab.config");
+pub(super) const FRAGMENT: &str = include_str!("../lab.config");
 
 /// One line of the fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]

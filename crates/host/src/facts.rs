@@ -38,7 +38,7 @@ pub fn collect(toward: Option<IpAddr>) -> HostFacts {
 }
 
 /// The tunnel on the way to an address as it is now, without the rest of the facts.
-pub(crate) fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
+pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use measure::facts::collect;
+use host::facts::collect;
 use model::facts::{DeviceKind, HostFacts};
 use sys::{
     Netns, link,

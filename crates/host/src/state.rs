@@ -4,17 +4,20 @@ use std::net::IpAddr;
 
 use model::{evidence::Evidence, facts::HostFacts};
 
-use crate::evidence::{Scope, Snapshot, hotspots::Recording};
+use crate::{
+    evidence::{Scope, Snapshot, hotspots::Recording},
+    facts::collect,
+};
 
 /// Facts of this host as seen towards an address, and what its counters are to be taken of.
-pub(crate) fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
-    let facts = crate::facts::collect(toward);
+pub fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
+    let facts = collect(toward);
     let scope = Scope::of(&facts);
     (facts, scope)
 }
 
 /// Congestion controls that sockets of this process can have, by the kernel's list.
-pub(crate) fn congestion() -> Vec<String> {
+pub fn congestion() -> Vec<String> {
     let read = |name: &str| sys::sysctl::read(&format!("net.ipv4.{name}")).unwrap_or_default();
     // Who may administer the network may use all that are there, others what is allowed
     // (net/ipv4/tcp_cong.c, tcp_set_congestion_control).
@@ -27,7 +30,7 @@ pub(crate) fn congestion() -> Vec<String> {
 }
 
 /// Counters at one moment, and where processors spend their time since.
-pub(crate) struct Mark {
+pub struct Mark {
     scope: Scope,
     before: Snapshot,
     recording: Option<Recording>,
@@ -35,7 +38,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// Reads the counters. With `hotspots`, samples the processors too, if that is permitted.
-    pub(crate) fn now(scope: &Scope, hotspots: bool) -> Self {
+    pub fn now(scope: &Scope, hotspots: bool) -> Self {
         Self {
             scope: scope.clone(),
             before: Snapshot::take(scope),
@@ -46,7 +49,7 @@ impl Mark {
     }
 
     /// What they did since.
-    pub(crate) fn evidence(self) -> Evidence {
+    pub fn evidence(self) -> Evidence {
         let after = Snapshot::take(&self.scope);
         // After the counters: finding the names of functions takes the processor some time.
         let hotspots = self.recording.and_then(|r| r.stop().ok());

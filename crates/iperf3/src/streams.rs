@@ -22,7 +22,7 @@ use super::{
     results::{Cpu, Results, StreamResults},
     stream_id,
 };
-use crate::spawn;
+use traffic::spawn;
 
 /// Longest that a receiver goes on with what had arrived when the test ended.
 const EMPTYING: Duration = Duration::from_millis(200);

@@ -6,12 +6,12 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use serde_json::Value;
-use traffic::iperf3::{
+use iperf3::{
     outcome::{Invalid, Outcome},
     params::{Direction, Protocol},
     wire::PORT,
 };
+use serde_json::Value;
 
 use crate::bench::{
     DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams, ways,
@@ -67,7 +67,7 @@ impl Drop for Program {
 }
 
 /// Does a test with an iperf3 server, which has to end well.
-fn with_program(options: &traffic::iperf3::client::Options) -> Outcome {
+fn with_program(options: &iperf3::client::Options) -> Outcome {
     let program = Program::start();
     let outcome = run(program.address, options).unwrap();
     program.end();

@@ -16,7 +16,7 @@ use sys::{
 };
 
 use super::datagram::{HEAD, HELLO, Head, REPLY};
-use crate::udp::{Counter, is_loss};
+use traffic::udp::{Counter, is_loss};
 
 /// Longest that a blocked call keeps a half from seeing that the test ended.
 pub(super) const LOOK: Duration = Duration::from_millis(20);

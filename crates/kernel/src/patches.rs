@@ -8,37 +8,37 @@ use super::error::{Context as _, KernelError};
 use super::run::{Runner, plain};
 
 /// Which patches, in which order; see the file itself.
-pub(super) const SERIES: &str = include_str!("../../kernel/patches/series");
+pub(super) const SERIES: &str = include_str!("../patches/series");
 
 /// Every patch that the series can name.
 pub(super) const FILES: &[(&str, &str)] = &[
     (
         "0001-um-hz-1000.patch",
-        include_str!("../../kernel/patches/0001-um-hz-1000.patch"),
+        include_str!("../patches/0001-um-hz-1000.patch"),
     ),
     (
         "0002-um-seeded-entropy.patch",
-        include_str!("../../kernel/patches/0002-um-seeded-entropy.patch"),
+        include_str!("../patches/0002-um-seeded-entropy.patch"),
     ),
     (
         "0003-um-simd-crypto.patch",
-        include_str!("../../kernel/patches/0003-um-simd-crypto.patch"),
+        include_str!("../patches/0003-um-simd-crypto.patch"),
     ),
     (
         "0004-um-quiet-sigchld.patch",
-        include_str!("../../kernel/patches/0004-um-quiet-sigchld.patch"),
+        include_str!("../patches/0004-um-quiet-sigchld.patch"),
     ),
     (
         "0005-um-fewer-futex-calls.patch",
-        include_str!("../../kernel/patches/0005-um-fewer-futex-calls.patch"),
+        include_str!("../patches/0005-um-fewer-futex-calls.patch"),
     ),
     (
         "0006-um-same-memory.patch",
-        include_str!("../../kernel/patches/0006-um-same-memory.patch"),
+        include_str!("../patches/0006-um-same-memory.patch"),
     ),
     (
         "0007-um-same-task-size.patch",
-        include_str!("../../kernel/patches/0007-um-same-task-size.patch"),
+        include_str!("../patches/0007-um-same-task-size.patch"),
     ),
 ];
 

@@ -1,13 +1,13 @@
 //! What goes over the wire: what is written is what is read, and no bytes make a reader panic.
 
-use proptest::prelude::*;
-use serde_json::{Value, json};
-use traffic::iperf3::{
+use iperf3::{
     datagram::{HEAD, Head, is_reply},
     params::{Direction, Params, Protocol},
     results::{Cpu, Results, StreamResults},
     wire::{Cookie, MAX_PARAMS, MAX_RESULTS, Message, State, frame, read_json, read_message},
 };
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 /// What iperf 3.12 sends for `-c HOST -t 1 -b 8M`.
 const FROM_3_12: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":1,"len":131072,"bandwidth":8000000,"pacing_timer":1000,"client_version":"3.12"}"#;

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use traffic::iperf3::{
+use iperf3::{
     Error,
     client::{self, Options},
     outcome::{Outcome, Stream},
