@@ -3,9 +3,20 @@
 //! This is what the guest reads (as JSON) and what a cell is cached by. Everything in it is
 //! possible and resolved; [`crate::spec`] is the only maker of cells from text.
 
-use std::{collections::BTreeMap, time::Duration};
+pub mod bounds;
+mod check;
+pub mod default;
+mod field;
+mod line;
+mod rule;
+
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
+
+pub use field::{Field, Table};
+pub use line::loss_rule;
+pub use rule::{Impossible, Rule, is_cc, is_name};
 
 use crate::{
     net::{Direction, IpVersion},
@@ -42,7 +53,7 @@ pub struct Cell {
     #[serde(rename = "sample_ns", with = "nanos")]
     pub sample: Duration,
     /// The path between the two ends.
-    pub path: Path,
+    pub path: LabPath,
     /// The tunnel, if any.
     pub tunnel: Option<Tunnel>,
     /// The two hosts.
@@ -60,9 +71,9 @@ impl Cell {
     }
 }
 
-/// Both directions of a path.
+/// Both directions of a lab path, checked; the model of any path is [`crate::path::Path`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Path {
+pub struct LabPath {
     /// Server to client.
     pub down: Line,
     /// Client to server.
@@ -73,7 +84,7 @@ pub struct Path {
     pub ip: IpVersion,
 }
 
-impl Path {
+impl LabPath {
     /// Two-way propagation delay.
     pub fn rtt(&self) -> Duration {
         self.down.delay + self.up.delay
@@ -174,6 +185,29 @@ pub enum Queue {
     Red,
     /// No queue: drops what exceeds the rate.
     Policer,
+}
+
+impl Queue {
+    /// Whether the limit that the kernel gives it will do as its buffer.
+    pub const fn has_own_limit(self) -> bool {
+        !matches!(self, Self::Fifo | Self::Red | Self::Policer)
+    }
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fifo => "fifo",
+            Self::Fq => "fq",
+            Self::FqCodel => "fq_codel",
+            Self::Codel => "codel",
+            Self::Pie => "pie",
+            Self::Cake => "cake",
+            Self::Dualpi2 => "dualpi2",
+            Self::Red => "red",
+            Self::Policer => "policer",
+        })
+    }
 }
 
 /// Packet loss.

@@ -17,6 +17,7 @@ pub mod job;
 pub mod message;
 pub mod net;
 pub mod observation;
+pub mod path;
 pub mod plan;
 pub mod prefix;
 pub mod record;

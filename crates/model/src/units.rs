@@ -40,7 +40,8 @@ impl Rate {
 
     /// Bytes that pass in a span of time: the bandwidth-delay product if the span is an RTT.
     pub fn bytes_in(self, span: std::time::Duration) -> Bytes {
-        Bytes((u128::from(self.0) * span.as_nanos() / 8_000_000_000) as u64)
+        let bytes = u128::from(self.0).saturating_mul(span.as_nanos()) / 8_000_000_000;
+        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
     /// Time that `bytes` need on the wire.
@@ -136,6 +137,28 @@ pub struct Seed(pub u64);
 impl fmt::Display for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// Units of time with their nanoseconds.
+pub const TIMES: &[(&str, u128)] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+];
+
+/// Prints a span of time in the largest unit that divides it.
+pub fn show_duration(span: std::time::Duration) -> String {
+    let ns = span.as_nanos();
+    let fits = TIMES
+        .iter()
+        .rev()
+        .find(|(_, unit)| ns != 0 && ns.is_multiple_of(*unit));
+    match fits {
+        Some((name, unit)) => format!("{}{name}", ns / unit),
+        None => "0s".to_owned(),
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use model::{
     cell::Loss,
-    spec::quantity::{self, MAX_RATE, MAX_SIZE, MAX_TIME, show_duration, show_loss},
+    cell::bounds::{MAX_RATE, MAX_SIZE, MAX_TIME},
+    spec::quantity::{self, show_duration, show_loss},
     units::{Bytes, Rate, Share},
 };
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! One combination of values to one cell.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use super::{
     keys::dotted,
@@ -10,8 +10,8 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{CELL_SCHEMA, Cell, End, Ends, Path, Tunnel},
-    net::Direction,
+    cell::{CELL_SCHEMA, Cell, End, Ends, Field, Impossible, LabPath, Rule, Table, Tunnel},
+    net::{Direction, Side},
     units::{Rate, Seed},
 };
 
@@ -28,25 +28,66 @@ pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
     let tunnel = tunnel(view);
     let ends = path.as_ref().and_then(|path| ends(view, path));
     let traffic = load::measured(view);
-    let (duration, warmup) = (view.plain("duration")?, view.plain("warmup")?);
-    let cross = load::competing(view, frame.crosses, duration + warmup);
-    let traffic = traffic?;
-    load::refuse_crowds(view, &traffic, &cross);
-    Some(Cell {
+    let (numbers, cross) = load::competing(view, frame.crosses);
+    let cell = Cell {
         schema: CELL_SCHEMA,
         name: frame.name.to_owned(),
         factors: factors(view, frame.factors),
         seed: Seed(0),
-        duration,
-        warmup,
+        duration: view.plain("duration")?,
+        warmup: view.plain("warmup")?,
         idle: view.plain("idle")?,
-        sample: sample(view, duration)?,
+        sample: view.plain("sample")?,
         path: path?,
         tunnel: tunnel?,
         ends: ends?,
-        traffic,
+        traffic: traffic?,
         cross,
-    })
+    };
+    for impossible in cell.impossible() {
+        refuse(view, &impossible, &numbers);
+    }
+    Some(cell)
+}
+
+/// Refuses what is impossible about the cell where the spec says it. `numbers` are those of the
+/// `[[cross]]` tables in the order of the cell's competitors.
+fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
+    let Field { table, leaf } = impossible.field;
+    let own = match table {
+        Table::Top => leaf.to_owned(),
+        Table::Path => dotted("path", leaf),
+        Table::Line(direction) => format!("path.{}.{leaf}", line::name(direction)),
+        Table::Tunnel => dotted("tunnel", leaf),
+        Table::End(side) => format!("ends.{}.{leaf}", host(side)),
+        Table::Traffic => dotted("traffic", leaf),
+        Table::Cross(index) => {
+            let number = numbers.get(index).copied().unwrap_or(index);
+            format!("cross.{number}.{leaf}")
+        }
+    };
+    let shared = match (table, leaf) {
+        (Table::Line(_), "delay") => Some("path.rtt".to_owned()),
+        (Table::Line(_), _) => Some(dotted("path", leaf)),
+        (Table::End(_), _) => Some(dotted("ends", leaf)),
+        _ => None,
+    };
+    let keys: Vec<String> = std::iter::once(own).chain(shared).collect();
+    view.refuse_first(&keys, |key| match (&impossible.rule, table) {
+        (rule @ Rule::QueueWithoutRate(_), Table::Line(direction)) => {
+            format!("{rule}; {}", line::set_a_rate(key, direction))
+        }
+        (rule @ Rule::ReorderWithoutDelay, _) => format!("{rule}; set path.rtt"),
+        (rule, _) => rule.to_string(),
+    });
+}
+
+/// The name of an end in keys.
+pub(super) fn host(side: Side) -> &'static str {
+    match side {
+        Side::Near => "client",
+        Side::Far => "server",
+    }
 }
 
 fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::Value> {
@@ -54,14 +95,6 @@ fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::
     pairs
         .map(|(factor, level)| (factor.name.clone(), level.shown.clone()))
         .collect()
-}
-
-fn sample(view: &mut View<'_>, duration: Duration) -> Option<Duration> {
-    let sample: Found<Duration> = view.get("sample")?;
-    if sample.value > duration {
-        view.refuse(&sample, "is longer than the measured time");
-    }
-    Some(sample.value)
 }
 
 /// The tunnel, `Some(None)` if there is none.
@@ -72,18 +105,17 @@ fn tunnel(view: &mut View<'_>) -> Option<Option<Tunnel>> {
     {
         return Some(None);
     }
-    let ip = view.plain("tunnel.ip")?;
     Some(Some(Tunnel {
         kind: view.plain("tunnel.kind")?,
-        mtu: line::mtu(view, "tunnel.mtu", ip)?,
+        mtu: line::mtu(view, "tunnel.mtu")?,
         at: view.plain("tunnel.at")?,
-        ip,
+        ip: view.plain("tunnel.ip")?,
     }))
 }
 
-fn ends(view: &mut View<'_>, path: &Path) -> Option<Ends> {
-    let client = end(view, "client", Direction::Up, path);
-    let server = end(view, "server", Direction::Down, path);
+fn ends(view: &mut View<'_>, path: &LabPath) -> Option<Ends> {
+    let client = end(view, Side::Near, Direction::Up, path);
+    let server = end(view, Side::Far, Direction::Down, path);
     Some(Ends {
         client: client?,
         server: server?,
@@ -91,8 +123,8 @@ fn ends(view: &mut View<'_>, path: &Path) -> Option<Ends> {
 }
 
 /// One end, which sends in `direction`.
-fn end(view: &mut View<'_>, name: &str, direction: Direction, path: &Path) -> Option<End> {
-    let own = format!("ends.{name}");
+fn end(view: &mut View<'_>, side: Side, direction: Direction, path: &LabPath) -> Option<End> {
+    let own = dotted("ends", host(side));
     let keys = |leaf: &str| [dotted(&own, leaf), dotted("ends", leaf)];
     Some(End {
         cc: view.first(keys("cc"))?.value,
@@ -109,7 +141,7 @@ fn shape(
     view: &mut View<'_>,
     keys: [String; 2],
     direction: Direction,
-    path: &Path,
+    path: &LabPath,
 ) -> Option<Option<Rate>> {
     let shape: Found<ShapeText> = view.first(keys)?;
     match (shape.value, path.line(direction).rate) {
@@ -123,7 +155,7 @@ fn shape(
                  path.{way}.rate, or write a rate"
             );
             view.refuse(&shape, reason);
-            None
+            Some(None)
         }
     }
 }

@@ -6,8 +6,11 @@ use std::time::Duration;
 use super::{
     kind::Kind,
     nearest::nearest_key,
-    quantity::MAX_TIME,
     value::{Scalar, Value},
+};
+use crate::cell::bounds::{
+    MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_MTU_V4,
+    MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
 };
 
 /// A group of tables with the same keys.
@@ -134,27 +137,19 @@ const TRAFFIC: &[Section] = &[Section::Traffic];
 const CROSS: &[Section] = &[Section::Cross];
 const LOADS: &[Section] = &[Section::Traffic, Section::Cross];
 
-/// Most flows of a cell, all directions and competitors together.
-pub(super) const MAX_FLOWS: u64 = 4096;
-/// Smallest MTU of IPv4 that every host must take.
-pub(super) const MIN_MTU_V4: u64 = 576;
-/// Smallest MTU of IPv6.
-pub(super) const MIN_MTU_V6: u64 = 1280;
-
-/// A socket buffer: at least a page, and an `int` in the kernel.
-const SOCKET: Kind = Kind::MaybeSize(4096, i32::MAX as u64);
-const MTU: Kind = Kind::Count(MIN_MTU_V4, 65535);
+const SOCKET: Kind = Kind::MaybeSize(MIN_SOCKET.0, MAX_SOCKET.0);
+const MTU: Kind = Kind::Count(MIN_MTU_V4 as u64, MAX_MTU as u64);
 
 /// Every key.
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key(TOP, "name", Kind::Name, Fallback::Rule("the file's name"), "Name of the spec, in rows and in output folders."),
-    key(TOP, "seed", Kind::Count(0, i64::MAX as u64), Fallback::Integer(1), "Seed of the first repeat; repeat r runs with seed + r."),
+    key(TOP, "seed", Kind::Seed, Fallback::Integer(1), "Seed of the first repeat; repeat r runs with seed + r."),
     key(TOP, "repeats", Kind::Count(1, 100_000), Fallback::Integer(1), "Cells for each combination of the matrix, each with its own seed."),
-    key(TOP, "duration", Kind::Time(Duration::from_millis(1), MAX_TIME), Fallback::Text("10s"), "Measured time, after the warm-up."),
+    key(TOP, "duration", Kind::Time(MIN_TIME, MAX_TIME), Fallback::Text("10s"), "Measured time, after the warm-up."),
     key(TOP, "warmup", ANY, Fallback::Text("2s"), "Load before measuring starts."),
     key(TOP, "idle", ANY, Fallback::Text("1s"), "Probing without load, before the load starts."),
-    key(TOP, "sample", Kind::Time(Duration::from_millis(1), MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
+    key(TOP, "sample", Kind::Time(MIN_TIME, MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
     key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) takes the tunnel away, `\"wireguard\"` puts it there."),
 
     key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),
@@ -181,15 +176,15 @@ pub(super) const KEYS: &[Key] = &[
     key(ENDS, "ecn", Kind::Bool, Fallback::Bool(false), "Whether the end asks for and accepts ECN."),
     key(ENDS, "rmem", SOCKET, Fallback::Text("auto"), "Largest receive buffer; `auto` fits the path."),
     key(ENDS, "wmem", SOCKET, Fallback::Text("auto"), "Largest send buffer; `auto` fits the path."),
-    key(ENDS, "notsent_lowat", Kind::MaybeSize(1, u32::MAX as u64), Fallback::Text("auto"), "Bytes not yet sent that the program may queue (`tcp_notsent_lowat`); `auto` is the kernel's default."),
+    key(ENDS, "notsent_lowat", Kind::MaybeSize(1, MAX_LOWAT.0), Fallback::Text("auto"), "Bytes not yet sent that the program may queue (`tcp_notsent_lowat`); `auto` is the kernel's default."),
 
     key(LOADS, "kind", Kind::Load, Fallback::Text("tcp"), "`tcp`: bulk; `udp`: datagrams at a constant rate; `short`: request and response, one connection each; `idle`: nothing but probes, and as a competitor none at all."),
-    key(LOADS, "direction", Kind::Ways, Fallback::Text("down"), "Direction of the data: `down` is server to client."),
+    key(LOADS, "direction", Kind::Directions, Fallback::Text("down"), "Direction of the data: `down` is server to client."),
     key(LOADS, "flows", Kind::Count(1, MAX_FLOWS), Fallback::Integer(1), "Flows in each direction; at most 4096 in a cell."),
-    key(TRAFFIC, "probe", Kind::MaybeTime(Duration::from_micros(100), "off"), Fallback::Text("10ms"), "Interval of the latency probes, idle and beside the load."),
+    key(TRAFFIC, "probe", Kind::MaybeTime(MIN_PROBE, "off"), Fallback::Text("10ms"), "Interval of the latency probes, idle and beside the load."),
     key(LOADS, "rate", Kind::SomeRate, Fallback::Needed("needed for `udp`"), "Payload rate of each flow; only for `udp`."),
-    key(LOADS, "payload", Kind::Count(32, 65507), Fallback::Integer(1200), "Payload bytes of a datagram; only for `udp`."),
-    key(LOADS, "size", Kind::Size(1, 1_000_000_000_000), Fallback::Needed("needed for `short`"), "Size of a response; only for `short`."),
+    key(LOADS, "payload", Kind::Count(MIN_PAYLOAD as u64, MAX_PAYLOAD as u64), Fallback::Integer(1200), "Payload bytes of a datagram; only for `udp`."),
+    key(LOADS, "size", Kind::Size(1, MAX_SIZE.0), Fallback::Needed("needed for `short`"), "Size of a response; only for `short`."),
     key(LOADS, "cc", Kind::Cc, Fallback::Rule("that of the sending end"), "Congestion control of these flows; only for `tcp` and `short`."),
     key(CROSS, "start", ANY, Fallback::Text("0s"), "Start, counted from the start of the load (the warm-up's start)."),
     key(CROSS, "stop", Kind::MaybeTime(Duration::ZERO, "end"), Fallback::Text("end"), "Stop, counted like `start`; `end` is that of the cell."),

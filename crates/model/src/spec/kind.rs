@@ -5,14 +5,15 @@ use std::time::Duration;
 use super::{
     quantity::{self, Parsed, show_duration},
     scalar::{
-        buffer, cc, count, is, maybe_time, name, names, not_in_lab, shape, share, size, text, time,
-        word,
+        buffer, cc, count, is, maybe_time, name, names, not_in_lab, seed, shape, share, size, text,
+        time, word,
     },
-    value::{Load, Scalar, Switch, Value, Ways},
+    value::{Load, Scalar, Switch, Value},
 };
 use crate::{
     cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
+    path::Directions,
 };
 
 /// What a key takes.
@@ -24,6 +25,8 @@ pub(super) enum Kind {
     Cc,
     /// A whole number within bounds.
     Count(u64, u64),
+    /// A seed.
+    Seed,
     Bool,
     /// A span of time within bounds.
     Time(Duration, Duration),
@@ -46,7 +49,7 @@ pub(super) enum Kind {
     At,
     Tunnel,
     Switch,
-    Ways,
+    Directions,
     Load,
 }
 
@@ -76,7 +79,11 @@ const FAMILIES: &[(&str, IpVersion)] = &[("ipv4", IpVersion::V4), ("ipv6", IpVer
 const PLACES: &[(&str, TunnelAt)] = &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
 const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
 const SWITCH: &[(&str, Switch)] = &[("none", Switch::Off), ("wireguard", Switch::On)];
-const WAYS: &[(&str, Ways)] = &[("down", Ways::Down), ("up", Ways::Up), ("both", Ways::Both)];
+const DIRECTIONS: &[(&str, Directions)] = &[
+    ("down", Directions::Down),
+    ("up", Directions::Up),
+    ("both", Directions::Both),
+];
 const LOADS: &[(&str, Load)] = &[
     ("tcp", Load::Tcp),
     ("udp", Load::Udp),
@@ -91,6 +98,7 @@ impl Kind {
             Self::Name => name(scalar).map(Value::Text),
             Self::Cc => cc(scalar).map(Value::Text),
             Self::Count(low, high) => count(scalar, low, high).map(Value::Count),
+            Self::Seed => seed(scalar).map(Value::Count),
             Self::Bool => match scalar {
                 Scalar::Bool(b) => Ok(Value::Bool(*b)),
                 other => Err(format!("{other} is not true or false")),
@@ -136,7 +144,7 @@ impl Kind {
             }
             Self::Switch if *scalar == Scalar::Bool(false) => Ok(Value::Switch(Switch::Off)),
             Self::Switch => word(scalar, SWITCH).map(Value::Switch),
-            Self::Ways => word(scalar, WAYS).map(Value::Ways),
+            Self::Directions => word(scalar, DIRECTIONS).map(Value::Directions),
             _ => {
                 let instead = "use kind = \"short\" or lab exec";
                 not_in_lab(scalar, &["http", "quic"], instead)?;
@@ -150,9 +158,7 @@ impl Kind {
         match self {
             Self::Name => "letters, digits, `.`, `_`, `-`".to_owned(),
             Self::Cc => "name of a congestion control".to_owned(),
-            Self::Count(low, high) if high >= i64::MAX as u64 => {
-                format!("whole number from {low}")
-            }
+            Self::Seed => "whole number from 0; from 2^63 on as text".to_owned(),
             Self::Count(low, high) => format!("whole number, {low} to {high}"),
             Self::Bool => "`true`, `false`".to_owned(),
             Self::Time(low, _) if low.is_zero() => "duration".to_owned(),
@@ -186,17 +192,9 @@ impl Kind {
             Self::At => names(PLACES),
             Self::Tunnel => names(TUNNELS),
             Self::Switch => names(SWITCH),
-            Self::Ways => names(WAYS),
+            Self::Directions => names(DIRECTIONS),
             Self::Load => names(LOADS),
             _ => Vec::new(),
         }
     }
-}
-
-/// The text that means this queue.
-pub(super) fn queue_name(queue: Queue) -> &'static str {
-    QUEUES
-        .iter()
-        .find(|(_, q)| *q == queue)
-        .map_or("", |(name, _)| name)
 }

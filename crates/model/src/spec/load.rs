@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use super::{
-    keys::MAX_FLOWS,
-    quantity::show_duration,
-    value::{Load, Ways},
+    value::{Load, Value},
     view::{Found, View},
 };
 use crate::{
     cell::{Traffic, TrafficKind},
+    path::Directions,
     units::{Bytes, Rate},
 };
 
@@ -17,41 +16,23 @@ use crate::{
 pub(super) fn measured(view: &mut View<'_>) -> Option<Traffic> {
     let kind = view.get("traffic.kind")?;
     let mut traffic = group(view, "traffic", &kind)?;
-    let probe: Found<Option<Duration>> = view.get("traffic.probe")?;
-    if probe.value.is_none() && kind.value == Load::Idle {
-        view.refuse(
-            &probe,
-            "without load and without probes there is nothing to measure",
-        );
-    }
-    traffic.probe = probe.value;
+    traffic.probe = view.plain("traffic.probe")?;
     Some(traffic)
 }
 
-/// Reads all `[[cross]]` tables; those of kind `idle` are none.
-pub(super) fn competing(view: &mut View<'_>, crosses: usize, length: Duration) -> Vec<Traffic> {
+/// Reads all `[[cross]]` tables, and the number of each that is a competitor: those of kind `idle`
+/// are none.
+pub(super) fn competing(view: &mut View<'_>, crosses: usize) -> (Vec<usize>, Vec<Traffic>) {
     (0..crosses)
-        .filter_map(|i| competitor(view, &format!("cross.{i}"), length))
-        .collect()
+        .filter_map(|number| Some((number, competitor(view, &format!("cross.{number}"))?)))
+        .unzip()
 }
 
-fn competitor(view: &mut View<'_>, table: &str, length: Duration) -> Option<Traffic> {
+fn competitor(view: &mut View<'_>, table: &str) -> Option<Traffic> {
     let kind = view.get(&format!("{table}.kind"))?;
     let mut traffic = group(view, table, &kind)?;
-    let start: Found<Duration> = view.get(&format!("{table}.start"))?;
-    let stop: Found<Option<Duration>> = view.get(&format!("{table}.stop"))?;
-    if stop.value.is_some_and(|stop| stop <= start.value) {
-        let start = show_duration(start.value);
-        view.refuse(&stop, format!("is not after the start at {start}"));
-    }
-    if start.value >= length {
-        let length = show_duration(length);
-        view.refuse(
-            &start,
-            format!("is not before the end of the load at {length}"),
-        );
-    }
-    (traffic.start, traffic.stop) = (start.value, stop.value);
+    traffic.start = view.plain(&format!("{table}.start"))?;
+    traffic.stop = view.plain(&format!("{table}.stop"))?;
     (kind.value != Load::Idle).then_some(traffic)
 }
 
@@ -59,12 +40,12 @@ fn competitor(view: &mut View<'_>, table: &str, length: Duration) -> Option<Traf
 fn group(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<Traffic> {
     let key = |leaf: &str| format!("{table}.{leaf}");
     let kind = kind(view, table, load)?;
-    let ways: Ways = view.plain(&key("direction"))?;
+    let directions: Directions = view.plain(&key("direction"))?;
     let flows: u64 = view.plain(&key("flows"))?;
     let has_cc = matches!(load.value, Load::Tcp | Load::Short);
     Some(Traffic {
         kind,
-        directions: ways.directions(),
+        directions: directions.each(),
         flows: if kind == TrafficKind::Idle {
             0
         } else {
@@ -82,41 +63,29 @@ fn kind(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<TrafficK
         Load::Tcp => TrafficKind::Tcp,
         Load::Idle => TrafficKind::Idle,
         Load::Udp => {
-            let rate: Option<Option<Rate>> = needed(view, table, "rate", load);
+            let rate: Option<Rate> = needed(view, table, "rate", load);
             let payload: u64 = view.plain(&format!("{table}.payload"))?;
             TrafficKind::Udp {
-                rate: rate??,
+                rate: rate.unwrap_or(Rate::from_bps(1)),
                 payload: u32::try_from(payload).ok()?,
             }
         }
-        Load::Short => {
-            let size: Option<Option<Bytes>> = needed(view, table, "size", load);
-            TrafficKind::Short { size: size?? }
-        }
+        Load::Short => TrafficKind::Short {
+            size: needed(view, table, "size", load).unwrap_or(Bytes(1)),
+        },
     })
 }
 
-fn needed<T: for<'v> TryFrom<&'v super::value::Value>>(
-    view: &mut View<'_>,
-    table: &str,
-    leaf: &str,
-    load: &Found<Load>,
-) -> Option<T> {
-    let value = view.plain(&format!("{table}.{leaf}"));
+/// What this kind of traffic cannot do without: refused if it is not set.
+fn needed<T>(view: &mut View<'_>, table: &str, leaf: &str, load: &Found<Load>) -> Option<T>
+where
+    Option<T>: for<'v> TryFrom<&'v Value>,
+{
+    let value = view
+        .plain::<Option<T>>(&format!("{table}.{leaf}"))
+        .flatten();
     if value.is_none() {
         view.refuse(load, format!("this kind needs {table}.{leaf}"));
     }
     value
-}
-
-/// Refuses more flows than a cell can run.
-pub(super) fn refuse_crowds(view: &mut View<'_>, traffic: &Traffic, cross: &[Traffic]) {
-    let flows = |t: &Traffic| u64::from(t.flows) * t.directions.len() as u64;
-    let total: u64 = std::iter::once(traffic).chain(cross).map(flows).sum();
-    if total > MAX_FLOWS
-        && let Some(found) = view.get::<u64>("traffic.flows")
-    {
-        let reason = format!("{total} flows in one cell, competitors included; the most is 4096");
-        view.refuse(&found, reason);
-    }
 }

@@ -6,20 +6,19 @@
 use std::time::Duration;
 
 use crate::{
-    cell::Loss,
-    units::{Bytes, Rate, Share},
+    cell::{
+        Loss,
+        bounds::{MAX_EVERY, MAX_RATE, MAX_SIZE, MAX_TIME},
+        loss_rule,
+    },
+    units::{Bytes, Rate, Share, TIMES},
 };
+
+pub use crate::units::show_duration;
 
 /// A quantity, or why the text is none.
 pub type Parsed<T> = Result<T, String>;
 
-const TIMES: &[(&str, u128)] = &[
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60_000_000_000),
-];
 const RATES: &[(&str, u128)] = &[
     ("bit", 1),
     ("kbit", 1_000),
@@ -35,16 +34,6 @@ const SIZES: &[(&str, u128)] = &[
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
 ];
-
-/// Fastest rate the grammar accepts: 1 Tbit/s.
-pub const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
-/// Longest span of time the grammar accepts: a week.
-pub const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Largest size the grammar accepts: 1 TB.
-pub const MAX_SIZE: Bytes = Bytes(1_000_000_000_000);
-
-/// Most packets the kernel counts between two that it drops.
-const MAX_EVERY: u64 = 65_535;
 
 /// Reads a span of time: `20ms`.
 pub fn duration(text: &str) -> Parsed<Duration> {
@@ -89,14 +78,17 @@ pub fn size(text: &str) -> Parsed<Bytes> {
 }
 
 /// Reads a share between 0 and 100 %: `0.5%`.
+///
+/// # Errors
+/// If it is no percentage, or more than 100 %.
 pub fn share(text: &str) -> Parsed<Share> {
-    let (_, unit) = split(text)?;
+    let (number, unit) = number_and_unit(text)?;
     if unit != "%" {
         return Err(format!(
             "\"{text}\" is not a percentage; write for instance \"0.5%\""
         ));
     }
-    let number = text.trim().trim_end_matches('%').trim_end();
+    // The float nearest to the decimal, whatever its digits: a share is printed with all it needs.
     let value: f64 = format!("{number}e-2")
         .parse()
         .map_err(|_| format!("\"{text}\" is not a percentage"))?;
@@ -117,15 +109,20 @@ pub fn loss(text: &str) -> Parsed<Loss> {
         false => format!("{e}, \"gemodel(1%, 10%)\" or \"every 1000\""),
     })? {
         p if p.is_zero() => Ok(Loss::None),
-        p if p.get() >= 1.0 => Err("a loss of 100 % lets nothing through".to_owned()),
-        p => Ok(Loss::Random(p)),
+        p => possible(Loss::Random(p)),
+    }
+}
+
+fn possible(loss: Loss) -> Parsed<Loss> {
+    match loss_rule(&loss) {
+        Some(rule) => Err(rule.to_string()),
+        None => Ok(loss),
     }
 }
 
 fn every(text: &str) -> Parsed<Loss> {
     match (text.parse::<u64>(), text.parse()) {
-        (Ok(0 | 1), _) => Err("every n-th packet needs an n of at least 2".to_owned()),
-        (Ok(n), Ok(every)) if n <= MAX_EVERY => Ok(Loss::Every(every)),
+        (_, Ok(every)) => possible(Loss::Every(every)),
         (Ok(n), _) => Err(format!(
             "every {n} is too many; the kernel counts to {MAX_EVERY}"
         )),
@@ -149,24 +146,7 @@ fn gilbert_elliott(text: &str) -> Parsed<Loss> {
         [p, r, bad, good] => (*p, *r, *bad, *good),
         other => return Err(format!("gemodel takes 2 to 4 values, not {}", other.len())),
     };
-    let stuck = r.is_zero() && !p.is_zero() && bad == Share::ONE;
-    if stuck || good == Share::ONE {
-        return Err("these values let nothing through after a while".to_owned());
-    }
-    Ok(Loss::GilbertElliott { p, r, bad, good })
-}
-
-/// Prints a span of time in the largest unit that divides it.
-pub fn show_duration(span: Duration) -> String {
-    let ns = span.as_nanos();
-    let fits = TIMES
-        .iter()
-        .rev()
-        .find(|(_, unit)| ns != 0 && ns.is_multiple_of(*unit));
-    match fits {
-        Some((name, unit)) => format!("{}{name}", ns / unit),
-        None => "0s".to_owned(),
-    }
+    possible(Loss::GilbertElliott { p, r, bad, good })
 }
 
 /// Prints a loss so that [`loss`] reads it back.
@@ -199,6 +179,19 @@ impl Decimal {
 
 /// Takes a text apart into its number and its unit.
 fn split(text: &str) -> Parsed<(Decimal, &str)> {
+    let (number, unit) = number_and_unit(text)?;
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{part}");
+    if digits.len() > Decimal::DIGITS {
+        return Err(format!("\"{text}\" has too many digits"));
+    }
+    let mantissa = digits.parse().map_err(|_| no_number(text))?;
+    let scale = part.len() as u32;
+    Ok((Decimal { mantissa, scale }, unit))
+}
+
+/// A decimal that begins and ends with a digit, and what follows it.
+fn number_and_unit(text: &str) -> Parsed<(&str, &str)> {
     let trimmed = text.trim();
     if trimmed.starts_with('-') {
         return Err(format!("\"{text}\" is negative"));
@@ -207,22 +200,15 @@ fn split(text: &str) -> Parsed<(Decimal, &str)> {
         .find(|c: char| !c.is_ascii_digit() && c != '.')
         .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
-    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{part}");
-    if digits.len() > Decimal::DIGITS {
-        return Err(format!("\"{text}\" has too many digits"));
+    let digits = number.starts_with(|c: char| c.is_ascii_digit()) && !number.ends_with('.');
+    match digits && number.matches('.').count() <= 1 {
+        true => Ok((number, unit.trim_start())),
+        false => Err(no_number(text)),
     }
-    let mantissa = match digits.parse() {
-        Ok(mantissa) if !whole.is_empty() && !number.ends_with('.') => mantissa,
-        _ => return Err(format!("\"{text}\" does not start with a number")),
-    };
-    Ok((
-        Decimal {
-            mantissa,
-            scale: part.len() as u32,
-        },
-        unit.trim_start(),
-    ))
+}
+
+fn no_number(text: &str) -> String {
+    format!("\"{text}\" does not start with a number")
 }
 
 fn unit_of(text: &str, unit: &str, units: &[(&str, u128)], example: &str) -> Parsed<u128> {

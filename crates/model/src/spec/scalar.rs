@@ -7,7 +7,10 @@ use super::{
     quantity::{self, Parsed, show_duration},
     value::{BufferText, Scalar, ShapeText},
 };
-use crate::units::{Bytes, Share};
+use crate::{
+    cell::{Rule, bounds::MAX_TIME, is_cc, is_name},
+    units::{Bytes, Share},
+};
 
 pub(super) fn names<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
     words.iter().map(|(name, _)| *name).collect()
@@ -55,26 +58,28 @@ pub(super) fn not_in_lab(scalar: &Scalar, words: &[&str], instead: &str) -> Pars
 
 pub(super) fn name(scalar: &Scalar) -> Parsed<String> {
     let text = text(scalar, "dorm")?;
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if text.is_empty() || text.len() > 100 || text.starts_with('.') || !text.chars().all(fits) {
-        return Err(format!(
-            "\"{}\" is no name: 1 to 100 letters, digits, \".\", \"_\", \"-\", no \".\" in front",
-            text.escape_debug()
-        ));
+    match is_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err(Rule::NoName(text.to_owned()).to_string()),
     }
-    Ok(text.to_owned())
 }
 
 pub(super) fn cc(scalar: &Scalar) -> Parsed<String> {
     let text = text(scalar, "cubic")?;
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
-    if text.is_empty() || text.len() > 15 || !text.chars().all(fits) {
-        let shown = text.escape_debug();
-        return Err(format!(
-            "\"{shown}\" is no name of a congestion control such as \"cubic\""
-        ));
+    match is_cc(text) {
+        true => Ok(text.to_owned()),
+        false => Err(Rule::NoCc(text.to_owned()).to_string()),
     }
-    Ok(text.to_owned())
+}
+
+/// A seed: a whole number, or one as text, which may go up to 2^64 - 1.
+pub(super) fn seed(scalar: &Scalar) -> Parsed<u64> {
+    match scalar {
+        Scalar::Text(digits) => digits
+            .parse()
+            .map_err(|_| format!("{scalar} is not a whole number below 2^64")),
+        other => count(other, 0, u64::MAX),
+    }
 }
 
 pub(super) fn count(scalar: &Scalar, low: u64, high: u64) -> Parsed<u64> {
@@ -114,7 +119,7 @@ pub(super) fn maybe_time(scalar: &Scalar, low: Duration, none: &str) -> Parsed<O
     if is(scalar, none) {
         return Ok(None);
     }
-    time(scalar, low, quantity::MAX_TIME)
+    time(scalar, low, MAX_TIME)
         .map(Some)
         .map_err(|e| format!("{e}, or \"{none}\""))
 }

@@ -4,7 +4,8 @@ use std::{fmt, time::Duration};
 
 use crate::{
     cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
-    net::{Direction, IpVersion},
+    net::IpVersion,
+    path::Directions,
     units::{Bytes, Rate, Share},
 };
 
@@ -74,24 +75,6 @@ pub(super) enum ShapeText {
     Share(Share),
 }
 
-/// Directions as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ways {
-    Down,
-    Up,
-    Both,
-}
-
-impl Ways {
-    pub(super) fn directions(self) -> Vec<Direction> {
-        match self {
-            Self::Down => vec![Direction::Down],
-            Self::Up => vec![Direction::Up],
-            Self::Both => vec![Direction::Down, Direction::Up],
-        }
-    }
-}
-
 /// The kind of some traffic as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
@@ -131,5 +114,5 @@ values! {
     Text(String), Count(u64), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
-    Tunnel(TunnelKind), Switch(Switch), Ways(Ways), Load(Load),
+    Tunnel(TunnelKind), Switch(Switch), Directions(Directions), Load(Load),
 }

@@ -66,6 +66,17 @@ impl View<'_> {
         self.get(key).map(|found| found.value)
     }
 
+    /// Refuses the value that the first set of several keys gave, else the default of the last.
+    pub(super) fn refuse_first(&mut self, names: &[String], reason: impl Fn(&str) -> String) {
+        let set = names
+            .iter()
+            .find_map(|name| Some((name, self.entry(name)?.place)));
+        let last = || names.last().map(|name| (name, Place::File));
+        if let Some((name, place)) = set.or_else(last) {
+            self.problems.add(place, name, reason(name));
+        }
+    }
+
     /// Refuses a value.
     pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: impl Into<String>) {
         self.problems.add(found.place, &found.key, reason);

@@ -1,0 +1,288 @@
+//! A path of the lab from a model, with defaults for what is unknown.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    Competitor, CompetitorKind, Directions, End, Limit, Line, Loss, Nanos, Parameter, Path,
+    PathError, Refused, Source, Tunnel,
+    walk::{Fill, Walk},
+};
+use crate::{
+    cell::{
+        self, CELL_SCHEMA, Cell, EndQdisc, Field, LabPath, Queue, Table, Traffic, TrafficKind,
+        TunnelAt, TunnelKind, default,
+    },
+    net::{IpVersion, Side},
+    units::{Bytes, Rate, Seed, Share},
+};
+
+/// What is done on a path: all of a cell that is not the path itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Seed of every random number.
+    pub seed: Seed,
+    /// Measured time, after `warmup`.
+    pub duration: Duration,
+    /// Load before measuring starts.
+    pub warmup: Duration,
+    /// Probing without load, before the load starts.
+    pub idle: Duration,
+    /// Interval of the TCP_INFO and queue series.
+    pub sample: Duration,
+    /// The measured traffic.
+    pub traffic: Traffic,
+}
+
+impl Default for Trial {
+    /// That of an empty spec.
+    fn default() -> Self {
+        Self {
+            seed: Seed(1),
+            duration: Duration::from_secs(10),
+            warmup: Duration::from_secs(2),
+            idle: Duration::from_secs(1),
+            sample: Duration::from_millis(10),
+            traffic: Traffic::default(),
+        }
+    }
+}
+
+impl Trial {
+    /// What a cell does on its path.
+    pub fn of(cell: &Cell) -> Self {
+        Self {
+            seed: cell.seed,
+            duration: cell.duration,
+            warmup: cell.warmup,
+            idle: cell.idle,
+            sample: cell.sample,
+            traffic: cell.traffic.clone(),
+        }
+    }
+}
+
+impl Path {
+    /// The path in the lab, where defaults stand for what is unknown: those of a spec, and for an
+    /// unknown delay that of the other direction.
+    ///
+    /// # Errors
+    /// If a parameter cannot be so, is one that the lab cannot make, or does not fit another.
+    pub fn cell(&self, trial: &Trial) -> Result<Cell, PathError> {
+        self.check()?;
+        let mut refused = self.not_in_the_lab();
+        let cell = self.unchecked(trial);
+        for impossible in cell.impossible() {
+            let reason = impossible.rule.to_string();
+            refused.push(Refused::new(&name(impossible.field), &reason));
+        }
+        PathError::of(refused).map(|()| cell)
+    }
+
+    /// The same path with what [`Self::cell`] takes for the unknown: [`Source::Assumed`].
+    #[must_use]
+    pub fn filled(&self) -> Self {
+        let assumed = Self::stated(&self.unchecked(&Trial::default()), Source::Assumed);
+        let mut path = self.clone();
+        path.underlay.fill(assumed.underlay);
+        path.ends.fill(assumed.ends);
+        if let (Some(tunnel), Some(assumed)) = (&mut path.tunnel, assumed.tunnel) {
+            tunnel.fill(assumed);
+        }
+        let competitors = path.competitors.iter_mut().zip(assumed.competitors);
+        competitors.for_each(|(own, assumed)| own.fill(assumed));
+        path
+    }
+
+    /// What the lab has nothing for.
+    fn not_in_the_lab(&self) -> Vec<Refused> {
+        let mut refused = Vec::new();
+        let mut refuse = |name: &str, reason: &str| refused.push(Refused::new(name, reason));
+        if let Some(tunnel) = &self.tunnel {
+            for (line, name) in [(&tunnel.down, "tunnel.down"), (&tunnel.up, "tunnel.up")] {
+                line.walk(name, &mut |name, _| {
+                    refuse(
+                        name,
+                        "the lab has no stage that only packets of the tunnel pass",
+                    );
+                });
+            }
+        }
+        for (index, competitor) in self.competitors.iter().enumerate() {
+            let kind = value(&competitor.kind);
+            let mut need = |known: bool, of: CompetitorKind, leaf: &str| {
+                if kind == Some(of) && !known {
+                    let name = format!("competitors.{index}.{leaf}");
+                    refuse(&name, "has no default; this kind needs it");
+                }
+            };
+            need(
+                competitor.rate_bps.is_some(),
+                CompetitorKind::Udp,
+                "rate_bps",
+            );
+            need(
+                competitor.size_bytes.is_some(),
+                CompetitorKind::Short,
+                "size_bytes",
+            );
+        }
+        refused
+    }
+
+    /// The cell, possible or not.
+    fn unchecked(&self, trial: &Trial) -> Cell {
+        Cell {
+            schema: CELL_SCHEMA,
+            name: self.name.clone(),
+            factors: BTreeMap::new(),
+            seed: trial.seed,
+            duration: trial.duration,
+            warmup: trial.warmup,
+            idle: trial.idle,
+            sample: trial.sample,
+            path: self.lab_path(),
+            tunnel: self.tunnel.as_ref().map(tunnel),
+            ends: cell::Ends {
+                client: end(&self.ends.near),
+                server: end(&self.ends.far),
+            },
+            traffic: trial.traffic.clone(),
+            cross: self.competitors.iter().map(competitor).collect(),
+        }
+    }
+
+    fn lab_path(&self) -> LabPath {
+        let (down, up) = (&self.underlay.down, &self.underlay.up);
+        let delay = |line: &Line| value(&line.delay_ns).map(Duration::from);
+        let down_delay = delay(down).or(delay(up)).unwrap_or(default::DELAY);
+        let up_delay = delay(up).unwrap_or(down_delay);
+        let mtu = or(&self.underlay.mtu_bytes, default::MTU);
+        let rtt = down_delay.saturating_add(up_delay);
+        LabPath {
+            down: line(down, down_delay, rtt, mtu),
+            up: line(up, up_delay, rtt, mtu),
+            mtu,
+            ip: or(&self.underlay.ip, IpVersion::V4),
+        }
+    }
+}
+
+/// The value of a parameter, if it is known.
+fn value<T: Clone>(parameter: &Option<Parameter<T>>) -> Option<T> {
+    parameter.as_ref().map(|known| known.value.clone())
+}
+
+/// The value of a parameter, or its default.
+fn or<T: Clone>(parameter: &Option<Parameter<T>>, default: T) -> T {
+    value(parameter).unwrap_or(default)
+}
+
+/// A bound that is known; unknown ones do not bound.
+fn bound<T: Clone>(parameter: &Option<Parameter<Limit<T>>>) -> Option<T> {
+    value(parameter).and_then(Limit::bound)
+}
+
+fn line(line: &Line, delay: Duration, rtt: Duration, mtu: u32) -> cell::Line {
+    let rate = bound(&line.rate_bps);
+    let queue = or(&line.queue, Queue::Fifo);
+    let usual = default::buffer(rate, queue, mtu, rtt);
+    cell::Line {
+        delay,
+        rate,
+        buffer: or(&line.buffer, usual),
+        queue,
+        loss: line.loss.as_ref().map_or(cell::Loss::None, loss),
+        jitter: or(&line.jitter_ns, Nanos(0)).into(),
+        reorder: or(&line.reorder, Share::ZERO),
+        duplicate: or(&line.duplicate, Share::ZERO),
+        faults_first: or(&line.faults_first, false),
+    }
+}
+
+fn loss(loss: &Loss) -> cell::Loss {
+    match loss {
+        Loss::Random { share } if share.value.is_zero() => cell::Loss::None,
+        Loss::Random { share } => cell::Loss::Random(share.value),
+        Loss::Bursts { p, r, bad, good } => cell::Loss::GilbertElliott {
+            p: p.value,
+            r: r.value,
+            bad: bad.value,
+            good: good.value,
+        },
+        Loss::Every { packets } => cell::Loss::Every(packets.value),
+    }
+}
+
+fn tunnel(tunnel: &Tunnel) -> cell::Tunnel {
+    cell::Tunnel {
+        kind: or(&tunnel.kind, TunnelKind::Wireguard),
+        mtu: or(&tunnel.mtu_bytes, default::TUNNEL_MTU),
+        at: or(&tunnel.at, TunnelAt::Ends),
+        ip: or(&tunnel.ip, IpVersion::V4),
+    }
+}
+
+fn end(end: &End) -> cell::End {
+    let usual = cell::End::default();
+    cell::End {
+        cc: or(&end.cc, usual.cc),
+        qdisc: or(&end.qdisc, EndQdisc::Fq),
+        shape: bound(&end.shape_bps),
+        ecn: or(&end.ecn, usual.ecn),
+        rmem: bound(&end.rmem_bytes),
+        wmem: bound(&end.wmem_bytes),
+        notsent_lowat: bound(&end.notsent_lowat_bytes),
+    }
+}
+
+fn competitor(own: &Competitor) -> Traffic {
+    let kind = match or(&own.kind, CompetitorKind::Tcp) {
+        CompetitorKind::Tcp => TrafficKind::Tcp,
+        CompetitorKind::Udp => TrafficKind::Udp {
+            rate: or(&own.rate_bps, Rate::from_bps(0)),
+            payload: or(&own.payload_bytes, default::PAYLOAD),
+        },
+        CompetitorKind::Short => TrafficKind::Short {
+            size: or(&own.size_bytes, Bytes(0)),
+        },
+    };
+    Traffic {
+        kind,
+        directions: or(&own.direction, Directions::Down).each(),
+        flows: or(&own.flows, 1),
+        cc: value(&own.cc),
+        probe: None,
+        start: or(&own.start_ns, Nanos(0)).into(),
+        stop: bound(&own.stop_ns).map(Duration::from),
+    }
+}
+
+/// The name that a value of the cell has in the document, or in [`Trial`].
+fn name(field: Field) -> String {
+    let leaf = match field.leaf {
+        "rate" => "rate_bps",
+        "shape" => "shape_bps",
+        "delay" => "delay_ns",
+        "jitter" => "jitter_ns",
+        "start" => "start_ns",
+        "stop" => "stop_ns",
+        "mtu" => "mtu_bytes",
+        "rmem" => "rmem_bytes",
+        "wmem" => "wmem_bytes",
+        "notsent_lowat" => "notsent_lowat_bytes",
+        "payload" => "payload_bytes",
+        "size" => "size_bytes",
+        leaf => leaf,
+    };
+    match field.table {
+        Table::Top if leaf == "name" => leaf.to_owned(),
+        Table::Top => format!("trial.{leaf}"),
+        Table::Path => format!("underlay.{leaf}"),
+        Table::Line(direction) => format!("underlay.{direction}.{leaf}"),
+        Table::Tunnel => format!("tunnel.{leaf}"),
+        Table::End(Side::Near) => format!("ends.near.{leaf}"),
+        Table::End(Side::Far) => format!("ends.far.{leaf}"),
+        Table::Traffic => format!("trial.traffic.{}", field.leaf),
+        Table::Cross(index) => format!("competitors.{index}.{leaf}"),
+    }
+}

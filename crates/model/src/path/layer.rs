@@ -1,0 +1,132 @@
+//! The layers of a path: the underlay, and a tunnel over it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Limit, Nanos, Parameter,
+    walk::{Visitor, Walk, table},
+};
+use crate::{
+    cell::{Buffer, Queue, TunnelAt, TunnelKind},
+    net::{Direction, IpVersion},
+    units::{Rate, Share},
+};
+
+table! {
+    /// The path itself.
+    pub struct Underlay {
+        /// From the far end to the near one.
+        down: Line,
+        /// From the near end to the far one.
+        up: Line,
+        /// MTU of every link between the ends, bytes of the IP packet.
+        mtu_bytes: Option<Parameter<u32>>,
+        /// Address family: `"v4"` or `"v6"`.
+        ip: Option<Parameter<IpVersion>>,
+    }
+}
+
+table! {
+    /// A tunnel over the underlay.
+    pub struct Tunnel {
+        /// Implementation: `"wireguard"`.
+        kind: Option<Parameter<TunnelKind>>,
+        /// MTU of the tunnel device, bytes of the inner IP packet.
+        mtu_bytes: Option<Parameter<u32>>,
+        /// Where it ends: on the two hosts (`"ends"`), or on routers in front of them (`"routers"`).
+        at: Option<Parameter<TunnelAt>>,
+        /// Address family inside: `"v4"` or `"v6"`.
+        ip: Option<Parameter<IpVersion>>,
+        /// What only packets of the tunnel meet on their way from the far end, beyond the underlay.
+        /// The lab cannot make it yet.
+        down: Line,
+        /// What only packets of the tunnel meet on their way to the far end, beyond the underlay. The
+        /// lab cannot make it yet.
+        up: Line,
+    }
+}
+
+table! {
+    /// One direction of a layer: a bottleneck, then a delay with its faults.
+    pub struct Line {
+        /// Rate of the bottleneck, bit/s with Ethernet headers, or `"unlimited"`.
+        rate_bps: Option<Parameter<Limit<Rate>>>,
+        /// Kind of the bottleneck's queue: `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`, `"cake"`,
+        /// `"dualpi2"`, `"red"`, or `"policer"` for none that drops what exceeds the rate.
+        queue: Option<Parameter<Queue>>,
+        /// What that queue can hold, `{"bytes": …}` with Ethernet headers or `{"packets": …}`; of a
+        /// policer, the burst it lets through. `"kernel"` is what the kernel gives an AQM.
+        buffer: Option<Parameter<Buffer>>,
+        /// Base one-way delay, without any queue, ns.
+        delay_ns: Option<Parameter<Nanos>>,
+        /// Half width of the uniform delay variation, ns; it never reorders.
+        jitter_ns: Option<Parameter<Nanos>>,
+        /// Loss that is not the queue's, below.
+        loss: Option<Loss>,
+        /// Share of packets that overtake the delay, 0 to 1.
+        reorder: Option<Parameter<Share>>,
+        /// Share of packets that arrive twice, 0 to 1.
+        duplicate: Option<Parameter<Share>>,
+        /// Whether loss, jitter, reordering and duplicates come before the bottleneck, not after it.
+        faults_first: Option<Parameter<bool>>,
+    }
+}
+
+impl Underlay {
+    /// The line that carries `direction`.
+    pub fn line(&self, direction: Direction) -> &Line {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+
+    /// The line that carries `direction`, to change it.
+    pub fn line_mut(&mut self, direction: Direction) -> &mut Line {
+        match direction {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
+        }
+    }
+}
+
+/// Loss that is not a queue's, by its pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Loss {
+    /// Each packet with the same probability.
+    Random {
+        /// That probability, 0 to 1; 0 is known to be none.
+        share: Parameter<Share>,
+    },
+    /// Bursts, by two states with their own loss (Gilbert-Elliott, as netem has it).
+    Bursts {
+        /// Probability to go from good to bad, per packet.
+        p: Parameter<Share>,
+        /// Probability to go from bad to good, per packet; its inverse is the mean length of a burst.
+        r: Parameter<Share>,
+        /// Loss in the bad state.
+        bad: Parameter<Share>,
+        /// Loss in the good state.
+        good: Parameter<Share>,
+    },
+    /// Exactly every n-th packet.
+    Every {
+        /// That n, 2 to 65535.
+        packets: Parameter<u16>,
+    },
+}
+
+impl Walk for Loss {
+    fn walk(&self, name: &str, visit: &mut Visitor<'_>) {
+        match self {
+            Self::Random { share } => visit(&format!("{name}.random.share"), share),
+            Self::Bursts { p, r, bad, good } => {
+                for (leaf, share) in [("p", p), ("r", r), ("bad", bad), ("good", good)] {
+                    visit(&format!("{name}.bursts.{leaf}"), share);
+                }
+            }
+            Self::Every { packets } => visit(&format!("{name}.every.packets"), packets),
+        }
+    }
+}

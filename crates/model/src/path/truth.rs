@@ -1,0 +1,138 @@
+//! The true path of a cell.
+
+use super::{
+    Competitor, CompetitorKind, Directions, End, Ends, Limit, Line, Loss, Parameter, Path, Source,
+    Tunnel, Underlay,
+};
+use crate::{
+    cell::{self, Cell, TrafficKind},
+    units::Share,
+};
+
+impl Path {
+    /// The true path of a cell: every parameter is known, and [`Source::Given`].
+    pub fn of(cell: &Cell) -> Self {
+        Self::stated(cell, Source::Given)
+    }
+
+    /// The path of a cell, with this source for all that it says.
+    pub(super) fn stated(cell: &Cell, source: Source) -> Self {
+        let say = Say(source);
+        Self {
+            underlay: say.underlay(&cell.path),
+            tunnel: cell.tunnel.as_ref().map(|tunnel| say.tunnel(tunnel)),
+            ends: Ends {
+                near: say.end(&cell.ends.client),
+                far: say.end(&cell.ends.server),
+            },
+            competitors: cell
+                .cross
+                .iter()
+                .map(|cross| say.competitor(cross))
+                .collect(),
+            ..Self::named(&cell.name)
+        }
+    }
+}
+
+/// Says values, with one source for all.
+#[derive(Clone, Copy)]
+struct Say(Source);
+
+impl Say {
+    // The type of every field is one of parameters.
+    #[expect(clippy::unnecessary_wraps)]
+    fn value<T>(self, value: impl Into<T>) -> Option<Parameter<T>> {
+        Some(Parameter::new(value.into(), self.0))
+    }
+
+    fn underlay(self, path: &cell::LabPath) -> Underlay {
+        Underlay {
+            down: self.line(&path.down),
+            up: self.line(&path.up),
+            mtu_bytes: self.value(path.mtu),
+            ip: self.value(path.ip),
+        }
+    }
+
+    fn line(self, line: &cell::Line) -> Line {
+        Line {
+            rate_bps: self.value(line.rate),
+            queue: self.value(line.queue),
+            buffer: self.value(line.buffer),
+            delay_ns: self.value(line.delay),
+            jitter_ns: self.value(line.jitter),
+            loss: Some(self.loss(line.loss)),
+            reorder: self.value(line.reorder),
+            duplicate: self.value(line.duplicate),
+            faults_first: self.value(line.faults_first),
+        }
+    }
+
+    fn loss(self, loss: cell::Loss) -> Loss {
+        let share = |share: Share| Parameter::new(share, self.0);
+        match loss {
+            cell::Loss::None => Loss::Random {
+                share: share(Share::ZERO),
+            },
+            cell::Loss::Random(p) => Loss::Random { share: share(p) },
+            cell::Loss::GilbertElliott { p, r, bad, good } => Loss::Bursts {
+                p: share(p),
+                r: share(r),
+                bad: share(bad),
+                good: share(good),
+            },
+            cell::Loss::Every(n) => Loss::Every {
+                packets: Parameter::new(n, self.0),
+            },
+        }
+    }
+
+    /// The tunnel itself; its lines stay unknown, for the lab has none.
+    fn tunnel(self, tunnel: &cell::Tunnel) -> Tunnel {
+        Tunnel {
+            kind: self.value(tunnel.kind),
+            mtu_bytes: self.value(tunnel.mtu),
+            at: self.value(tunnel.at),
+            ip: self.value(tunnel.ip),
+            ..Tunnel::default()
+        }
+    }
+
+    fn end(self, end: &cell::End) -> End {
+        End {
+            cc: self.value(end.cc.as_str()),
+            qdisc: self.value(end.qdisc),
+            shape_bps: self.value(end.shape),
+            ecn: self.value(end.ecn),
+            rmem_bytes: self.value(end.rmem),
+            wmem_bytes: self.value(end.wmem),
+            notsent_lowat_bytes: self.value(end.notsent_lowat),
+        }
+    }
+
+    fn competitor(self, cross: &cell::Traffic) -> Competitor {
+        let mut competitor = Competitor {
+            direction: Directions::of(&cross.directions).and_then(|d| self.value(d)),
+            flows: self.value(cross.flows),
+            cc: cross.cc.as_deref().and_then(|cc| self.value(cc)),
+            start_ns: self.value(cross.start),
+            stop_ns: self.value(Limit::from(cross.stop.map(Into::into))),
+            ..Competitor::default()
+        };
+        let kind = match cross.kind {
+            TrafficKind::Udp { rate, payload } => {
+                competitor.rate_bps = self.value(rate);
+                competitor.payload_bytes = self.value(payload);
+                CompetitorKind::Udp
+            }
+            TrafficKind::Short { size } => {
+                competitor.size_bytes = self.value(size);
+                CompetitorKind::Short
+            }
+            TrafficKind::Tcp | TrafficKind::Idle => CompetitorKind::Tcp,
+        };
+        competitor.kind = self.value(kind);
+        competitor
+    }
+}
