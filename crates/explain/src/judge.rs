@@ -3,7 +3,6 @@
 use analysis::view::View;
 use model::{
     findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
-    message::Messages,
     net::Side,
     run::Run,
 };
@@ -29,15 +28,12 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         run: run.id.clone(),
         layer: None,
         family: None,
-        summary: String::new(),
+        summary: say!("Nothing valid was measured, so nothing can be said."),
         findings: Vec::new(),
         ruled_out: Vec::new(),
         cannot_tell: Vec::new(),
-        messages: Messages::new(),
     };
     let Some(view) = View::new(run) else {
-        let nothing = say!("Nothing valid was measured, so nothing can be said.");
-        findings.summary = nothing.put("summary", &mut findings.messages);
         return (findings, Vec::new());
     };
     findings.layer = Some(view.layer);
@@ -49,12 +45,15 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         let (code, place) = (answer.cause.code.to_owned(), answer.place);
         match answer.verdict {
             Verdict::Holds(holds) => held.push((answer.cause, place, *holds)),
-            Verdict::RuledOut { why } => findings.ruled_out.push(ruled_out(code, place, why)),
+            Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
             Verdict::CannotTell { because, settle } => {
                 open.get_or_insert_with(|| settle.clone());
-                findings
-                    .cannot_tell
-                    .push(cannot_tell(code, place, because, settle));
+                findings.cannot_tell.push(CannotTell {
+                    code,
+                    place,
+                    because,
+                    settle,
+                });
             }
         }
     }
@@ -64,30 +63,8 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         .map(|(_, _, holds)| holds.says.clone());
     let strengths;
     (findings.findings, strengths) = in_order(held).into_iter().unzip();
-    let summary = crate::summary::of(&findings.findings, healthy, open, &view);
-    findings.summary = summary.put("summary", &mut findings.messages);
+    findings.summary = crate::summary::of(&findings.findings, healthy, open, &view);
     (findings, strengths)
-}
-
-fn ruled_out(code: String, place: Place, why: Says) -> RuledOut {
-    let mut messages = Messages::new();
-    RuledOut {
-        code,
-        place,
-        why: why.put("why", &mut messages),
-        messages,
-    }
-}
-
-fn cannot_tell(code: String, place: Place, because: Says, settle: Says) -> CannotTell {
-    let mut messages = Messages::new();
-    CannotTell {
-        code,
-        place,
-        because: because.put("because", &mut messages),
-        settle: settle.put("settle", &mut messages),
-        messages,
-    }
 }
 
 /// What one cause answers for one place.
@@ -228,28 +205,26 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
         On::Sender | On::Receiver => on,
         On::Here | On::Elsewhere => None,
     });
-    let mut messages = Messages::new();
     Finding {
         code: cause.code.to_owned(),
-        title: cause.title.to_owned(),
+        title: Says::plain(cause.title),
         severity: severity(cause, &holds),
         confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },
-        says: holds.says.put("says", &mut messages),
+        says: holds.says,
         evidence: holds.evidence,
         remedy: Remedy {
             class: cause.remedy.class,
-            what: cause.remedy.what.to_owned(),
+            what: Says::plain(cause.remedy.what),
             on,
-            why_there: cause.remedy.why.to_owned(),
+            why_there: Says::plain(cause.remedy.why),
         },
         after: others
             .iter()
             .filter(before)
             .map(|(code, _)| (*code).to_owned())
             .collect(),
-        settle: holds.settle.map(|s| s.put("settle", &mut messages)),
-        messages,
+        settle: holds.settle,
     }
 }
 

@@ -2,13 +2,13 @@
 
 use analysis::view::View;
 use model::{
-    findings::{Finding, Severity},
-    net::{Direction, Layer, Side},
+    findings::{Finding, Place, Severity},
+    net::{Direction, Layer},
 };
 
 use crate::{
     causes,
-    says::{Says, say},
+    says::{Says, end, say},
 };
 
 /// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would settle
@@ -28,7 +28,7 @@ pub(crate) fn of(
         .filter(|f| f.severity > Severity::Info)
         .collect();
     match (grave.split_first(), healthy) {
-        (Some((first, others)), _) => Says::repeated(found(first, others)),
+        (Some((first, others)), _) => found(first, others),
         (None, Some(says)) => {
             say!(
                 "Nothing holds this {layer} back: {says}.",
@@ -41,20 +41,26 @@ pub(crate) fn of(
 }
 
 /// The first finding and its sentence, and what else was found.
-fn found(first: &Finding, others: &[&Finding]) -> String {
-    let mut text = format!("{}{}: {}", capital(&first.title), place(first), first.says);
-    let mut titles: Vec<String> = Vec::new();
+fn found(first: &Finding, others: &[&Finding]) -> Says {
+    let mut titles: Vec<Says> = Vec::new();
     for other in others {
-        let title = format!("{}{}", other.title, place(other));
+        let title = at(other.title.clone(), other.place);
         if other.code != first.code && !titles.contains(&title) {
             titles.push(title);
         }
     }
-    if !titles.is_empty() {
-        text.push_str(&format!("; also: {}", titles.join("; ")));
+    let title = at(first.title.clone(), first.place);
+    let says = first.says.clone();
+    let list = |list, next| say!("{list}; {next}", list = list, next = next);
+    match titles.into_iter().reduce(list) {
+        None => say!("{Title}: {says}.", Title = title, says = says),
+        Some(others) => say!(
+            "{Title}: {says}; also: {others}.",
+            Title = title,
+            says = says,
+            others = others
+        ),
     }
-    text.push('.');
-    text
 }
 
 /// Nothing was found, and it is not healthy either.
@@ -90,20 +96,12 @@ fn along(direction: Direction) -> Says {
     }
 }
 
-fn place(finding: &Finding) -> String {
-    match (finding.place.direction, finding.place.end) {
-        (Some(way), _) => format!(", {}", along(way)),
-        (None, Some(Side::Near)) => ", near host".to_owned(),
-        (None, Some(Side::Far)) => ", far host".to_owned(),
-        (None, None) => String::new(),
-    }
-}
-
-/// With a capital letter in front.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
+/// The title of a finding, and where it is.
+fn at(title: Says, place: Place) -> Says {
+    let place = match (place.direction, place.end) {
+        (Some(way), _) => along(way),
+        (None, Some(side)) => end(side),
+        (None, None) => return title,
+    };
+    say!("{title}, {place}", title = title, place = place)
 }

@@ -1,8 +1,7 @@
 //! What a rule answers.
 
 use model::{
-    findings::{Exhibit, Severity, Value},
-    message::Messages,
+    findings::{EvidenceItem, Severity, Value},
     net::Side,
 };
 use serde::{Deserialize, Serialize};
@@ -65,7 +64,7 @@ pub struct Holds {
     /// One sentence with the figures.
     pub says: Says,
     /// The figures.
-    pub evidence: Vec<Exhibit>,
+    pub evidence: Vec<EvidenceItem>,
     /// What would change or settle it.
     pub settle: Option<Says>,
     /// Causes that make the same picture where the evidence is no better than this; beside those of
@@ -74,7 +73,7 @@ pub struct Holds {
 }
 
 /// The cause is there, with this sentence and these figures.
-pub(crate) fn holds(strength: Strength, says: Says, evidence: Vec<Exhibit>) -> Verdict {
+pub(crate) fn holds(strength: Strength, says: Says, evidence: Vec<EvidenceItem>) -> Verdict {
     Verdict::Holds(Box::new(Holds {
         strength,
         severity: None,
@@ -122,25 +121,21 @@ pub(crate) fn unknown(because: Says, settle: Says) -> Verdict {
 }
 
 /// A figure of the evidence.
-pub(crate) fn figure(name: Says, value: Value) -> Exhibit {
-    let mut messages = Messages::new();
-    Exhibit {
-        name: name.put("name", &mut messages),
+pub(crate) fn figure(name: Says, value: Value) -> EvidenceItem {
+    EvidenceItem {
+        name,
         value,
         bound: None,
         decides: false,
         arithmetic: None,
         samples: Vec::new(),
         end: None,
-        messages,
     }
 }
 
 /// A figure of the evidence that is words.
-pub(crate) fn worded(name: Says, value: Says) -> Exhibit {
-    let mut exhibit = figure(name, Value::Text(String::new()));
-    exhibit.value = Value::Text(value.put("value", &mut exhibit.messages));
-    exhibit
+pub(crate) fn worded(name: Says, value: Says) -> EvidenceItem {
+    figure(name, Value::Text(value))
 }
 
 /// The parts of a figure, one after the other.
@@ -157,9 +152,9 @@ pub(crate) trait Figure: Sized {
     fn on(self, end: Side) -> Self;
 }
 
-impl Figure for Exhibit {
+impl Figure for EvidenceItem {
     fn against(mut self, bound: Says) -> Self {
-        self.bound = Some(bound.put("bound", &mut self.messages));
+        self.bound = Some(bound);
         self
     }
 
@@ -169,7 +164,7 @@ impl Figure for Exhibit {
     }
 
     fn by(mut self, arithmetic: Says) -> Self {
-        self.arithmetic = Some(arithmetic.put("arithmetic", &mut self.messages));
+        self.arithmetic = Some(arithmetic);
         self
     }
 

@@ -5,13 +5,14 @@
 
 use model::{
     comparison::{Comparison, Verdict},
-    findings::{Findings, Severity},
+    findings::{FINDINGS_SCHEMA, Findings, Severity},
     net::Side,
     run::{Run, RunError, StepKind},
 };
 
 const RUN_1: &[u8] = include_bytes!("data/run-1.json");
 const FINDINGS_1: &[u8] = include_bytes!("data/findings-1.json");
+const FINDINGS_1_MESSAGES: &[u8] = include_bytes!("data/findings-1-messages.json");
 const COMPARISON_1: &[u8] = include_bytes!("data/comparison-1.json");
 
 #[test]
@@ -37,6 +38,31 @@ fn findings_of_schema_1_are_read() {
     assert_eq!(first.remedy.on, Some(Side::Far));
     assert!(first.severity > Severity::Info && first.evidence[0].decides);
     assert_eq!(findings.ruled_out.len(), 46);
+}
+
+/// Later programs wrote schema 1 with the wording of its texts beside them.
+#[test]
+fn findings_of_schema_1_with_messages_are_read_as_texts_with_values() {
+    let findings = Findings::parse(FINDINGS_1_MESSAGES).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(FINDINGS_1_MESSAGES).unwrap();
+    assert_eq!(findings.schema, FINDINGS_SCHEMA);
+    let (first, written) = (&findings.findings[0], &document["findings"][0]);
+    assert_eq!(first.says.to_string(), written["says"].as_str().unwrap());
+    let says = &written["messages"]["says"];
+    assert_eq!(first.says.template(), says["template"].as_str().unwrap());
+    let names: Vec<&str> = first.says.values().map(|(name, _)| name).collect();
+    let written = says["values"].as_object().unwrap();
+    assert_eq!(names, written.keys().collect::<Vec<_>>());
+    let mut checked = 0;
+    for (item, written) in findings
+        .ruled_out
+        .iter()
+        .zip(document["ruled_out"].as_array().unwrap())
+    {
+        assert_eq!(item.why.to_string(), written["why"].as_str().unwrap());
+        checked += usize::from(item.why.values().count() > 0);
+    }
+    assert!(checked > 10, "{checked}");
 }
 
 #[test]

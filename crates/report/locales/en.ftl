@@ -86,8 +86,6 @@ evidence-bound = Held against
 evidence-arithmetic = How computed
 evidence-decides = decides
 would-tell = { $because }; { $settle } would tell
-value-bytes = { $n } bytes
-value-times = { $n } times
 cannot-tell = What this run cannot tell ({ $n })
 ruled-out = What was ruled out ({ $n })
 

@@ -83,8 +83,6 @@ evidence-bound = 判断依据
 evidence-arithmetic = 计算方法
 evidence-decides = 决定性
 would-tell = { $because }；若要判断：{ $settle }
-value-bytes = { $n } 字节
-value-times = { $n } 倍
 cannot-tell = 这次测量无法判断的（{ $n } 项）
 ruled-out = 已排除的（{ $n } 项）
 

@@ -6,6 +6,7 @@ use comfy_table::{Table, presets};
 use model::{
     findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
     net::{Direction, Side},
+    text::{Text, capital},
 };
 
 /// Mark of the figure that decides.
@@ -16,7 +17,7 @@ const WIDTH: usize = 96;
 /// Findings for people. `all` also says what was ruled out and what cannot be told in full;
 /// otherwise only in one line each.
 pub fn text(findings: &Findings, all: bool) -> String {
-    let mut out = wrap(&findings.summary, "");
+    let mut out = wrap(&findings.summary.to_string(), "");
     for (number, finding) in findings.findings.iter().enumerate() {
         out.push('\n');
         one(&mut out, number + 1, finding);
@@ -37,21 +38,28 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         finding.confidence * 100.0,
         finding.code
     );
-    out.push_str(&wrap(&format!("{}.", capital(&finding.says)), "   "));
+    out.push_str(&wrap(
+        &format!("{}.", capital(&finding.says.to_string())),
+        "   ",
+    ));
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    for exhibit in &finding.evidence {
-        let mark = if exhibit.decides { DECIDES } else { "" };
-        let name = match exhibit.end {
-            Some(end) => format!("{}, {end}", exhibit.name),
-            None => exhibit.name.clone(),
+    for item in &finding.evidence {
+        let mark = if item.decides { DECIDES } else { "" };
+        let name = match item.end {
+            Some(end) => format!("{}, {end}", item.name),
+            None => item.name.to_string(),
         };
         table.add_row([
             mark.to_owned(),
             name,
-            exhibit.value.to_string(),
-            exhibit.bound.clone().unwrap_or_default(),
-            exhibit.arithmetic.clone().unwrap_or_default(),
+            item.value.to_string(),
+            item.bound
+                .as_ref()
+                .map_or_else(String::new, Text::to_string),
+            item.arithmetic
+                .as_ref()
+                .map_or_else(String::new, Text::to_string),
         ]);
     }
     for line in table.lines() {
@@ -160,12 +168,4 @@ fn wrap(text: &str, indent: &str) -> String {
     out.push_str(&line);
     out.push('\n');
     out
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
 }

@@ -113,7 +113,7 @@ fn causes(findings: &Findings) -> Vec<Case> {
     let not = findings
         .ruled_out
         .iter()
-        .map(|r| case(&r.code, r.place, r.why.clone(), Outcome::Passed));
+        .map(|r| case(&r.code, r.place, r.why.to_string(), Outcome::Passed));
     let unknown = findings.cannot_tell.iter().map(|c| {
         let text = format!("cannot tell: {}; {} would", c.because, c.settle);
         case(&c.code, c.place, text, Outcome::Skipped)

@@ -36,7 +36,11 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
     if let Some(why) = &run.cut_short {
         let _ = writeln!(out, "\n**Cut short**: {}", escape(why));
     }
-    let _ = writeln!(out, "\n**{}**\n", escape(findings.summary.trim()));
+    let _ = writeln!(
+        out,
+        "\n**{}**\n",
+        escape(findings.summary.to_string().trim())
+    );
     for (number, finding) in findings.findings.iter().enumerate() {
         let _ = writeln!(out, "{}. {}", number + 1, cause(finding));
     }
@@ -62,13 +66,13 @@ fn cause(finding: &Finding) -> String {
     let on = finding.remedy.on.map(|end| format!(", on the {end}"));
     format!(
         "{} ({}{}, {:.0} % sure): {}. Next{}: {}.",
-        escape(&finding.title),
+        escape(&finding.title.to_string()),
         direction.unwrap_or_default(),
         finding.severity,
         100.0 * finding.confidence,
-        escape(&finding.says),
+        escape(&finding.says.to_string()),
         on.unwrap_or_default(),
-        escape(&finding.remedy.what),
+        escape(&finding.remedy.what.to_string()),
     )
 }
 

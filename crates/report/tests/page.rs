@@ -214,7 +214,10 @@ fn said<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
     match document {
         serde_json::Value::Array(items) => items.iter().for_each(|item| said(item, found)),
         serde_json::Value::Object(members) => {
-            let words = WORDS.iter().filter_map(|name| members.get(*name)?.as_str());
+            let words = WORDS.iter().filter_map(|name| {
+                let text = members.get(*name)?;
+                text.as_str().or(text["text"].as_str())
+            });
             found.extend(words);
             members.values().for_each(|member| said(member, found));
         }
@@ -306,7 +309,7 @@ fn findings_without_messages_have_a_chinese_page() {
     let (run, _) = judged();
     let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
     let english = page_of(&run, &findings, Lang::English);
-    let says = &findings.findings[0].says;
+    let says = findings.findings[0].says.to_string();
     let english_there = chinese
         .split("lang=\"en\">")
         .any(|after| after[1..].starts_with(&says[1..]));
@@ -314,7 +317,7 @@ fn findings_without_messages_have_a_chinese_page() {
     assert!(english.contains(&says[1..]));
     assert_eq!(marked(&english), 1, "the page itself");
     // What is its own template is said in Chinese all the same.
-    let bound = |e: &model::findings::Exhibit| e.bound.clone();
+    let bound = |e: &model::findings::EvidenceItem| e.bound.as_ref().map(ToString::to_string);
     let bounds = findings
         .findings
         .iter()

@@ -54,10 +54,10 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let (from, to) = (way.sender().side, way.receiver().side);
     let evidence = vec![
-        figure(say!("of the sender's socket"), Value::Text(sends.clone()))
+        figure(say!("of the sender's socket"), Value::Name(sends.clone()))
             .on(from)
             .deciding(),
-        figure(say!("set on the receiver"), Value::Text(receives.clone())).on(to),
+        figure(say!("set on the receiver"), Value::Name(receives.clone())).on(to),
     ];
     let says = say!(
         "the {to} has {receives}, but the {from} sends, with {sends}",

@@ -2,7 +2,7 @@
 
 use analysis::view::{Host, View};
 use model::{
-    findings::{Exhibit, Value},
+    findings::{EvidenceItem, Value},
     run::Sample,
 };
 
@@ -134,7 +134,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
 }
 
 /// Signs that a processor, not the line, is the limit.
-fn signs(view: &View, evidence: &mut Vec<Exhibit>) -> [bool; 3] {
+fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
     let mut signs = [false; 3];
     for way in view.directions() {
         let Some(load) = way.default_load() else {

@@ -60,7 +60,7 @@ fn test(way: &DirectionView) -> Verdict {
     let evidence = vec![
         figure(
             say!("congestion control of the far host"),
-            Value::Text(load.cc.clone()),
+            Value::Name(load.cc.clone()),
         )
         .on(Side::Far)
         .deciding(),

@@ -5,7 +5,7 @@ use analysis::{
     models,
     view::{DirectionView, Load},
 };
-use model::findings::{Exhibit, Value};
+use model::findings::{EvidenceItem, Value};
 
 use super::{FULL, percent, rate, time};
 use crate::{
@@ -26,7 +26,7 @@ pub(super) struct HeldBack {
     /// What TCP takes of what the path carries; `None` without a sweep.
     pub filled: Option<f64>,
     /// The figures so far.
-    pub evidence: Vec<Exhibit>,
+    pub evidence: Vec<EvidenceItem>,
 }
 
 /// Whether `what`, of which the kernel says `share`, held the sender back; the verdict if not.

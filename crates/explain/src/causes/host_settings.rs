@@ -1,7 +1,7 @@
 //! Settings of a host that harm TCP.
 
 use analysis::view::Host;
-use model::findings::{Exhibit, RemedyClass, Severity, Value};
+use model::findings::{EvidenceItem, RemedyClass, Severity, Value};
 
 use super::FULL;
 use crate::{
@@ -65,7 +65,7 @@ fn test(host: &Host) -> Verdict {
             say!("facts of this host"),
         );
     }
-    let mut evidence: Vec<Exhibit> = Vec::new();
+    let mut evidence: Vec<EvidenceItem> = Vec::new();
     let mut words = Vec::new();
     for (name, cost) in ON {
         if facts.sysctl(name) == Some(0) {
@@ -105,7 +105,7 @@ fn test(host: &Host) -> Verdict {
         evidence.push(
             figure(
                 Says::name("net.ipv4.tcp_congestion_control"),
-                Value::Text(cc.to_owned()),
+                Value::Name(cc.to_owned()),
             )
             .against(say!("cubic or bbr"))
             .on(host.side)

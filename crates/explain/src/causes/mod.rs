@@ -37,12 +37,9 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
-use model::message::Part;
+use model::findings::Value;
 
-use crate::{
-    cause::Cause,
-    says::{Says, say},
-};
+use crate::{cause::Cause, says::Says};
 
 /// From this share of the capacity on, TCP fills the path.
 pub(crate) const FULL: f64 = 0.85;
@@ -88,35 +85,31 @@ pub fn registry() -> &'static [&'static Cause] {
 }
 
 /// A share in percent, for sentences.
-fn percent(share: f64) -> String {
-    model::findings::Value::Share(share).to_string()
+fn percent(share: f64) -> Value {
+    Value::Share(share)
 }
 
 /// A rate in Mbit/s, for sentences.
-fn rate(bps: f64) -> String {
-    model::findings::Value::Bps(bps).to_string()
+fn rate(bps: f64) -> Value {
+    Value::Bps(bps)
 }
 
 /// A time in ms, for sentences.
-fn time(us: f64) -> String {
-    model::findings::Value::Us(us).to_string()
+fn time(us: f64) -> Value {
+    Value::Us(us)
 }
 
 /// A number of bytes, for sentences.
-fn bytes(bytes: f64) -> Part {
-    let text = model::findings::Value::Bytes(bytes).to_string();
-    match text.strip_suffix(" bytes") {
-        Some(n) => say!("{n} bytes", n = n).into(),
-        None => text.into(),
-    }
+fn bytes(bytes: f64) -> Value {
+    Value::Bytes(bytes)
 }
 
 /// A number without a fraction, for sentences.
-fn whole(number: f64) -> String {
-    format!("{number:.0}")
+fn whole(number: f64) -> Value {
+    Value::Count(number.round())
 }
 
 /// A value as `text` has it, or what is said where it is not known.
-fn known_or(value: Option<f64>, text: fn(f64) -> String, unknown: Says) -> Part {
-    value.map_or_else(|| unknown.into(), |value| text(value).into())
+fn known_or(value: Option<f64>, text: fn(f64) -> Value, unknown: Says) -> Value {
+    value.map_or(Value::Text(unknown), text)
 }

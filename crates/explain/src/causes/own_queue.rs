@@ -25,7 +25,7 @@ pub(super) fn is_of(
     if !kinds.contains(&queue.kind.as_str()) {
         return not(say!("the sender's device has {kind}", kind = &queue.kind));
     }
-    let mut kind = figure(say!("queue of the device"), Value::Text(queue.kind.clone()))
+    let mut kind = figure(say!("queue of the device"), Value::Name(queue.kind.clone()))
         .on(sender.side)
         .deciding();
     if let Some(better) = better {

@@ -232,7 +232,7 @@ fn evidence(
     from: From,
     model: f64,
     rtt: f64,
-) -> Vec<model::findings::Exhibit> {
+) -> Vec<model::findings::EvidenceItem> {
     let below = &sweep.below;
     let seen = match from {
         From::Udp => figure(say!("lost of UDP below the capacity"), Value::Share(loss))

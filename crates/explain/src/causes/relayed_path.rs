@@ -4,7 +4,6 @@ use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
     findings::{RemedyClass, Severity, Value},
-    message::Part,
     net::{Layer, Side},
     run::Invalid,
 };
@@ -58,7 +57,7 @@ fn test(view: &View) -> Verdict {
     for (side, tunnel) in &tunnels {
         if tunnel.path == Some(TunnelPath::Relayed) {
             let relay = match &tunnel.relay {
-                Some(relay) => Part::from(relay),
+                Some(relay) => Value::from(relay),
                 None => say!("a relay").into(),
             };
             let mut evidence = vec![

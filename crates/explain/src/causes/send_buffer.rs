@@ -96,8 +96,8 @@ fn full(way: &DirectionView) -> Option<Verdict> {
     if !AS_LARGE.contains(&ratio) || window < ROOM * under_way {
         return None;
     }
-    for exhibit in &mut held.evidence {
-        exhibit.decides = false;
+    for item in &mut held.evidence {
+        item.decides = false;
     }
     held.evidence.push(
         figure(

@@ -95,7 +95,7 @@ fn evidence(
     udp_bps: f64,
     samples: &[u32],
     ratio: f64,
-) -> Vec<model::findings::Exhibit> {
+) -> Vec<model::findings::EvidenceItem> {
     vec![
         figure(say!("TCP over UDP on the path"), Value::Ratio(ratio))
             .against(say!("at least 1.5"))

@@ -64,7 +64,7 @@ fn test(host: &Host) -> Verdict {
     let signal = device.wireless.as_ref().and_then(|w| w.signal_dbm);
     if let Some(signal) = signal {
         evidence.push(
-            figure(say!("signal"), Value::Text(format!("{signal} dBm")))
+            figure(say!("signal"), Value::Name(format!("{signal} dBm")))
                 .against(say!("above -70 dBm"))
                 .on(host.side),
         );

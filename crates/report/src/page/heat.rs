@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 use model::row::Row;
 
-use super::{verdict::capital, words::Words};
+use super::words::Words;
 use crate::{
     number::{factor, percent, short},
     summary::{Summary, summaries},
@@ -160,7 +160,7 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
             @let name = words.say(measure.id);
             div.wide tabindex="0" role="group" aria-label={ (name) " " (other) } {
                 table.heat {
-                    caption { (capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
+                    caption { (model::text::capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
                         @if !other.is_empty() { span.place { (other) } }
                         @if let Some(n) = n { span.place { (words.fill("repeats", &[("n", n.into())])) } } }
                     thead { tr {

@@ -6,7 +6,7 @@ use model::{
     run::{Figure, Ratio, Run},
 };
 
-use super::{verdict::capital, words::Words};
+use super::words::Words;
 use crate::{
     figures::{FigureRow, FigureTable, tables},
     number::{percent, short},
@@ -85,7 +85,7 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
     html! {
         div.wide tabindex="0" role="group" aria-label=(name) {
             table.figures data-kind=(table.kind.name) {
-                caption { (capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
+                caption { (model::text::capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
                 thead { tr {
                     th scope="col" { (words.say("what")) }
                     @for layer in &table.layers { th.number scope="col" { (words.layer(*layer)) } }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::{
-    findings::{CannotTell, Exhibit, Finding, Findings, RuledOut, Severity},
+    findings::{CannotTell, EvidenceItem, Finding, Findings, RuledOut, Severity},
     run::Run,
 };
 
@@ -40,7 +40,7 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let first = main(findings).first().copied();
     let headline = first.map_or_else(
         || words.say("verdict-open"),
-        |f| words.capital(&words.cause(f)),
+        |f| words.told(&f.title).capital().into_owned(),
     );
     let place = first.and_then(|f| words.place(f.place));
     let judged = findings.layer.map(|l| words.layer(l));
@@ -79,7 +79,7 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
                 h2 { (words.say("others-title")) }
                 ol start="2" {
                     @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
-                        (words.capital(&words.cause(f))) }
+                        (words.told(&f.title).capital()) }
                         @if let Some(place) = words.place(f.place) { (words.say("comma")) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
                     } }
@@ -90,8 +90,8 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
 }
 
 /// What a finding says.
-fn says<'a>(finding: &'a Finding, words: &'a Words) -> Told<'a> {
-    words.told(&finding.says, finding.messages.get("says"))
+fn says(finding: &Finding, words: &Words) -> Told {
+    words.told(&finding.says)
 }
 
 /// A sentence of a finding as a paragraph.
@@ -100,7 +100,7 @@ fn sentence(told: &Told, class: Option<&str>) -> Markup {
 }
 
 fn summary(findings: &Findings, words: &Words) -> Markup {
-    let told = words.told(&findings.summary, findings.messages.get("summary"));
+    let told = words.told(&findings.summary);
     html! { p.says lang=[told.lang] { (told.text) } }
 }
 
@@ -111,15 +111,16 @@ fn sure(finding: &Finding, words: &Words) -> String {
 
 /// What to do, where, and why there.
 fn next(finding: &Finding, words: &Words) -> Markup {
-    let [what, why] = words.remedy(finding);
+    let what = words.told(&finding.remedy.what);
+    let why = words.told(&finding.remedy.why_there);
     let title = match finding.remedy.on {
         Some(side) => words.fill("next-on", &[("host", words.side(side).into())]),
         None => words.say("next"),
     };
     html! {
         div.next {
-            p { strong { (title) } " " (words.capital(&what)) (words.stop()) }
-            p.why { (words.say("why-there")) " " (why) (words.stop()) }
+            p { strong { (title) } " " span lang=[what.lang] { (what.capital()) (what.stop()) } }
+            p.why { (words.say("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
         }
     }
 }
@@ -150,23 +151,23 @@ pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
 }
 
 /// A cause, where, and what is said of it.
-struct Line<'a> {
+struct Line {
     cause: String,
     place: Option<String>,
-    told: Told<'a>,
+    told: Told,
 }
 
-fn out<'a>(item: &'a RuledOut, words: &'a Words) -> Line<'a> {
+fn out(item: &RuledOut, words: &Words) -> Line {
     Line {
-        cause: words.capital(&words.cause_code(&item.code)),
+        cause: words.cause_code(&item.code),
         place: words.place(item.place),
-        told: words.told(&item.why, item.messages.get("why")),
+        told: words.told(&item.why),
     }
 }
 
-fn open<'a>(item: &'a CannotTell, words: &'a Words) -> Line<'a> {
+fn open(item: &CannotTell, words: &Words) -> Line {
     Line {
-        cause: words.capital(&words.cause_code(&item.code)),
+        cause: words.cause_code(&item.code),
         place: words.place(item.place),
         told: words.would_tell(item),
     }
@@ -190,7 +191,7 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
         article.cause id={ "cause-" (finding.code) } {
             h3 {
                 span.number { (number) }
-                (words.capital(&words.cause(finding)))
+                (words.told(&finding.title).capital())
                 @if let Some(place) = words.place(finding.place) { span.place { (place) } }
             }
             p.sure { (words.severity(finding.severity)) " · " (sure(finding, words)) " · " code { (finding.code) } }
@@ -198,7 +199,7 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
             @if !finding.evidence.is_empty() { (evidence(&finding.evidence, words)) }
             (next(finding, words))
             @if let Some(settle) = &finding.settle {
-                (surer(&words.told(settle, finding.messages.get("settle")), words))
+                (surer(&words.told(settle), words))
             }
         }
     }
@@ -210,8 +211,8 @@ fn surer(settle: &Told, words: &Words) -> Markup {
     }
 }
 
-fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
-    let arithmetic = exhibits.iter().any(|e| e.arithmetic.is_some());
+fn evidence(items: &[EvidenceItem], words: &Words) -> Markup {
+    let arithmetic = items.iter().any(|e| e.arithmetic.is_some());
     html! {
         div.wide tabindex="0" role="group" aria-label=(words.say("evidence")) {
             table.evidence {
@@ -221,17 +222,16 @@ fn evidence(exhibits: &[Exhibit], words: &Words) -> Markup {
                     th scope="col" { (words.say("evidence-bound")) }
                     @if arithmetic { th scope="col" { (words.say("evidence-arithmetic")) } }
                 } }
-                tbody { @for e in exhibits { (exhibit(e, arithmetic, words)) } }
+                tbody { @for e in items { (item(e, arithmetic, words)) } }
             }
         }
     }
 }
 
-fn exhibit(e: &Exhibit, arithmetic: bool, words: &Words) -> Markup {
-    let told = |text, field| words.told(text, e.messages.get(field));
-    let name = told(&e.name, "name");
-    let bound = e.bound.as_deref().map(|text| told(text, "bound"));
-    let how = e.arithmetic.as_deref().map(|text| told(text, "arithmetic"));
+fn item(e: &EvidenceItem, arithmetic: bool, words: &Words) -> Markup {
+    let name = words.told(&e.name);
+    let bound = e.bound.as_ref().map(|text| words.told(text));
+    let how = e.arithmetic.as_ref().map(|text| words.told(text));
     html! {
         tr.decides[e.decides] {
             th scope="row" {
@@ -239,7 +239,7 @@ fn exhibit(e: &Exhibit, arithmetic: bool, words: &Words) -> Markup {
                 @if let Some(end) = e.end { (words.say("comma")) (words.side(end)) }
                 @if e.decides { span.mark { (words.say("evidence-decides")) } }
             }
-            td.number { (words.value(e)) }
+            td.number { (words.value(&e.value)) }
             (cell(bound, None))
             @if arithmetic { (cell(how, Some("small"))) }
         }
@@ -249,13 +249,4 @@ fn exhibit(e: &Exhibit, arithmetic: bool, words: &Words) -> Markup {
 fn cell(told: Option<Told>, class: Option<&str>) -> Markup {
     let lang = told.as_ref().and_then(|told| told.lang);
     html! { td class=[class] lang=[lang] { @if let Some(told) = told { (told.text) } } }
-}
-
-/// With a capital letter in front.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
 }

@@ -1,19 +1,16 @@
 //! What the page says, by language: Fluent catalogues in `locales/`.
 
-use std::borrow::Cow;
-
 use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
 use model::{
-    findings::{Finding, Place, Severity},
+    findings::{Place, Severity},
     net::{Direction, IpVersion, Layer, Side},
     run::{Key, StepKind},
+    text::{Catalogue, Text},
 };
 use unic_langid::LanguageIdentifier;
 
 const ENGLISH: &str = include_str!("../../locales/en.ftl");
 const CHINESE: &str = include_str!("../../locales/zh-CN.ftl");
-/// Titles and remedies of the causes. Those in English come with the findings.
-const CHINESE_CAUSES: &str = include_str!("../../locales/causes.zh-CN.ftl");
 
 /// A language of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,10 +31,10 @@ impl Lang {
         }
     }
 
-    fn catalogues(self) -> &'static [&'static str] {
+    fn words(self) -> &'static str {
         match self {
-            Self::English => &[ENGLISH],
-            Self::SimplifiedChinese => &[CHINESE, CHINESE_CAUSES],
+            Self::English => ENGLISH,
+            Self::SimplifiedChinese => CHINESE,
         }
     }
 }
@@ -46,7 +43,8 @@ impl Lang {
 pub(super) struct Words {
     pub(super) lang: Lang,
     bundle: FluentBundle<FluentResource>,
-    findings: told::Catalogue,
+    /// Of texts in documents; absent for English, which is what they are in.
+    catalogue: Option<Catalogue>,
 }
 
 impl Words {
@@ -55,16 +53,14 @@ impl Words {
         let mut bundle = FluentBundle::new(vec![tag]);
         // Marks around values are for text that mixes directions of writing.
         bundle.set_use_isolating(false);
-        for text in lang.catalogues() {
-            // What is wrong in a catalogue is found by its test; what is right in it is used.
-            let resource =
-                FluentResource::try_new((*text).to_owned()).unwrap_or_else(|(some, _)| some);
-            bundle.add_resource_overriding(resource);
-        }
+        // What is wrong in a catalogue is found by its test; what is right in it is used.
+        let resource =
+            FluentResource::try_new(lang.words().to_owned()).unwrap_or_else(|(some, _)| some);
+        bundle.add_resource_overriding(resource);
         Self {
             lang,
             bundle,
-            findings: told::catalogue(lang),
+            catalogue: catalogue::of(lang),
         }
     }
 
@@ -75,20 +71,11 @@ impl Words {
 
     /// A text with values in it.
     pub(super) fn fill(&self, id: &str, values: &[(&str, Fill<'_>)]) -> String {
-        self.find(id, None, values).unwrap_or_else(|| id.to_owned())
+        self.find(id, values).unwrap_or_else(|| id.to_owned())
     }
 
-    fn find(
-        &self,
-        id: &str,
-        attribute: Option<&str>,
-        values: &[(&str, Fill<'_>)],
-    ) -> Option<String> {
-        let message = self.bundle.get_message(id)?;
-        let pattern = match attribute {
-            None => message.value()?,
-            Some(name) => message.get_attribute(name)?.value(),
-        };
+    fn find(&self, id: &str, values: &[(&str, Fill<'_>)]) -> Option<String> {
+        let pattern = self.bundle.get_message(id)?.value()?;
         let mut arguments = FluentArgs::new();
         for (name, value) in values {
             arguments.set(*name, value.0.clone());
@@ -99,30 +86,13 @@ impl Words {
         Some(text.into_owned())
     }
 
-    /// The name of a cause, in the document's words where this language has none.
-    pub(super) fn cause(&self, finding: &Finding) -> String {
-        self.find(&finding.code, None, &[])
-            .unwrap_or_else(|| finding.title.clone())
-    }
-
-    /// The name of a cause that is only known by its code.
+    /// The name of a cause that is only known by its code, as a heading.
     pub(super) fn cause_code(&self, code: &str) -> String {
-        self.find(code, None, &[]).unwrap_or_else(|| {
-            let known = explain::registry().iter().find(|c| c.code == code);
-            known.map_or(code, |c| c.title).to_owned()
-        })
-    }
-
-    /// What to do about a finding, and why there.
-    pub(super) fn remedy<'a>(&self, finding: &'a Finding) -> [Cow<'a, str>; 2] {
-        let of = |attribute, text: &'a str| {
-            let found = self.find(&finding.code, Some(attribute), &[]);
-            found.map_or(Cow::Borrowed(text), Cow::Owned)
-        };
-        [
-            of("what", &finding.remedy.what),
-            of("why", &finding.remedy.why_there),
-        ]
+        let known = explain::registry().iter().find(|c| c.code == code);
+        known.map_or_else(
+            || code.to_owned(),
+            |c| self.told(&Text::fixed(c.title)).capital().into_owned(),
+        )
     }
 
     pub(super) fn layer(&self, layer: Layer) -> String {
@@ -237,6 +207,7 @@ impl From<usize> for Fill<'_> {
     }
 }
 
+mod catalogue;
 mod told;
 
 pub(super) use told::Told;

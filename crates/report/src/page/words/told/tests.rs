@@ -7,12 +7,9 @@ use explain::{
     compose,
     corpus::{File, Part, What},
 };
-use model::{
-    findings::Findings,
-    message::{self, Messages},
-};
+use model::findings::Findings;
 
-use super::*;
+use super::{super::catalogue, *};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -50,23 +47,48 @@ fn literal(source: &str) -> Option<String> {
     }
 }
 
-/// The templates in the sources of `explain`: it makes no text of words but by `say!`.
-fn templates() -> BTreeSet<String> {
-    let mut sources = Vec::new();
-    files(&project("crates/explain/src"), ".rs", &mut sources);
-    let mut found = BTreeSet::new();
-    for path in sources {
+/// The program's sources without comments and tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut paths = Vec::new();
+    for folder in std::fs::read_dir(project("crates")).unwrap() {
+        files(&folder.unwrap().path().join("src"), ".rs", &mut paths);
+    }
+    let tests = |path: &PathBuf| path.ends_with("tests.rs") || path.iter().any(|p| p == "tests");
+    paths.retain(|path| !tests(path));
+    let code = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).unwrap();
-        let code: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .collect();
-        for after in code.join("\n").split("say!(").skip(1) {
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        (path, code)
+    };
+    paths.into_iter().map(code).collect()
+}
+
+/// The templates in the sources: texts of words are made by `text!` alone. Causes hold their words as
+/// they are.
+fn templates() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (path, code) in sources() {
+        for after in [" text!(", "(text!(", "say!("]
+            .iter()
+            .flat_map(|m| code.split(m).skip(1))
+        {
             let template = literal(after);
             found.insert(template.unwrap_or_else(|| panic!("{}: {after:.60}", path.display())));
         }
     }
+    for cause in explain::registry() {
+        found.extend([cause.title, cause.remedy.what, cause.remedy.why].map(str::to_owned));
+    }
+    found.extend(Value::units().map(str::to_owned));
     found
+}
+
+/// The Chinese catalogue, file by file.
+fn chinese() -> Vec<(String, String)> {
+    let read = |file: &&str| toml::from_str::<BTreeMap<String, String>>(file).unwrap();
+    catalogue::CHINESE.iter().flat_map(read).collect()
 }
 
 /// The names in braces, each as often as it is there.
@@ -98,81 +120,74 @@ fn judged() -> Vec<Findings> {
     all
 }
 
-/// Every text of findings, with its message.
-fn texts(findings: &Findings) -> Vec<(&str, Option<&Message>)> {
-    fn one<'a>(
-        list: &mut Vec<(&'a str, Option<&'a Message>)>,
-        messages: &'a Messages,
-        fields: &[(&str, Option<&'a String>)],
-    ) {
-        for (field, text) in fields {
-            list.extend(text.map(|text| (text.as_str(), messages.get(*field))));
-        }
-    }
-    let mut list = Vec::new();
+/// Every text of findings.
+fn texts(findings: &Findings) -> Vec<&Text> {
+    let mut list = vec![&findings.summary];
     for f in &findings.findings {
-        let fields = [("says", Some(&f.says)), ("settle", f.settle.as_ref())];
-        one(&mut list, &f.messages, &fields);
+        list.extend([&f.title, &f.says, &f.remedy.what, &f.remedy.why_there]);
+        list.extend(&f.settle);
         for e in &f.evidence {
-            let fields = [
-                ("name", Some(&e.name)),
-                ("bound", e.bound.as_ref()),
-                ("arithmetic", e.arithmetic.as_ref()),
-            ];
-            one(&mut list, &e.messages, &fields);
+            list.push(&e.name);
+            list.extend(e.bound.iter().chain(&e.arithmetic));
+            if let Value::Text(text) = &e.value {
+                list.push(text);
+            }
         }
     }
-    for r in &findings.ruled_out {
-        one(&mut list, &r.messages, &[("why", Some(&r.why))]);
-    }
+    list.extend(findings.ruled_out.iter().map(|r| &r.why));
     for c in &findings.cannot_tell {
-        let fields = [("because", Some(&c.because)), ("settle", Some(&c.settle))];
-        one(&mut list, &c.messages, &fields);
+        list.extend([&c.because, &c.settle]);
     }
     list
 }
 
 #[test]
-fn the_catalogue_has_every_template_of_the_rules_and_no_other() {
-    let catalogue: Catalogue = toml::from_str(CHINESE).unwrap();
-    let there: BTreeSet<&str> = catalogue.keys().map(String::as_str).collect();
+fn the_catalogue_has_every_template_of_the_sources_and_no_other() {
+    let chinese = chinese();
+    let there: BTreeSet<&str> = chinese
+        .iter()
+        .map(|(english, _)| english.as_str())
+        .collect();
+    assert_eq!(there.len(), chinese.len(), "a template is there twice");
     let templates = templates();
     let needed: BTreeSet<&str> = templates.iter().map(String::as_str).collect();
-    let missing: Vec<_> = needed.difference(&there).collect();
+    let missing: Vec<_> = needed
+        .difference(&there)
+        .filter(|t| **t != "{name}")
+        .collect();
     assert!(missing.is_empty(), "without a translation: {missing:#?}");
     let unused: Vec<_> = there.difference(&needed).collect();
-    assert!(unused.is_empty(), "said by no rule: {unused:#?}");
+    assert!(unused.is_empty(), "in no source: {unused:#?}");
 }
 
 #[test]
 fn a_translation_has_the_values_of_its_template() {
-    let catalogue: Catalogue = toml::from_str(CHINESE).unwrap();
-    for (english, chinese) in &catalogue {
-        assert_eq!(values(english), values(chinese), "{english}");
+    for (english, chinese) in chinese() {
+        assert_eq!(values(&english), values(&chinese), "{english}");
     }
 }
 
 /// What the rules say is made of the templates that were read from their sources.
 #[test]
 fn rules_say_nothing_but_templates() {
-    fn check<'a>(message: &'a Message, templates: &BTreeSet<String>) {
-        assert!(templates.contains(&message.template), "{message:?}");
-        let names: BTreeSet<&'a str> = message.values.keys().map(String::as_str).collect();
-        let placed: BTreeSet<&'a str> = values(&message.template).into_iter().collect();
+    fn check(text: &Text, templates: &BTreeSet<String>) {
+        assert!(
+            templates.contains(text.template()) || text.template() == "{name}",
+            "{text:?}"
+        );
+        let names: BTreeSet<&str> = text.values().map(|(name, _)| name).collect();
+        let placed: BTreeSet<&str> = values(text.template()).into_iter().collect();
         assert_eq!(names, placed);
-        for value in message.values.values() {
-            if let message::Part::Message(inner) = value {
+        for (_, value) in text.values() {
+            if let Value::Text(inner) = value {
                 check(inner, templates);
             }
         }
     }
     let templates = templates();
     for findings in judged() {
-        for (text, message) in texts(&findings) {
-            match message {
-                Some(message) => check(message, &templates),
-                None => assert!(templates.contains(text), "{text}"),
-            }
+        for text in texts(&findings) {
+            check(text, &templates);
         }
     }
 }
@@ -184,8 +199,8 @@ fn what_rules_say_is_said_in_chinese() {
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let mut said = BTreeMap::new();
     for findings in judged() {
-        for (text, message) in texts(&findings) {
-            let told = words.told(text, message);
+        for text in texts(&findings) {
+            let told = words.told(text);
             assert_eq!(told.lang, None, "{text}");
             assert!(!told.text.contains(['{', '}']), "{}", told.text);
             // A space between two Chinese characters is a value that the template did not reckon with.
@@ -194,7 +209,7 @@ fn what_rules_say_is_said_in_chinese() {
                 .windows(3)
                 .find(|w| w[1] == ' ' && is_chinese(w[0]) && is_chinese(w[2]));
             assert_eq!(apart, None, "{}", told.text);
-            said.insert(text.to_owned(), told.text.into_owned());
+            said.insert(text.to_string(), told.text);
         }
         for c in &findings.cannot_tell {
             assert_eq!(words.would_tell(c).lang, None, "{c:?}");
@@ -210,23 +225,22 @@ fn what_rules_say_is_said_in_chinese() {
 #[test]
 fn what_the_catalogue_lacks_stays_english_and_is_marked() {
     let words = Words::new(Lang::SimplifiedChinese);
-    let told = words.told("the moon is full", None);
+    let told = words.told(&Text::plain("the moon is full"));
     assert_eq!(
-        (told.text.as_ref(), told.lang),
+        (told.text.as_str(), told.lang),
         ("the moon is full", Some("en"))
     );
     assert_eq!(
         [told.capital().as_ref(), told.stop()],
         ["The moon is full", "."]
     );
-    let known = words.told("no gain", None);
+    let known = words.told(&Text::plain("no gain"));
     assert_eq!((known.lang, known.stop()), (None, "。"));
     let item = CannotTell {
         code: "policer".to_owned(),
         place: Default::default(),
-        because: "the moon is full".to_owned(),
-        settle: "a sweep to a higher rate".to_owned(),
-        messages: Messages::new(),
+        because: Text::plain("the moon is full"),
+        settle: Text::plain("a sweep to a higher rate"),
     };
     let told = words.would_tell(&item);
     assert_eq!(
@@ -240,9 +254,9 @@ fn what_the_catalogue_lacks_stays_english_and_is_marked() {
 fn english_pages_say_what_findings_say() {
     let words = Words::new(Lang::English);
     for findings in judged() {
-        for (text, message) in texts(&findings) {
-            let told = words.told(text, message);
-            assert_eq!((told.text.as_ref(), told.lang), (text, None));
+        for text in texts(&findings) {
+            let told = words.told(text);
+            assert_eq!((told.text, told.lang), (text.to_string(), None));
         }
         for c in &findings.cannot_tell {
             let expected = format!("{}; {} would tell", c.because, c.settle);
@@ -253,9 +267,12 @@ fn english_pages_say_what_findings_say() {
 
 #[test]
 fn a_command_at_the_start_of_a_chinese_sentence_stays_as_it_is_typed() {
-    let words = Words::new(Lang::SimplifiedChinese);
-    let remedy = words.find("wrong-queue", Some("what"), &[]).unwrap();
-    assert!(remedy.starts_with("tc qdisc"));
-    assert_eq!(words.capital(&remedy), remedy);
-    assert_eq!(Words::new(Lang::English).capital("a queue"), "A queue");
+    let words = |lang| {
+        Words::new(lang)
+            .told(&Text::name("tc qdisc"))
+            .capital()
+            .into_owned()
+    };
+    assert_eq!(words(Lang::SimplifiedChinese), "tc qdisc");
+    assert_eq!(words(Lang::English), "Tc qdisc");
 }

@@ -1,0 +1,42 @@
+//! Findings of schema 1, which held each text as a string and the wording of those with values beside
+//! them, in maps named `messages` by the names of the fields.
+
+use serde_json::Value;
+
+use super::{FINDINGS_SCHEMA, Findings};
+
+/// Reads Findings of schema 1 as those of this program.
+pub(super) fn read(text: &[u8]) -> Result<Findings, serde_json::Error> {
+    let mut document = serde_json::from_slice(text)?;
+    upgrade(&mut document);
+    let findings = serde_json::from_value(document)?;
+    Ok(Findings {
+        schema: FINDINGS_SCHEMA,
+        ..findings
+    })
+}
+
+/// Puts each message where the text is that it words, in this value and all within.
+fn upgrade(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(upgrade),
+        Value::Object(members) => {
+            let messages = members.remove("messages");
+            members.values_mut().for_each(upgrade);
+            let Some(Value::Object(messages)) = messages else {
+                return;
+            };
+            for (field, message) in messages {
+                match members.get_mut(&field) {
+                    // A value of words stands beside its unit.
+                    Some(Value::Object(value)) => {
+                        value.insert("value".to_owned(), message);
+                    }
+                    Some(text) => *text = message,
+                    None => {}
+                }
+            }
+        }
+        _ => {}
+    }
+}
