@@ -2,5 +2,10 @@
 //! layer, direction and host, and what theory says a flow can get. No I/O, and no judgement: what a
 //! quantity means for a path is said by `explain`.
 
+pub mod figures;
+pub mod flows;
 pub mod models;
+pub mod percentile;
+pub mod rows;
+pub mod summary;
 pub mod view;

@@ -2,21 +2,23 @@
 
 use model::{
     comparison::{Compared, Comparison, Estimate, Unit, Values, Verdict},
-    run::{Better, Key, Kind},
+    run::{Better, FigureKind, Key, Unit as Measure},
 };
 use stats::Interval;
 
 /// How unlikely a difference must be, corrected for the number of comparisons.
 const UNLIKELY: f64 = 0.05;
 
-/// Kinds that are shares: their change counts in percentage points, for one of nearly nothing is
+/// Whether a kind is a share: its change counts in percentage points, for one of nearly nothing is
 /// soon doubled.
-const SHARES: [&str; 4] = ["udp_lost", "udp_reordered", "retransmitted", "probe_lost"];
+fn share(kind: FigureKind) -> bool {
+    kind.unit() == Measure::Share
+}
 
 /// Compares one figure. `None` if a side has no value.
 pub(crate) fn line(
     key: &Key,
-    kind: &Kind,
+    kind: FigureKind,
     unit: Unit,
     before: &[f64],
     after: &[f64],
@@ -27,8 +29,8 @@ pub(crate) fn line(
             median: stats::median(values)?,
         })
     };
-    let by_ratio = !SHARES.contains(&kind.name) && before.iter().chain(after).all(|&v| v > 0.0);
-    let (estimate, p) = if kind.name == "pmtu_bytes" {
+    let by_ratio = !share(kind) && before.iter().chain(after).all(|&v| v > 0.0);
+    let (estimate, p) = if kind == FigureKind::Pmtu {
         certain(before, after)
     } else if by_ratio {
         let ratio = stats::ratio(after, before);
@@ -45,8 +47,8 @@ pub(crate) fn line(
     };
     Some(Compared {
         key: key.clone(),
-        kind: kind.name.to_owned(),
-        better: kind.better,
+        kind,
+        better: kind.better(),
         unit,
         before: part(before)?,
         after: part(after)?,
@@ -137,7 +139,7 @@ fn change(line: &Compared, threshold: f64, of_share: f64) -> Option<(Estimate, (
         };
         return Some((change, (-limit, limit)));
     }
-    let limit = if SHARES.contains(&line.kind.as_str()) {
+    let limit = if share(line.kind) {
         of_share.max(threshold * line.before.median.max(line.after.median))
     } else {
         threshold * line.before.median.max(line.after.median)
@@ -154,7 +156,7 @@ mod tests {
         Compared {
             key: serde_json::from_str(r#"{"step": "tcp", "layer": "underlay", "family": "v4"}"#)
                 .expect("a key"),
-            kind: "goodput_bps".to_owned(),
+            kind: FigureKind::Goodput,
             better: Better::Higher,
             unit: Unit::Runs,
             before: values(100.0),

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use model::{
     comparison::{COMPARISON_SCHEMA, Compared, Comparison, RunSet, Unit},
-    run::{FIGURES, Kind},
+    run::FigureKind,
 };
 
 pub use measured::Measured;
@@ -24,8 +24,8 @@ pub use measured::Measured;
 pub struct Options {
     /// The smallest change that matters, as a share.
     pub threshold: f64,
-    /// Only kinds with these names; empty = all.
-    pub only: Vec<String>,
+    /// Only these kinds; empty = all.
+    pub only: Vec<FigureKind>,
 }
 
 /// The smallest change that matters, if nothing else is said.
@@ -84,10 +84,13 @@ fn lines(before: &[Measured], after: &[Measured], options: &Options) -> Vec<Comp
     let unit = unit(before.len(), after.len());
     let mut lines = Vec::new();
     for key in keys(before).intersection(&keys(after)) {
-        for kind in FIGURES.iter().filter(|kind| wanted(kind, options)) {
+        for kind in FigureKind::ALL
+            .into_iter()
+            .filter(|kind| wanted(*kind, options))
+        {
             let values = |runs: &[Measured]| -> Vec<f64> {
                 runs.iter()
-                    .flat_map(|run| run.values(key, kind.name, unit))
+                    .flat_map(|run| run.values(key, kind, unit))
                     .collect()
             };
             lines.extend(judge::line(
@@ -102,8 +105,8 @@ fn lines(before: &[Measured], after: &[Measured], options: &Options) -> Vec<Comp
     lines
 }
 
-fn wanted(kind: &Kind, options: &Options) -> bool {
-    options.only.is_empty() || options.only.iter().any(|name| name == kind.name)
+fn wanted(kind: FigureKind, options: &Options) -> bool {
+    options.only.is_empty() || options.only.contains(&kind)
 }
 
 /// Runs are compared as wholes where there are enough of them: from one run to the next more may

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use analysis::figures::value;
 use model::{
     comparison::Unit,
-    run::{FIGURES, Key, Run},
+    run::{FigureKind, Key, Run},
 };
 
 /// The values of a run, without the series that take most of its room.
@@ -14,22 +15,22 @@ pub struct Measured {
     pub id: String,
     /// Whether it is of a lab path.
     pub lab: bool,
-    values: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>>,
+    values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>>,
 }
 
 impl Measured {
     /// The values of the valid samples. Of a lab path, processor time is left out: there it takes
     /// none.
     pub fn of(run: &Run) -> Self {
-        let mut values: BTreeMap<Key, BTreeMap<&'static str, Vec<f64>>> = BTreeMap::new();
+        let mut values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>> = BTreeMap::new();
         for sample in run.samples.iter().filter(|sample| sample.valid) {
-            for kind in FIGURES
-                .iter()
-                .filter(|k| !run.lab || !k.name.contains("_cpu_"))
+            for kind in FigureKind::ALL
+                .into_iter()
+                .filter(|kind| !run.lab || !kind.of_processors())
             {
-                if let Some(value) = sample.value(kind.name).filter(|v| v.is_finite()) {
+                if let Some(value) = value(sample, kind).filter(|v| v.is_finite()) {
                     let kinds = values.entry(sample.key.clone()).or_default();
-                    kinds.entry(kind.name).or_default().push(value);
+                    kinds.entry(kind).or_default().push(value);
                 }
             }
         }
@@ -46,8 +47,8 @@ impl Measured {
     }
 
     /// The values of a figure: one for each sample, or their median.
-    pub(crate) fn values(&self, key: &Key, kind: &str, unit: Unit) -> Vec<f64> {
-        let values = self.values.get(key).and_then(|kinds| kinds.get(kind));
+    pub(crate) fn values(&self, key: &Key, kind: FigureKind, unit: Unit) -> Vec<f64> {
+        let values = self.values.get(key).and_then(|kinds| kinds.get(&kind));
         match (values, unit) {
             (None, _) => Vec::new(),
             (Some(values), Unit::Samples) => values.clone(),

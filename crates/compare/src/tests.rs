@@ -2,7 +2,7 @@
 
 use model::{
     comparison::{Unit, Verdict},
-    run::{Key, Run, Sample, StepKind},
+    run::{FigureKind, Key, Run, Sample, StepKind},
 };
 use stats::Random;
 
@@ -144,7 +144,7 @@ fn five_percent_less_goodput_is_found_with_five_samples_of_one_percent_noise() {
             let comparison = verdicts(&a, &b);
             comparison
                 .with(Verdict::Worse)
-                .filter(|l| l.kind == "goodput_bps")
+                .filter(|l| l.kind == FigureKind::Goodput)
                 .count()
                 == 2
         })
@@ -162,7 +162,10 @@ fn loss_that_was_not_there_is_worse_and_traces_of_it_are_the_same() {
     let verdict = |lost: f64, random: &mut Random| {
         let b = runs(1, &Path { lost, ..PATH }, 8, random);
         let comparison = verdicts(&a, &b);
-        let line = comparison.lines.iter().find(|l| l.kind == "probe_lost");
+        let line = comparison
+            .lines
+            .iter()
+            .find(|l| l.kind == FigureKind::ProbeLost);
         line.map(|l| (l.ratio.is_none(), l.verdict))
     };
     assert_eq!(verdict(0.01, &mut random), Some((true, Verdict::Worse)));
@@ -184,7 +187,7 @@ fn less_delay_is_better_and_less_goodput_is_worse() {
     assert!(
         comparison
             .with(Verdict::Worse)
-            .all(|l| l.kind == "goodput_bps")
+            .all(|l| l.kind == FigureKind::Goodput)
     );
     assert_eq!(comparison.with(Verdict::Better).count(), 4);
     assert_eq!(comparison.notes.len(), 1);

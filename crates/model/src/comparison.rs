@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Better, Key};
+use crate::run::{Better, FigureKind, Key};
 
 /// Version of [`Comparison`].
 pub const COMPARISON_SCHEMA: u32 = 1;
@@ -60,8 +60,9 @@ pub struct RunSet {
 pub struct Compared {
     /// What was run.
     pub key: Key,
-    /// Kind of the figure, one of [`crate::run::FIGURES`].
-    pub kind: String,
+    /// The figure. A line of a kind that only a later version knows makes the document unreadable: left
+    /// out, its verdict would be lost without a word.
+    pub kind: FigureKind,
     /// Which way is better.
     pub better: Better,
     /// What was counted.

@@ -5,20 +5,23 @@
 
 mod figure;
 mod flat;
+mod kind;
 mod packed;
 mod results;
 mod sample;
 mod series;
-mod value;
+mod unit;
 
 use serde::{Deserialize, Serialize};
 
-pub use figure::{Better, FIGURES, Figure, Kind, Ratio, Spread};
+pub use figure::{Figure, Ratio, Spread};
 pub use flat::SampleRow;
+pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
 pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 pub use sample::{Invalid, Key, Sample, StepKind};
 pub use series::{Column, Series};
+pub use unit::Unit;
 
 use crate::{
     facts::HostFacts,
@@ -56,10 +59,13 @@ pub struct Run {
     pub layers: Vec<LayerAddress>,
     /// Every step that was run, also those that do not count.
     pub samples: Vec<Sample>,
-    /// What the valid samples say together.
+    /// What the valid samples say together; those of kinds that only a later version knows are left
+    /// out when it is read.
+    #[serde(deserialize_with = "kind::of_known_kinds")]
     pub figures: Vec<Figure>,
     /// Figures of the tunnel over those of the path below it, and of one congestion control over
-    /// another.
+    /// another; read as the figures are.
+    #[serde(deserialize_with = "kind::of_known_kinds")]
     pub ratios: Vec<Ratio>,
     /// Why the run ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -169,7 +175,7 @@ impl Run {
     }
 
     /// The figure of a kind for a key.
-    pub fn figure(&self, key: &Key, kind: &str) -> Option<&Figure> {
+    pub fn figure(&self, key: &Key, kind: FigureKind) -> Option<&Figure> {
         self.figures
             .iter()
             .find(|f| f.key == *key && f.kind == kind)

@@ -24,8 +24,10 @@ fn a_run_of_schema_1_is_read() {
     let sample = run.samples.iter().find(|s| s.number == 3).unwrap();
     assert_eq!(sample.key.step, StepKind::Tcp);
     assert_eq!(sample.key.to_string(), "underlay/v4 tcp up x1 cubic");
-    assert_eq!(sample.value("goodput_bps"), Some(10_925_642.666_666_666));
-    assert_eq!(sample.value("rtt_p50_us"), Some(225_182.848));
+    let goodput = sample.tcp.as_ref().map(|tcp| tcp.goodput_bps);
+    assert_eq!(goodput, Some(10_925_642.666_666_666));
+    let rtt = sample.probes.as_ref().and_then(|probes| probes.p50_us);
+    assert_eq!(rtt, Some(225_182.848));
     assert!(sample.valid);
 }
 

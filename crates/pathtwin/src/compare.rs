@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use compare::Options;
-use model::{run::FIGURES, spec::quantity};
+use model::{run::FigureKind, spec::quantity};
 
 use crate::{Failure, code, output};
 
@@ -40,7 +40,7 @@ pub(crate) struct Compare {
     threshold: f64,
     /// Only this kind of figure; may be given several times
     #[arg(long, value_name = "FIGURE", value_parser = figure)]
-    only: Vec<String>,
+    only: Vec<FigureKind>,
     /// Show also what is the same, and of what nothing can be told
     #[arg(long)]
     all: bool,
@@ -74,12 +74,11 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn figure(text: &str) -> Result<String, String> {
-    if FIGURES.iter().any(|kind| kind.name == text) {
-        return Ok(text.to_owned());
-    }
-    let names: Vec<&str> = FIGURES.iter().map(|kind| kind.name).collect();
-    Err(format!("give one of {}", names.join(", ")))
+fn figure(text: &str) -> Result<FigureKind, String> {
+    text.parse().map_err(|_| {
+        let names = FigureKind::ALL.map(FigureKind::name);
+        format!("give one of {}", names.join(", "))
+    })
 }
 
 pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {

@@ -284,7 +284,7 @@ fn show(format: Format, run: &Run) -> Result<(), Failure> {
             output::print(text.as_bytes())
         }
         Format::Json => output::json(run),
-        Format::Jsonl => output::json_lines(&run.rows()),
+        Format::Jsonl => output::json_lines(&analysis::rows::rows(run)),
     }
 }
 

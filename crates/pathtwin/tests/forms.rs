@@ -9,8 +9,9 @@ use std::{
     process::Command,
 };
 
+use analysis::figures::value;
 use common::{pathtwin, text};
-use model::run::{Run, StepKind};
+use model::run::{FigureKind, Run, StepKind};
 
 const PATH: &str = "[path]\nrate = \"5mbit\"\nrtt = \"40ms\"\nbuffer = \"25kB\"\n";
 
@@ -77,7 +78,7 @@ fn a_measured_run_in_every_form() {
     assert!(csv.contains(",\"\"\"quoted\"\", with a comma\","), "{csv}");
     assert!(form(&path, "markdown").contains(&format!("### Run `{}`", run.id)));
     assert!(form(&path, "junit").contains("classname=\"underlay/v4 tcp down x1 cubic\""));
-    let goodput = run.figure(&tcp[0].key, "goodput_bps").unwrap();
+    let goodput = run.figure(&tcp[0].key, FigureKind::Goodput).unwrap();
     let gauges = form(&path, "prometheus");
     let gauge = gauges
         .lines()
@@ -116,7 +117,7 @@ fn a_measured_run_in_every_form() {
     let goodput = mean("TCP download");
     let expected = tcp
         .iter()
-        .map(|s| s.value("goodput_bps").unwrap() / 2e6)
+        .map(|s| value(s, FigureKind::Goodput).unwrap() / 2e6)
         .sum();
     assert!(near(goodput, expected), "{goodput}, expected {expected}");
     // Every answered probe weighs the same.

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// empty; several reasons are one text, with semicolons between.
 pub fn csv(run: &Run) -> String {
     let mut out = line(SampleRow::COLUMNS.iter().map(ToString::to_string));
-    for row in run.rows() {
+    for row in analysis::rows::rows(run) {
         let row = serde_json::to_value(row).unwrap_or_default();
         out.push_str(&line(
             SampleRow::COLUMNS.iter().map(|name| text(&row[*name])),

@@ -3,13 +3,13 @@
 
 use model::{
     net::Layer,
-    run::{FIGURES, Figure, Key, Kind, Ratio, Run},
+    run::{Figure, FigureKind, Key, Ratio, Run},
 };
 
 /// The figures of one kind.
 #[derive(Debug)]
 pub(crate) struct FigureTable<'a> {
-    pub(crate) kind: &'static Kind,
+    pub(crate) kind: FigureKind,
     pub(crate) layers: Vec<Layer>,
     pub(crate) rows: Vec<FigureRow<'a>>,
 }
@@ -25,13 +25,14 @@ pub(crate) struct FigureRow<'a> {
     pub(crate) ratio: Option<&'a Ratio>,
 }
 
-/// All kinds of figures that the run has, in the order of [`FIGURES`].
+/// All kinds of figures that the run has, in the order of [`FigureKind::ALL`].
 pub(crate) fn tables(run: &Run) -> Vec<FigureTable<'_>> {
-    FIGURES.iter().filter_map(|kind| table(run, kind)).collect()
+    let all = FigureKind::ALL.into_iter();
+    all.filter_map(|kind| table(run, kind)).collect()
 }
 
-fn table<'a>(run: &'a Run, kind: &'static Kind) -> Option<FigureTable<'a>> {
-    let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind.name).collect();
+fn table<'a>(run: &'a Run, kind: FigureKind) -> Option<FigureTable<'a>> {
+    let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind).collect();
     let mut layers: Vec<Layer> = figures.iter().map(|f| f.key.layer).collect();
     layers.sort();
     layers.dedup();
@@ -44,14 +45,14 @@ fn table<'a>(run: &'a Run, kind: &'static Kind) -> Option<FigureTable<'a>> {
     keys.sort_by_key(|k| row_name(k));
     let rows: Vec<FigureRow<'_>> = keys
         .into_iter()
-        .map(|key| row(run, kind.name, key, &layers, &figures))
+        .map(|key| row(run, kind, key, &layers, &figures))
         .collect();
     (!rows.is_empty()).then_some(FigureTable { kind, layers, rows })
 }
 
 fn row<'a>(
     run: &'a Run,
-    kind: &str,
+    kind: FigureKind,
     key: &'a Key,
     layers: &[Layer],
     figures: &[&'a Figure],

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use model::{
     findings::{Finding, Findings},
-    run::Run,
+    run::{FigureKind, Run},
 };
 
 use crate::{
@@ -14,7 +14,12 @@ use crate::{
 };
 
 /// Kinds of figures that are shown at once; the others are folded away.
-const FIRST: [&str; 4] = ["goodput_bps", "capacity_bps", "rtt_p50_us", "rtt_p99_us"];
+const FIRST: [FigureKind; 4] = [
+    FigureKind::Goodput,
+    FigureKind::Capacity,
+    FigureKind::RttP50,
+    FigureKind::RttP99,
+];
 
 /// The text.
 pub fn markdown(run: &Run, findings: &Findings) -> String {
@@ -46,7 +51,7 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
     }
     let (first, rest): (Vec<_>, Vec<_>) = tables(run)
         .into_iter()
-        .partition(|table| FIRST.contains(&table.kind.name));
+        .partition(|table| FIRST.contains(&table.kind));
     for table in first {
         figures(&mut out, &table);
     }
@@ -77,7 +82,7 @@ fn cause(finding: &Finding) -> String {
 }
 
 fn figures(out: &mut String, table: &FigureTable<'_>) {
-    let mut heading = vec![table.kind.text.to_owned()];
+    let mut heading = vec![table.kind.text().to_owned()];
     heading.extend(table.layers.iter().map(ToString::to_string));
     let both = table.layers.len() == 2;
     if both {

@@ -1,6 +1,7 @@
 //! A plain table of words.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use model::run::FigureKind;
 
 /// A table with a heading; columns named in `right` (by their place) are aligned to the right.
 pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
@@ -24,7 +25,16 @@ pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> Strin
 }
 
 /// The value of a figure in its unit, such as `94.1 Mbit/s`.
-pub fn figure(kind: &str, value: f64) -> String {
-    let unit = crate::run::unit(kind);
-    format!("{}{}", (unit.print)(value), unit.name)
+pub fn figure(kind: FigureKind, value: f64) -> String {
+    let printed = crate::run::printed(kind);
+    format!("{}{}", (printed.print)(value), printed.name)
+}
+
+/// The same by the name of the figure, as the history keeps it; of a figure that only a later version
+/// knows, the bare number.
+pub fn named_figure(name: &str, value: f64) -> String {
+    match name.parse() {
+        Ok(kind) => figure(kind, value),
+        Err(_) => crate::number::short(value),
+    }
 }

@@ -8,16 +8,16 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use model::{
     findings::Findings,
-    run::{FIGURES, Figure, Key, Run, StepKind},
+    run::{Figure, FigureKind, Key, Run, StepKind, Unit},
 };
 
 /// The text: what the run was, a gauge for each kind of figure with the ends of its interval and the
 /// number of its samples, and how sure each cause is.
 pub fn prometheus(run: &Run, findings: &Findings) -> String {
     let mut families = about(run);
-    for kind in FIGURES {
-        let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind.name).collect();
-        families.extend(figure(run, kind.name, kind.text, &figures));
+    for kind in FigureKind::ALL {
+        let figures: Vec<&Figure> = run.figures.iter().filter(|f| f.kind == kind).collect();
+        families.extend(figure(run, kind, &figures));
     }
     families.push(causes(run, findings));
     families.iter().map(Family::text).collect()
@@ -124,8 +124,9 @@ fn about(run: &Run) -> Vec<Family> {
 }
 
 /// Median, ends of the interval and number of samples of one kind of figure.
-fn figure(run: &Run, kind: &str, text: &str, figures: &[&Figure]) -> Vec<Family> {
-    let (stem, unit, scale) = base(kind);
+fn figure(run: &Run, kind: FigureKind, figures: &[&Figure]) -> Vec<Family> {
+    let (stem, text) = (kind.stem(), kind.text());
+    let (unit, scale) = base(kind.unit());
     let part = |part: &str, help: String, value: &dyn Fn(&Figure) -> Option<f64>| {
         let mut family = Family::new(format!("{stem}{part}_{unit}"), help);
         let values = figures.iter().filter_map(|f| Some((f, value(f)?)));
@@ -154,19 +155,22 @@ fn figure(run: &Run, kind: &str, text: &str, figures: &[&Figure]) -> Vec<Family>
     ]
 }
 
-/// A kind of figure as a name, its base unit, and how many of the figure's units make one of it.
-fn base(kind: &str) -> (&str, &'static str, f64) {
-    for (ending, unit, scale) in [
-        ("_bps", "bits_per_second", 1.0),
-        ("_us", "seconds", 1e6),
-        ("_bytes", "bytes", 1.0),
-        ("_s_per_gb", "seconds_per_byte", 1e9),
-    ] {
-        if let Some(stem) = kind.strip_suffix(ending) {
-            return (stem, unit, scale);
-        }
+/// The base unit that stands for a unit, and how many of the unit make one of it.
+fn base(unit: Unit) -> (&'static str, f64) {
+    match unit {
+        Unit::BitsPerSecond => ("bits_per_second", 1.0),
+        Unit::BytesPerSecond => ("bytes_per_second", 1.0),
+        Unit::Nanoseconds => ("seconds", 1e9),
+        Unit::Microseconds => ("seconds", 1e6),
+        Unit::Milliseconds => ("seconds", 1e3),
+        Unit::Bytes => ("bytes", 1.0),
+        Unit::SecondsPerGigabyte => ("seconds_per_byte", 1e9),
+        Unit::Share => ("ratio", 1.0),
+        Unit::Segments => ("segments", 1.0),
+        Unit::Packets => ("packets", 1.0),
+        Unit::Count => ("count", 1.0),
+        Unit::Flag | Unit::Code => ("info", 1.0),
     }
-    (kind, "ratio", 1.0)
 }
 
 fn labels(run: &Run, key: &Key) -> Labels {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{
     net::Layer,
-    run::{End, Figure, Ratio, Run},
+    run::{End, Figure, FigureKind, Ratio, Run, Unit},
 };
 
 use crate::{
@@ -98,7 +98,7 @@ pub(crate) fn span(seconds: f64) -> String {
 fn figure_table(table: &FigureTable<'_>) -> String {
     let mut text = Table::new();
     text.load_preset(presets::NOTHING);
-    let mut heading = vec![table.kind.text.to_owned()];
+    let mut heading = vec![table.kind.text().to_owned()];
     heading.extend(table.layers.iter().map(|l| layer_name(*l).to_owned()));
     if table.layers.len() == 2 {
         heading.push("tunnel/underlay".to_owned());
@@ -133,7 +133,7 @@ fn cells(line: Vec<String>) -> Vec<Cell> {
 /// Median, interval and count.
 pub(crate) fn value(figure: &Figure) -> String {
     let spread = &figure.spread;
-    let unit = unit(&figure.kind);
+    let unit = printed(figure.kind);
     let interval = spread
         .low
         .zip(spread.high)
@@ -151,34 +151,27 @@ pub(crate) fn value(figure: &Figure) -> String {
     )
 }
 
-pub(crate) struct Unit {
+/// How values of a unit are printed: the name of what is printed, with a space before it, and the number.
+pub(crate) struct Printed {
     pub(crate) name: &'static str,
     pub(crate) print: fn(f64) -> String,
 }
 
-/// How a figure is printed, by the unit at the end of its name.
-pub(crate) fn unit(kind: &str) -> Unit {
-    match kind.rsplit('_').next() {
-        Some("bps") => Unit {
-            name: " Mbit/s",
-            print: |v| short(v / 1e6),
-        },
-        Some("us") => Unit {
-            name: " ms",
-            print: |v| short(v / 1e3),
-        },
-        Some("bytes") => Unit {
-            name: " bytes",
-            print: |v| format!("{v:.0}"),
-        },
-        Some("gb") => Unit {
-            name: " s/GB",
-            print: short,
-        },
-        _ => Unit {
-            name: "",
-            print: percent,
-        },
+/// How a figure is printed.
+pub(crate) fn printed(kind: FigureKind) -> Printed {
+    let with = |name, print| Printed { name, print };
+    match kind.unit() {
+        Unit::BitsPerSecond => with(" Mbit/s", |v| short(v / 1e6)),
+        Unit::BytesPerSecond => with(" MB/s", |v| short(v / 1e6)),
+        Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
+        Unit::Microseconds => with(" ms", |v| short(v / 1e3)),
+        Unit::Milliseconds => with(" ms", short),
+        Unit::Bytes => with(" bytes", |v| format!("{v:.0}")),
+        Unit::SecondsPerGigabyte => with(" s/GB", short),
+        Unit::Share => with("", percent),
+        Unit::Segments => with(" segments", short),
+        Unit::Packets => with(" packets", short),
+        Unit::Count | Unit::Flag | Unit::Code => with("", short),
     }
 }
 
@@ -198,7 +191,7 @@ fn compared(run: &Run) -> String {
     let ratios = run
         .ratios
         .iter()
-        .filter(|r| r.kind == "goodput_bps" && r.of.layer == r.to.layer);
+        .filter(|r| r.kind == FigureKind::Goodput && r.of.layer == r.to.layer);
     for ratio in ratios {
         if out.is_empty() {
             out.push_str("\ngoodput against cubic\n");

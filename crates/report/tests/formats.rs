@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, io::Write as _, process::Stdio};
 use common::{key, load, nothing_found, run};
 use model::{
     net::Direction,
-    run::{Figure, Invalid, Run, Spread, StepKind},
+    run::{Figure, FigureKind, Invalid, Run, Spread, StepKind},
 };
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -22,10 +22,10 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
-fn figure(run: &Run, kind: &str, median: f64) -> Figure {
+fn figure(run: &Run, kind: FigureKind, median: f64) -> Figure {
     Figure {
         key: run.samples[0].key.clone(),
-        kind: kind.to_owned(),
+        kind,
         spread: Spread {
             n: 5,
             median,
@@ -51,9 +51,9 @@ fn named(plan: &str, cc: &str, why: &str) -> Run {
     let mut run = run(vec![sample]);
     plan.clone_into(&mut run.plan.name);
     run.figures = vec![
-        figure(&run, "goodput_bps", 37_840_123.25),
-        figure(&run, "rtt_p99_us", 40_250.5),
-        figure(&run, "retransmitted", 0.0125),
+        figure(&run, FigureKind::Goodput, 37_840_123.25),
+        figure(&run, FigureKind::RttP99, 40_250.5),
+        figure(&run, FigureKind::Retransmitted, 0.0125),
     ];
     run
 }
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(&rows[0]["invalid_because"], &why);
         prop_assert_eq!(&rows[0]["udp_lost"], "");
         let goodput: f64 = rows[0]["goodput_mbps"].parse().unwrap();
-        prop_assert_eq!(Some(goodput), run.rows()[0].goodput_mbps);
+        prop_assert_eq!(Some(goodput), analysis::rows::rows(&run)[0].goodput_mbps);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use model::{
     findings::Findings,
     net::{Direction, IpVersion, Layer},
     run::{
-        End, Figure, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample, Series, Spread,
-        StepKind, Tcp,
+        End, Figure, FigureKind, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample, Series,
+        Spread, StepKind, Tcp,
     },
 };
 use report::{
@@ -122,14 +122,14 @@ fn run() -> Run {
 /// Figures of seven kinds of each key, as a run has them, and of the tunnel over the path: what they take in
 /// a page leaves its timelines less room.
 fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
-    const KINDS: [&str; 7] = [
-        "goodput_bps",
-        "retransmitted",
-        "rtt_p50_us",
-        "rtt_p95_us",
-        "rtt_p99_us",
-        "probe_lost",
-        "tcp_rtt_p50_us",
+    const KINDS: [FigureKind; 7] = [
+        FigureKind::Goodput,
+        FigureKind::Retransmitted,
+        FigureKind::RttP50,
+        FigureKind::RttP95,
+        FigureKind::RttP99,
+        FigureKind::ProbeLost,
+        FigureKind::TcpRttP50,
     ];
     let mut keys: Vec<&Key> = samples.iter().map(|s| &s.key).collect();
     keys.sort();
@@ -144,19 +144,19 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
         low: Some(0.112_345_678),
         high: Some(0.134_567_891),
     };
-    let figure = |key: &Key, kind: &str| Figure {
+    let figure = |key: &Key, kind: FigureKind| Figure {
         key: key.clone(),
-        kind: kind.to_owned(),
+        kind,
         spread,
         drift: Some(-0.123),
     };
-    let ratio = |key: &Key, kind: &str| Ratio {
+    let ratio = |key: &Key, kind: FigureKind| Ratio {
         of: key.clone(),
         to: Key {
             layer: Layer::Underlay,
             ..key.clone()
         },
-        kind: kind.to_owned(),
+        kind,
         ratio: 0.987_654_321,
         low: Some(0.912_345_678),
         high: Some(1.012_345_678),

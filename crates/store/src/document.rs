@@ -80,7 +80,7 @@ pub struct Document {
 pub struct FigureRow {
     /// What was run: the key of the samples as text.
     pub step: String,
-    /// Kind of the figure, one of [`model::run::FIGURES`].
+    /// Kind of the figure, a name of [`model::run::FigureKind`].
     pub figure: String,
     /// Number of samples.
     pub n: u64,
@@ -139,7 +139,7 @@ fn figures(run: &Run) -> Vec<FigureRow> {
     let rows = run.figures.iter().filter(|f| f.spread.median.is_finite());
     rows.map(|figure| FigureRow {
         step: figure.key.to_string(),
-        figure: figure.kind.clone(),
+        figure: figure.kind.name().to_owned(),
         n: figure.spread.n as u64,
         median: figure.spread.median,
         low: finite(figure.spread.low),

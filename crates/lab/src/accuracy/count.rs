@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     comparison::{Comparison, Verdict},
-    run::Key,
+    run::{FigureKind, Key},
 };
 
 /// How often something was so.
@@ -58,7 +58,7 @@ pub struct Found {
 
 impl Found {
     /// Counts one comparison, by what of this kind `truly` got worse.
-    pub(super) fn add(&mut self, told: &Comparison, kind: &str, truly: &[Key]) {
+    pub(super) fn add(&mut self, told: &Comparison, kind: FigureKind, truly: &[Key]) {
         let worse = |key: &Key| {
             told.with(Verdict::Worse)
                 .any(|line| line.kind == kind && line.key == *key)

@@ -1,6 +1,6 @@
 //! Whether stated intervals hold: many runs of one plan on one path that differ by the seed alone.
 
-use model::run::{Run, StepKind};
+use model::run::{FigureKind, Run, StepKind};
 use stats::Random;
 
 /// A path on which TCP's goodput varies from run to run.
@@ -43,7 +43,7 @@ pub fn count(runs: &[Run]) -> Option<Coverage> {
         let figure = run
             .figures
             .iter()
-            .find(|f| f.kind == "goodput_bps" && f.key.step == StepKind::Tcp)?;
+            .find(|f| f.kind == FigureKind::Goodput && f.key.step == StepKind::Tcp)?;
         figure.spread.low.zip(figure.spread.high)
     });
     let held = stated

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use analysis::figures::value;
 use compare::Measured;
-use model::run::{Key, Run};
+use model::run::{FigureKind, Key, Run};
 use stats::Random;
 
 use super::{
@@ -62,11 +63,11 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
         ..Many::default()
     };
     for key in &truth.slower {
-        let values = medians(before, key, "goodput_bps");
+        let values = medians(before, key, FigureKind::Goodput);
         if let Some(noise) = variation(&values) {
             out.noise.insert(key.clone(), noise);
         }
-        let after = medians(slower, key, "goodput_bps");
+        let after = medians(slower, key, FigureKind::Goodput);
         let trend = trend(&values, &after, draws, &mut random);
         out.trends.insert(key.clone(), trend);
     }
@@ -81,9 +82,9 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
         let (base, same) = all.split_at(base);
         out.false_alarms.add(wrong(&judge(base, same)));
         let told = judge(base, &drawn(&slower, last, &mut random));
-        out.slower.add(&told, "goodput_bps", &truth.slower);
+        out.slower.add(&told, FigureKind::Goodput, &truth.slower);
         let told = judge(base, &drawn(&later, last, &mut random));
-        out.later.add(&told, "rtt_p99_us", &truth.later);
+        out.later.add(&told, FigureKind::RttP99, &truth.later);
     }
     out
 }
@@ -113,10 +114,10 @@ fn drawn<T: Clone>(from: &[T], wanted: usize, random: &mut Random) -> Vec<T> {
 }
 
 /// A figure of each run, as the history keeps it: the median of its valid samples.
-fn medians(runs: &[Run], key: &Key, kind: &str) -> Vec<f64> {
+fn medians(runs: &[Run], key: &Key, kind: FigureKind) -> Vec<f64> {
     let median = |run: &Run| {
         let samples = run.samples.iter().filter(|s| s.valid && s.key == *key);
-        stats::median(&samples.filter_map(|s| s.value(kind)).collect::<Vec<_>>())
+        stats::median(&samples.filter_map(|s| value(s, kind)).collect::<Vec<_>>())
     };
     runs.iter().filter_map(median).collect()
 }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use analysis::figures::value;
 use compare::{Measured, Options};
 use model::{
     comparison::{Comparison, Verdict},
-    run::{Key, Run},
+    run::{FigureKind, Key, Run},
 };
 use stats::Random;
 
@@ -117,11 +118,11 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
         }
         for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&slower[b]));
-            row.slower.add(&told, "goodput_bps", &truth.slower);
+            row.slower.add(&told, FigureKind::Goodput, &truth.slower);
         }
         for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
             let told = judge(side(&before[a]), side(&later[b]));
-            row.later.add(&told, "rtt_p99_us", &truth.later);
+            row.later.add(&told, FigureKind::RttP99, &truth.later);
         }
         row
     };
@@ -156,8 +157,8 @@ impl Truth {
     pub(super) fn of(pools: &[Pool]) -> Self {
         let [before, slower, later] = Path::ALL.map(|path| runs(pools, path));
         Self {
-            slower: changed(before, slower, "goodput_bps", &|b, a| a <= 0.96 * b),
-            later: changed(before, later, "rtt_p99_us", &|b, a| a >= b + 4000.0),
+            slower: changed(before, slower, FigureKind::Goodput, &|b, a| a <= 0.96 * b),
+            later: changed(before, later, FigureKind::RttP99, &|b, a| a >= b + 4000.0),
         }
     }
 }
@@ -166,13 +167,13 @@ impl Truth {
 fn changed(
     before: &[Run],
     after: &[Run],
-    kind: &str,
+    kind: FigureKind,
     related: &dyn Fn(f64, f64) -> bool,
 ) -> Vec<Key> {
     let medians = |runs: &[Run]| -> BTreeMap<Key, f64> {
         let mut values: BTreeMap<Key, Vec<f64>> = BTreeMap::new();
         for sample in runs.iter().flat_map(|r| &r.samples).filter(|s| s.valid) {
-            if let Some(value) = sample.value(kind) {
+            if let Some(value) = value(sample, kind) {
                 values.entry(sample.key.clone()).or_default().push(value);
             }
         }

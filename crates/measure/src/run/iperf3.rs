@@ -26,10 +26,10 @@ use stats::Random;
 use sys::clock::Instant;
 
 use super::{
-    Estimate, Event, Live, Target, estimate, key,
+    Estimate, Event, Live, Target, conclude, estimate, key,
     schedule::{self, Senders, Task},
     session::narrow,
-    summary, validity,
+    validity,
 };
 use crate::far::FarError;
 use host::{evidence::Scope, state};
@@ -103,7 +103,7 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
         on,
     };
     bench.carry_out(&plan, &mut run, seed);
-    summary::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
+    conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
 }
 

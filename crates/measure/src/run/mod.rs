@@ -1,6 +1,7 @@
 //! The near end: carries a plan out against a far end.
 
 mod bench;
+mod conclude;
 pub mod iperf3;
 mod key;
 mod layers;
@@ -8,11 +9,10 @@ mod relay;
 mod schedule;
 mod session;
 mod steps;
-mod summary;
+
 mod validity;
 
 pub use bench::{Event, Live};
 pub use layers::Target;
 pub use schedule::{Estimate, estimate};
 pub use session::{Start, measure};
-pub use summary::{figures, ratios};

@@ -18,10 +18,10 @@ use traffic::wire::{Key as AccessKey, message::QUIC};
 use super::{
     Target,
     bench::{Bench, Event},
-    estimate, key,
+    conclude, estimate, key,
     relay::Relay,
     schedule::{self, Senders, Task},
-    steps, summary, validity,
+    steps, validity,
 };
 use crate::far::{Far, FarError};
 use host::{facts, state};
@@ -94,7 +94,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         }
         Err(error) => run.cut_short = Some(error.to_string()),
     }
-    summary::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
+    conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Run, Sample, StepKind};
+use super::StepKind;
 use crate::net::{Direction, IpVersion, Layer};
 
 /// One row. A value that was not measured is absent.
@@ -37,7 +37,7 @@ pub struct SampleRow {
     /// Payload that arrived, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
-    /// Segments sent again.
+    /// Segments retransmitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
     /// Congestion control that was asked for.
@@ -46,7 +46,7 @@ pub struct SampleRow {
     /// Congestion control that was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
-    /// The sender's smoothed RTT, median of the flows' medians, ms.
+    /// The sender's smoothed RTT, median of the flows' medians, ms; the figure `tcp_rtt_p50_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_rtt_p50_ms: Option<f64>,
     /// Round trip of the probes, median, ms.
@@ -58,10 +58,10 @@ pub struct SampleRow {
     /// Share of the probes without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_lost: Option<f64>,
-    /// Share of the busy time in which the receive window held the senders back, mean of the flows.
+    /// Share of the busy time of all flows together in which the receive window limited the senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer held the senders back, mean of the flows.
+    /// Share of the busy time of all flows together in which the send buffer limited the senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
     /// What the path carries at most, Mbit/s of IP packets.
@@ -70,7 +70,8 @@ pub struct SampleRow {
     /// Share of the datagrams that did not arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams that came after one with a higher number: a count, of which the figure of this name is
+    /// the share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_reordered: Option<u64>,
     /// Jitter by RFC 3550, ms.
@@ -123,72 +124,6 @@ impl SampleRow {
         "valid",
         "invalid_because",
     ];
-}
-
-impl Run {
-    /// One row for each sample.
-    pub fn rows(&self) -> Vec<SampleRow> {
-        self.samples.iter().map(|s| row(self, s)).collect()
-    }
-}
-
-fn row(run: &Run, sample: &Sample) -> SampleRow {
-    let tcp = sample.tcp.as_ref();
-    let udp = sample.udp.as_ref();
-    let probes = sample.probes.as_ref();
-    let key = &sample.key;
-    let ms = |us: f64| us / 1e3;
-    let of_flows = |f: fn(&super::FlowResult) -> Option<f64>| -> Vec<f64> {
-        tcp.map(|t| t.flows.iter().filter_map(f).collect())
-            .unwrap_or_default()
-    };
-    let mean = |v: Vec<f64>| (!v.is_empty()).then(|| v.iter().sum::<f64>() / v.len() as f64);
-    SampleRow {
-        schema: 1,
-        run: run.id.clone(),
-        plan: run.plan.name.clone(),
-        number: sample.number,
-        step: key.step,
-        layer: key.layer,
-        family: key.family,
-        direction: key.direction,
-        opposed: key.opposed,
-        flows: key.flows,
-        block: sample.block,
-        at_s: sample.at_us as f64 / 1e6,
-        goodput_mbps: tcp
-            .map(|t| t.goodput_bps / 1e6)
-            .or(udp.map(|u| u.received_bps / 1e6)),
-        retransmits: tcp.and_then(|t| t.flows.iter().map(|f| f.retransmits).sum()),
-        cc_requested: key.cc.clone(),
-        cc_used: tcp.and_then(|t| t.cc_used.clone()),
-        tcp_rtt_p50_ms: middle(of_flows(|f| f.rtt_p50_us)).map(ms),
-        probe_p50_ms: probes.and_then(|p| p.p50_us).map(ms),
-        probe_p99_ms: probes.and_then(|p| p.p99_us).map(ms),
-        probe_lost: probes.map(|p| p.lost),
-        rwnd_limited: mean(of_flows(|f| f.rwnd_limited)),
-        sndbuf_limited: mean(of_flows(|f| f.sndbuf_limited)),
-        capacity_mbps: sample.capacity_bps.map(|b| b / 1e6),
-        udp_lost: udp.map(|u| u.lost),
-        udp_reordered: udp.map(|u| u.reordered),
-        udp_jitter_ms: udp.and_then(|u| u.jitter_us).map(ms),
-        pmtu_bytes: sample.pmtu.as_ref().and_then(|p| Some(p.up?.min(p.down?))),
-        complete_p50_ms: sample
-            .short
-            .as_ref()
-            .and_then(|s| s.complete_p50_us)
-            .map(ms),
-        valid: sample.valid,
-        invalid_because: sample.invalid.iter().map(ToString::to_string).collect(),
-    }
-}
-
-/// The middle one; of an even number the mean of the two in the middle.
-fn middle(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let (low, high) = (values.get(n.checked_sub(1)? / 2)?, values.get(n / 2)?);
-    Some((low + high) / 2.0)
 }
 
 #[cfg(test)]

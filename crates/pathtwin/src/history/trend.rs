@@ -112,7 +112,7 @@ fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
             out.push('\n');
         }
         let _ = writeln!(out, "{} {} {}", name.path, name.step, name.figure);
-        let figure = |value: f64| plain::figure(&name.figure, value);
+        let figure = |value: f64| plain::named_figure(&name.figure, value);
         let row = |point: &Point| {
             let interval = point.low.zip(point.high);
             vec![
@@ -178,7 +178,7 @@ fn text(changes: &[Change], series: usize) -> String {
     }
     let mut out = String::new();
     for change in changes {
-        let figure = |value: f64| plain::figure(&change.series.figure, value);
+        let figure = |value: f64| plain::named_figure(&change.series.figure, value);
         let by = change
             .change
             .map_or_else(String::new, |share| format!(" ({:+.1} %)", 100.0 * share));

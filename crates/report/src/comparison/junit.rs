@@ -21,12 +21,12 @@ fn case(line: &Compared) -> Case {
     };
     Case {
         class: line.key.to_string(),
-        name: line.kind.clone(),
+        name: line.kind.to_string(),
         text: format!(
             "{}: {} to {}, {}{chance}",
             line.verdict,
-            side(&line.kind, line.before),
-            side(&line.kind, line.after),
+            side(line.kind, line.before),
+            side(line.kind, line.after),
             change(line)
         ),
         outcome: match line.verdict {

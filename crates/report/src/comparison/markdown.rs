@@ -53,8 +53,8 @@ fn table(out: &mut String, lines: &[&Compared]) {
             "| {verdict} | {} `{}` | {} | {} | {} | {} |",
             escape(&line.key.to_string()),
             line.kind,
-            side(&line.kind, line.before),
-            side(&line.kind, line.after),
+            side(line.kind, line.before),
+            side(line.kind, line.after),
             change(line),
             chance(line),
         );

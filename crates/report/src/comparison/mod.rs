@@ -4,7 +4,10 @@ mod junit;
 mod markdown;
 mod text;
 
-use model::comparison::{Compared, Comparison, Estimate, Unit, Verdict};
+use model::{
+    comparison::{Compared, Comparison, Estimate, Unit, Verdict},
+    run::{self, FigureKind},
+};
 
 pub use junit::junit;
 pub use markdown::markdown;
@@ -53,7 +56,7 @@ fn title(comparison: &Comparison) -> String {
 }
 
 /// Median and number of one side.
-fn side(kind: &str, values: model::comparison::Values) -> String {
+fn side(kind: FigureKind, values: model::comparison::Values) -> String {
     format!("{} n={}", figure(kind, values.median), values.n)
 }
 
@@ -69,12 +72,14 @@ fn change(line: &Compared) -> String {
     };
     match (line.ratio, line.difference) {
         (Some(ratio), _) => with(ratio, "%", &|v| v - 1.0),
-        (None, Some(difference)) if line.kind.ends_with("_us") => {
+        (None, Some(difference)) if line.kind.unit() == run::Unit::Share => {
+            with(difference, "points", &|v| v)
+        }
+        (None, Some(difference)) => {
             let [value, low, high] =
-                [difference.value, difference.low, difference.high].map(|v| figure(&line.kind, v));
+                [difference.value, difference.low, difference.high].map(|v| figure(line.kind, v));
             format!("{value} [{low}, {high}]")
         }
-        (None, Some(difference)) => with(difference, "points", &|v| v),
         (None, None) => "too few values".to_owned(),
     }
 }

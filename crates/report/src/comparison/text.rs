@@ -43,8 +43,8 @@ fn row(line: &Compared) -> Vec<String> {
     vec![
         line.verdict.to_string(),
         format!("{} {}", line.key, line.kind),
-        side(&line.kind, line.before),
-        side(&line.kind, line.after),
+        side(line.kind, line.before),
+        side(line.kind, line.after),
         change(line),
         chance(line),
     ]

@@ -3,7 +3,10 @@
 
 use analysis::view::{DirectionView, Load, View};
 use maud::{Markup, html};
-use model::{net::Layer, run::Run};
+use model::{
+    net::Layer,
+    run::{FigureKind, Run},
+};
 
 use super::words::Words;
 use crate::number::{percent, short};
@@ -86,7 +89,7 @@ fn kept(run: &Run, ways: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
     let of = |way: &DirectionView<'_>| {
         let load = way.default_load()?;
         let ratio = run.ratios.iter().find(|r| {
-            r.kind == "goodput_bps"
+            r.kind == FigureKind::Goodput
                 && r.of.layer == Layer::Tunnel
                 && r.to.layer == Layer::Underlay
                 && r.of.direction == Some(way.direction)

@@ -3,18 +3,23 @@
 use maud::{Markup, html};
 use model::{
     net::Layer,
-    run::{Figure, Ratio, Run},
+    run::{Figure, FigureKind, Ratio, Run},
 };
 
 use super::words::Words;
 use crate::{
     figures::{FigureRow, FigureTable, tables},
     number::{percent, short},
-    run::unit,
+    run::printed,
 };
 
 /// Kinds that are shown at once; the others are folded.
-const FIRST: [&str; 4] = ["goodput_bps", "rtt_p95_us", "retransmitted", "capacity_bps"];
+const FIRST: [FigureKind; 4] = [
+    FigureKind::Goodput,
+    FigureKind::RttP95,
+    FigureKind::Retransmitted,
+    FigureKind::Capacity,
+];
 /// Size of the little drawing in a row.
 const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 26.0;
@@ -37,14 +42,13 @@ fn both(run: &Run) -> bool {
 pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     let tables = tables(run);
     let families = several_families(run);
-    let (first, other): (Vec<_>, Vec<_>) =
-        tables.iter().partition(|t| FIRST.contains(&t.kind.name));
+    let (first, other): (Vec<_>, Vec<_>) = tables.iter().partition(|t| FIRST.contains(&t.kind));
     (!tables.is_empty()).then(|| {
         html! {
             @if both(run) { (legend(words)) }
             p.note { (words.say("figures-note")) }
-            @for name in FIRST {
-                @for table in first.iter().filter(|t| t.kind.name == name) { (figures(table, families, words)) }
+            @for kind in FIRST {
+                @for table in first.iter().filter(|t| t.kind == kind) { (figures(table, families, words)) }
             }
             @if !other.is_empty() {
                 details.more {
@@ -78,13 +82,13 @@ fn mark(layer: Layer) -> Markup {
 }
 
 fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
-    let unit = unit(table.kind.name);
-    let name = words.say(&format!("figure-{}", table.kind.name));
+    let unit = printed(table.kind);
+    let name = words.say(&format!("figure-{}", table.kind));
     let most = scale(table);
     let compared = table.layers.len() == 2;
     html! {
         div.wide tabindex="0" role="group" aria-label=(name) {
-            table.figures data-kind=(table.kind.name) {
+            table.figures data-kind=(table.kind) {
                 caption { (model::text::capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
                 thead { tr {
                     th scope="col" { (words.say("what")) }
@@ -127,7 +131,7 @@ fn line(
 /// Median, interval, count; the exact value goes with it for other programs.
 fn value(figure: &Figure, words: &Words) -> Markup {
     let spread = &figure.spread;
-    let print = unit(&figure.kind).print;
+    let print = printed(figure.kind).print;
     let n = words.fill("repeats", &[("n", spread.n.into())]);
     html! {
         data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }

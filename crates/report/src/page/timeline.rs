@@ -1,7 +1,8 @@
 //! What a step did over time: goodput, congestion window, round trips, retransmissions.
 
+use analysis::figures;
 use maud::{Markup, html};
-use model::run::{FlowResult, Run, Sample, Series, StepKind};
+use model::run::{FigureKind, FlowResult, Run, Sample, Series, StepKind};
 use serde::Serialize;
 
 use super::{
@@ -130,8 +131,8 @@ fn has_series(sample: &Sample) -> bool {
 /// Whether a sample is the one in the middle of its like, by goodput (by latency without load).
 fn stands_for(run: &Run, sample: &Sample) -> bool {
     let value = |s: &Sample| {
-        s.value("goodput_bps")
-            .or_else(|| s.value("rtt_p50_us"))
+        figures::value(s, FigureKind::Goodput)
+            .or_else(|| figures::value(s, FigureKind::RttP50))
             .unwrap_or(0.0)
     };
     let mut all: Vec<(f64, u32)> = run
@@ -162,11 +163,11 @@ fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
                     td.number { (s.number) }
                     th scope="row" { (words.layer(s.key.layer)) " · " (words.key(&s.key, families))
                         @if !s.valid { " · " (words.say("invalid")) } }
-                    td.number { @if let Some(bps) = s.value("goodput_bps") { (short(bps / 1e6)) } }
-                    td.number { (s.value("retransmitted").map(percent).unwrap_or_default()) }
-                    td.number { (ms(s.value("tcp_rtt_p50_us"))) }
-                    td.number { (ms(s.value("rtt_p50_us"))) }
-                    td.number { (ms(s.value("rtt_p95_us"))) }
+                    td.number { @if let Some(bps) = figures::value(s, FigureKind::Goodput) { (short(bps / 1e6)) } }
+                    td.number { (figures::value(s, FigureKind::Retransmitted).map(percent).unwrap_or_default()) }
+                    td.number { (ms(figures::value(s, FigureKind::TcpRttP50))) }
+                    td.number { (ms(figures::value(s, FigureKind::RttP50))) }
+                    td.number { (ms(figures::value(s, FigureKind::RttP95))) }
                 } } }
             }
         }
@@ -253,7 +254,10 @@ fn timeline(
 }
 
 fn name(sample: &Sample, words: &Words) -> String {
-    let what = match (sample.value("goodput_bps"), sample.value("rtt_p50_us")) {
+    let what = match (
+        figures::value(sample, FigureKind::Goodput),
+        figures::value(sample, FigureKind::RttP50),
+    ) {
         (Some(bps), _) => format!("{} Mbit/s", short(bps / 1e6)),
         (None, Some(us)) => format!("{} ms", short(us / 1e3)),
         (None, None) => String::new(),

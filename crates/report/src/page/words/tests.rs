@@ -1,6 +1,6 @@
 use std::{collections::BTreeSet, path::Path};
 
-use model::run::FIGURES;
+use model::run::FigureKind;
 
 use super::*;
 
@@ -70,9 +70,9 @@ fn both_languages_have_the_same_texts_with_the_same_values() {
 fn no_text_is_unused_and_none_is_missing() {
     let sources = sources();
     let quoted: BTreeSet<&str> = sources.split('"').collect();
-    let figures: Vec<String> = FIGURES
+    let figures: Vec<String> = FigureKind::ALL
         .iter()
-        .map(|k| format!("figure-{}", k.name))
+        .map(|kind| format!("figure-{kind}"))
         .collect();
     for key in keys(ENGLISH) {
         let used = quoted.contains(key)

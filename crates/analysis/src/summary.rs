@@ -4,41 +4,28 @@ use std::collections::BTreeMap;
 
 use model::{
     net::Layer,
-    run::{FIGURES, Figure, Key, Ratio, Run, Sample, Spread},
+    run::{Figure, FigureKind, Key, Ratio, Sample, Spread},
 };
-use sys::clock::Instant;
+
+use crate::{figures::value, percentile};
 
 /// Drift that chance alone would show less often than this is told.
 const SURE: f64 = 0.01;
 
-/// Fewest values of which a 95th or 99th percentile is told.
-const ENOUGH_95: usize = 20;
-const ENOUGH_99: usize = 100;
-
-/// Ends a run that began at `zero`: what its samples say together, and whether its user `stopped` it.
-pub(super) fn conclude(run: &mut Run, zero: Instant, stopped: bool) {
-    if stopped {
-        run.cut_short = Some("stopped by the user".to_owned());
-    }
-    run.took_s = Instant::now().since(zero) as f64 / 1e9;
-    run.figures = figures(&run.samples);
-    run.ratios = ratios(&run.samples);
-}
-
-/// Figures over the valid samples, by key and in the order of [`FIGURES`].
+/// Figures over the valid samples, by key and in the order of [`FigureKind::ALL`].
 pub fn figures(samples: &[Sample]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (key, samples) in by_key(samples) {
-        for kind in FIGURES {
-            let points = points(&samples, kind.name);
+        for kind in FigureKind::ALL {
+            let points = points(&samples, kind);
             if points.is_empty() {
                 continue;
             }
             let values: Vec<f64> = points.iter().map(|p| p.1).collect();
-            if let Some(spread) = spread(&values, kind.name) {
+            if let Some(spread) = spread(&values, kind) {
                 figures.push(Figure {
                     key: key.clone(),
-                    kind: kind.name.to_owned(),
+                    kind,
                     spread,
                     drift: drift(&points, spread.median),
                 });
@@ -57,36 +44,23 @@ fn by_key(samples: &[Sample]) -> BTreeMap<&Key, Vec<&Sample>> {
 }
 
 /// Times (s) and values of a kind of figure.
-fn points(samples: &[&Sample], kind: &str) -> Vec<(f64, f64)> {
+fn points(samples: &[&Sample], kind: FigureKind) -> Vec<(f64, f64)> {
     samples
         .iter()
-        .filter_map(|s| Some((s.at_us as f64 / 1e6, s.value(kind)?)))
+        .filter_map(|s| Some((s.at_us as f64 / 1e6, value(s, kind)?)))
         .collect()
 }
 
-/// Largest value a figure can have: 1 for shares.
-fn most(kind: &str) -> f64 {
-    let share = !["_bps", "_us", "_bytes", "_gb"]
-        .iter()
-        .any(|unit| kind.ends_with(unit));
-    if share { 1.0 } else { f64::INFINITY }
-}
-
-fn spread(values: &[f64], kind: &str) -> Option<Spread> {
+fn spread(values: &[f64], kind: FigureKind) -> Option<Spread> {
     let interval = stats::StopRule::interval(values);
-    let possible = |value: f64| value.clamp(0.0, most(kind));
-    let percentile = |p, enough| {
-        (values.len() >= enough)
-            .then(|| stats::percentile(values, p))
-            .flatten()
-    };
+    let possible = |value: f64| value.clamp(0.0, kind.unit().most());
     Some(Spread {
         n: values.len(),
         median: stats::median(values)?,
         mean: stats::mean(values)?,
         sd: stats::standard_deviation(values),
-        p95: percentile(95.0, ENOUGH_95),
-        p99: percentile(99.0, ENOUGH_99),
+        p95: percentile::p95(values),
+        p99: percentile::p99(values),
         low: interval.map(|i| possible(i.low)),
         high: interval.map(|i| possible(i.high)),
     })
@@ -108,9 +82,9 @@ pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
                 continue;
             };
             ratios.extend(
-                FIGURES
-                    .iter()
-                    .filter_map(|kind| ratio((of, above), (&to, below), kind.name)),
+                FigureKind::ALL
+                    .into_iter()
+                    .filter_map(|kind| ratio((of, above), (&to, below), kind)),
             );
         }
     }
@@ -139,12 +113,12 @@ fn references(key: &Key) -> Vec<Key> {
 fn ratio(
     (of, above): (&Key, &[&Sample]),
     (to, below): (&Key, &[&Sample]),
-    kind: &str,
+    kind: FigureKind,
 ) -> Option<Ratio> {
     let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
         samples
             .iter()
-            .filter_map(|s| Some((s.block, s.value(kind)?)))
+            .filter_map(|s| Some((s.block, value(s, kind)?)))
             .collect()
     };
     let (above, below) = (values(above), values(below));
@@ -169,7 +143,7 @@ fn ratio(
     Some(Ratio {
         of: of.clone(),
         to: to.clone(),
-        kind: kind.to_owned(),
+        kind,
         ratio: found.map_or_else(plain, |r| Some(r.value))?,
         low: found.map(|r| r.interval.low),
         high: found.map(|r| r.interval.high),

@@ -1,0 +1,228 @@
+//! The figures that one sample gives: each defined here, and nowhere else.
+
+use model::{
+    evidence::Evidence,
+    run::{FigureKind, Sample},
+};
+
+use crate::flows;
+
+/// What a sample says of a kind of figure; `None` if it says nothing of it. Whether the sample counts
+/// is not asked.
+pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
+    let tcp = || sample.tcp.as_ref();
+    let probes = || sample.probes.as_ref();
+    let short = || sample.short.as_ref();
+    match kind {
+        FigureKind::Goodput => Some(tcp()?.goodput_bps),
+        FigureKind::Capacity => sample.capacity_bps,
+        FigureKind::UdpLost => Some(sample.udp?.lost),
+        FigureKind::UdpReordered => {
+            let udp = sample.udp?;
+            share(udp.reordered as f64, udp.received as f64)
+        }
+        FigureKind::UdpJitter => sample.udp?.jitter_us,
+        FigureKind::Retransmitted => flows::retransmitted(&tcp()?.flows),
+        FigureKind::RttP50 => probes()?.p50_us,
+        FigureKind::RttP95 => probes()?.p95_us,
+        FigureKind::RttP99 => probes()?.p99_us,
+        FigureKind::ProbeLost => Some(probes().filter(|p| p.sent > 0)?.lost),
+        FigureKind::TcpRttP50 => flows::median(&tcp()?.flows, |flow| flow.rtt_p50_us),
+        FigureKind::CompleteP50 => short()?.complete_p50_us,
+        FigureKind::CompleteP95 => short()?.complete_p95_us,
+        FigureKind::Pmtu => pmtu_bytes(sample),
+        FigureKind::NearCpu => cpu_s_per_gb(sample, sample.near.as_ref()),
+        FigureKind::FarCpu => cpu_s_per_gb(sample, sample.far.as_ref()),
+    }
+}
+
+/// How a figure is computed, and where its definition comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The computation, in a sentence.
+    pub text: &'static str,
+    /// The kernel's field, the RFC or the program's own measurement.
+    pub source: &'static str,
+}
+
+/// The definition of what [`value`] computes. Over several samples of a key a figure is the median,
+/// with the interval of [`crate::summary`].
+pub const fn definition(kind: FigureKind) -> Definition {
+    let (text, source) = match kind {
+        FigureKind::Goodput => (
+            "Σ over the flows of the growth of `bytes_received` in the time that counts, over that time",
+            "`tcpi_bytes_received`, Linux 4.1, include/uapi/linux/tcp.h: bytes in order, RFC 4898 \
+             tcpEStatsAppHCThruOctetsReceived; where the receiver's kernel lacks it, what its program read",
+        ),
+        FigureKind::Capacity => (
+            "the highest rate of arrival, as IP packets, that the sweep of UDP rates found",
+            "measure/src/run/steps/sweep.rs; the term is that of RFC 5136 section 2.3.2",
+        ),
+        FigureKind::UdpLost => (
+            "datagrams sent and not arrived, over those sent",
+            "counts of both ends; RFC 7680",
+        ),
+        FigureKind::UdpReordered => (
+            "datagrams that came after one with a higher number, over those that arrived",
+            "RFC 4737 sections 3.3 and 4.1",
+        ),
+        FigureKind::UdpJitter => (
+            "the estimate J at the end of the load",
+            "RFC 3550 section 6.4.1",
+        ),
+        FigureKind::Retransmitted => (
+            "growth of `bytes_retrans` over that of `bytes_sent`; of several flows the mean, each \
+             weighing as much as the segments it sent; of QUIC bytes declared lost over bytes sent",
+            "`tcpi_bytes_retrans`, `tcpi_bytes_sent`, Linux 4.19, include/uapi/linux/tcp.h",
+        ),
+        FigureKind::RttP50 => (
+            "median of the answered probes beside the load",
+            "kernel time stamps of both ends where they are there (SO_TIMESTAMPING)",
+        ),
+        FigureKind::RttP95 => (
+            "95th percentile of the answered probes; absent below 20",
+            "as `rtt_p50_us`",
+        ),
+        FigureKind::RttP99 => (
+            "99th percentile of the answered probes; absent below 100",
+            "as `rtt_p50_us`",
+        ),
+        FigureKind::ProbeLost => (
+            "probes without an answer, over those sent",
+            "counts of the near end; RFC 6673",
+        ),
+        FigureKind::TcpRttP50 => (
+            "median over the samples of `rtt_us` in the time that counts; of several flows the median \
+             of their medians",
+            "`tcpi_rtt` of the sender: the smoothed RTT of RFC 6298, Linux include/uapi/linux/tcp.h",
+        ),
+        FigureKind::CompleteP50 => (
+            "median of the times from opening the connection to the last byte of the answer",
+            "the near end's program",
+        ),
+        FigureKind::CompleteP95 => (
+            "95th percentile of those times; absent below 20",
+            "as `complete_p50_us`",
+        ),
+        FigureKind::Pmtu => (
+            "the smaller of the two directions' largest packets that arrive with fragmentation forbidden",
+            "search by size; RFC 8899",
+        ),
+        FigureKind::NearCpu | FigureKind::FarCpu => (
+            "busy time of all processors of the host while the sample was taken, over 10⁹ bytes of \
+             payload that arrived",
+            "/proc/stat, Documentation/filesystems/proc.rst; what else the host did is in it",
+        ),
+    };
+    Definition { text, source }
+}
+
+/// A part of a whole; `None` of nothing. The kernel counts times in ticks, so that a part may come out
+/// greater than the whole.
+pub fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
+}
+
+/// The smaller of the two directions.
+fn pmtu_bytes(sample: &Sample) -> Option<f64> {
+    let pmtu = sample.pmtu.as_ref()?;
+    Some(f64::from(pmtu.up?.min(pmtu.down?)))
+}
+
+/// Payload that arrived in the whole sample.
+fn bytes(sample: &Sample) -> Option<u64> {
+    let udp = || {
+        let udp = sample.udp?;
+        Some(udp.received.saturating_mul(u64::from(udp.payload)))
+    };
+    sample.tcp.as_ref().map(|tcp| tcp.bytes).or_else(udp)
+}
+
+/// Busy time of all processors of a host for each 10⁹ bytes that arrived. What else the host did
+/// is in it.
+fn cpu_s_per_gb(sample: &Sample, evidence: Option<&Evidence>) -> Option<f64> {
+    let evidence = evidence?;
+    let cpu = evidence.cpu.as_ref().filter(|cpu| !cpu.cores.is_empty())?;
+    let busy: f64 = cpu.cores.iter().map(|c| 1.0 - c.idle).sum();
+    let bytes = bytes(sample).filter(|&bytes| bytes > 0)?;
+    Some(busy * evidence.interval_us as f64 / 1e6 / (bytes as f64 / 1e9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{
+        evidence::{CoreShares, CpuUse},
+        net::{IpVersion, Layer},
+        run::{FlowResult, Key, Probes, StepKind, Tcp},
+    };
+
+    fn sample() -> Sample {
+        let key = Key {
+            step: StepKind::Tcp,
+            layer: Layer::Underlay,
+            family: IpVersion::V4,
+            direction: None,
+            opposed: false,
+            flows: Some(2),
+            cc: None,
+            rate_bps: None,
+            bytes: None,
+        };
+        Sample::new(key, 0)
+    }
+
+    fn flow(segments: u64, retransmitted: f64) -> FlowResult {
+        FlowResult {
+            segments: Some(segments),
+            retransmitted: Some(retransmitted),
+            ..FlowResult::default()
+        }
+    }
+
+    #[test]
+    fn a_sample_without_a_load_has_no_figures() {
+        for kind in FigureKind::ALL {
+            assert_eq!(value(&sample(), kind), None, "{kind}");
+        }
+    }
+
+    #[test]
+    fn flows_weigh_what_they_sent() {
+        let mut sample = sample();
+        sample.tcp = Some(Tcp {
+            goodput_bps: 8e6,
+            flows: vec![flow(300, 0.0), flow(100, 0.04)],
+            ..Tcp::default()
+        });
+        assert_eq!(value(&sample, FigureKind::Goodput), Some(8e6));
+        assert!((value(&sample, FigureKind::Retransmitted).unwrap() - 0.01).abs() < 1e-12);
+        assert_eq!(value(&sample, FigureKind::TcpRttP50), None);
+    }
+
+    #[test]
+    fn two_busy_processors_for_a_second_cost_two_seconds() {
+        let mut sample = sample();
+        sample.tcp = Some(Tcp {
+            bytes: 500_000_000,
+            ..Tcp::default()
+        });
+        sample.near = Some(Evidence {
+            interval_us: 1_000_000,
+            cpu: Some(CpuUse {
+                cores: vec![CoreShares::default(); 2],
+                threads: Vec::new(),
+            }),
+            ..Evidence::default()
+        });
+        assert_eq!(value(&sample, FigureKind::NearCpu), Some(4.0));
+        assert_eq!(value(&sample, FigureKind::FarCpu), None);
+    }
+
+    #[test]
+    fn probes_that_were_never_sent_lose_nothing() {
+        let mut sample = sample();
+        sample.probes = Some(Probes::default());
+        assert_eq!(value(&sample, FigureKind::ProbeLost), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! Units of figures and of columns.
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Bits a second.
+    BitsPerSecond,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes.
+    Bytes,
+    /// TCP segments.
+    Segments,
+    /// Packets or datagrams.
+    Packets,
+    /// Events of any kind.
+    Count,
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// Processor time for each 10⁹ bytes, s.
+    SecondsPerGigabyte,
+    /// 1 = yes, 0 = no.
+    Flag,
+    /// A number that stands for something: a state, a set of bits, an exponent.
+    Code,
+}
+
+impl Unit {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::BitsPerSecond,
+        Self::BytesPerSecond,
+        Self::Nanoseconds,
+        Self::Microseconds,
+        Self::Milliseconds,
+        Self::Bytes,
+        Self::Segments,
+        Self::Packets,
+        Self::Count,
+        Self::Share,
+        Self::SecondsPerGigabyte,
+        Self::Flag,
+        Self::Code,
+    ];
+
+    /// How the name of a figure in this unit ends; empty where names do not tell it.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::BitsPerSecond => "_bps",
+            Self::BytesPerSecond => "_bytes_s",
+            Self::Nanoseconds => "_ns",
+            Self::Microseconds => "_us",
+            Self::Milliseconds => "_ms",
+            Self::Bytes => "_bytes",
+            Self::SecondsPerGigabyte => "_s_per_gb",
+            Self::Segments
+            | Self::Packets
+            | Self::Count
+            | Self::Share
+            | Self::Flag
+            | Self::Code => "",
+        }
+    }
+
+    /// The unit as it is written behind a number.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::BitsPerSecond => "bit/s",
+            Self::BytesPerSecond => "byte/s",
+            Self::Nanoseconds => "ns",
+            Self::Microseconds => "µs",
+            Self::Milliseconds => "ms",
+            Self::Bytes => "bytes",
+            Self::Segments => "segments",
+            Self::Packets => "packets",
+            Self::Count => "count",
+            Self::Share => "share",
+            Self::SecondsPerGigabyte => "s/GB",
+            Self::Flag => "0 or 1",
+            Self::Code => "code",
+        }
+    }
+
+    /// Largest value that is possible.
+    pub const fn most(self) -> f64 {
+        match self {
+            Self::Share | Self::Flag => 1.0,
+            _ => f64::INFINITY,
+        }
+    }
+}
