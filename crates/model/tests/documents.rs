@@ -7,12 +7,15 @@ use model::{
     comparison::{Comparison, Verdict},
     findings::{FINDINGS_SCHEMA, Findings, Severity},
     net::Side,
+    path::{Loss, Parameter, Path, Source},
     run::{Run, RunError, StepKind},
+    units::Share,
 };
 
 const RUN_1: &[u8] = include_bytes!("data/run-1.json");
 const FINDINGS_1: &[u8] = include_bytes!("data/findings-1.json");
 const FINDINGS_1_MESSAGES: &[u8] = include_bytes!("data/findings-1-messages.json");
+const PATH_1: &[u8] = include_bytes!("data/path-1.json");
 const COMPARISON_1: &[u8] = include_bytes!("data/comparison-1.json");
 
 #[test]
@@ -65,6 +68,19 @@ fn findings_of_schema_1_with_messages_are_read_as_texts_with_values() {
         checked += usize::from(item.why.values().count() > 0);
     }
     assert!(checked > 10, "{checked}");
+}
+
+#[test]
+fn a_path_of_schema_1_is_read() {
+    let path = Path::parse(PATH_1).unwrap();
+    let loss = Some(Loss::Random {
+        share: Parameter::new(Share::new(0.001).unwrap(), Source::Measured)
+            .within(Share::new(0.0004).unwrap(), Share::new(0.002).unwrap()),
+    });
+    assert_eq!(path.underlay.down.loss, loss);
+    let cc = path.ends.near.cc.unwrap();
+    assert_eq!(cc, Parameter::new("bbr".to_owned(), Source::Facts));
+    assert_eq!(path.stand_ins[0].parameters, ["underlay.down.rate_bps"]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ const QUEUES: &[(&str, Queue)] = &[
     ("red", Queue::Red),
     ("policer", Queue::Policer),
 ];
-const QDISCS: &[(&str, EndQdisc)] = &[
+pub(super) const QDISCS: &[(&str, EndQdisc)] = &[
     ("noqueue", EndQdisc::Noqueue),
     ("none", EndQdisc::Noqueue),
     ("fifo", EndQdisc::Fifo),
@@ -75,11 +75,13 @@ const QDISCS: &[(&str, EndQdisc)] = &[
     ("cake", EndQdisc::Cake),
     ("dualpi2", EndQdisc::Dualpi2),
 ];
-const FAMILIES: &[(&str, IpVersion)] = &[("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
-const PLACES: &[(&str, TunnelAt)] = &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
-const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
+pub(super) const FAMILIES: &[(&str, IpVersion)] =
+    &[("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
+pub(super) const PLACES: &[(&str, TunnelAt)] =
+    &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
+pub(super) const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
 const SWITCH: &[(&str, Switch)] = &[("none", Switch::Off), ("wireguard", Switch::On)];
-const DIRECTIONS: &[(&str, Directions)] = &[
+pub(super) const DIRECTIONS: &[(&str, Directions)] = &[
     ("down", Directions::Down),
     ("up", Directions::Up),
     ("both", Directions::Both),
@@ -197,4 +199,10 @@ impl Kind {
             _ => Vec::new(),
         }
     }
+}
+
+/// The first text that means this value.
+pub(super) fn word_for<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
+    let found = words.iter().find(|(_, meaning)| meaning == value);
+    found.map_or("", |(word, _)| *word)
 }

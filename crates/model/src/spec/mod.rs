@@ -26,11 +26,13 @@ mod scalar;
 mod text;
 mod value;
 mod view;
+mod write;
 
 use std::collections::BTreeSet;
 
 pub use error::{Place, Problem, SpecError};
 pub use reference::reference;
+pub use write::write;
 
 use crate::{cell::Cell, units::Seed};
 use build::Frame;

@@ -1,0 +1,157 @@
+//! A cell as a spec.
+
+use std::{fmt, time::Duration};
+
+use super::{
+    build::host,
+    kind::{self, word_for},
+    line::name,
+    quantity::{show_duration, show_loss},
+};
+use crate::{
+    cell::{Buffer, Cell, End, Line, Traffic, TrafficKind, Tunnel},
+    net::{Direction, Side},
+    path::Directions,
+};
+
+/// Writes the spec that stands for this cell alone: its only cell is the same, but for the factors,
+/// since it has no siblings to differ from.
+///
+/// ```
+/// use model::spec::{Spec, write};
+///
+/// let cells = Spec::parse("a.toml", "[path]\nrate = \"8mbit\"")?.cells()?;
+/// assert_eq!(Spec::parse("b.toml", &write(&cells[0]))?.cells()?, cells);
+/// # Ok::<(), model::spec::SpecError>(())
+/// ```
+pub fn write(cell: &Cell) -> String {
+    let mut spec = Writer(String::new());
+    spec.quoted("name", &cell.name);
+    match i64::try_from(cell.seed.0) {
+        Ok(seed) => spec.plain("seed", seed),
+        Err(_) => spec.quoted("seed", cell.seed),
+    }
+    spec.time("duration", cell.duration);
+    spec.time("warmup", cell.warmup);
+    spec.time("idle", cell.idle);
+    spec.time("sample", cell.sample);
+    spec.table("[path]");
+    spec.plain("mtu", cell.path.mtu);
+    spec.quoted("ip", word_for(kind::FAMILIES, &cell.path.ip));
+    for direction in [Direction::Down, Direction::Up] {
+        spec.table(&format!("[path.{}]", name(direction)));
+        spec.line(cell.path.line(direction));
+    }
+    if let Some(tunnel) = &cell.tunnel {
+        spec.tunnel(tunnel);
+    }
+    for (side, end) in [
+        (Side::Near, &cell.ends.client),
+        (Side::Far, &cell.ends.server),
+    ] {
+        spec.table(&format!("[ends.{}]", host(side)));
+        spec.end(end);
+    }
+    spec.table("[traffic]");
+    spec.load(&cell.traffic);
+    spec.optional("probe", cell.traffic.probe.map(show_duration), "off");
+    for cross in &cell.cross {
+        spec.table("[[cross]]");
+        spec.load(cross);
+        spec.time("start", cross.start);
+        spec.optional("stop", cross.stop.map(show_duration), "end");
+    }
+    spec.0
+}
+
+/// The lines written so far.
+struct Writer(String);
+
+impl Writer {
+    fn table(&mut self, head: &str) {
+        self.0 += &format!("\n{head}\n");
+    }
+
+    fn plain(&mut self, key: &str, value: impl fmt::Display) {
+        self.0 += &format!("{key} = {value}\n");
+    }
+
+    /// A text. Those of a cell that can be run have nothing to escape.
+    fn quoted(&mut self, key: &str, value: impl fmt::Display) {
+        self.0 += &format!("{key} = \"{value}\"\n");
+    }
+
+    fn time(&mut self, key: &str, value: Duration) {
+        self.quoted(key, show_duration(value));
+    }
+
+    fn optional(&mut self, key: &str, value: Option<impl fmt::Display>, none: &str) {
+        match value {
+            Some(value) => self.quoted(key, value),
+            None => self.quoted(key, none),
+        }
+    }
+
+    fn line(&mut self, line: &Line) {
+        self.time("delay", line.delay);
+        self.optional("rate", line.rate, "unlimited");
+        self.quoted("queue", line.queue);
+        match line.buffer {
+            Buffer::Packets(packets) => self.quoted("buffer", format_args!("{packets}p")),
+            Buffer::Bytes(bytes) => self.quoted("buffer", bytes),
+            // What this queue has if nothing is said.
+            Buffer::Kernel => {}
+        }
+        self.quoted("loss", show_loss(&line.loss));
+        self.time("jitter", line.jitter);
+        self.quoted("reorder", line.reorder);
+        self.quoted("duplicate", line.duplicate);
+        self.plain("faults_first", line.faults_first);
+    }
+
+    fn tunnel(&mut self, tunnel: &Tunnel) {
+        self.table("[tunnel]");
+        self.quoted("kind", word_for(kind::TUNNELS, &tunnel.kind));
+        self.plain("mtu", tunnel.mtu);
+        self.quoted("at", word_for(kind::PLACES, &tunnel.at));
+        self.quoted("ip", word_for(kind::FAMILIES, &tunnel.ip));
+    }
+
+    fn end(&mut self, end: &End) {
+        self.quoted("cc", &end.cc);
+        self.quoted("qdisc", word_for(kind::QDISCS, &end.qdisc));
+        self.optional("shape", end.shape, "none");
+        self.plain("ecn", end.ecn);
+        self.optional("rmem", end.rmem, "auto");
+        self.optional("wmem", end.wmem, "auto");
+        self.optional("notsent_lowat", end.notsent_lowat, "auto");
+    }
+
+    /// What measured and competing traffic have in common.
+    fn load(&mut self, traffic: &Traffic) {
+        let kind = match traffic.kind {
+            TrafficKind::Tcp => "tcp",
+            TrafficKind::Udp { .. } => "udp",
+            TrafficKind::Short { .. } => "short",
+            TrafficKind::Idle => "idle",
+        };
+        self.quoted("kind", kind);
+        match traffic.kind {
+            TrafficKind::Udp { rate, payload } => {
+                self.quoted("rate", rate);
+                self.plain("payload", payload);
+            }
+            TrafficKind::Short { size } => self.quoted("size", size),
+            TrafficKind::Tcp | TrafficKind::Idle => {}
+        }
+        if let Some(directions) = Directions::of(&traffic.directions) {
+            self.quoted("direction", word_for(kind::DIRECTIONS, &directions));
+        }
+        if traffic.kind != TrafficKind::Idle {
+            self.plain("flows", traffic.flows);
+        }
+        if let Some(cc) = &traffic.cc {
+            self.quoted("cc", cc);
+        }
+    }
+}

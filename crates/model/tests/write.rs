@@ -1,0 +1,285 @@
+//! Any cell, as a spec and as a Path, comes back as the same cell.
+
+#![allow(clippy::unwrap_used)]
+
+use std::{collections::BTreeMap, time::Duration};
+
+use model::{
+    cell::{
+        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Loss, Queue, Traffic,
+        TrafficKind, Tunnel, TunnelAt, TunnelKind,
+        bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
+    },
+    net::{Direction, IpVersion},
+    path::{Path, Trial},
+    spec::{Spec, write},
+    units::{Bytes, Rate, Seed, Share},
+};
+use proptest::{
+    option,
+    prelude::*,
+    sample::{select, subsequence},
+};
+
+/// Spans with few and with many digits.
+fn time(least: Duration, most: Duration) -> impl Strategy<Value = Duration> {
+    let (least, most) = (least.as_nanos() as u64, most.as_nanos() as u64);
+    (least..=most, 0..10u32).prop_map(move |(ns, digits)| {
+        let unit = 10u64.pow(digits);
+        Duration::from_nanos((ns / unit * unit).max(least))
+    })
+}
+
+fn rate() -> impl Strategy<Value = Rate> {
+    (1..=1_000_000_000_000u64, 0..40u32)
+        .prop_map(|(bps, shift)| Rate::from_bps((bps >> shift).max(1)))
+}
+
+fn size(least: u64, most: u64) -> impl Strategy<Value = Bytes> {
+    (least..=most).prop_map(Bytes)
+}
+
+/// Shares of all magnitudes, and both ends.
+fn share() -> impl Strategy<Value = Share> {
+    let small = (0.0..1.0f64, 0..300i32).prop_map(|(x, e)| x * 10f64.powi(-e));
+    prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0f64, small].prop_map(|x| Share::new(x).unwrap())
+}
+
+fn loss() -> impl Strategy<Value = Loss> {
+    prop_oneof![
+        Just(Loss::None),
+        share().prop_map(Loss::Random),
+        (share(), share(), share(), share()).prop_map(|(p, r, bad, good)| Loss::GilbertElliott {
+            p,
+            r,
+            bad,
+            good
+        }),
+        (2..=u16::MAX).prop_map(Loss::Every),
+    ]
+}
+
+const QUEUES: [Queue; 9] = [
+    Queue::Fifo,
+    Queue::Fq,
+    Queue::FqCodel,
+    Queue::Codel,
+    Queue::Pie,
+    Queue::Cake,
+    Queue::Dualpi2,
+    Queue::Red,
+    Queue::Policer,
+];
+
+fn line() -> impl Strategy<Value = Line> {
+    let buffer = prop_oneof![
+        (1..=u32::MAX).prop_map(Buffer::Packets),
+        size(65_549, u64::from(u32::MAX)).prop_map(Buffer::Bytes),
+        Just(Buffer::Kernel),
+    ];
+    let week = || time(Duration::ZERO, MAX_TIME);
+    let faults = (loss(), week(), share(), share(), any::<bool>());
+    let bottleneck = (option::of(rate()), select(&QUEUES), buffer);
+    (week(), bottleneck, faults).prop_map(|(delay, bottleneck, faults)| {
+        let (rate, queue, buffer) = bottleneck;
+        let (loss, jitter, reorder, duplicate, faults_first) = faults;
+        let queue = if rate.is_some() { queue } else { Queue::Fifo };
+        let buffer = match buffer {
+            Buffer::Kernel if !queue.has_own_limit() => Buffer::Packets(7),
+            other => other,
+        };
+        Line {
+            delay,
+            rate,
+            buffer,
+            queue,
+            loss,
+            jitter: jitter.min(delay),
+            reorder: if delay.is_zero() {
+                Share::ZERO
+            } else {
+                reorder
+            },
+            duplicate,
+            faults_first: faults_first && !matches!(loss, Loss::Every(_)),
+        }
+    })
+}
+
+fn ip() -> impl Strategy<Value = IpVersion> {
+    select(&[IpVersion::V4, IpVersion::V6])
+}
+
+fn mtu() -> impl Strategy<Value = (u32, IpVersion)> {
+    (576..=65_535u32, ip()).prop_map(|(mtu, ip)| match ip {
+        IpVersion::V4 => (mtu, ip),
+        IpVersion::V6 => (mtu.max(1280), ip),
+    })
+}
+
+fn path() -> impl Strategy<Value = LabPath> {
+    (line(), line(), mtu()).prop_map(|(down, up, (mtu, ip))| LabPath { down, up, mtu, ip })
+}
+
+fn tunnel() -> impl Strategy<Value = Tunnel> {
+    let at = select(&[TunnelAt::Ends, TunnelAt::Routers]);
+    (mtu(), at).prop_map(|((mtu, ip), at)| Tunnel {
+        kind: TunnelKind::Wireguard,
+        mtu,
+        at,
+        ip,
+    })
+}
+
+fn cc() -> impl Strategy<Value = String> {
+    "[a-z0-9_-]{1,15}"
+}
+
+const QDISCS: [EndQdisc; 8] = [
+    EndQdisc::Noqueue,
+    EndQdisc::Fifo,
+    EndQdisc::Fq,
+    EndQdisc::FqCodel,
+    EndQdisc::Codel,
+    EndQdisc::Pie,
+    EndQdisc::Cake,
+    EndQdisc::Dualpi2,
+];
+
+fn end() -> impl Strategy<Value = End> {
+    let socket = || option::of(size(4096, MAX_SOCKET.0));
+    let buffers = (socket(), socket(), option::of(size(1, MAX_LOWAT.0)));
+    let device = (select(&QDISCS), option::of(rate()), any::<bool>());
+    (cc(), device, buffers).prop_map(|(cc, (qdisc, shape, ecn), (rmem, wmem, lowat))| End {
+        cc,
+        qdisc,
+        shape,
+        ecn,
+        rmem,
+        wmem,
+        notsent_lowat: lowat,
+    })
+}
+
+/// Traffic of a kind that loads the path, without its probes and times.
+fn load() -> impl Strategy<Value = Traffic> {
+    let kind = prop_oneof![
+        Just(TrafficKind::Tcp),
+        (rate(), 32..=65_507u32).prop_map(|(rate, payload)| TrafficKind::Udp { rate, payload }),
+        size(1, MAX_SIZE.0).prop_map(|size| TrafficKind::Short { size }),
+    ];
+    let directions = subsequence(vec![Direction::Down, Direction::Up], 1..=2);
+    (kind, directions, 1..=400u32, option::of(cc())).prop_map(|(kind, directions, flows, cc)| {
+        let udp = matches!(kind, TrafficKind::Udp { .. });
+        Traffic {
+            kind,
+            directions,
+            flows,
+            cc: cc.filter(|_| !udp),
+            probe: None,
+            start: Duration::ZERO,
+            stop: None,
+        }
+    })
+}
+
+fn measured() -> impl Strategy<Value = Traffic> {
+    let probe = option::of(time(MIN_PROBE, MAX_TIME));
+    (load(), probe, any::<bool>()).prop_map(|(load, probe, idle)| match (idle, probe) {
+        (true, Some(_)) => Traffic {
+            kind: TrafficKind::Idle,
+            flows: 0,
+            cc: None,
+            probe,
+            ..load
+        },
+        _ => Traffic { probe, ..load },
+    })
+}
+
+/// A competitor that starts before the end of the shortest load.
+fn competitor() -> impl Strategy<Value = Traffic> {
+    let start = time(Duration::ZERO, MIN_TIME - Duration::from_nanos(1));
+    let stop = option::of(time(MIN_TIME, MAX_TIME));
+    (load(), start, stop).prop_map(|(load, start, stop)| Traffic {
+        start,
+        stop,
+        ..load
+    })
+}
+
+fn cells() -> impl Strategy<Value = Cell> {
+    let long = || time(Duration::ZERO, MAX_TIME);
+    let times = (
+        time(MIN_TIME, MAX_TIME),
+        long(),
+        long(),
+        time(MIN_TIME, MAX_TIME),
+    );
+    let loads = (measured(), prop::collection::vec(competitor(), 0..4));
+    let name = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}";
+    let head = (name, any::<u64>(), times);
+    (head, path(), option::of(tunnel()), (end(), end()), loads).prop_map(
+        |((name, seed, times), path, tunnel, (client, server), (traffic, cross))| Cell {
+            schema: CELL_SCHEMA,
+            name,
+            factors: BTreeMap::new(),
+            seed: Seed(seed),
+            duration: times.0,
+            warmup: times.1,
+            idle: times.2,
+            sample: times.3.min(times.0),
+            path,
+            tunnel,
+            ends: Ends { client, server },
+            traffic,
+            cross,
+        },
+    )
+}
+
+/// Cells that can be run: of those drawn, all but some whose loss lets nothing through.
+fn possible() -> impl Strategy<Value = Cell> {
+    cells().prop_filter("impossible", |cell| cell.impossible().is_empty())
+}
+
+fn read(text: &str) -> Vec<Cell> {
+    let spec = Spec::parse("x.toml", text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    spec.cells().unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_written_cell_is_read_as_the_same(cell in possible()) {
+        prop_assert_eq!(read(&write(&cell)), [cell]);
+    }
+
+    #[test]
+    fn the_true_path_of_any_cell_gives_the_cell_back(cell in possible()) {
+        let path = Path::of(&cell);
+        let json = serde_json::to_vec(&path).unwrap();
+        let path = Path::parse(&json).unwrap();
+        prop_assert_eq!(&path.filled(), &path);
+        prop_assert_eq!(path.cell(&Trial::of(&cell)).unwrap(), cell);
+    }
+}
+
+#[test]
+fn the_factors_of_a_cell_are_those_of_its_siblings_and_are_not_written() {
+    let cells = read("[matrix]\n\"path.loss\" = [\"1%\", \"2%\"]");
+    let mut second = cells[1].clone();
+    assert_eq!(second.factors["path.loss"], "2%");
+    let written = read(&write(&second));
+    second.factors.clear();
+    assert_eq!(written, [second]);
+}
+
+/// The digits of a decimal were counted, and a share that a program had computed was no spec.
+#[test]
+fn a_loss_with_many_digits_is_read() {
+    let mut cell = read("").remove(0);
+    cell.path.down.loss = Loss::Random(Share::new(1.234_567_890_123_456_7e-10).unwrap());
+    assert_eq!(read(&write(&cell)), [cell]);
+}
