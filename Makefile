@@ -94,9 +94,9 @@ setup: ## install all that the other targets need
 	scripts/setup build kernel test bench fuzz lint
 
 .PHONY: build
-build: ## the program and the guest, optimised, into target/release
+build: ## the program, the guest and the checks, optimised, into target/release
 	@scripts/setup build
-	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin
+	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin -p pathtwin-validation
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
 
@@ -120,7 +120,7 @@ kernel: build ## the kernel image of the lab; kept in the user's cache until its
 install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)
 	@test -x $(PATHTWIN) || { echo "install: run make build first" >&2; exit 3; }
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(PATHTWIN) $(RELEASE)/pathtwin-guest $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(PATHTWIN) $(PATHTWIN)-validation $(RELEASE)/pathtwin-guest $(DESTDIR)$(PREFIX)/bin
 
 .PHONY: clean
 clean: ## remove what was built here; kernel images and cached cells stay

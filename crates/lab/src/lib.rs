@@ -4,7 +4,6 @@
 //! kernel on one processor with that root, waits, and reads what came out. [`pool`] does so for
 //! many cells side by side; [`cache`] remembers results by content; [`rows`] makes the flat form.
 
-pub mod accuracy;
 pub mod cache;
 pub mod cell;
 mod error;
@@ -17,6 +16,5 @@ pub mod native;
 pub mod pool;
 pub mod rows;
 pub mod sandbox;
-pub mod validate;
 
 pub use error::LabError;

@@ -5,7 +5,7 @@ use std::{io::Read, path::Path};
 use anyhow::Context;
 use clap::Args;
 
-use crate::{Failure, code};
+use crate::exit::{Failure, code};
 
 /// What a file holds, or standard input (`-`); `None` if the name is not that of a file.
 pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
@@ -26,7 +26,7 @@ pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
 pub(crate) struct Place {
     #[cfg(feature = "history")]
     #[command(flatten)]
-    history: crate::history::Where,
+    history: crate::commands::history::Where,
 }
 
 impl Place {

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use traffic::wire::Key;
 
-use crate::{Failure, code};
+use crate::exit::{Failure, code};
 
 /// Environment variable with a key.
 const VARIABLE: &str = "PATHTWIN_KEY";

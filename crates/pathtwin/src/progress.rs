@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar over `count` things.
-pub(crate) fn bar(count: usize) -> ProgressBar {
+pub fn bar(count: usize) -> ProgressBar {
     let bar = ProgressBar::new(count as u64);
     let style = "{bar:30} {pos}/{len} cells, {elapsed} gone, {eta} left  {msg}";
     if let Ok(style) = ProgressStyle::with_template(style) {

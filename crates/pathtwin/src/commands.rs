@@ -1,0 +1,15 @@
+//! One file a command: its wiring.
+
+pub(crate) mod compare;
+pub(crate) mod explain;
+pub(crate) mod facts;
+#[cfg(feature = "history")]
+pub(crate) mod history;
+pub(crate) mod iperf3;
+#[cfg(feature = "lab")]
+pub mod lab;
+pub(crate) mod measure;
+pub(crate) mod observe;
+#[cfg(feature = "page")]
+pub(crate) mod report;
+pub(crate) mod serve;

@@ -1,0 +1,97 @@
+//! `pathtwin history list` and `show`.
+
+use clap::Args;
+use model::run::Run;
+use report::{plain, time};
+use store::{Entry, Kind};
+
+use super::{Where, Which};
+use crate::{cli::Format, exit::Failure, format};
+
+/// Documents that are listed if nothing is said.
+const FEW: u64 = 50;
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    which: Which,
+    /// Only this kind: run, findings, advice, change
+    #[arg(long, value_name = "KIND")]
+    kind: Option<Kind>,
+    /// All of them; without it, text shows the last 50
+    #[arg(long, conflicts_with = "last")]
+    all: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+pub(super) fn list(arguments: &List) -> Result<(), Failure> {
+    let mut filter = arguments.which.filter(arguments.kind);
+    if arguments.output == Format::Text && !arguments.all {
+        filter.limit = filter.limit.or(Some(FEW));
+    }
+    let entries = arguments.place.open()?.list(&filter)?;
+    match arguments.output {
+        Format::Text => format::print(table(&entries).as_bytes()),
+        Format::Json => format::json(&entries),
+        Format::Jsonl => format::json_lines(&entries),
+    }
+}
+
+fn table(entries: &[Entry]) -> String {
+    let rows = entries
+        .iter()
+        .map(|entry| {
+            let labels: Vec<String> = entry
+                .labels
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            vec![
+                entry.id.clone(),
+                time::utc(entry.created_us),
+                entry.kind.to_string(),
+                entry.path.clone(),
+                format!("{} kB", entry.stored_bytes.div_ceil(1000)),
+                labels.join(" "),
+            ]
+        })
+        .collect();
+    plain::table(
+        &["id", "made (UTC)", "kind", "path", "takes", "labels"],
+        &[4],
+        rows,
+    )
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    place: Where,
+    /// The beginning of its id
+    id: String,
+    /// Its kind: run, findings, advice, change
+    #[arg(long, value_name = "KIND", default_value = "run")]
+    kind: Kind,
+    /// What to print; json is the document as it was kept
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+pub(super) fn show(arguments: &Show) -> Result<(), Failure> {
+    let body = arguments
+        .place
+        .open()?
+        .body(arguments.kind, &arguments.id)?;
+    if arguments.kind != Kind::Run || arguments.output == Format::Json {
+        return format::print(&body);
+    }
+    let run = Run::parse(&body).map_err(|e| Failure::new(crate::exit::code::FAILED, e))?;
+    match arguments.output {
+        Format::Jsonl => format::json_lines(&run.samples),
+        _ => format::print(report::run::text(&run).as_bytes()),
+    }
+}

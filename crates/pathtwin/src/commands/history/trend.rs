@@ -1,0 +1,209 @@
+//! `pathtwin history series` and `trend`.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use report::{plain, time};
+use serde::Serialize;
+use store::{Point, SeriesName, Store, Trend as Change};
+
+use super::{Where, Which};
+use crate::{cli::Format, exit::Failure, format};
+
+/// Runs of a series that are looked at if nothing is said.
+const LAST: u64 = 1000;
+
+/// Which series.
+#[derive(Clone, Debug, Args)]
+struct Of {
+    /// Only this kind of figure, such as goodput_bps
+    #[arg(long, value_name = "FIGURE")]
+    figure: Option<String>,
+    /// Only steps with all these words in their name, such as "tunnel tcp down"
+    #[arg(long, value_name = "WORDS")]
+    step: Option<String>,
+}
+
+impl Of {
+    fn fits(&self, name: &SeriesName) -> bool {
+        let words = self.step.as_deref().unwrap_or_default();
+        let has: Vec<&str> = name.step.split([' ', '/']).collect();
+        words
+            .split([' ', '/'])
+            .all(|word| word.is_empty() || has.contains(&word))
+            && self
+                .figure
+                .as_ref()
+                .is_none_or(|figure| *figure == name.figure)
+    }
+
+    fn names(&self, store: &mut Store, which: &Which) -> Result<Vec<SeriesName>, Failure> {
+        let mut names = store.series_names(which.path.as_deref())?;
+        names.retain(|name| self.fits(name));
+        Ok(names)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Without --figure and --step, the series that there are.")]
+pub(super) struct Series {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    which: Which,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+/// A point with the name of its series.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    series: &'a SeriesName,
+    #[serde(flatten)]
+    point: &'a Point,
+}
+
+fn lines((series, points): &(SeriesName, Vec<Point>)) -> impl Iterator<Item = Line<'_>> {
+    points.iter().map(move |point| Line { series, point })
+}
+
+pub(super) fn series(arguments: &Series) -> Result<(), Failure> {
+    let mut store = arguments.place.open()?;
+    let names = arguments.of.names(&mut store, &arguments.which)?;
+    if arguments.of.figure.is_none() && arguments.of.step.is_none() {
+        return list(&names, arguments.output);
+    }
+    let mut filter = arguments.which.filter(None);
+    filter.limit = filter.limit.or(Some(LAST));
+    let series = names
+        .into_iter()
+        .map(|name| {
+            let points = store.series(&name, &filter)?;
+            Ok((name, points))
+        })
+        .collect::<Result<Vec<_>, Failure>>()?;
+    match arguments.output {
+        Format::Text => format::print(table(&series).as_bytes()),
+        Format::Json => format::json(&series.iter().flat_map(lines).collect::<Vec<_>>()),
+        Format::Jsonl => format::json_lines(&series.iter().flat_map(lines).collect::<Vec<_>>()),
+    }
+}
+
+fn list(names: &[SeriesName], format: Format) -> Result<(), Failure> {
+    let row = |n: &SeriesName| vec![n.path.clone(), n.step.clone(), n.figure.clone()];
+    match format {
+        Format::Text => {
+            let rows = names.iter().map(row).collect();
+            format::print(plain::table(&["path", "step", "figure"], &[], rows).as_bytes())
+        }
+        Format::Json => format::json(&names),
+        Format::Jsonl => format::json_lines(names),
+    }
+}
+
+fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
+    let mut out = String::new();
+    for (name, points) in series.iter().filter(|(_, points)| !points.is_empty()) {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = writeln!(out, "{} {} {}", name.path, name.step, name.figure);
+        let figure = |value: f64| plain::named_figure(&name.figure, value);
+        let row = |point: &Point| {
+            let interval = point.low.zip(point.high);
+            vec![
+                time::utc(point.created_us),
+                point.run.clone(),
+                figure(point.median),
+                interval.map_or_else(String::new, |(l, h)| {
+                    format!("[{}, {}]", figure(l), figure(h))
+                }),
+                format!("n={}", point.n),
+            ]
+        };
+        let heading = ["made (UTC)", "run", "median", "interval", ""];
+        out.push_str(&plain::table(
+            &heading,
+            &[2, 3, 4],
+            points.iter().map(row).collect(),
+        ));
+    }
+    out
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --last, the last 1000 runs of each series are looked at.
+
+A change is found three to five runs after it, at the earliest with eight
+runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
+(docs/statistics.md)."
+)]
+pub(super) struct Trend {
+    #[command(flatten)]
+    place: Where,
+    #[command(flatten)]
+    of: Of,
+    #[command(flatten)]
+    which: Which,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+}
+
+pub(super) fn trend(arguments: &Trend) -> Result<(), Failure> {
+    let mut store = arguments.place.open()?;
+    let mut filter = arguments.which.filter(None);
+    filter.limit = filter.limit.or(Some(LAST));
+    let mut changes = Vec::new();
+    let names = arguments.of.names(&mut store, &arguments.which)?;
+    for name in &names {
+        changes.extend(store.trend(name, &filter)?);
+    }
+    changes.sort_by(|a, b| b.at_us.cmp(&a.at_us).then_with(|| a.series.cmp(&b.series)));
+    match arguments.output {
+        Format::Text => format::print(text(&changes, names.len()).as_bytes()),
+        Format::Json => format::json(&changes),
+        Format::Jsonl => format::json_lines(&changes),
+    }
+}
+
+fn text(changes: &[Change], series: usize) -> String {
+    if changes.is_empty() {
+        return format!("no lasting change in {series} series\n");
+    }
+    let mut out = String::new();
+    for change in changes {
+        let figure = |value: f64| plain::named_figure(&change.series.figure, value);
+        let by = change
+            .change
+            .map_or_else(String::new, |share| format!(" ({:+.1} %)", 100.0 * share));
+        let _ = writeln!(
+            out,
+            "{} {} {}\n  {}: {} to {}{by}, from run {} on",
+            change.series.path,
+            change.series.step,
+            change.series.figure,
+            time::utc(change.at_us),
+            figure(change.before),
+            figure(change.after),
+            change.run,
+        );
+        for fact in &change.facts {
+            let or = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+            let _ = writeln!(
+                out,
+                "    {}: {} to {} in run {}",
+                fact.fact,
+                or(&fact.before),
+                or(&fact.after),
+                fact.run
+            );
+        }
+    }
+    out
+}

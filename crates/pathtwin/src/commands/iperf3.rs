@@ -1,0 +1,313 @@
+//! `pathtwin iperf3`: the protocol of iperf3, as client and as server.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand};
+use iperf3::{
+    Error,
+    client::{self, Options},
+    outcome::Outcome,
+    params::{Direction, Params, Protocol},
+    server::{Limits, Report},
+};
+
+use crate::{
+    cli::Format,
+    exit::{Failure, code},
+    format::say,
+};
+
+mod show;
+mod values;
+
+pub(crate) use values::addresses;
+use values::{listen, rate, size, time};
+
+/// The protocol of iperf3
+#[derive(Debug, Subcommand)]
+pub(crate) enum Iperf3 {
+    /// Measure with an iperf3 server
+    Client(Client),
+    /// Be a server for iperf3 clients
+    Server(Server),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin iperf3 client server.example -R -C bbr
+  pathtwin iperf3 client [2001:db8::1]:5201 --bidir -P 4 -t 30 --output json
+  pathtwin iperf3 client server.example -u -b 50mbit
+
+Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M, 4M).
+
+Exit codes: 0 done, 1 the sample is not valid (another congestion control was used), 2 wrong use,
+3 this host lacks something, 4 the test failed.")]
+pub(crate) struct Client {
+    /// The server: HOST or HOST:PORT (an IPv6 address with a port in brackets), with or without iperf3:// before it
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) test: Test,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin iperf3 server
+  pathtwin iperf3 server --listen 192.0.2.1:7000 --max-time 60s --output jsonl
+
+One test runs at a time; other clients are told that the server is busy. Everybody who reaches the
+port may use it.
+
+Exit codes: 0 done, 1 the one test of --once failed, 2 wrong use, 4 the port cannot be used.")]
+pub(crate) struct Server {
+    /// Where to listen: ADDRESS, ADDRESS:PORT or :PORT; default: every address, port 5201
+    #[arg(long, value_name = "ADDRESS", default_value = ":5201", value_parser = listen)]
+    pub(crate) listen: SocketAddr,
+    /// Longest test
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
+    max_time: Duration,
+    /// Most streams in each direction
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=128))]
+    max_streams: u32,
+    /// End after one test
+    #[arg(long)]
+    once: bool,
+    /// What to print of each test
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+/// What is to be measured.
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Datagrams in place of a connection
+    #[arg(short, long)]
+    udp: bool,
+    /// The server sends
+    #[arg(short = 'R', long)]
+    reverse: bool,
+    /// Both send
+    #[arg(long, conflicts_with = "reverse")]
+    bidir: bool,
+    /// Streams in each direction
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=128))]
+    parallel: u32,
+    /// Congestion control of the sender
+    #[arg(short = 'C', long, value_name = "NAME", conflicts_with = "udp")]
+    congestion: Option<String>,
+    /// How long to send; default: 10s
+    #[arg(short, long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+    /// Start of the test that does not count, in seconds
+    #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=600))]
+    omit: u32,
+    /// Send this much in each direction, however long it takes
+    #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "time", value_parser = size)]
+    bytes: Option<u64>,
+    /// Rate of each stream, 0 = unlimited; default: unlimited, with --udp 1mbit
+    #[arg(short, long, value_name = "RATE", value_parser = rate)]
+    bitrate: Option<u64>,
+    /// Bytes of a write, or of a datagram; default: 128 KiB, or what a segment carries
+    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    length: Option<u64>,
+    /// Send small writes at once
+    #[arg(short = 'N', long)]
+    no_delay: bool,
+}
+
+impl Test {
+    /// Whether one test was asked for, by any of its options.
+    pub(crate) fn is_asked(&self) -> bool {
+        let Self {
+            udp,
+            reverse,
+            bidir,
+            parallel,
+            congestion,
+            time,
+            omit,
+            bytes,
+            bitrate,
+            length,
+            no_delay,
+        } = self;
+        let switches = *udp || *reverse || *bidir || *no_delay;
+        let numbers = *parallel != 1 || *omit != 0;
+        let amounts = bytes.or(*bitrate).or(*length).is_some() || time.is_some();
+        switches || numbers || amounts || congestion.is_some()
+    }
+}
+
+pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
+    match command {
+        Iperf3::Client(arguments) => client(&arguments.server, &arguments.test, arguments.output),
+        Iperf3::Server(arguments) => server(arguments),
+    }
+}
+
+/// Serves iperf3 clients until it is stopped, and prints each test.
+pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
+    let limits = Limits {
+        parallel: arguments.max_streams,
+        time: arguments.max_time,
+        ..Limits::default()
+    };
+    let server = bind(arguments.listen, limits)?;
+    eprintln!("pathtwin: iperf3 server on {}", server.address());
+    let mut printed = Ok(());
+    let mut failed = false;
+    let mut told = |report: Report| {
+        failed = report.result.is_err();
+        printed = show::report(&report, arguments.output);
+        printed.is_ok() && !arguments.once
+    };
+    server
+        .serve(stop, &mut told)
+        .context("take iperf3 connections")?;
+    printed?;
+    Ok(ExitCode::from(if arguments.once && failed {
+        code::VERDICT
+    } else {
+        0
+    }))
+}
+
+/// Servers of iperf3 clients beside the own protocol, bound and not yet running.
+pub(crate) struct Beside(Vec<iperf3::server::Server>);
+
+impl Beside {
+    /// Binds to a port of these addresses, or of every one if none is named.
+    pub(crate) fn bind(listen: &[IpAddr], port: u16, max_time: Duration) -> Result<Self, Failure> {
+        let limits = Limits {
+            time: max_time,
+            ..Limits::default()
+        };
+        let every = [Ipv6Addr::UNSPECIFIED.into()];
+        let listen = if listen.is_empty() { &every } else { listen };
+        let servers = listen.iter().map(|ip| bind((*ip, port).into(), limits));
+        Ok(Self(servers.collect::<Result<_, _>>()?))
+    }
+
+    /// Serves each in a thread of its own, and prints nothing but to the log.
+    pub(crate) fn start(self, stop: &'static std::sync::atomic::AtomicBool) {
+        for server in self.0 {
+            say(format_args!("iperf3 server on {}", server.address()));
+            std::thread::spawn(move || serve_beside(&server, stop));
+        }
+    }
+}
+
+fn serve_beside(server: &iperf3::server::Server, stop: &'static std::sync::atomic::AtomicBool) {
+    let mut told = |report: Report| {
+        match report.result {
+            Ok(_) => say(format_args!("{} measured by iperf3", report.client)),
+            Err(error) => say(format_args!("{} by iperf3: {error}", report.client)),
+        }
+        true
+    };
+    if let Err(error) = server.serve(stop, &mut told) {
+        say(format_args!("take iperf3 connections: {error}"));
+    }
+}
+
+/// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
+fn bind(address: SocketAddr, limits: Limits) -> Result<iperf3::server::Server, Failure> {
+    use iperf3::server::Server;
+    let bound = Server::bind(address, limits).or_else(|error| {
+        if address.ip() == Ipv6Addr::UNSPECIFIED {
+            Server::bind((Ipv4Addr::UNSPECIFIED, address.port()).into(), limits)
+        } else {
+            Err(error)
+        }
+    });
+    Ok(bound.with_context(|| format!("listen on {address}"))?)
+}
+
+/// Measures with the iperf3 server at `url` and prints what it showed.
+pub(crate) fn client(url: &str, test: &Test, format: Format) -> Result<ExitCode, Failure> {
+    let options = options(test).map_err(|e| Failure::new(code::USE, anyhow!(e)))?;
+    let outcome = measure(url, &options)?;
+    show::outcome(url, &outcome, format)?;
+    Ok(if outcome.invalid.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(code::VERDICT)
+    })
+}
+
+/// Measures with the iperf3 server at `url`: at the first of its addresses that takes connections.
+pub(crate) fn measure(url: &str, options: &Options) -> Result<Outcome, Failure> {
+    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
+    let mut failed = anyhow!("{url} has no address");
+    let random = traffic::wire::key::random().context("draw a cookie")?;
+    for address in addresses(url)? {
+        match client::run(address, options, random, stop) {
+            Ok(outcome) => return Ok(outcome),
+            Err(Error::Connect(..)) if stop.load(std::sync::atomic::Ordering::Relaxed) => {
+                return Err(Failure::new(code::INTERRUPTED, Error::Stopped));
+            }
+            Err(error @ Error::Connect(..)) => failed = error.into(),
+            Err(error) => return Err(failure(error)),
+        }
+    }
+    Err(Failure::new(code::FAILED, failed))
+}
+
+fn failure(error: Error) -> Failure {
+    let code = match error {
+        Error::Stopped => code::INTERRUPTED,
+        Error::Congestion { .. } => code::LACKS,
+        _ => code::FAILED,
+    };
+    Failure::new(code, error)
+}
+
+fn options(test: &Test) -> Result<Options, String> {
+    let protocol = if test.udp {
+        Protocol::Udp
+    } else {
+        Protocol::Tcp
+    };
+    let (least, most) = if test.udp { (16, 65_507) } else { (1, 1 << 20) };
+    let len = match test.length {
+        Some(len) if (least..=most).contains(&len) => Some(len as u32),
+        Some(len) => {
+            return Err(format!(
+                "a length of {len} is not in {least} to {most} bytes"
+            ));
+        }
+        None => None,
+    };
+    let rate = test.bitrate.unwrap_or(if test.udp { 1_000_000 } else { 0 });
+    let time = test.time.unwrap_or(Duration::from_secs(10));
+    if time.is_zero() || test.bytes == Some(0) {
+        return Err("a test needs some time, or bytes".to_owned());
+    }
+    Ok(Options {
+        params: Params {
+            protocol,
+            direction: match (test.reverse, test.bidir) {
+                (true, _) => Direction::Down,
+                (_, true) => Direction::Both,
+                _ => Direction::Up,
+            },
+            parallel: test.parallel,
+            omit_s: test.omit,
+            bytes: test.bytes,
+            len,
+            rate_bps: Some(rate).filter(|&rate| rate > 0),
+            nodelay: test.no_delay,
+            congestion: test.congestion.clone(),
+            ..Params::default()
+        },
+        duration: time,
+    })
+}

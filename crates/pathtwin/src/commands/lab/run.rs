@@ -1,0 +1,200 @@
+//! `pathtwin lab run`.
+
+use std::{
+    num::NonZeroUsize,
+    path::Path,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow};
+use kernel::Image;
+use lab::{
+    LabError,
+    cache::Cache,
+    cell::CellResult,
+    pool::{Ended, Pool},
+    sandbox::Sandbox,
+};
+use model::{
+    cell::Cell,
+    figures::Figures,
+    row::{ROW_SCHEMA, Row, Rows},
+    spec::Spec,
+};
+
+use crate::{
+    cli::{Cells, Engine, Format, Run},
+    exit::{Failure, code},
+    format, progress,
+};
+
+/// Reads a spec and applies what the command line sets.
+pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
+    let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("read {}", path.display()))
+        .map_err(wrong)?;
+    let mut spec = Spec::parse(&path.display().to_string(), &text).map_err(|e| wrong(e.into()))?;
+    for setting in &cells.set {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| wrong(anyhow!("--set {setting}: there is no = in it")))?;
+        spec.set(key, value).map_err(|e| wrong(e.into()))?;
+    }
+    Ok(match cells.seed {
+        Some(seed) => spec.with_seed(seed),
+        None => spec,
+    })
+}
+
+pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    let spec = read_spec(&arguments.spec, &arguments.cells)?;
+    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
+    let figures = arguments.against.as_deref().map(read_figures).transpose()?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let done = match arguments.engine {
+        Engine::Uml => in_guests(arguments, &cells, stop)?,
+        Engine::Native => natively(arguments, &cells, stop)?,
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (cell, result) in cells.iter().zip(&done.results) {
+        if let Some(Ok(result)) = result {
+            rows.extend(lab::rows::rows(cell, result)?);
+        }
+    }
+    if let Some(folder) = &arguments.out {
+        lab::keep::keep(folder, &cells, &done.results, &rows)?;
+    }
+    if let Some(file) = &arguments.graph {
+        let page = report::graph::page(&spec.name, &rows, figures.as_ref());
+        format::file(file, page.as_bytes())?;
+        eprintln!("pathtwin: graph in {}", file.display());
+    }
+    match arguments.output {
+        Format::Text => format::print(report::terminal::table(&rows, figures.as_ref()).as_bytes())?,
+        Format::Json => format::json(&Rows {
+            schema: ROW_SCHEMA,
+            name: spec.name.clone(),
+            rows: rows.clone(),
+        })?,
+        Format::Jsonl => format::json_lines(&rows)?,
+    }
+    if stop.load(Ordering::Relaxed) {
+        let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
+        eprintln!(
+            "pathtwin: stopped; {ended} of {} cells are done and kept",
+            cells.len()
+        );
+        return Ok(ExitCode::from(code::INTERRUPTED));
+    }
+    Ok(if done.failed > 0 {
+        ExitCode::from(code::FAILED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+struct Done {
+    results: Vec<Option<Result<CellResult, LabError>>>,
+    failed: usize,
+}
+
+/// What cells in guests need: the image, the folders, the results that are known.
+pub struct Lab {
+    /// The kernel image.
+    pub kernel: Image,
+    /// The folders.
+    pub sandbox: Sandbox,
+    cache: Option<Cache>,
+}
+
+impl Lab {
+    /// Finds all that cells need.
+    ///
+    /// # Errors
+    ///
+    /// The image or the guest program is missing, or folders cannot be made.
+    pub fn open(no_cache: bool) -> Result<Self, Failure> {
+        let kernel = kernel::locate().map_err(LabError::from)?;
+        let guest = lab::guest::program()?;
+        let sandbox = Sandbox::new(&guest)?;
+        let cache = match no_cache {
+            true => None,
+            false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
+        };
+        Ok(Self {
+            kernel,
+            sandbox,
+            cache,
+        })
+    }
+
+    /// A pool of `jobs` guests at once; one a processor if that is not said.
+    pub fn pool<'a>(
+        &'a self,
+        jobs: Option<NonZeroUsize>,
+        wall_limit: Duration,
+        stop: &'a AtomicBool,
+    ) -> Pool<'a> {
+        let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
+        Pool {
+            kernel: &self.kernel.path,
+            sandbox: &self.sandbox,
+            cache: self.cache.as_ref(),
+            jobs: jobs.map_or(processors, NonZeroUsize::get),
+            wall_limit,
+            stop,
+        }
+    }
+}
+
+fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let lab = Lab::open(arguments.no_cache)?;
+    let limit = Duration::from_secs(arguments.cells.wall_limit);
+    let pool = lab.pool(arguments.jobs, limit, stop);
+    let done = watched(cells, |told| pool.run(cells, told));
+    if let Some(cache) = &lab.cache {
+        cache.trim();
+    }
+    Ok(done)
+}
+
+/// One cell after the other: they share this host's processors and its clock.
+fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let native = lab::native::Native::new(&lab::guest::program()?, cells)?;
+    let limit = Duration::from_secs(arguments.cells.wall_limit);
+    Ok(watched(cells, |told| native.run(cells, limit, stop, told)))
+}
+
+/// Runs cells with a progress bar, and says at once which failed.
+fn watched(
+    cells: &[Cell],
+    run: impl FnOnce(&mut dyn FnMut(&Ended)) -> Vec<Option<Result<CellResult, LabError>>>,
+) -> Done {
+    let bar = progress::bar(cells.len());
+    let mut failed = 0;
+    let results = run(&mut |ended| {
+        bar.inc(1);
+        let Err(error) = &ended.result else { return };
+        if !matches!(error, LabError::Stopped) {
+            failed += 1;
+            let cell = &cells[ended.index];
+            let factors = serde_json::to_string(&cell.factors).unwrap_or_default();
+            bar.suspend(|| eprintln!("pathtwin: cell {factors} seed {}: {error}", cell.seed));
+        }
+    });
+    bar.finish_and_clear();
+    Done { results, failed }
+}
+
+fn read_figures(path: &Path) -> Result<Figures, Failure> {
+    let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("read {}", path.display()))
+        .map_err(wrong)?;
+    Figures::parse(&text)
+        .with_context(|| format!("parse {}", path.display()))
+        .map_err(wrong)
+}

@@ -1,0 +1,320 @@
+//! `pathtwin measure`.
+
+// A build without the lab measures between hosts only.
+#[cfg_attr(not(feature = "lab"), path = "measure/no_lab.rs")]
+mod in_lab;
+mod iperf3;
+mod live;
+
+use std::{
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use anyhow::{Context, anyhow};
+use clap::{ArgGroup, Args};
+use measure::{
+    plans,
+    run::{Start, Target, estimate},
+};
+use model::{
+    net::Layer,
+    plan::{Budget, Plan},
+    run::Run,
+    spec::quantity,
+    units::{Bytes, Seed},
+};
+use traffic::wire::{Key, PORT};
+
+use crate::{
+    cli::Format,
+    commands::iperf3 as one_test,
+    exit::{Failure, code},
+    format, key,
+};
+
+/// How long an address may take to answer when it is tried.
+const REACH: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("end").required(true)))]
+#[command(after_help = "Examples:
+  pathtwin measure server.example --key ptk1-…
+  pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
+  pathtwin measure --lab cases/1-dorm/twin.toml --quick
+  pathtwin measure server.example --budget-bytes 2GB --out run.json
+  pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
+  pathtwin measure iperf3://server.example -R -C bbr      (one test)
+
+On the far end runs `pathtwin serve`; it prints the key. Ctrl-C ends a run early; what was measured
+is kept and marked. Plans and their keys: docs/reference/plan.md.
+
+Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
+run failed or was cut short, 130 stopped by Ctrl-C.")]
+pub(crate) struct Measure {
+    /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
+    #[arg(group = "end")]
+    host: Option<String>,
+    /// Address of the far end inside a tunnel; may be given several times
+    #[arg(long, value_name = "ADDRESS", requires = "host")]
+    via: Vec<IpAddr>,
+    #[command(flatten)]
+    lab: in_lab::Path,
+    /// The key, or a file with it
+    #[arg(long, value_name = "KEY", requires = "host")]
+    key: Option<String>,
+    /// The far end is open to all
+    #[arg(long, conflicts_with = "key")]
+    open: bool,
+    /// About a minute
+    #[arg(long, group = "which")]
+    quick: bool,
+    /// Longer and more often, for narrow intervals
+    #[arg(long, group = "which")]
+    thorough: bool,
+    /// An own plan, a TOML file
+    #[arg(long, value_name = "FILE", group = "which")]
+    plan: Option<PathBuf>,
+    /// Most payload bytes in both directions together
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    budget_bytes: Option<Bytes>,
+    /// Longest time
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    budget_time: Option<Duration>,
+    /// Say what the plan is and what it will take, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Keep the run in this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Put a label on the run in the history, such as change=bbr; may be given several times
+    #[cfg(feature = "history")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::history::pair)]
+    label: Vec<(String, String)>,
+    /// Do not keep the run in the history (runs on lab paths are only kept with --store)
+    #[cfg(feature = "history")]
+    #[arg(long, conflicts_with = "store")]
+    no_store: bool,
+    #[cfg(feature = "history")]
+    #[command(flatten)]
+    place: crate::commands::history::Where,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    output: Format,
+    #[command(
+        flatten,
+        next_help_heading = "For one test with iperf3://HOST, in place of a plan"
+    )]
+    iperf3: one_test::Test,
+}
+
+pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
+    let server = arguments
+        .host
+        .as_deref()
+        .filter(|host| host.starts_with("iperf3://"));
+    if let Some(server) = server.filter(|_| arguments.iperf3.is_asked()) {
+        return one_test::client(server, &arguments.iperf3, arguments.output);
+    }
+    let plan = plan(arguments)?;
+    if arguments.dry_run {
+        return dry_run(arguments, &plan);
+    }
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let run = match (arguments.lab.spec(), server) {
+        (Some(spec), _) => arguments.lab.measure(spec, plan, stop)?,
+        (None, Some(server)) => iperf3::run(arguments, server, &plan, stop)?,
+        (None, None) => between_hosts(arguments, &plan, stop)?,
+    };
+    if let Some(file) = &arguments.out {
+        write(file, &run)?;
+    }
+    show(arguments.output, &run)?;
+    #[cfg(feature = "history")]
+    keep(arguments, &run)?;
+    Ok(ExitCode::from(match &run.cut_short {
+        Some(_) if stop.load(Ordering::Relaxed) => code::INTERRUPTED,
+        Some(_) => code::FAILED,
+        None => 0,
+    }))
+}
+
+fn plan(arguments: &Measure) -> Result<Plan, Failure> {
+    let mut plan = match &arguments.plan {
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .with_context(|| format!("read {}", file.display()))
+                .map_err(|e| Failure::new(code::USE, e))?;
+            plans::parse(&text)
+                .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", file.display())))?
+        }
+        None if arguments.quick => plans::quick(),
+        None if arguments.thorough => plans::thorough(),
+        None => plans::default(),
+    };
+    plan.budget = Budget {
+        bytes: arguments.budget_bytes.map(|b| b.0).or(plan.budget.bytes),
+        time_s: arguments
+            .budget_time
+            .map(|t| t.as_secs_f64())
+            .or(plan.budget.time_s),
+    };
+    Ok(plan)
+}
+
+/// With the usual congestion controls on both sides, and the layers that were named.
+fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
+    let usual = ["cubic", "bbr"].map(str::to_owned);
+    let here = IpAddr::from([127, 0, 0, 1]);
+    let layer = |layer| model::run::LayerAddress {
+        layer,
+        family: model::net::IpVersion::V4,
+        near: here,
+        far: here,
+    };
+    let mut layers = vec![layer(Layer::Underlay)];
+    if !arguments.via.is_empty() || arguments.lab.spec().is_some() {
+        layers.push(layer(Layer::Tunnel));
+    }
+    let estimate = estimate(plan, &layers, &usual, &usual);
+    if arguments.output == Format::Text {
+        format::print(format!("{}\n", live::estimate_text(&estimate, &plan.budget)).as_bytes())?;
+    } else {
+        format::json(plan)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn between_hosts(
+    arguments: &Measure,
+    plan: &Plan,
+    stop: &'static AtomicBool,
+) -> Result<Run, Failure> {
+    let host = arguments.host.as_deref().unwrap_or_default();
+    let key = if arguments.open {
+        Key::OPEN
+    } else {
+        key::of_client(arguments.key.as_deref())?
+    };
+    let reached = reach(host)?;
+    let control = *reached
+        .first()
+        .ok_or_else(|| anyhow!("{host} has no address that answers"))?;
+    let underlay = reached.iter().map(|a| Target {
+        layer: Layer::Underlay,
+        far: a.ip(),
+    });
+    let tunnel = arguments.via.iter().map(|far| Target {
+        layer: Layer::Tunnel,
+        far: *far,
+    });
+    let targets: Vec<Target> = underlay.chain(tunnel).collect();
+    let (random, seed) = seed(arguments)?;
+    let start = Start {
+        control,
+        key: &key,
+        plan,
+        seed,
+        targets: &targets,
+        program: env!("CARGO_PKG_VERSION"),
+        id: format!("{random:016x}"),
+        started_us: now_us(),
+        lab: false,
+        cancel: stop,
+    };
+    let mut display = live::Display::new(plan.budget);
+    let run = measure::run::measure(start, &mut |event| display.show(&event));
+    display.finish();
+    run.map_err(|e| Failure::new(code::FAILED, e))
+}
+
+/// A random number, and the seed: part of it unless one was given.
+fn seed(arguments: &Measure) -> Result<(u64, Seed), Failure> {
+    let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
+    let seed = arguments.lab.seed().map_or(Seed(random >> 32), Seed);
+    Ok((random, seed))
+}
+
+/// µs since 1970.
+fn now_us() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |d| d.as_micros() as u64)
+}
+
+/// The host's addresses that answer, at most one of each family, in the resolver's order.
+fn reach(host: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let wrong = |e: std::io::Error| Failure::new(code::USE, anyhow!("{host}: {e}"));
+    let bare = host.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, PORT));
+    let all: Vec<SocketAddr> = match bare {
+        Ok(address) => vec![address],
+        Err(_)
+            if host
+                .rsplit_once(':')
+                .is_some_and(|(_, p)| p.parse::<u16>().is_ok()) =>
+        {
+            host.to_socket_addrs().map_err(wrong)?.collect()
+        }
+        Err(_) => (host, PORT).to_socket_addrs().map_err(wrong)?.collect(),
+    };
+    let mut reached: Vec<SocketAddr> = Vec::new();
+    let mut failed = anyhow!("{host} has no address");
+    for address in all {
+        if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, REACH) {
+            Ok(_) => reached.push(address),
+            Err(e) => {
+                failed = anyhow!(
+                    "connect to {address}: {e}; is `pathtwin serve` running there, and is the port open?"
+                );
+            }
+        }
+    }
+    if reached.is_empty() {
+        return Err(Failure::new(code::FAILED, failed));
+    }
+    Ok(reached)
+}
+
+fn show(format: Format, run: &Run) -> Result<(), Failure> {
+    match format {
+        Format::Text => {
+            let findings = report::findings::text(&explain::judge(run), false);
+            let text = format!("{}\n{findings}", report::run::text(run));
+            format::print(text.as_bytes())
+        }
+        Format::Json => format::json(run),
+        Format::Jsonl => format::json_lines(&analysis::rows::rows(run)),
+    }
+}
+
+/// Keeps the run in the history. What was measured is printed by then: a history that is full or
+/// locked costs an error, not the run.
+#[cfg(feature = "history")]
+fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
+    let asked = arguments.place.store.is_some();
+    if arguments.no_store || (arguments.lab.spec().is_some() && !asked) {
+        return Ok(());
+    }
+    let text = serde_json::to_vec(run).context("write the run as JSON")?;
+    let mut labels = arguments.label.clone();
+    // Not part of the run, which people show to others. Many hosts may write to one history.
+    if !run.lab && !labels.iter().any(|(name, _)| name == "host") {
+        labels.insert(0, ("host".to_owned(), sys::machine::host_name()));
+    }
+    let mut store = arguments.place.open()?;
+    store.import(&mut text.as_slice(), "this run", &labels)?;
+    eprintln!("pathtwin: kept as {}; see pathtwin history list", run.id);
+    Ok(())
+}
+
+/// Writes the run whole or not at all.
+fn write(file: &Path, run: &Run) -> Result<(), Failure> {
+    let text = serde_json::to_vec(run).context("write the run as JSON")?;
+    format::file(file, &text)
+}

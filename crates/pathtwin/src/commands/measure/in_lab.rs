@@ -1,0 +1,108 @@
+//! `pathtwin measure --lab`: the same plan between the two ends of a lab path.
+
+use std::{
+    net::IpAddr,
+    path::{self, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use anyhow::anyhow;
+use clap::Args;
+use indicatif::ProgressBar;
+use lab::{guest::Boot, sandbox::Sandbox};
+use measure::run::{Estimate, estimate};
+use model::{job, net::Layer, plan::Plan, run::Run};
+
+use super::live;
+use crate::{
+    cli::Cells,
+    exit::{Failure, code},
+};
+
+/// The path, if it is one of the lab.
+#[derive(Debug, Args)]
+pub(super) struct Path {
+    /// Measure between the ends of this lab path (a spec), in virtual time
+    #[arg(long, value_name = "SPEC", group = "end")]
+    lab: Option<PathBuf>,
+    #[command(flatten)]
+    cells: Cells,
+}
+
+impl Path {
+    /// Its spec, if it is one of the lab.
+    pub(super) fn spec(&self) -> Option<&path::Path> {
+        self.lab.as_deref()
+    }
+
+    pub(super) fn seed(&self) -> Option<u64> {
+        self.cells.seed
+    }
+
+    pub(super) fn measure(
+        &self,
+        spec: &path::Path,
+        plan: Plan,
+        stop: &'static AtomicBool,
+    ) -> Result<Run, Failure> {
+        /// What a plan may take beyond its estimate before it counts as hung: slow paths take long to
+        /// agree on each step and to empty their queues.
+        const SLOW: f64 = 6.0;
+        let spec = crate::commands::lab::run::read_spec(spec, &self.cells)?;
+        let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
+        if cells.len() > 1 {
+            eprintln!(
+                "pathtwin: the spec has {} cells; the first is measured",
+                cells.len()
+            );
+        }
+        let cell = cells
+            .into_iter()
+            .next()
+            .ok_or_else(|| anyhow!("the spec has no cells"))?;
+        let kernel = kernel::locate().map_err(lab::LabError::from)?;
+        let sandbox = Sandbox::new(&lab::guest::program()?)?;
+        let usual = ["cubic", "bbr"].map(str::to_owned);
+        let address = IpAddr::from([127, 0, 0, 1]);
+        let layer = model::run::LayerAddress {
+            layer: Layer::Underlay,
+            family: model::net::IpVersion::V4,
+            near: address,
+            far: address,
+        };
+        let layers = vec![layer; 1 + usize::from(cell.tunnel.is_some())];
+        let estimate = estimate(&plan, &layers, &usual, &usual);
+        let limit = Duration::from_secs_f64(estimate.time_s[1] * SLOW + 600.0);
+        let job = job::Measure {
+            cell,
+            plan,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            limit_ns: limit.as_nanos() as u64,
+        };
+        let boot = Boot {
+            kernel: &kernel.path,
+            sandbox: &sandbox,
+            cpu: sys::sched::lone_cpu(),
+            wall_limit: Duration::from_secs(self.cells.wall_limit),
+            stop,
+        };
+        let waiting = waiting(&estimate);
+        let measured = lab::measure::run(boot, &job)?;
+        waiting.finish_and_clear();
+        Ok(measured.run)
+    }
+}
+
+/// A sign of life while a lab path is measured, of which nothing can be seen before its end.
+fn waiting(estimate: &Estimate) -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    live::style(&bar);
+    let [least, most] = estimate.time_s;
+    bar.set_message(format!(
+        "measuring in the lab: {} to {} of virtual time",
+        live::minutes(least),
+        live::minutes(most)
+    ));
+    bar
+}

@@ -1,0 +1,206 @@
+//! `pathtwin serve`.
+
+mod log;
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use measure::serve::{Config, Server};
+use model::{
+    spec::quantity,
+    units::{Bytes, Rate},
+};
+use sys::privilege::{self, Identity, Keep, PrivilegeError};
+use traffic::wire::{Key, PORT, message::Limits};
+
+use crate::{
+    commands::iperf3::Beside,
+    exit::{Failure, code},
+    format::say,
+    key,
+};
+
+/// Descriptors it may have: each client's loads, requests and probes at the default caps.
+const DESCRIPTORS: u64 = 4096;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin serve
+  pathtwin serve --listen 192.0.2.1 --max-rate 500mbit --max-bytes 20GB
+  pathtwin serve --key /etc/pathtwin/key --user pathtwin
+
+At its first start it makes a key and prints the command to run on the other host. One TCP and one
+UDP port of the same number must be reachable. Nothing is sent to an address that has not proved to
+receive, and only who holds the key may measure. Root is left for nobody once the ports are open and
+the key is read; what is kept is the right to choose any congestion control, which bbr may need.
+
+Exit codes: 0 ended by Ctrl-C, 2 wrong use, 3 root cannot be left, 4 the port cannot be used.")]
+pub(crate) struct Serve {
+    /// Address to listen on; default: every address. May be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Vec<IpAddr>,
+    /// TCP and UDP port
+    #[arg(long, value_name = "N", default_value_t = PORT)]
+    port: u16,
+    /// File with the key; made if it is not there. Default: ~/.config/pathtwin/key
+    #[arg(long, value_name = "FILE", conflicts_with = "open")]
+    key: Option<PathBuf>,
+    /// Let everybody measure who reaches the port
+    #[arg(long)]
+    open: bool,
+    /// Highest rate of a UDP load and of each TCP connection it sends
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    max_rate: Option<Rate>,
+    /// Longest load
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = quantity::duration)]
+    max_time: Duration,
+    /// Most bytes of a client's session
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    max_bytes: Option<Bytes>,
+    /// Most connections of a load
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    max_flows: u32,
+    /// Most clients at once
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    max_clients: usize,
+    /// Also speak the protocol of iperf3, on this port; whoever reaches it may use it
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5201")]
+    iperf3: Option<u16>,
+    /// Whom to become once the ports are open, if started by root; `root` to stay it
+    #[arg(long, value_name = "NAME", default_value = "nobody")]
+    user: String,
+}
+
+pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
+    let become_user = identity(arguments)?;
+    let (key, made) = if arguments.open {
+        (Key::OPEN, None)
+    } else {
+        key::of_server(arguments.key.as_deref())?
+    };
+    let config = Config {
+        key: key.clone(),
+        limits: Limits {
+            rate_bps: arguments.max_rate.map(Rate::bps),
+            time_s: Some(arguments.max_time.as_secs_f64()),
+            bytes: arguments.max_bytes.map(|b| b.0),
+            flows: arguments.max_flows,
+        },
+        clients: arguments.max_clients,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let server = bind(arguments, &config).map_err(|e| Failure::new(code::FAILED, e))?;
+    let iperf3 = arguments
+        .iperf3
+        .map(|port| Beside::bind(&arguments.listen, port, arguments.max_time))
+        .transpose()?;
+    // Needs root beyond the hard limit only; with fewer, fewer are served at once.
+    let _ = sys::descriptors::allow(DESCRIPTORS);
+    give_up(become_user)?;
+    // From here on there may be threads.
+    for address in server.addresses() {
+        say(format_args!("serving on {address} (TCP and UDP)"));
+    }
+    say_key(arguments, &key, made);
+    let asked = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let stop = Arc::new(AtomicBool::new(false));
+    pass_on(asked, stop.clone());
+    if let Some(iperf3) = iperf3 {
+        iperf3.start(asked);
+    }
+    let log = log::start().context("start the log")?;
+    server.run(stop, log).context("serve")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whom to become; `None` to stay root, because it was asked for.
+fn identity(arguments: &Serve) -> Result<Option<Identity>, Failure> {
+    if arguments.user == "root" {
+        return Ok(None);
+    }
+    let wrong = |e: PrivilegeError| Failure::new(code::USE, e);
+    Identity::of(&arguments.user).map(Some).map_err(wrong)
+}
+
+/// Leaves root behind, but for the power to choose any congestion control.
+fn give_up(identity: Option<Identity>) -> Result<(), Failure> {
+    let Some(identity) = identity else {
+        say(format_args!(
+            "keeps the rights of its user, as --user root asks"
+        ));
+        return Ok(());
+    };
+    let was_root = sys::sched::is_root();
+    let left = privilege::give_up(identity, Keep::NetAdmin).map_err(|e| {
+        let hint = "hint: --user root stays what it is";
+        Failure::new(
+            code::LACKS,
+            anyhow!("give up the rights of root: {e}\n{hint}"),
+        )
+    })?;
+    let kept = if left.net_admin {
+        "kept CAP_NET_ADMIN, to choose among all congestion controls"
+    } else {
+        "kept no capability: only allowed congestion controls can be chosen"
+    };
+    match was_root {
+        true => say(format_args!("became user {}; {kept}", identity.uid)),
+        false => say(format_args!("{kept}")),
+    }
+    Ok(())
+}
+
+/// On every address, where a family may be missing, or on those that were named.
+fn bind(arguments: &Serve, config: &Config) -> std::io::Result<Server> {
+    let at = |ip: IpAddr| SocketAddr::new(ip, arguments.port);
+    if !arguments.listen.is_empty() {
+        let all: Vec<_> = arguments.listen.iter().copied().map(at).collect();
+        return Server::bind(&all, config.clone());
+    }
+    let (v4, v6) = (
+        at(Ipv4Addr::UNSPECIFIED.into()),
+        at(Ipv6Addr::UNSPECIFIED.into()),
+    );
+    match Server::bind(&[v4, v6], config.clone()) {
+        Err(e) if e.kind() != std::io::ErrorKind::AddrInUse => Server::bind(&[v4], config.clone()),
+        result => result,
+    }
+}
+
+fn say_key(arguments: &Serve, key: &Key, made: Option<PathBuf>) {
+    if arguments.open {
+        say(format_args!(
+            "open: everybody who reaches the port may measure"
+        ));
+        say(format_args!(
+            "on the other host: pathtwin measure THIS_HOST --open"
+        ));
+    } else if let Some(file) = made {
+        say(format_args!("made a key, kept in {}", file.display()));
+        say(format_args!(
+            "on the other host: pathtwin measure THIS_HOST --key {key}"
+        ));
+    } else {
+        say(format_args!("clients need the key of an earlier start"));
+    }
+}
+
+/// Tells the server's flag what the signal's flag says.
+fn pass_on(asked: &'static AtomicBool, stop: Arc<AtomicBool>) {
+    std::thread::spawn(move || {
+        while !asked.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}

@@ -1,0 +1,105 @@
+//! The log of a server: a line an event on stderr, written by a thread of its own, so that neither a flood of strangers
+//! nor a reader that does not read stops the server.
+
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use measure::serve::{Event, Log};
+
+use crate::format::say;
+
+/// Events that may wait to be written; more are left out.
+const WAITING: usize = 256;
+
+/// Refusals that are written in one [`SPAN`]; more are counted.
+const REFUSALS: u32 = 20;
+
+/// How often what was counted is written.
+const SPAN: Duration = Duration::from_secs(10);
+
+/// Starts the log.
+pub(super) fn start() -> std::io::Result<Log> {
+    let (sender, receiver) = sync_channel(WAITING);
+    thread::Builder::new()
+        .name("log".to_owned())
+        .spawn(move || write(&receiver))?;
+    Ok(std::sync::Arc::new(move |event| tell(&sender, event)))
+}
+
+fn tell(sender: &SyncSender<Event>, event: Event) {
+    if !matches!(event, Event::Asked(..)) {
+        // Full: then it is a flood, and the writer has enough to say.
+        let _ = sender.try_send(event);
+    }
+}
+
+fn write(events: &Receiver<Event>) {
+    let mut refusals = Refusals::new(Instant::now());
+    loop {
+        let event = events.recv_timeout(SPAN);
+        if let Some(more) = refusals.span_over(Instant::now()) {
+            say(format_args!("{more} more refused in the last {SPAN:?}"));
+        }
+        match event {
+            Ok(Event::Refused(peer, why)) if refusals.is_written() => {
+                say(format_args!("{peer} refused: {why}"));
+            }
+            Ok(Event::Refused(..) | Event::Asked(..)) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Event::Came(peer)) => say(format_args!("{peer} came")),
+            Ok(Event::Left(peer, None)) => say(format_args!("{peer} left")),
+            Ok(Event::Left(peer, Some(why))) => say(format_args!("{peer} cut off: {why}")),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Counts refusals, and says which are written.
+struct Refusals {
+    since: Instant,
+    seen: u32,
+}
+
+impl Refusals {
+    fn new(now: Instant) -> Self {
+        Self {
+            since: now,
+            seen: 0,
+        }
+    }
+
+    /// At the end of a span: how many were not written, if any were not.
+    fn span_over(&mut self, now: Instant) -> Option<u32> {
+        if now.duration_since(self.since) < SPAN {
+            return None;
+        }
+        let more = self.seen.saturating_sub(REFUSALS);
+        *self = Self::new(now);
+        (more > 0).then_some(more)
+    }
+
+    /// Counts one.
+    fn is_written(&mut self) -> bool {
+        self.seen = self.seen.saturating_add(1);
+        self.seen <= REFUSALS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_refusals_is_counted_and_not_written() {
+        let start = Instant::now();
+        let mut refusals = Refusals::new(start);
+        let written = (0..2000).filter(|_| refusals.is_written()).count();
+        assert_eq!(written as u32, REFUSALS);
+        assert_eq!(refusals.span_over(start + SPAN / 2), None);
+        assert_eq!(refusals.span_over(start + SPAN), Some(2000 - REFUSALS));
+        assert!(refusals.is_written());
+        assert_eq!(refusals.span_over(start + SPAN * 2), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Find out why TCP is slow on a path, prove the fix on a twin of it: the command line.
+
+pub mod cli;
+pub mod commands;
+mod document;
+pub mod exit;
+#[cfg(feature = "lab")]
+mod external;
+pub mod format;
+mod key;
+#[cfg(feature = "lab")]
+pub mod progress;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+#[cfg(feature = "lab")]
+use crate::cli::Lab;
+#[cfg(feature = "history")]
+use crate::commands::history;
+#[cfg(feature = "page")]
+use crate::commands::report;
+use crate::{
+    cli::{Arguments, Command},
+    commands::{compare, explain, facts, iperf3, measure, observe, serve},
+    exit::Failure,
+};
+
+/// Carries out the command line.
+pub fn run() -> ExitCode {
+    exit::of(command(&Arguments::parse().command))
+}
+
+fn command(command: &Command) -> Result<ExitCode, Failure> {
+    match command {
+        #[cfg(feature = "lab")]
+        Command::Lab(lab) => match lab {
+            Lab::Run(arguments) => commands::lab::run::run(arguments),
+            Lab::Exec(arguments) => commands::lab::exec::exec(arguments),
+            Lab::Validate(_) | Lab::Accuracy(_) => external::validation(),
+            Lab::Kernel(arguments) => commands::lab::kernel::kernel(arguments),
+        },
+        Command::Measure(arguments) => measure::measure(arguments),
+        Command::Serve(arguments) => serve::serve(arguments),
+        Command::Iperf3(command) => iperf3::iperf3(command),
+        Command::Observe(arguments) => observe::observe(arguments),
+        Command::Facts(arguments) => facts::facts(arguments),
+        #[cfg(feature = "lab")]
+        Command::Explain(arguments) if arguments.corpus.corpus.is_some() => external::validation(),
+        Command::Explain(arguments) => explain::explain(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        #[cfg(feature = "page")]
+        Command::Report(arguments) => report::report(arguments),
+        #[cfg(feature = "history")]
+        Command::History(arguments) => history::history(arguments),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Arguments::command(), "pathtwin", &mut script);
+            format::print(&script).map(|()| ExitCode::SUCCESS)
+        }
+    }
+}

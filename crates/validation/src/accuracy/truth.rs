@@ -1,0 +1,246 @@
+//! What a lab path truly is, by its spec and by its queues, beside what was measured on it.
+
+use model::{
+    cell::{Cell, ETHERNET_HEADER, Line, Loss},
+    job::QueueTruth,
+    net::{Direction, Layer},
+    run::{Sample, StepKind},
+};
+
+use lab::measure::Measured;
+
+/// Bytes that WireGuard adds to an IPv4 packet over IPv4: IP, UDP, its own header and tag.
+const WIREGUARD: u64 = 20 + 8 + 16 + 16;
+/// WireGuard pads to this (drivers/net/wireguard/send.c, `calculate_skb_padding`).
+const PADDING: u64 = 16;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quantity {
+    /// What the path carries at most.
+    Capacity,
+    /// Round trip without load, on paths without jitter.
+    BaseRtt,
+    /// Round trip without load, on paths with jitter.
+    BaseRttJitter,
+    /// Round trip under TCP.
+    LoadedRtt,
+    /// Share lost.
+    Loss,
+    /// Share overtaken.
+    Reordering,
+    /// Path MTU.
+    Pmtu,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// What.
+    pub quantity: Quantity,
+    /// Name of the path.
+    pub path: String,
+    /// Layer it was measured on.
+    pub layer: Layer,
+    /// Direction, if it has one.
+    pub direction: Option<Direction>,
+    /// The truth, in the quantity's own unit: bit/s, µs, share, bytes.
+    pub truth: f64,
+    /// What was measured; absent if nothing was.
+    pub measured: Option<f64>,
+    /// The stated 95 % interval, where there is one.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Compared {
+    /// Measured less true.
+    pub fn error(&self) -> Option<f64> {
+        Some(self.measured? - self.truth)
+    }
+
+    /// The error as a share of the truth.
+    pub fn relative(&self) -> Option<f64> {
+        (self.truth != 0.0).then_some(self.error()? / self.truth)
+    }
+
+    /// Whether the stated interval holds the truth.
+    pub fn covered(&self) -> Option<bool> {
+        let [low, high] = self.interval?;
+        Some(low <= self.truth && self.truth <= high)
+    }
+}
+
+/// All comparisons of a run.
+pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
+    let mut all = Vec::new();
+    for sample in measured.run.samples.iter().filter(|s| s.valid) {
+        let make = |quantity, direction, truth, measured, interval| Compared {
+            quantity,
+            path: cell.name.clone(),
+            layer: sample.key.layer,
+            direction,
+            truth,
+            measured,
+            interval,
+        };
+        match (sample.key.step, sample.key.direction) {
+            (StepKind::Pmtu, _) => {
+                let found = sample.pmtu.as_ref();
+                let truth = f64::from(mtu(cell, sample.key.layer));
+                for (direction, value) in [
+                    (Direction::Up, found.and_then(|p| p.up)),
+                    (Direction::Down, found.and_then(|p| p.down)),
+                ] {
+                    let value = value.map(f64::from);
+                    all.push(make(Quantity::Pmtu, Some(direction), truth, value, None));
+                }
+            }
+            (StepKind::Idle, _) => {
+                let value = sample.probes.as_ref().and_then(|p| p.p50_us);
+                let jitter = !cell.path.down.jitter.is_zero();
+                let quantity = if jitter {
+                    Quantity::BaseRttJitter
+                } else {
+                    Quantity::BaseRtt
+                };
+                // A reordered packet skips the delay; the median does not mind.
+                all.push(make(quantity, None, base_us(cell), value, None));
+            }
+            (StepKind::UdpSweep, Some(direction)) => {
+                let line = cell.path.line(direction);
+                if let Some(truth) = capacity_bps(cell, line, sample) {
+                    let value = sample.capacity_bps;
+                    all.push(make(
+                        Quantity::Capacity,
+                        Some(direction),
+                        truth,
+                        value,
+                        None,
+                    ));
+                }
+                let udp = sample.udp.as_ref();
+                let interval = udp.and_then(|u| Some([u.lost_low?, u.lost_high?]));
+                let lost = udp.map(|u| u.lost);
+                all.push(make(
+                    Quantity::Loss,
+                    Some(direction),
+                    loss(line),
+                    lost,
+                    interval,
+                ));
+                if let Some(truth) = reordered(line, sample) {
+                    let value = udp.map(|u| u.reordered as f64 / u.received.max(1) as f64);
+                    all.push(make(
+                        Quantity::Reordering,
+                        Some(direction),
+                        truth,
+                        value,
+                        None,
+                    ));
+                }
+            }
+            (StepKind::Tcp, Some(direction)) => {
+                let value = sample.probes.as_ref().and_then(|p| p.p50_us);
+                if let Some(truth) = loaded_us(cell, sample, &measured.truth)
+                    && cell.path.down.jitter.is_zero()
+                {
+                    all.push(make(
+                        Quantity::LoadedRtt,
+                        Some(direction),
+                        truth,
+                        value,
+                        None,
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn mtu(cell: &Cell, layer: Layer) -> u32 {
+    match (&cell.tunnel, layer) {
+        (Some(tunnel), Layer::Tunnel) => tunnel.mtu.min(cell.path.mtu - WIREGUARD as u32),
+        _ => cell.path.mtu,
+    }
+}
+
+/// Bytes that the bottleneck counts for an IPv4 packet of a layer.
+fn on_wire(cell: &Cell, layer: Layer, packet: u64) -> u64 {
+    let outer = match (&cell.tunnel, layer) {
+        (Some(tunnel), Layer::Tunnel) => {
+            packet
+                .next_multiple_of(PADDING)
+                .min(u64::from(tunnel.mtu).max(packet))
+                + WIREGUARD
+        }
+        _ => packet,
+    };
+    outer + ETHERNET_HEADER
+}
+
+fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
+    let rate = line.rate?.bps() as f64;
+    let packet = u64::from(mtu(cell, sample.key.layer));
+    let wire = on_wire(cell, sample.key.layer, packet);
+    Some(rate * packet as f64 / wire as f64)
+}
+
+/// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full, and
+/// crosses it at once.
+fn base_us(cell: &Cell) -> f64 {
+    cell.path.rtt().as_nanos() as f64 / 1e3
+}
+
+fn loss(line: &Line) -> f64 {
+    match line.loss {
+        Loss::None => 0.0,
+        Loss::Random(p) => p.get(),
+        Loss::GilbertElliott { p, r, bad, good } => {
+            let sum = p.get() + r.get();
+            (p.get() * bad.get() + r.get() * good.get()) / sum.max(f64::MIN_POSITIVE)
+        }
+        Loss::Every(n) => 1.0 / f64::from(n.max(1)),
+    }
+}
+
+/// Share that is overtaken where every packet skips the delay with a chance of p: it passes those
+/// that are in the delay at that time, n, so each packet is passed by one of the n after it with the
+/// chance 1 - (1-p)^n, unless it skips the delay itself. Without jitter only, which reorders too.
+fn reordered(line: &Line, sample: &Sample) -> Option<f64> {
+    if !line.jitter.is_zero() {
+        return line.reorder.is_zero().then_some(0.0);
+    }
+    let udp = sample.udp.as_ref()?;
+    let per_second = udp.sent_bps / (f64::from(udp.payload) * 8.0);
+    let in_delay = per_second * line.delay.as_secs_f64();
+    let p = line.reorder.get();
+    Some((1.0 - p) * (1.0 - (1.0 - p).powf(in_delay)))
+}
+
+/// Base round trip and, for each probe, the time that what was in the queues then takes to leave;
+/// the median over the probes that count.
+fn loaded_us(cell: &Cell, sample: &Sample, truth: &[QueueTruth]) -> Option<f64> {
+    let zero = i64::try_from(sample.load_at_us?).ok()?;
+    let window = sample.tcp.as_ref()?.window_us;
+    let base = base_us(cell);
+    let columns: Vec<(Vec<Option<u64>>, f64)> = truth
+        .iter()
+        .filter_map(|q| Some((q.series.column("backlog_bytes")?, q.rate_bps? as f64)))
+        .collect();
+    let mut totals = Vec::new();
+    let times = &truth.first()?.series.at_us;
+    for (i, at) in times.iter().enumerate() {
+        if (window[0]..window[1]).contains(&(at - zero)) {
+            let waiting: f64 = columns
+                .iter()
+                .filter_map(|(column, rate)| {
+                    Some(column.get(i).copied().flatten()? as f64 * 8e6 / rate)
+                })
+                .sum();
+            totals.push(base + waiting);
+        }
+    }
+    stats::median(&totals)
+}

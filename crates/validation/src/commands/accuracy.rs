@@ -1,0 +1,168 @@
+//! `pathtwin lab accuracy`.
+
+mod pairs;
+
+use std::{fmt::Write as _, num::NonZeroUsize, process::ExitCode, time::Duration};
+
+use anyhow::{Context, anyhow};
+use lab::{LabError, measure::Measured};
+use model::{cell::Cell, plan::Plan, run::Run, spec::Spec, units::Seed};
+use validation::accuracy::{self, coverage, paths, table, truth::Compared};
+
+use pathtwin::{
+    cli::Accuracy,
+    commands::lab::run::Lab,
+    exit::{Failure, code},
+    format, progress,
+};
+
+/// Real time after which a run is ended: much, for a machine may have other work.
+const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
+
+pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let lab = Lab::open(true)?;
+    let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
+    let lab = accuracy::Lab {
+        kernel: &lab.kernel,
+        sandbox: &lab.sandbox,
+        jobs: arguments.jobs.map_or(processors, NonZeroUsize::get),
+        wall_limit: WALL_LIMIT,
+        stop,
+    };
+    match (arguments.coverage, arguments.pairs) {
+        (Some(seeds), _) => intervals(lab, seeds),
+        (None, Some(wanted)) => {
+            let size = pairs::Size {
+                pairs: wanted,
+                runs: arguments.runs,
+                folder: arguments.out.as_deref(),
+            };
+            pairs::pairs(lab, &size).map(|()| ExitCode::SUCCESS)
+        }
+        (None, None) => errors(lab, arguments),
+    }
+}
+
+fn measured(lab: accuracy::Lab<'_>, cells: &[Cell], plan: &Plan) -> Result<Vec<Measured>, Failure> {
+    let bar = progress::bar(cells.len());
+    let results = accuracy::run(lab, cells, plan, &|_, _| bar.inc(1));
+    bar.finish_and_clear();
+    all_of(cells, results)
+}
+
+/// The results, unless one is missing.
+fn all_of(
+    cells: &[Cell],
+    results: Vec<Option<Result<Measured, LabError>>>,
+) -> Result<Vec<Measured>, Failure> {
+    let mut all = Vec::new();
+    for (cell, result) in cells.iter().zip(results) {
+        match result {
+            Some(Ok(measured)) => all.push(measured),
+            Some(Err(LabError::Stopped)) | None => {
+                return Err(Failure::new(code::INTERRUPTED, LabError::Stopped));
+            }
+            Some(Err(error)) => {
+                let name = format!("{} (seed {})", cell.name, cell.seed);
+                return Err(Failure::new(code::FAILED, anyhow!("{name}: {error}")));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn errors(lab: accuracy::Lab<'_>, arguments: &Accuracy) -> Result<ExitCode, Failure> {
+    let specs = paths::specs(arguments.paths, Seed(arguments.draw));
+    let cells = paths::cells(&specs).map_err(|e| Failure::new(code::FAILED, e))?;
+    let plan = paths::plan().context("read the plan")?;
+    let runs = measured(lab, &cells, &plan)?;
+    let compared: Vec<Compared> = cells
+        .iter()
+        .zip(&runs)
+        .flat_map(|(cell, run)| accuracy::truth::compare(cell, run))
+        .collect();
+    if let Some(folder) = &arguments.out {
+        keep(folder, &specs, &cells, &runs, &compared)?;
+    }
+    for (cell, run) in cells.iter().zip(&runs) {
+        for sample in run.run.samples.iter().filter(|s| !s.valid) {
+            eprintln!(
+                "pathtwin: {}: {}: {:?}",
+                cell.name, sample.key, sample.invalid
+            );
+        }
+    }
+    format::print(table::markdown(&compared, cells.len()).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn keep(
+    folder: &std::path::Path,
+    specs: &[String],
+    cells: &[Cell],
+    runs: &[Measured],
+    compared: &[Compared],
+) -> Result<(), Failure> {
+    let write = |name: String, bytes: Vec<u8>| {
+        let file = folder.join(name);
+        std::fs::write(&file, bytes).with_context(|| format!("write {}", file.display()))
+    };
+    std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+    for ((spec, cell), run) in specs.iter().zip(cells).zip(runs) {
+        write(format!("{}.toml", cell.name), spec.clone().into_bytes())?;
+        let text = serde_json::to_vec(&run.run).context("write a run as JSON")?;
+        write(format!("{}.json", cell.name), text)?;
+    }
+    let mut lines = String::from("path,layer,direction,quantity,truth,measured,low,high\n");
+    for c in compared {
+        let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
+        let _ = writeln!(
+            lines,
+            "{},{:?},{:?},{:?},{},{},{},{}",
+            c.path,
+            c.layer,
+            c.direction,
+            c.quantity,
+            c.truth,
+            number(c.measured),
+            number(c.interval.map(|i| i[0])),
+            number(c.interval.map(|i| i[1]))
+        );
+    }
+    write("compared.csv".to_owned(), lines.into_bytes())?;
+    Ok(())
+}
+
+fn intervals(lab: accuracy::Lab<'_>, seeds: usize) -> Result<ExitCode, Failure> {
+    let plan = measure::plans::parse(coverage::PLAN).context("read the plan")?;
+    let cells = (0..seeds as u64)
+        .map(|seed| {
+            let spec = Spec::parse("coverage", coverage::SPEC).map(|s| s.with_seed(seed + 1))?;
+            spec.cells()
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| Failure::new(code::FAILED, e))?;
+    let cells: Vec<Cell> = cells.into_iter().flatten().collect();
+    let runs: Vec<Run> = measured(lab, &cells, &plan)?
+        .into_iter()
+        .map(|m| m.run)
+        .collect();
+    let found = coverage::count(&runs).ok_or_else(|| anyhow!("no goodput in any run"))?;
+    let share = |n: usize, of: usize| 100.0 * n as f64 / of.max(1) as f64;
+    format::print(
+        format!(
+            "| what | count | of | share |\n|---|---|---|---|\n\
+             | the stated 95 % interval of the goodput holds the median of all samples | {} | {} | {:.1} % |\n\
+             | two runs that differ by the seed alone are told to differ | {} | {} | {:.1} % |\n",
+            found.held,
+            found.runs,
+            share(found.held, found.runs),
+            found.different,
+            found.pairs,
+            share(found.different, found.pairs),
+        )
+        .as_bytes(),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,124 @@
+//! `pathtwin lab accuracy --pairs`: runs, kept and taken up again, and what became of their pairs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use model::{cell::Cell, run::Run, spec::Spec};
+use validation::accuracy::{
+    self, many,
+    pairs::{self, Path as Kind, Pool},
+    pairs_table,
+};
+
+use pathtwin::{
+    exit::{Failure, code},
+    format, progress,
+};
+
+/// How much of it.
+pub(super) struct Size<'a> {
+    /// Pairs of each kind.
+    pub(super) pairs: usize,
+    /// Runs without a change; half as many of each kind with one.
+    pub(super) runs: usize,
+    /// Where runs are kept, and those that are there taken from.
+    pub(super) folder: Option<&'a Path>,
+}
+
+/// A run to be had: on which path, by which seed.
+type Wanted = (Kind, u64);
+
+pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failure> {
+    if let Some(folder) = size.folder {
+        let made = std::fs::create_dir_all(folder);
+        made.with_context(|| format!("make {}", folder.display()))?;
+    }
+    let mut pools = Kind::ALL.map(|path| Pool {
+        path,
+        runs: Vec::new(),
+    });
+    for ((path, _), run) in runs(lab, wanted(size.runs), size.folder)? {
+        if let Some(pool) = pools.iter_mut().find(|pool| pool.path == path) {
+            pool.runs.push(run);
+        }
+    }
+    let rows = pairs::count(&pools, size.pairs, 1);
+    let many = many::count(&pools, size.pairs, 1);
+    let text = pairs_table::markdown(&pools, &rows, &many);
+    format::print(text.as_bytes())
+}
+
+/// One of each path after the other, so that a part of the work is one of all.
+fn wanted(runs: usize) -> Vec<Wanted> {
+    let of = |path| match path {
+        Kind::Unchanged => runs,
+        Kind::Slower | Kind::Later => runs.div_ceil(2),
+    };
+    (1..=runs as u64)
+        .flat_map(|seed| Kind::ALL.map(|path| (path, seed)))
+        .filter(|(path, seed)| *seed <= of(*path) as u64)
+        .collect()
+}
+
+/// The runs: from the folder those that are there, and the others made and kept in it one by one.
+fn runs(
+    lab: accuracy::Lab<'_>,
+    wanted: Vec<Wanted>,
+    folder: Option<&Path>,
+) -> Result<Vec<(Wanted, Run)>, Failure> {
+    let mut all = Vec::new();
+    let mut missing = Vec::new();
+    for of in wanted {
+        match folder.map(|folder| file(folder, of)).filter(|f| f.exists()) {
+            Some(file) => all.push((of, read(&file)?)),
+            None => missing.push(of),
+        }
+    }
+    let cells = missing.iter().map(|of| cell(*of));
+    let cells = cells.collect::<Result<Vec<_>, _>>()?;
+    let bar = progress::bar(cells.len());
+    let results = accuracy::run(lab, &cells, &measure::plans::default(), &|index, result| {
+        if let Ok(measured) = result {
+            pairs::without_courses(&mut measured.run);
+            if let Some(folder) = folder {
+                keep(&file(folder, missing[index]), &measured.run);
+            }
+        }
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    let made = super::all_of(&cells, results)?.into_iter().map(|m| m.run);
+    all.extend(missing.iter().copied().zip(made));
+    all.sort_by_key(|((_, seed), _)| *seed);
+    Ok(all)
+}
+
+fn cell((path, seed): Wanted) -> Result<Cell, Failure> {
+    let cells = Spec::parse(path.name(), &path.spec())
+        .map(|spec| spec.with_seed(seed))
+        .and_then(|spec| spec.cells())
+        .map_err(|e| Failure::new(code::FAILED, e))?;
+    let first = cells.into_iter().next();
+    first.ok_or_else(|| anyhow!("no cell in the spec").into())
+}
+
+fn file(folder: &Path, (path, seed): Wanted) -> PathBuf {
+    folder.join(format!("{}-{seed:03}.json", path.name()))
+}
+
+fn read(file: &Path) -> Result<Run, Failure> {
+    let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
+    let run = Run::parse(&text).with_context(|| file.display().to_string());
+    run.map_err(|e| Failure::new(code::USE, e))
+}
+
+/// What cannot be kept is said and no reason to end: the run itself is there.
+fn keep(file: &Path, run: &Run) {
+    let text = serde_json::to_vec(run).context("write a run as JSON");
+    if let Err(failure) = text
+        .map_err(Failure::from)
+        .and_then(|text| format::file(file, &text))
+    {
+        eprintln!("pathtwin: {:#}", failure.error);
+    }
+}

@@ -1,0 +1,66 @@
+//! `pathtwin lab validate`.
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context, anyhow};
+use lab::LabError;
+use validation::validate::{self, Check, Verdict};
+
+use pathtwin::{
+    cli::{Format, Validate},
+    commands::lab::run::Lab,
+    exit::{Failure, code},
+    format, progress,
+};
+
+pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
+    let checks = chosen(&arguments.only)?;
+    if arguments.list {
+        let names: Vec<&str> = checks.iter().map(|c| c.name).collect();
+        format::print(format!("{}\n", names.join("\n")).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lab = Lab::open(arguments.no_cache)?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let pool = lab.pool(arguments.jobs, Duration::from_secs(600), stop);
+    let bar = progress::bar(validate::steps(&checks)?);
+    let report = validate::run(&pool, &checks, || bar.inc(1));
+    bar.finish_and_clear();
+    let report = match report {
+        Err(LabError::Stopped) => {
+            eprintln!("pathtwin: stopped; the cells that are done are remembered");
+            return Ok(ExitCode::from(code::INTERRUPTED));
+        }
+        report => report?,
+    };
+    match arguments.output {
+        Format::Text => format::print(validate::table(&report).as_bytes())?,
+        Format::Json => format::json(&report)?,
+        Format::Jsonl => format::json_lines(&report.lines)?,
+    }
+    Ok(match report.count(Verdict::Fail) {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(code::VERDICT),
+    })
+}
+
+/// The checks whose name has one of the given words in it; all without any.
+fn chosen(only: &[String]) -> Result<Vec<Check>, Failure> {
+    let all = validate::checks();
+    let lower = |text: &str| text.to_lowercase();
+    for word in only {
+        if !all.iter().any(|c| lower(c.name).contains(&lower(word))) {
+            let names: Vec<&str> = all.iter().map(|c| c.name).collect();
+            let error = anyhow!(
+                "--only {word}: no check has that in its name; there are {}",
+                names.join("; ")
+            );
+            return Err(Failure::new(code::USE, error));
+        }
+    }
+    let wanted = |check: &Check| {
+        let name = lower(check.name);
+        only.is_empty() || only.iter().any(|word| name.contains(&lower(word)))
+    };
+    Ok(all.into_iter().filter(wanted).collect())
+}

@@ -1,0 +1,254 @@
+//! Checks of the lab against what arithmetic, standards and published measurements say it must
+//! give: `pathtwin lab validate`.
+//!
+//! A [`Check`] is a spec, written as a user would write one, and a judge that reads what its cells
+//! measured. An expectation never comes from the lab itself: each names its source. What the
+//! families show, and why their tolerances are what they are, is in `docs/validation.md`.
+
+mod aqm;
+mod bbr;
+mod clean;
+mod cubic;
+mod fifo;
+mod goodput;
+mod line;
+mod loss;
+mod program;
+mod rtt;
+mod same;
+mod seen;
+mod share;
+mod table;
+#[cfg(test)]
+mod tests;
+mod theory;
+mod timing;
+mod window;
+
+use std::sync::atomic::Ordering;
+
+use model::{cell::Cell, spec::Spec};
+use serde::Serialize;
+
+pub use line::{Expect, Line, Verdict};
+pub use table::table;
+
+use lab::{LabError, cell::CellResult, pool::Pool};
+use seen::Seen;
+
+/// Version of [`Report`].
+pub const REPORT_SCHEMA: u32 = 1;
+
+/// One check: what it runs, and who judges.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Name; its lines are named `name: what`.
+    pub name: &'static str,
+    /// Where the expectation comes from, in short.
+    pub source: &'static str,
+    work: Work,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    /// Cells of a spec.
+    Cells(&'static str, Judge),
+    /// Cells of a spec, each run twice and none taken from the cache.
+    Twice(&'static str, Judge),
+    /// A comparison with a program of this host.
+    Program(fn(&Pool<'_>) -> Result<Vec<Line>, LabError>),
+    /// Nothing of its own: it looks at the cells of all others.
+    All(Judge),
+}
+
+type Judge = fn(&[Seen<'_>]) -> Vec<Line>;
+
+/// All checks, in the order of the table.
+pub fn checks() -> Vec<Check> {
+    [
+        rtt::CHECKS,
+        goodput::CHECKS,
+        fifo::CHECKS,
+        loss::CHECKS,
+        timing::CHECKS,
+        window::CHECKS,
+        cubic::CHECKS,
+        bbr::CHECKS,
+        share::CHECKS,
+        aqm::CHECKS,
+        program::CHECKS,
+        clean::CHECKS,
+        same::CHECKS,
+    ]
+    .concat()
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema: u32,
+    /// Release of the kernel; absent if no cell ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The lines of the table.
+    pub lines: Vec<Line>,
+}
+
+impl Report {
+    /// Lines with a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.lines.iter().filter(|l| l.verdict == verdict).count()
+    }
+}
+
+/// The cells of a check, in the order in which its judge gets them.
+fn cells(check: &Check) -> Result<Vec<Cell>, LabError> {
+    let (text, copies) = match check.work {
+        Work::Cells(text, _) => (text, 1),
+        Work::Twice(text, _) => (text, 2),
+        Work::Program(_) | Work::All(_) => return Ok(Vec::new()),
+    };
+    let wrong = |e: model::spec::SpecError| LabError::Check(check.name, e.to_string());
+    let cells = Spec::parse(check.name, text)
+        .and_then(|spec| spec.cells())
+        .map_err(wrong)?;
+    Ok(cells
+        .into_iter()
+        .flat_map(|cell| vec![cell; copies])
+        .collect())
+}
+
+/// Steps of some checks, for progress: cells and programs.
+pub fn steps(checks: &[Check]) -> Result<usize, LabError> {
+    checks.iter().try_fold(0, |sum, check| {
+        let own = match check.work {
+            Work::Program(_) => 1,
+            _ => cells(check)?.len(),
+        };
+        Ok(sum + own)
+    })
+}
+
+/// Runs checks; `stepped` is told of each step that is done.
+pub fn run(
+    pool: &Pool<'_>,
+    checks: &[Check],
+    mut stepped: impl FnMut(),
+) -> Result<Report, LabError> {
+    let (known, fresh): (Vec<&Check>, Vec<&Check>) = checks
+        .iter()
+        .partition(|c| !matches!(c.work, Work::Twice(..)));
+    let uncached = Pool {
+        cache: None,
+        ..*pool
+    };
+    let mut ran = all_cells(pool, &known, &mut stepped)?;
+    ran.extend(all_cells(&uncached, &fresh, &mut stepped)?);
+    let mut lines = Vec::new();
+    let everything: Vec<Seen<'_>> = ran.iter().flat_map(|r| r.seen()).collect();
+    for check in checks {
+        let own = ran.iter().find(|r| r.check.name == check.name);
+        lines.extend(match check.work {
+            Work::Cells(_, judge) | Work::Twice(_, judge) => {
+                own.map(|r| r.judged(judge)).unwrap_or_default()
+            }
+            Work::Program(judge) => {
+                let lines = judge(pool).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
+                stepped();
+                from(check, lines)
+            }
+            Work::All(judge) => from(check, judge(&everything)),
+        });
+        if pool.stop.load(Ordering::Relaxed) {
+            return Err(LabError::Stopped);
+        }
+    }
+    Ok(Report {
+        schema: REPORT_SCHEMA,
+        kernel: everything.first().map(|s| s.result.output.kernel.clone()),
+        lines,
+    })
+}
+
+/// The cells of one check and what came out.
+struct Ran<'a> {
+    check: &'a Check,
+    cells: Vec<Cell>,
+    results: Vec<Result<CellResult, LabError>>,
+}
+
+impl Ran<'_> {
+    /// The cells that ended well.
+    fn seen(&self) -> Vec<Seen<'_>> {
+        let both = self.cells.iter().zip(&self.results);
+        both.filter_map(|(cell, result)| Seen::new(cell, result.as_ref().ok()?).ok())
+            .collect()
+    }
+
+    fn judged(&self, judge: Judge) -> Vec<Line> {
+        let seen = self.seen();
+        let failed = self.results.iter().filter_map(|r| r.as_ref().err());
+        let mut lines: Vec<Line> = failed.map(|e| Line::failed(String::new(), e)).collect();
+        if seen.len() == self.cells.len() {
+            lines.extend(judge(&seen));
+        } else if lines.is_empty() {
+            let error = "the records of a cell cannot be read";
+            lines.push(Line::failed(String::new(), error));
+        }
+        from(self.check, lines)
+    }
+}
+
+/// Writes the check's name and source into its lines.
+fn from(check: &Check, lines: Vec<Line>) -> Vec<Line> {
+    let named = |line: Line| Line {
+        check: match line.check.as_str() {
+            "" => check.name.to_owned(),
+            what => format!("{}: {what}", check.name),
+        },
+        source: match line.source.as_str() {
+            "" => check.source.to_owned(),
+            _ => line.source,
+        },
+        ..line
+    };
+    lines.into_iter().map(named).collect()
+}
+
+/// Runs the cells of several checks in one pool, the long ones first so that no processor waits for
+/// another at the end.
+fn all_cells<'a>(
+    pool: &Pool<'_>,
+    checks: &[&'a Check],
+    stepped: &mut impl FnMut(),
+) -> Result<Vec<Ran<'a>>, LabError> {
+    let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
+    let mut all = Vec::new();
+    for (number, &check) in checks.iter().enumerate() {
+        let cells = cells(check)?;
+        let numbered = cells.iter().cloned().enumerate();
+        queue.extend(numbered.map(|(place, cell)| (number, place, cell)));
+        all.push((check, cells));
+    }
+    queue.sort_by_key(|(.., cell)| std::cmp::Reverse(cell.length()));
+    let ordered: Vec<Cell> = queue.iter().map(|(.., cell)| cell.clone()).collect();
+    let mut results = pool.run(&ordered, |_| stepped());
+    let mut ran: Vec<Ran<'_>> = Vec::new();
+    for (number, (check, cells)) in all.into_iter().enumerate() {
+        let mut own: Vec<(usize, Result<CellResult, LabError>)> = Vec::new();
+        for ((of, place, _), result) in queue.iter().zip(&mut results) {
+            if *of == number {
+                own.push((*place, result.take().unwrap_or(Err(LabError::Stopped))));
+            }
+        }
+        own.sort_by_key(|(place, _)| *place);
+        let results = own.into_iter().map(|(_, result)| result).collect();
+        ran.push(Ran {
+            check,
+            cells,
+            results,
+        });
+    }
+    Ok(ran)
+}

@@ -1,0 +1,133 @@
+//! What a cell measured, as the judges look at it.
+
+use model::{
+    cell::{Cell, Loss, Queue},
+    net::Direction,
+    record::{Kind, LossTruth, ProbeSample, QueueSample, Record, UdpSample, records},
+    row::Row,
+    units::Rate,
+};
+use sys::tcp_info::TcpInfo;
+
+use lab::{LabError, cell::CellResult, rows};
+
+/// A cell that ended well.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) result: &'a CellResult,
+    rows: Vec<Row>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(cell: &'a Cell, result: &'a CellResult) -> Result<Self, LabError> {
+        let rows = rows::rows(cell, result)?;
+        Ok(Self { cell, result, rows })
+    }
+
+    /// The row of the measured traffic; nothing if the cell says that it must not be counted.
+    pub(super) fn row(&self) -> Option<&Row> {
+        self.group(None)
+    }
+
+    /// The row of a competing group.
+    pub(super) fn cross(&self, number: usize) -> Option<&Row> {
+        self.group(Some(number))
+    }
+
+    fn group(&self, cross: Option<usize>) -> Option<&Row> {
+        self.rows.iter().find(|r| r.cross == cross && r.valid)
+    }
+
+    /// Payload that arrived, Mbit/s.
+    pub(super) fn goodput(&self) -> Option<f64> {
+        self.row()?.goodput_mbps
+    }
+
+    /// Rate of the bottleneck, Mbit/s; not a number if there is none.
+    pub(super) fn rate_mbps(&self) -> f64 {
+        let bps = self.cell.path.down.rate.map(Rate::bps);
+        bps.map_or(f64::NAN, |bps| bps as f64 / 1e6)
+    }
+
+    /// Two-way delay, s.
+    pub(super) fn rtt_s(&self) -> f64 {
+        self.cell.path.rtt().as_secs_f64()
+    }
+
+    pub(super) fn queue(&self) -> Queue {
+        self.cell.path.down.queue
+    }
+
+    /// Loss of the downward line as a probability: random, or one in n.
+    pub(super) fn loss(&self) -> f64 {
+        match self.cell.path.down.loss {
+            Loss::None | Loss::GilbertElliott { .. } => 0.0,
+            Loss::Random(p) => p.get(),
+            Loss::Every(n) => 1.0 / f64::from(n),
+        }
+    }
+
+    /// A matrix value as text.
+    pub(super) fn factor(&self, key: &str) -> String {
+        match self.cell.factors.get(key) {
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// What the loss stage of the downward line did.
+    pub(super) fn losses(&self) -> Option<&LossTruth> {
+        let all = &self.result.output.losses;
+        all.iter().find(|l| l.direction == Direction::Down)
+    }
+
+    fn records(&self, stream: &'a [u8], kind: Kind) -> impl Iterator<Item = Record<'a>> {
+        let all = records(stream).into_iter().flatten();
+        all.filter_map(Result::ok).filter(move |r| r.kind == kind)
+    }
+
+    /// Samples of the bottleneck's queue while measuring.
+    pub(super) fn queue_samples(&self) -> Vec<QueueSample> {
+        let from = nanos(self.cell.warmup);
+        self.records(&self.result.truth, Kind::Queue)
+            .filter(|r| r.id == 0 && r.at_ns >= from)
+            .map(|r| QueueSample::read(r.payload))
+            .collect()
+    }
+
+    /// Round trips of the probes, ms: idle ones, or those while measuring.
+    pub(super) fn probes_ms(&self, idle: bool) -> Vec<f64> {
+        let from = nanos(self.cell.warmup);
+        self.records(&self.result.records, Kind::Probe)
+            .filter(|r| if idle { r.at_ns < 0 } else { r.at_ns >= from })
+            .map(|r| ProbeSample::read(r.payload).rtt_ns as f64 / 1e6)
+            .collect()
+    }
+
+    /// What the UDP receiver counted, sample by sample, from the start.
+    pub(super) fn udp(&self) -> Vec<UdpSample> {
+        self.records(&self.result.records, Kind::Udp)
+            .map(|r| UdpSample::read(r.payload))
+            .collect()
+    }
+
+    /// TCP_INFO of the first flow's sender from the start of measuring on, with the time in s.
+    pub(super) fn senders(&self) -> Vec<(f64, TcpInfo)> {
+        let from = nanos(self.cell.warmup);
+        self.records(&self.result.records, Kind::TcpSender)
+            .filter(|r| r.id == 0 && r.at_ns >= from)
+            .filter_map(|r| Some((r.at_ns as f64 / 1e9, TcpInfo::parse(r.payload)?)))
+            .collect()
+    }
+}
+
+fn nanos(span: std::time::Duration) -> i64 {
+    i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// The value of the first cell whose factor `key` is `value`.
+pub(super) fn by<'a, 's>(seen: &'a [Seen<'s>], key: &str, value: &str) -> Option<&'a Seen<'s>> {
+    seen.iter().find(|s| s.factor(key) == value)
+}

@@ -1,0 +1,79 @@
+//! The whole set of checks, on the kernel and the guest program that are there, and that
+//! `docs/validation.md` shows what it gives. `UPDATE_DOCS=1` writes the table there anew.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use lab::{cache::Cache, pool::Pool, sandbox::Sandbox};
+use validation::validate::{self, Report, Verdict};
+
+const FENCE: &str = "```text\n";
+
+#[test]
+fn all_checks_pass() {
+    let report = report();
+    let table = validate::table(&report);
+    println!("{table}");
+    document(&report, &table);
+    let failed: Vec<&str> = report
+        .lines
+        .iter()
+        .filter(|l| l.verdict == Verdict::Fail)
+        .map(|l| l.check.as_str())
+        .collect();
+    assert!(failed.is_empty(), "failed: {failed:?}");
+}
+
+/// The guest program: the one named, or the optimised one that `make build` makes.
+fn guest() -> PathBuf {
+    let made = "../../target/x86_64-unknown-linux-musl/release/pathtwin-guest";
+    std::env::var_os("PATHTWIN_GUEST").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join(made),
+        PathBuf::from,
+    )
+}
+
+fn report() -> Report {
+    let kernel = kernel::locate().expect("a kernel image; make test builds it");
+    let guest = guest();
+    let sandbox = Sandbox::new(&guest).unwrap();
+    let folder = lab::cache::folder().unwrap();
+    let cache = Cache::new(folder, &kernel.sha256, &guest).unwrap();
+    let stop = AtomicBool::new(false);
+    let pool = Pool {
+        kernel: &kernel.path,
+        sandbox: &sandbox,
+        cache: Some(&cache),
+        jobs: sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len()),
+        wall_limit: Duration::from_secs(600),
+        stop: &stop,
+    };
+    validate::run(&pool, &validate::checks(), || {}).unwrap()
+}
+
+/// Names and verdicts of the documented table are those of the report. The values may differ with
+/// the kernel's version.
+fn document(report: &Report, table: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/validation.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(FENCE).unwrap();
+    let (documented, after) = rest.split_once("```\n").unwrap();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{FENCE}{table}```\n{after}")).unwrap();
+        return;
+    }
+    for line in report.lines.iter().filter(|l| l.verdict != Verdict::Skip) {
+        let own = documented
+            .lines()
+            .find(|d| d.starts_with(&format!("{}  ", line.check)));
+        let own = own.unwrap_or_else(|| panic!("not in docs/validation.md: {}", line.check));
+        let verdict = format!("  {}  ", line.verdict);
+        assert!(own.contains(&verdict), "docs/validation.md: {own}");
+    }
+}
