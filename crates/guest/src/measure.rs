@@ -23,7 +23,10 @@ use model::{
 };
 use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
-use traffic::wire::{Key, PORT, message::Limits};
+use traffic::{
+    admission::{Admission, Totals},
+    wire::{Key, PORT, message::Limits},
+};
 
 use crate::{Engine, flows, run::Times};
 
@@ -165,13 +168,13 @@ fn serve(
         .iter()
         .map(|t| SocketAddr::new(t.far, PORT))
         .collect();
+    let limits = Limits {
+        flows: 128,
+        ..Limits::default()
+    };
     let config = Config {
         key: key.clone(),
-        limits: Limits {
-            flows: 128,
-            ..Limits::default()
-        },
-        clients: 1,
+        admission: Admission::new(limits, Totals::of(1, sys::descriptors::allowed(), None)),
         program: program.to_owned(),
     };
     let thread = node.ns.run(|| -> std::io::Result<_> {

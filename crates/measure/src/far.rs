@@ -11,11 +11,11 @@ use sys::socket;
 use traffic::wire::{
     Channel, ChannelError, Greeting, Key, PublicKey, Token,
     datagram::{Datagram, GREETING},
-    message::{Order, Outcome, Reply, Request, Welcome},
+    message::{Code, Order, Outcome, Reply, Request, Welcome},
 };
 
 /// How long to wait for a connection or a reply.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Longest reply, bytes after inflation: many connections looked at for minutes.
 const LONGEST_REPLY: usize = 64 << 20;
@@ -43,8 +43,24 @@ pub enum FarError {
     #[error("{0}")]
     Channel(#[from] ChannelError),
     /// The far end said no.
-    #[error("the far end: {0}")]
-    No(String),
+    #[error("the far end: {why}")]
+    Refused {
+        /// What kind of reason it gave.
+        code: Code,
+        /// The reason.
+        why: String,
+    },
+    /// What this end's own host refused.
+    #[error("this end: {what}: {source}")]
+    Own {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A plan of which iperf3 can do nothing.
+    #[error("the plan has no step that iperf3 can do: give it one of kind tcp")]
+    Plan,
     /// It answered something that was not asked.
     #[error("the far end gave an answer that does not fit the question")]
     Confused,
@@ -78,13 +94,13 @@ pub struct Far {
 impl Far {
     /// Opens a session.
     pub fn connect(address: SocketAddr, key: &Key, program: &str) -> Result<Self, FarError> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE)
+        let stream = TcpStream::connect_timeout(&address, TIMEOUT)
             .map_err(|source| FarError::Connect { address, source })?;
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(TIMEOUT))
             .map_err(ChannelError::from)?;
         let mut channel = Channel::connect(stream, key, LONGEST_REPLY)?;
-        channel.set_patience(Some(PATIENCE * 3));
+        channel.set_timeout(Some(TIMEOUT * 3));
         channel.send(&Request::Hello {
             program: program.to_owned(),
         })?;
@@ -94,7 +110,7 @@ impl Far {
                 address,
                 welcome,
             }),
-            Reply::No { why } => Err(FarError::No(why)),
+            Reply::No { code, why } => Err(FarError::Refused { code, why }),
             _ => Err(FarError::Confused),
         }
     }
@@ -112,7 +128,7 @@ impl Far {
     fn ask(&mut self, request: &Request) -> Result<Reply, FarError> {
         self.channel.send(request)?;
         match self.channel.receive()? {
-            Reply::No { why } => Err(FarError::No(why)),
+            Reply::No { code, why } => Err(FarError::Refused { code, why }),
             reply => Ok(reply),
         }
     }
@@ -194,17 +210,17 @@ impl Far {
     }
 }
 
-/// Opens connections for requests of their own; what they say first is up to the asker. Each try
-/// waits for as long as `patience`.
-pub fn connector(address: SocketAddr, patience: Duration) -> traffic::load::short::Connect {
-    Box::new(move || TcpStream::connect_timeout(&address, patience))
+/// Opens connections for requests of their own; what they say first is up to the client. Each try
+/// waits for as long as `timeout`.
+pub fn connector(address: SocketAddr, timeout: Duration) -> traffic::load::requests::Connect {
+    Box::new(move || TcpStream::connect_timeout(&address, timeout))
 }
 
 /// Makes the data connections of a load.
 pub fn streams(token: Token, address: SocketAddr, flows: u16) -> Result<Vec<TcpStream>, FarError> {
     (0..flows)
         .map(|index| {
-            let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+            let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
             let greeting = Greeting::Data { token, index };
             io::Write::write_all(&mut &stream, &greeting.bytes())?;
             Ok(stream)

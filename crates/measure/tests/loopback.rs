@@ -22,7 +22,10 @@ use model::{
     run::{Run, StepKind},
     units::Seed,
 };
-use traffic::wire::{Key, message::Limits};
+use traffic::{
+    admission::{Admission, Totals},
+    wire::{Key, message::Limits},
+};
 
 struct Running {
     address: SocketAddr,
@@ -36,8 +39,7 @@ impl Running {
         let key = Key::generate().unwrap();
         let config = Config {
             key: key.clone(),
-            limits,
-            clients: 4,
+            admission: Admission::new(limits, Totals::default()),
             program: "test".to_owned(),
         };
         let server = Server::bind(&["127.0.0.1:0".parse().unwrap()], config).unwrap();

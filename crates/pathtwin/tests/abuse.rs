@@ -268,7 +268,7 @@ fn loads_side_by_side_share_what_a_client_may_move() {
         flows: 1,
         cc: None,
         duration_us: 60_000_000,
-        look_us: 100_000,
+        sample_us: 100_000,
     });
     let loads: Vec<_> = (0..LOADS)
         .map(|_| {

@@ -7,6 +7,7 @@ pub mod ethtool;
 pub mod isolation;
 pub mod link;
 pub mod machine;
+pub mod memory;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;

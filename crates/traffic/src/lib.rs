@@ -7,6 +7,7 @@
 
 use std::{io, thread};
 
+pub mod admission;
 pub mod flow;
 pub mod load;
 pub mod probe;

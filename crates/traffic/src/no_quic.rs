@@ -4,7 +4,7 @@ use std::{convert::Infallible, io, net::UdpSocket, time::Duration};
 
 use sys::clock::Instant;
 
-use crate::load::budget::Budget;
+use crate::admission::{Lease, Need};
 use crate::wire::{PublicKey, message::QuicOutcome};
 
 /// Whether QUIC is there.
@@ -37,19 +37,23 @@ pub enum Side {
 
 /// What is agreed on of a load.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct Config {
     /// Whether this end sends.
     pub sends: bool,
     /// When it starts: zero of all times.
     pub zero: Instant,
-    /// How long the sender sends.
-    pub duration: Duration,
-    /// From one look to the next.
-    pub look: Duration,
-    /// Highest rate of the sender, bit/s, if there is one.
-    pub rate_bps: Option<u64>,
-    /// Bytes to send or take at most.
-    pub budget: Budget,
+    /// From one sample to the next.
+    pub sample_interval: Duration,
+    /// How long the sender sends, and what bounds both ends.
+    pub lease: Lease,
+}
+
+/// What a lease of a load would have been asked for.
+pub fn need(duration: Duration) -> Need {
+    Need {
+        duration: Some(duration),
+        ..Need::default()
+    }
 }
 
 /// A load, of which there is none.
@@ -57,7 +61,7 @@ pub struct QuicLoad(Infallible);
 
 impl QuicLoad {
     /// Says that there is no QUIC.
-    pub fn start(_socket: UdpSocket, _side: Side, _terms: Terms) -> io::Result<Self> {
+    pub fn start(_socket: UdpSocket, _side: Side, _config: Config) -> io::Result<Self> {
         Err(unsupported())
     }
 

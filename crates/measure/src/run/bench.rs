@@ -13,7 +13,7 @@ use model::{
     run::{Key, LayerAddress, Sample},
 };
 use sys::clock::Instant;
-use traffic::load::budget::Budget;
+use traffic::admission::Lease;
 
 use super::Estimate;
 use crate::far::{Far, FarError};
@@ -99,10 +99,12 @@ impl Bench<'_> {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Payload bytes that the plan still allows.
-    pub(crate) fn budget(&self) -> Budget {
+    /// What bounds this end's half of a load: the bytes that the plan still allows, and the rate
+    /// that the far end does.
+    pub(crate) fn lease(&self, duration: Duration) -> Lease {
         let most = self.plan.budget.bytes;
-        Budget::new(most.map(|most| most.saturating_sub(self.bytes)))
+        let left = most.map(|most| most.saturating_sub(self.bytes));
+        Lease::own(duration, left, self.far.welcome.limits.rate_bps)
     }
 
     /// The far end's port on a layer.

@@ -75,9 +75,10 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
         layer: start.layer,
         far: start.server.ip(),
     };
-    let layer = target
-        .addressed()
-        .map_err(|e| FarError::No(format!("{} is out of reach: {e}", start.server)))?;
+    let layer = target.addressed().map_err(|e| FarError::Own {
+        what: format!("reach {}", start.server),
+        source: e,
+    })?;
     let (facts, scope) = state::facts(Some(start.server.ip()));
     let seed = start.plan.seed.unwrap_or(start.seed);
     let plan = Plan {
@@ -123,9 +124,7 @@ fn allowed(plan: &Plan, notes: &mut Vec<String>) -> Result<Plan, FarError> {
         notes.push(format!("left out: {} (not with iperf3)", kinds.join(", ")));
     }
     if steps.is_empty() {
-        return Err(FarError::No(
-            "the plan has no step that iperf3 can do: give it one of kind tcp".to_owned(),
-        ));
+        return Err(FarError::Plan);
     }
     Ok(Plan {
         steps,

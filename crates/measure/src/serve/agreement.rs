@@ -9,10 +9,13 @@ use std::{
 
 use sys::{clock::Instant, socket};
 use traffic::{
+    admission::{Lease, Need, Session},
     load::{
-        answers::{self, Answers, Manner},
-        budget::Budget,
-        echo::Echo,
+        echo::{self, Echo},
+        requests::{
+            RequestServer,
+            server::{self, Manner},
+        },
         tcp::{self, TcpLoad},
         udp::{self, UdpLoad},
     },
@@ -22,16 +25,19 @@ use traffic::{
     wire::message::{Limits, Order, Outcome, TcpOrder, UdpOrder},
 };
 
-use super::registry::{Arrival, Taker};
+use super::{
+    refused::Refused,
+    registry::{Arrival, Taker},
+};
 
 /// How long after its start a load waits for what belongs to it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest and shortest time between looks.
-const LOOK: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
+/// Longest and shortest time between samples.
+const SAMPLE: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
 
 /// How long a peer of a service may take to ask, and to take any part of its answer.
-const SERVICE_PATIENCE: Duration = Duration::from_secs(10);
+const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest answer to a request, bytes.
 const LONGEST_ANSWER: u64 = 1 << 30;
@@ -41,7 +47,9 @@ const LONGEST_ANSWER: u64 = 1 << 30;
 struct Came {
     streams: Vec<(u16, TcpStream)>,
     socket: Option<UdpSocket>,
-    echoes: Vec<Echo>,
+    echo: Option<Echo>,
+    /// Nothing is taken in any more.
+    closed: bool,
 }
 
 #[derive(Default)]
@@ -56,33 +64,39 @@ impl Waiting {
     }
 
     /// Waits until `ready` holds, and takes what it gives.
-    fn wait<T>(&self, mut ready: impl FnMut(&mut Came) -> Option<T>) -> Option<T> {
-        let deadline = Instant::now().after(PATIENCE);
+    fn wait<T>(
+        &self,
+        what: &'static str,
+        mut ready: impl FnMut(&mut Came) -> Option<T>,
+    ) -> Result<T, Refused> {
+        let deadline = Instant::now().after(TIMEOUT);
         let mut came = self.lock();
         loop {
             if let Some(value) = ready(&mut came) {
-                return Some(value);
+                return Ok(value);
             }
             let left = deadline.since(Instant::now());
-            let left = Duration::from_nanos(u64::try_from(left).ok().filter(|ns| *ns > 0)?);
+            let left = u64::try_from(left).ok().filter(|ns| *ns > 0);
+            let left = left.ok_or(Refused::Missing {
+                what,
+                timeout: TIMEOUT,
+            })?;
             came = self
                 .changed
-                .wait_timeout(came, left)
+                .wait_timeout(came, Duration::from_nanos(left))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
     }
 }
 
-/// An agreement.
+/// An agreement. Dropping it ends its load or service.
 pub(crate) struct Agreement {
     order: Order,
-    rate_bps: Option<u64>,
-    budget: Budget,
-    look_memory: Budget,
+    lease: Lease,
     waiting: Arc<Waiting>,
     /// Answers to requests, from the moment it is agreed on.
-    answers: Option<Arc<Answers>>,
+    service: Option<Arc<RequestServer>>,
     /// Who this end is in QUIC.
     identity: Option<Identity>,
     running: Running,
@@ -97,34 +111,15 @@ enum Running {
 
 impl Agreement {
     /// Agrees to an order, or says why not.
-    pub(crate) fn new(
-        order: Order,
-        limits: &Limits,
-        budget: &Budget,
-        look_memory: &Budget,
-    ) -> Result<Self, String> {
-        let left = budget.left();
-        match &order {
-            Order::Tcp(tcp) => check_tcp(tcp, limits)?,
-            Order::Udp(udp) => check_udp(udp, limits, left)?,
-            Order::Echo => {}
-            Order::Short { bytes } | Order::Http { bytes } => check_answer(*bytes, left)?,
-            Order::Quic { .. } if !quic::AVAILABLE => {
-                return Err("this server does not do that".to_owned());
-            }
-            Order::Quic { duration_us, .. } => check_time(*duration_us, limits)?,
-        }
-        if left == Some(0) {
-            return Err("the limit of bytes is reached".to_owned());
-        }
+    pub(crate) fn new(order: Order, limits: &Limits, session: &Session) -> Result<Self, Refused> {
+        check(&order, limits)?;
+        let lease = session.lease(&need(&order))?;
         let identity = matches!(order, Order::Quic { .. }).then(Identity::generate);
         Ok(Self {
-            identity: identity.transpose().map_err(|e| e.to_string())?,
-            answers: answers(&order, limits, budget).map(Arc::new),
+            identity: identity.transpose().map_err(Refused::host("make a key"))?,
+            service: service(&order, limits, &lease).map(Arc::new),
             order,
-            rate_bps: limits.rate_bps,
-            budget: budget.clone(),
-            look_memory: look_memory.clone(),
+            lease,
             waiting: Arc::default(),
             running: Running::Not,
         })
@@ -137,29 +132,36 @@ impl Agreement {
 
     /// Takes what comes in for it.
     pub(crate) fn taker(&self) -> Taker {
-        if let Some(answers) = self.answers.clone() {
+        if let Some(service) = self.service.clone() {
             return Arc::new(move |arrival| {
                 if let Arrival::Stream(_, stream) = arrival {
-                    answers.take(stream);
+                    service.take(stream);
                 }
             });
         }
-        let waiting = self.waiting.clone();
+        let (waiting, lease) = (self.waiting.clone(), self.lease.clone());
         let echo = matches!(self.order, Order::Echo);
         let flows = match &self.order {
             Order::Tcp(tcp) => usize::from(tcp.flows),
             _ => 0,
         };
+        let datagrams = matches!(self.order, Order::Udp(_) | Order::Quic { .. });
         Arc::new(move |arrival| {
             let mut came = waiting.lock();
             match arrival {
-                Arrival::Stream(index, stream) if came.streams.len() < flows => {
+                _ if came.closed => {}
+                Arrival::Stream(index, stream)
+                    if came.streams.len() < flows
+                        && came.streams.iter().all(|(other, _)| *other != index) =>
+                {
                     came.streams.push((index, stream));
                 }
-                Arrival::Socket(socket) if echo && came.echoes.is_empty() => {
-                    came.echoes.extend(Echo::start(socket).ok());
+                Arrival::Socket(socket) if echo && came.echo.is_none() => {
+                    came.echo = Echo::start(socket, lease.clone()).ok();
                 }
-                Arrival::Socket(socket) if !echo => came.socket = Some(socket),
+                Arrival::Socket(socket) if datagrams && came.socket.is_none() => {
+                    came.socket = Some(socket);
+                }
                 // More than was agreed on.
                 Arrival::Stream(..) | Arrival::Socket(_) => {}
             }
@@ -168,103 +170,82 @@ impl Agreement {
     }
 
     /// Starts the load, once all that belongs to it has come in.
-    pub(crate) fn start(&mut self) -> Result<(), String> {
+    pub(crate) fn start(&mut self) -> Result<(), Refused> {
+        if !matches!(self.running, Running::Not) {
+            return Err(Refused::Started);
+        }
         self.running = match self.order.clone() {
             Order::Tcp(order) => Running::Tcp(self.start_tcp(&order)?),
             Order::Udp(order) => Running::Udp(self.start_udp(&order)?),
             Order::Quic {
-                send,
-                duration_us,
-                look_us,
-            } => Running::Quic(self.start_quic(send, duration_us, look_us)?),
-            _ => return Err("there is nothing to start".to_owned()),
+                send, sample_us, ..
+            } => Running::Quic(self.start_quic(send, sample_us)?),
+            Order::Echo | Order::Short { .. } | Order::Http { .. } => {
+                return Err(Refused::Service);
+            }
         };
+        self.waiting.lock().closed = true;
         Ok(())
     }
 
-    fn start_tcp(&self, order: &TcpOrder) -> Result<TcpLoad, String> {
-        let mut streams = self
-            .waiting
-            .wait(|came| {
-                (came.streams.len() == usize::from(order.flows))
-                    .then(|| std::mem::take(&mut came.streams))
-            })
-            .ok_or("its connections did not arrive")?;
+    fn start_tcp(&self, order: &TcpOrder) -> Result<TcpLoad, Refused> {
+        let mut streams = self.waiting.wait("connections", |came| {
+            (came.streams.len() == usize::from(order.flows))
+                .then(|| std::mem::take(&mut came.streams))
+        })?;
         streams.sort_by_key(|(index, _)| *index);
         let streams: Vec<_> = streams.into_iter().map(|(_, stream)| stream).collect();
         if let (true, Some(cc)) = (order.send, &order.cc) {
             for stream in &streams {
                 socket::set_congestion(stream, cc)
-                    .map_err(|e| format!("congestion control {cc}: {e}"))?;
+                    .map_err(Refused::host(format!("congestion control {cc}")))?;
             }
         }
-        let terms = tcp::Terms {
-            role: if order.send {
-                Role::Sender
-            } else {
-                Role::Receiver
-            },
+        let config = tcp::Config {
+            role: role(order),
             zero: Instant::now(),
-            duration: Duration::from_micros(order.duration_us),
-            look: Duration::from_micros(order.look_us).clamp(LOOK[0], LOOK[1]),
-            rate_bps: self.rate_bps,
-            budget: self.budget.clone(),
-            look_memory: self.look_memory.clone(),
+            sample_interval: interval(order.sample_us),
+            lease: self.lease.clone(),
         };
-        TcpLoad::start(streams, terms).map_err(|e| e.to_string())
+        TcpLoad::start(streams, config).map_err(Refused::host("start the load"))
     }
 
-    fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, String> {
+    fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, Refused> {
         let socket = self.socket()?;
-        let terms = udp::Terms {
+        let config = udp::Config {
             rate_bps: order.rate_bps,
             payload: order.payload as usize,
             zero: Instant::now(),
-            duration: Duration::from_micros(order.duration_us),
-            budget: self.budget.clone(),
+            lease: self.lease.clone(),
         };
         let load = if order.send {
-            UdpLoad::send(socket, terms)
+            UdpLoad::send(socket, config)
         } else {
-            UdpLoad::receive(socket, terms)
+            UdpLoad::receive(socket, config)
         };
-        load.map_err(|e| e.to_string())
+        load.map_err(Refused::host("start the load"))
     }
 
-    fn socket(&self) -> Result<UdpSocket, String> {
-        self.waiting
-            .wait(|came| came.socket.take())
-            .ok_or_else(|| "its datagrams did not arrive".to_owned())
+    fn socket(&self) -> Result<UdpSocket, Refused> {
+        self.waiting.wait("datagrams", |came| came.socket.take())
     }
 
-    fn start_quic(
-        &mut self,
-        sends: bool,
-        duration_us: u64,
-        look_us: u64,
-    ) -> Result<QuicLoad, String> {
-        let identity = self.identity.take().ok_or("it runs already")?;
+    fn start_quic(&mut self, sends: bool, sample_us: u64) -> Result<QuicLoad, Refused> {
+        let identity = self.identity.clone().ok_or(Refused::Started)?;
         let socket = self.socket()?;
-        let terms = quic::Terms {
+        let config = quic::Config {
             sends,
             zero: Instant::now(),
-            duration: Duration::from_micros(duration_us),
-            look: Duration::from_micros(look_us).clamp(LOOK[0], LOOK[1]),
-            rate_bps: self.rate_bps,
-            budget: self.budget.clone(),
+            sample_interval: interval(sample_us),
+            lease: self.lease.clone(),
         };
-        QuicLoad::start(socket, quic::Side::Far(identity), terms).map_err(|e| e.to_string())
+        QuicLoad::start(socket, quic::Side::Far(identity), config)
+            .map_err(Refused::host("start the load"))
     }
 
     /// Ends it and says what came of it.
-    pub(crate) fn finish(self) -> Outcome {
-        for echo in std::mem::take(&mut self.waiting.lock().echoes) {
-            echo.finish();
-        }
-        if let Some(answers) = self.answers {
-            answers.finish();
-        }
-        match self.running {
+    pub(crate) fn finish(mut self) -> Outcome {
+        match std::mem::replace(&mut self.running, Running::Not) {
             Running::Not => Outcome::Nothing,
             Running::Tcp(load) => Outcome::Tcp(load.finish()),
             Running::Udp(load) => Outcome::Udp(load.finish()),
@@ -273,64 +254,87 @@ impl Agreement {
     }
 }
 
+impl Drop for Agreement {
+    fn drop(&mut self) {
+        let mut came = self.waiting.lock();
+        came.closed = true;
+        let left = (
+            came.echo.take(),
+            came.socket.take(),
+            std::mem::take(&mut came.streams),
+        );
+        // Nobody who brings something now has to wait for what ends.
+        drop(came);
+        drop(left);
+        if let Some(service) = &self.service {
+            service.finish();
+        }
+    }
+}
+
+fn role(order: &TcpOrder) -> Role {
+    if order.send {
+        Role::Sender
+    } else {
+        Role::Receiver
+    }
+}
+
+fn interval(us: u64) -> Duration {
+    Duration::from_micros(us).clamp(SAMPLE[0], SAMPLE[1])
+}
+
+/// What an order takes of what there is.
+fn need(order: &Order) -> Need {
+    match order {
+        Order::Tcp(tcp) => {
+            let duration = Duration::from_micros(tcp.duration_us);
+            tcp::need(role(tcp), tcp.flows, duration)
+        }
+        Order::Udp(udp) => udp::need(udp),
+        Order::Echo => echo::NEED,
+        Order::Short { bytes } | Order::Http { bytes } => server::need(*bytes),
+        Order::Quic { duration_us, .. } => quic::need(Duration::from_micros(*duration_us)),
+    }
+}
+
 /// The service that an order asks for, if it asks for one that answers requests.
-fn answers(order: &Order, limits: &Limits, budget: &Budget) -> Option<Answers> {
+fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServer> {
     let (manner, bytes) = match order {
         Order::Short { bytes } => (Manner::Short, *bytes),
         Order::Http { bytes } => (Manner::Http, *bytes),
         _ => return None,
     };
-    Some(Answers::new(answers::Terms {
+    Some(RequestServer::new(server::Config {
         manner,
         bytes,
-        most: limits.flows as usize,
-        patience: SERVICE_PATIENCE,
-        rate_bps: limits.rate_bps,
-        budget: budget.clone(),
+        connections: limits.flows as usize,
+        timeout: SERVICE_TIMEOUT,
+        lease: lease.clone(),
     }))
 }
 
-fn check_answer(bytes: u64, left: Option<u64>) -> Result<(), String> {
-    if !(1..=LONGEST_ANSWER).contains(&bytes) {
-        return Err(format!("an answer has 1 to {LONGEST_ANSWER} bytes"));
-    }
-    if left.is_some_and(|left| bytes > left) {
-        return Err("this would pass the limit of bytes".to_owned());
-    }
-    Ok(())
-}
-
-fn check_time(duration_us: u64, limits: &Limits) -> Result<(), String> {
-    match limits.time_s {
-        Some(most) if duration_us as f64 / 1e6 > most => {
-            Err(format!("a load may last {most} s here"))
+/// Whether an order makes sense here.
+fn check(order: &Order, limits: &Limits) -> Result<(), Refused> {
+    match order {
+        Order::Tcp(tcp) if tcp.flows == 0 || u32::from(tcp.flows) > limits.flows => {
+            Err(Refused::Flows { most: limits.flows })
         }
-        _ => Ok(()),
+        Order::Udp(udp) => match limits.rate_bps {
+            Some(most) if udp.rate_bps > most => Err(Refused::Rate { most }),
+            _ if !(17..=65_507).contains(&udp.payload) || udp.rate_bps == 0 => Err(Refused::Order(
+                "a datagram has 17 to 65507 bytes, and a rate is not 0",
+            )),
+            _ => Ok(()),
+        },
+        Order::Short { bytes } | Order::Http { bytes } if !(1..=LONGEST_ANSWER).contains(bytes) => {
+            Err(Refused::Order("an answer has 1 to 1073741824 bytes"))
+        }
+        Order::Quic { .. } if !quic::AVAILABLE => Err(Refused::Unable),
+        Order::Tcp(_)
+        | Order::Echo
+        | Order::Short { .. }
+        | Order::Http { .. }
+        | Order::Quic { .. } => Ok(()),
     }
-}
-
-fn check_tcp(order: &TcpOrder, limits: &Limits) -> Result<(), String> {
-    if order.flows == 0 || u32::from(order.flows) > limits.flows {
-        return Err(format!(
-            "a load may have 1 to {} connections here",
-            limits.flows
-        ));
-    }
-    check_time(order.duration_us, limits)
-}
-
-fn check_udp(order: &UdpOrder, limits: &Limits, left: Option<u64>) -> Result<(), String> {
-    if let Some(most) = limits.rate_bps
-        && order.rate_bps > most
-    {
-        return Err(format!("the rate may be {most} bit/s here"));
-    }
-    if !(17..=65_507).contains(&order.payload) || order.rate_bps == 0 {
-        return Err("a datagram has 17 to 65507 bytes, and a rate is not 0".to_owned());
-    }
-    let bytes = order.rate_bps as f64 / 8.0 * order.duration_us as f64 / 1e6;
-    if left.is_some_and(|left| bytes > left as f64) {
-        return Err("this would pass the limit of bytes".to_owned());
-    }
-    check_time(order.duration_us, limits)
 }

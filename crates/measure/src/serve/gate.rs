@@ -7,7 +7,7 @@
 use std::{
     io::{self, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,7 +16,7 @@ use sys::clock::Instant;
 use traffic::wire::{
     Channel, Greeting, Refusal, Token,
     greeting::HANDSHAKE,
-    message::{Reply, Request},
+    message::{Code, Reply, Request},
 };
 
 use super::{
@@ -188,9 +188,9 @@ impl Gate<'_> {
         mut stream: TcpStream,
         peer: SocketAddr,
     ) -> Option<Channel> {
-        if self.is_full() {
+        if let Err(why) = self.shared.config.admission.would_admit(peer.ip()) {
             let _ = stream.write(&Refusal::Busy.bytes());
-            self.refused(peer, "too many clients");
+            self.refused(peer, why.to_string());
             return None;
         }
         if self.copies.has(first) {
@@ -213,17 +213,15 @@ impl Gate<'_> {
         if channel.stream().set_nonblocking(false).is_err() {
             return;
         }
-        if self.is_full() {
-            channel.set_patience(Some(PAUSE));
-            let why = "as many clients as it takes are there: try again later".to_owned();
-            let _ = channel.send(&Reply::No { why });
-            return self.refused(peer, "too many clients");
+        match self.shared.config.admission.admit(peer.ip()) {
+            Ok(admitted) => session::start(channel, request, peer, admitted, self.shared),
+            Err(refused) => {
+                channel.set_timeout(Some(PAUSE));
+                let (code, why) = (Code::Busy, refused.to_string());
+                let _ = channel.send(&Reply::No { code, why });
+                self.refused(peer, refused.to_string());
+            }
         }
-        session::start(channel, request, peer, self.shared);
-    }
-
-    fn is_full(&self) -> bool {
-        self.shared.sessions.load(Ordering::Relaxed) >= self.shared.config.clients
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! One thread looks at new connections (the gate), one for each UDP socket proves addresses, and
 //! each client that has proved to hold the key gets one more, and one for each connection of its
-//! loads. What a client can cost is bounded by [`Config`].
+//! loads. What a client can cost, and all clients together, is bounded in one place:
+//! [`traffic::admission`].
 
 mod agreement;
 mod copies;
 mod gate;
 mod pending;
+mod refused;
 mod registry;
 mod session;
 mod udp;
@@ -17,12 +19,12 @@ use std::{
     net::{SocketAddr, TcpListener, UdpSocket},
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
 use sys::socket::{self, TcpOptions};
-use traffic::wire::{Key, message::Limits};
+use traffic::{admission::Admission, wire::Key};
 
 use registry::Registry;
 
@@ -31,10 +33,8 @@ use registry::Registry;
 pub struct Config {
     /// The key that clients must hold.
     pub key: Key,
-    /// What one client may ask for.
-    pub limits: Limits,
-    /// Clients at once.
-    pub clients: usize,
+    /// What clients may have, each and together; other protocols of this program may share it.
+    pub admission: Admission,
     /// Version of the program, told to clients.
     pub program: String,
 }
@@ -66,7 +66,6 @@ pub type Log = Arc<dyn Fn(Event) + Send + Sync>;
 pub(crate) struct Shared {
     config: Arc<Config>,
     registry: Registry,
-    sessions: AtomicUsize,
     stop: Arc<AtomicBool>,
     log: Log,
 }
@@ -118,7 +117,6 @@ impl Server {
         let shared = Arc::new(Shared {
             config: self.config,
             registry: Registry::default(),
-            sessions: AtomicUsize::new(0),
             stop,
             log,
         });

@@ -16,7 +16,7 @@ use traffic::wire::{
 };
 
 /// How long a connection may take until its first request is here.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A connection at the gate. Its stream does not block.
 pub(super) struct Pending {
@@ -51,7 +51,7 @@ impl Pending {
         Some(Self {
             stage: Stage::Silent(stream, Vec::with_capacity(CONTROL)),
             peer,
-            deadline: now.after(PATIENCE),
+            deadline: now.after(TIMEOUT),
         })
     }
 

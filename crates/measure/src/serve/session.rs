@@ -1,52 +1,41 @@
 //! One client: its requests, in turn.
 
-use std::{
-    collections::HashMap,
-    net::SocketAddr,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use traffic::{
-    load::{budget::Budget, looks::MEMORY},
-    quic,
+    admission, quic,
     wire::{
         Channel, ChannelError, Token,
-        message::{Outcome, QUIC, Reply, Request, Welcome},
+        message::{Order, Outcome, QUIC, Reply, Request, Welcome},
     },
 };
 
-use super::{Event, Shared, agreement::Agreement};
+use super::{Event, Shared, agreement::Agreement, refused::Refused};
 use host::{evidence::Scope, state};
 
 /// How long a client may be silent. It sends a ping more often than this.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Agreements of one client at once: one load or service each.
-const AGREEMENTS: usize = 32;
-
-/// Counts a session for as long as it lives.
-struct Counted(Arc<Shared>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.sessions.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts a session in a thread of its own, with the request that has come.
-pub(crate) fn start(channel: Channel, first: Request, peer: SocketAddr, shared: &Arc<Shared>) {
-    shared.sessions.fetch_add(1, Ordering::Relaxed);
-    let counted = Counted(shared.clone());
+pub(crate) fn start(
+    channel: Channel,
+    first: Request,
+    peer: SocketAddr,
+    admitted: admission::Session,
+    shared: &Arc<Shared>,
+) {
+    let log = shared.log.clone();
+    let shared = shared.clone();
     let body = move || {
-        let shared = &counted.0;
         (shared.log)(Event::Came(peer));
-        let mut session = Session::new(channel, peer, shared.clone());
+        let mut session = Session::new(channel, peer, admitted, shared.clone());
         let why = match session.serve(first) {
             Ok(()) => None,
             Err(error) => Some(error.to_string()),
         };
         drop(session);
+        // A long load's samples and messages leave much behind that nobody needs again.
+        sys::memory::trim();
         (shared.log)(Event::Left(peer, why));
     };
     let spawned = std::thread::Builder::new()
@@ -54,7 +43,7 @@ pub(crate) fn start(channel: Channel, first: Request, peer: SocketAddr, shared: 
         .stack_size(256 << 10)
         .spawn(body);
     if let Err(error) = spawned {
-        (shared.log)(Event::Refused(peer, format!("no thread for it: {error}")));
+        log(Event::Refused(peer, format!("no thread for it: {error}")));
     }
 }
 
@@ -62,41 +51,43 @@ struct Session {
     channel: Channel,
     peer: SocketAddr,
     shared: Arc<Shared>,
+    /// Before what it admits, so that loads end first.
     agreements: HashMap<Token, Agreement>,
+    admitted: admission::Session,
     /// What counters are taken of: found out when the facts were asked for.
     scope: Scope,
     mark: Option<state::Mark>,
-    /// Bytes that its loads may still move, all together.
-    budget: Budget,
-    /// Memory for the looks of its loads, all together.
-    look_memory: Budget,
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         for (token, agreement) in self.agreements.drain() {
             self.shared.registry.remove(token);
-            let _ = agreement.finish();
+            drop(agreement);
         }
     }
 }
 
 impl Session {
-    fn new(channel: Channel, peer: SocketAddr, shared: Arc<Shared>) -> Self {
+    fn new(
+        channel: Channel,
+        peer: SocketAddr,
+        admitted: admission::Session,
+        shared: Arc<Shared>,
+    ) -> Self {
         Self {
-            budget: Budget::new(shared.config.limits.bytes),
-            look_memory: Budget::new(Some(MEMORY)),
             channel,
             peer,
             shared,
             agreements: HashMap::new(),
+            admitted,
             scope: Scope::default(),
             mark: None,
         }
     }
 
     fn serve(&mut self, first: Request) -> Result<(), ChannelError> {
-        self.channel.set_patience(Some(PATIENCE));
+        self.channel.set_timeout(Some(TIMEOUT));
         let mut request = first;
         while !self.shared.stopped() && request != Request::Bye {
             let reply = self.reply(request);
@@ -136,7 +127,10 @@ impl Session {
             Request::Finish { token } => self.finish(token),
             Request::Ping | Request::Bye => Ok(Reply::Done),
         };
-        result.unwrap_or_else(|why| Reply::No { why })
+        result.unwrap_or_else(|refused| Reply::No {
+            code: refused.code(),
+            why: refused.to_string(),
+        })
     }
 
     fn welcome(&self) -> Welcome {
@@ -147,39 +141,36 @@ impl Session {
                 .into_iter()
                 .collect(),
             congestion: state::congestion(),
-            limits: self.shared.config.limits,
+            limits: *self.shared.config.admission.limits(),
         }
     }
 
-    fn evidence(&mut self) -> Result<Reply, String> {
-        let mark = self.mark.take().ok_or("no mark was set")?;
+    fn evidence(&mut self) -> Result<Reply, Refused> {
+        let mark = self.mark.take().ok_or(Refused::Unmarked)?;
         Ok(Reply::Evidence {
             evidence: Box::new(mark.evidence()),
         })
     }
 
-    fn open(&mut self, order: traffic::wire::message::Order) -> Result<Reply, String> {
-        if self.agreements.len() >= AGREEMENTS {
-            return Err(format!("more than {AGREEMENTS} loads at once"));
-        }
-        let limits = &self.shared.config.limits;
+    fn open(&mut self, order: Order) -> Result<Reply, Refused> {
+        let limits = self.shared.config.admission.limits();
         (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
-        let agreement = Agreement::new(order, limits, &self.budget, &self.look_memory)?;
-        let token = Token::generate().map_err(|e| e.to_string())?;
+        let agreement = Agreement::new(order, limits, &self.admitted)?;
+        let token = Token::generate().map_err(Refused::host("make a token"))?;
         let key = agreement.public_key();
         self.shared.registry.add(token, agreement.taker());
         self.agreements.insert(token, agreement);
         Ok(Reply::Opened { token, key })
     }
 
-    fn start(&mut self, token: Token) -> Result<Reply, String> {
-        let agreement = self.agreements.get_mut(&token).ok_or("no such load")?;
+    fn start(&mut self, token: Token) -> Result<Reply, Refused> {
+        let agreement = self.agreements.get_mut(&token).ok_or(Refused::Unknown)?;
         agreement.start()?;
         Ok(Reply::Done)
     }
 
-    fn finish(&mut self, token: Token) -> Result<Reply, String> {
-        let agreement = self.agreements.remove(&token).ok_or("no such load")?;
+    fn finish(&mut self, token: Token) -> Result<Reply, Refused> {
+        let agreement = self.agreements.remove(&token).ok_or(Refused::Unknown)?;
         self.shared.registry.remove(token);
         let outcome: Outcome = agreement.finish();
         Ok(Reply::Finished {

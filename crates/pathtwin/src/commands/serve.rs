@@ -21,7 +21,10 @@ use model::{
     units::{Bytes, Rate},
 };
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
-use traffic::wire::{Key, PORT, message::Limits};
+use traffic::{
+    admission::{Admission, Totals},
+    wire::{Key, PORT, message::Limits},
+};
 
 use crate::{
     commands::iperf3::Beside,
@@ -58,19 +61,23 @@ pub(crate) struct Serve {
     /// Let everybody measure who reaches the port
     #[arg(long)]
     open: bool,
-    /// Highest rate of a UDP load and of each TCP connection it sends
+    /// Highest rate of all loads of a client together, in each direction
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     max_rate: Option<Rate>,
+    /// Highest rate of all clients together, in each direction
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    total_rate: Option<Rate>,
     /// Longest load
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = quantity::duration)]
     max_time: Duration,
     /// Most bytes of a client's session
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     max_bytes: Option<Bytes>,
-    /// Most connections of a load
+    /// Most connections of a load; a client may have one load of so many each way
     #[arg(long, value_name = "N", default_value_t = 128)]
     max_flows: u32,
-    /// Most clients at once
+    /// Most clients at once; half of them from one address (IPv6: one /64), three quarters from one
+    /// network (IPv4: a /24, IPv6: a /56)
     #[arg(long, value_name = "N", default_value_t = 8)]
     max_clients: usize,
     /// Also speak the protocol of iperf3, on this port; whoever reaches it may use it
@@ -88,15 +95,11 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     } else {
         key::of_server(arguments.key.as_deref())?
     };
+    // Needs root beyond the hard limit only; with fewer, fewer are served at once.
+    let _ = sys::descriptors::allow(DESCRIPTORS);
     let config = Config {
         key: key.clone(),
-        limits: Limits {
-            rate_bps: arguments.max_rate.map(Rate::bps),
-            time_s: Some(arguments.max_time.as_secs_f64()),
-            bytes: arguments.max_bytes.map(|b| b.0),
-            flows: arguments.max_flows,
-        },
-        clients: arguments.max_clients,
+        admission: admission(arguments),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let server = bind(arguments, &config).map_err(|e| Failure::new(code::FAILED, e))?;
@@ -104,8 +107,6 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         .iperf3
         .map(|port| Beside::bind(&arguments.listen, port, arguments.max_time))
         .transpose()?;
-    // Needs root beyond the hard limit only; with fewer, fewer are served at once.
-    let _ = sys::descriptors::allow(DESCRIPTORS);
     give_up(become_user)?;
     // From here on there may be threads.
     for address in server.addresses() {
@@ -121,6 +122,22 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let log = log::start().context("start the log")?;
     server.run(stop, log).context("serve")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What clients may have, each and together.
+fn admission(arguments: &Serve) -> Admission {
+    let limits = Limits {
+        rate_bps: arguments.max_rate.map(Rate::bps),
+        time_s: Some(arguments.max_time.as_secs_f64()),
+        bytes: arguments.max_bytes.map(|b| b.0),
+        flows: arguments.max_flows,
+    };
+    let descriptors = sys::descriptors::allowed();
+    let total_rate = arguments.total_rate.map(Rate::bps);
+    Admission::new(
+        limits,
+        Totals::of(arguments.max_clients, descriptors, total_rate),
+    )
 }
 
 /// Whom to become; `None` to stay root, because it was asked for.

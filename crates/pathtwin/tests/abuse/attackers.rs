@@ -114,7 +114,7 @@ impl Abuse {
             let mut deaf = Channel::connect(stream, &key, 1000).expect("a channel");
             let _ = deaf.send(&hello());
             let limit = Some(Duration::from_millis(50));
-            deaf.set_patience(limit);
+            deaf.set_timeout(limit);
             while !told.load(Ordering::Relaxed) {
                 if deaf.send(&Request::Facts { toward: None }).is_err() {
                     thread::sleep(Duration::from_millis(20));

@@ -10,6 +10,8 @@ pub struct Batch {
     bytes: Vec<u8>,
     control: Vec<[u64; 8]>,
     lengths: Vec<(usize, u64)>,
+    /// Bytes of the payloads of the last call, also those that were not kept.
+    received: u64,
 }
 
 impl Batch {
@@ -20,6 +22,7 @@ impl Batch {
             bytes: vec![0; count * payload],
             control: vec![[0; 8]; count],
             lengths: Vec::with_capacity(count),
+            received: 0,
         }
     }
 
@@ -61,18 +64,28 @@ impl Batch {
                 socket.as_raw_fd(),
                 headers.as_mut_ptr(),
                 count as libc::c_uint,
-                flags as _,
+                // With MSG_TRUNC, msg_len is what a datagram has, not what was kept of it
+                // (net/ipv4/udp.c, udp_recvmsg).
+                (flags | libc::MSG_TRUNC) as _,
                 std::ptr::null_mut(),
             )
         };
         let n = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
         self.lengths.clear();
+        self.received = 0;
         for header in &headers[..n] {
+            self.received += u64::from(header.msg_len);
             let length = (header.msg_len as usize).min(self.payload);
             let time = receive_time(&header.msg_hdr).unwrap_or_else(clock::realtime_ns);
             self.lengths.push((length, time));
         }
         Ok(n)
+    }
+
+    /// Bytes of the payloads of the last call's datagrams, also of those that were longer than the
+    /// room for them.
+    pub fn received(&self) -> u64 {
+        self.received
     }
 
     /// The datagrams of the last call: their bytes, and when the kernel took them in or, if it did

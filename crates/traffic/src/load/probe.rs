@@ -23,17 +23,18 @@ use crate::{
 };
 
 /// Bounds of how long late answers are waited for: three times the longest round trip seen lately.
-const PATIENCE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 
 /// Probes that count as late ones.
 const LATE: usize = 512;
 
-/// Running probes.
+/// Running probes. Dropping it ends them.
 pub struct Probing {
     stopped: Arc<AtomicBool>,
+    /// Set when nobody wants late answers any more.
+    dropped: Arc<AtomicBool>,
     shared: Arc<Mutex<Vec<Slot>>>,
-    sender: JoinHandle<()>,
-    receiver: JoinHandle<()>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 /// A probe.
@@ -77,23 +78,29 @@ impl Probing {
     /// Starts to probe every `every`, until finished.
     pub fn start(socket: UdpSocket, every: Duration) -> io::Result<Self> {
         socket.set_read_timeout(Some(Duration::from_millis(100)))?;
-        let stopped = Arc::new(AtomicBool::new(false));
-        let shared = Arc::new(Mutex::new(Vec::new()));
         let ended = Arc::new(AtomicBool::new(false));
+        // From here on, dropping it ends what has started.
+        let mut probing = Self {
+            stopped: Arc::default(),
+            dropped: Arc::default(),
+            shared: Arc::default(),
+            threads: Vec::new(),
+        };
         let receiving = socket.try_clone()?;
-        let (told, probes, done) = (stopped.clone(), shared.clone(), ended.clone());
-        let sender = spawn("probe", move || {
+        let (probes, done, dropped) = (
+            probing.shared.clone(),
+            ended.clone(),
+            probing.dropped.clone(),
+        );
+        let receiver = move || receive(&receiving, &done, &dropped, &probes);
+        probing.threads.push(spawn("answers", receiver)?);
+        let (told, probes) = (probing.stopped.clone(), probing.shared.clone());
+        let sender = move || {
             send(socket, every, &told, &probes);
-            done.store(true, Ordering::Relaxed);
-        })?;
-        let probes = shared.clone();
-        let receiver = spawn("answers", move || receive(&receiving, &ended, &probes))?;
-        Ok(Self {
-            stopped,
-            shared,
-            sender,
-            receiver,
-        })
+            ended.store(true, Ordering::Relaxed);
+        };
+        probing.threads.push(spawn("probe", sender)?);
+        Ok(probing)
     }
 
     /// The probes so far.
@@ -102,11 +109,23 @@ impl Probing {
     }
 
     /// Ends it, waits for late answers, and returns all probes.
-    pub fn finish(self) -> Vec<Probe> {
-        self.stopped.store(true, Ordering::Relaxed);
-        let _ = self.sender.join();
-        let _ = self.receiver.join();
+    pub fn finish(mut self) -> Vec<Probe> {
+        self.end();
         lock(&self.shared).iter().map(Slot::probe).collect()
+    }
+
+    fn end(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Probing {
+    fn drop(&mut self) {
+        self.dropped.store(true, Ordering::Relaxed);
+        self.end();
     }
 }
 
@@ -159,7 +178,12 @@ fn take_stamps(stamped: &mut Stamped, numbers: &[usize], offset: u64, probes: &M
     }
 }
 
-fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
+fn receive(
+    socket: &UdpSocket,
+    ended: &AtomicBool,
+    dropped: &AtomicBool,
+    probes: &Mutex<Vec<Slot>>,
+) {
     let mut bytes = [0; PROBE];
     let offset = clock::realtime_offset();
     let mut deadline = None;
@@ -174,10 +198,13 @@ fn receive(socket: &UdpSocket, ended: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
                 .map_or_else(now, |at| at.saturating_sub(offset));
             take(&mut lock(probes), number, at_ns, held_ns);
         }
+        if dropped.load(Ordering::Relaxed) {
+            return;
+        }
         if ended.load(Ordering::Relaxed) {
             let now = Instant::now();
             let probes = lock(probes);
-            let until = *deadline.get_or_insert_with(|| now.after(patience(&probes)));
+            let until = *deadline.get_or_insert_with(|| now.after(timeout(&probes)));
             if now >= until || late(&probes).all(|s| s.came_ns.is_some()) {
                 return;
             }
@@ -189,9 +216,9 @@ fn late(probes: &[Slot]) -> impl Iterator<Item = &Slot> {
     probes.iter().rev().take(LATE)
 }
 
-fn patience(probes: &[Slot]) -> Duration {
+fn timeout(probes: &[Slot]) -> Duration {
     let longest = late(probes).filter_map(|s| s.probe().rtt_ns).max();
-    Duration::from_nanos(3 * longest.unwrap_or(0)).clamp(PATIENCE[0], PATIENCE[1])
+    Duration::from_nanos(3 * longest.unwrap_or(0)).clamp(TIMEOUT[0], TIMEOUT[1])
 }
 
 /// The first answer to a number counts.

@@ -20,18 +20,21 @@ use sys::{
 };
 
 use super::{
-    LIBRARY, Shared, Side, Terms,
-    looks::Looks,
+    Config, LIBRARY, Shared, Side,
+    samples::Samples,
     session::{Far, Near, NoTokens, ResetKey},
 };
-use crate::wire::{key, message::QuicOutcome};
+use crate::{
+    admission::{GRACE, Spent},
+    wire::{key, message::QuicOutcome},
+};
 
 /// Payload under way at most, of a sender and for a receiver: what the flow control grants. A path
 /// whose rate times round trip is more is not filled.
-const WINDOW: u32 = 16 << 20;
+pub(super) const WINDOW: u32 = 16 << 20;
 
 /// How long the peer may be silent.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Datagrams that one call sends at most, and that one receives.
 const BURST: usize = 16;
@@ -43,6 +46,10 @@ const LONGEST: usize = 2048;
 /// How long a sender goes on after its time, so that the receiver's is filled to its end.
 const AFTER: Duration = Duration::from_millis(100);
 
+/// Bytes of the kernel's buffers.
+pub(super) const RECEIVE_BUFFER: usize = 8 << 20;
+pub(super) const SEND_BUFFER: usize = 2 << 20;
+
 /// Longest sleep: how soon the end is seen.
 const SLEEP: Duration = Duration::from_millis(50);
 
@@ -52,7 +59,7 @@ static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 pub(super) struct Drive {
     socket: UdpSocket,
     peer: SocketAddr,
-    terms: Terms,
+    settings: Config,
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     /// Whether it may still be connected to.
@@ -61,27 +68,28 @@ pub(super) struct Drive {
     start: Instant,
     received: u64,
     sent: u64,
-    /// Bytes that the budget knows of.
-    spent: u64,
-    looks: Looks,
+    /// When the rate lets the next datagrams go, and when more may be read.
+    send_after: Option<Instant>,
+    read_after: Option<Instant>,
+    samples: Samples,
     error: Option<String>,
     ended: bool,
 }
 
 impl Drive {
-    pub(super) fn new(socket: UdpSocket, side: Side, terms: Terms) -> io::Result<Self> {
+    pub(super) fn new(socket: UdpSocket, side: Side, settings: Config) -> io::Result<Self> {
         let peer = socket.peer_addr()?;
         // A socket that was used for the proof of its address has a timeout of its own.
         socket.set_read_timeout(Some(SLEEP))?;
-        socket::set_buffers(&socket, 8 << 20, 2 << 20)?;
+        socket::set_buffers(&socket, RECEIVE_BUFFER, SEND_BUFFER)?;
         // The library searches for the path's MTU itself.
         socket::set_mtu_discovery(&socket, MtuDiscovery::Probe)?;
         let config = Arc::new(EndpointConfig::new(Arc::new(
             ResetKey::new(&key::random()?),
         )));
-        let transport = Arc::new(transport(!terms.sends));
-        let start = start(&terms);
-        let looks = Looks::new(terms.look, terms.duration);
+        let transport = Arc::new(transport(!settings.sends));
+        let start = start(&settings);
+        let samples = Samples::new(settings.sample_interval, settings.lease.duration());
         let seed = Some(key::random()?);
         let (endpoint, connection) = match side {
             Side::Near(key) => {
@@ -101,7 +109,7 @@ impl Drive {
         Ok(Self {
             socket,
             peer,
-            terms,
+            settings,
             awaits: connection.is_none(),
             endpoint,
             connection,
@@ -109,8 +117,9 @@ impl Drive {
             start,
             received: 0,
             sent: 0,
-            spent: 0,
-            looks,
+            send_after: None,
+            read_after: None,
+            samples,
             error: None,
             ended: false,
         })
@@ -120,28 +129,29 @@ impl Drive {
     pub(super) fn run(mut self, shared: &Shared) -> QuicOutcome {
         let mut batch = Batch::new(RECEIVED, LONGEST);
         let mut buffer = Vec::with_capacity(BURST * LONGEST);
-        while !shared.stopped.load(Ordering::Relaxed) && !self.ended {
+        while !shared.stop.is_set() && !self.ended {
             let now = Instant::now();
             self.events();
-            if self.awaits && now.saturating_duration_since(self.start) > PATIENCE {
+            if self.awaits && now.saturating_duration_since(self.start) > TIMEOUT {
                 self.ended = true;
                 self.error = Some("QUIC: nobody connected".to_owned());
             }
+            self.ended |= now.saturating_duration_since(self.start) > self.longest();
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
             // A connection that is over must say so now: on a short path the library forgets it within milliseconds.
             if self.ended {
                 break;
             }
-            self.look(now, false);
+            self.sample(now, false);
             shared.bytes.store(self.moved(), Ordering::Relaxed);
             self.wait(now, wake);
             self.receive(&mut batch, &mut buffer);
         }
-        self.look(Instant::now(), true);
+        self.sample(Instant::now(), true);
         self.close(&mut buffer);
         QuicOutcome {
-            series: self.looks.series(),
+            series: self.samples.series(),
             cc_used: LIBRARY.to_owned(),
             errors: self.error.into_iter().collect(),
         }
@@ -159,7 +169,7 @@ impl Drive {
         }
         while let Some(event) = connection.poll() {
             match event {
-                Event::Connected if self.terms.sends => {
+                Event::Connected if self.settings.sends => {
                     self.stream = connection.streams().open(Dir::Uni);
                 }
                 Event::Stream(StreamEvent::Opened { dir }) => {
@@ -167,7 +177,10 @@ impl Drive {
                 }
                 Event::ConnectionLost { reason } => {
                     self.ended = true;
-                    self.error = lost(&reason, self.start.elapsed() < self.terms.duration);
+                    self.error = lost(
+                        &reason,
+                        self.start.elapsed() < self.settings.lease.duration(),
+                    );
                 }
                 _ => {}
             }
@@ -179,8 +192,9 @@ impl Drive {
         let (Some(stream), Some((_, connection))) = (self.stream, &mut self.connection) else {
             return;
         };
-        if self.terms.sends {
-            if now.duration_since(self.start) > self.terms.duration + AFTER {
+        if self.settings.sends {
+            if now.duration_since(self.start) > self.settings.lease.duration().saturating_add(AFTER)
+            {
                 self.ended = true;
                 return;
             }
@@ -200,31 +214,31 @@ impl Drive {
 
     /// What counts as moved by this end so far.
     fn moved(&self) -> u64 {
-        if self.terms.sends {
+        if self.settings.sends {
             self.sent
         } else {
             self.received
         }
     }
 
-    /// Ends the load if it has moved more than was agreed on.
-    fn bound(&mut self) {
-        let new = self.moved() - self.spent;
-        self.spent += new;
-        if let Err(error) = self.terms.budget.spend(new) {
-            self.ended = true;
-            self.error = Some(error.to_string());
-        }
+    /// How long it may go on, whatever the peer does.
+    fn longest(&self) -> Duration {
+        self.settings.lease.duration().saturating_add(GRACE)
+    }
+
+    /// Ends the load: it has moved more than was agreed on.
+    fn spent(&mut self, spent: Spent) {
+        self.ended = true;
+        self.error.get_or_insert(spent.to_string());
     }
 
     /// Sends what is due; says when a bound of the rate lets more go.
     fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Instant> {
         loop {
-            self.bound();
             if self.ended {
                 return None;
             }
-            if let Some(until) = self.too_fast(now) {
+            if let Some(until) = self.send_after.filter(|until| *until > now) {
                 return Some(until);
             }
             buffer.clear();
@@ -234,17 +248,15 @@ impl Drive {
         }
     }
 
-    /// When the next datagram may go by the bound of the rate, if not now.
-    fn too_fast(&self, now: Instant) -> Option<Instant> {
-        let bps = self.terms.rate_bps.filter(|_| self.terms.sends)?;
-        let due_ns = u128::from(self.sent) * 8_000_000_000 / u128::from(bps.max(1));
-        let due = self.start + Duration::from_nanos(u64::try_from(due_ns).unwrap_or(u64::MAX / 2));
-        (due > now).then_some(due)
-    }
-
     fn send(&mut self, transmit: &Transmit, buffer: &[u8]) {
         let bytes = &buffer[..transmit.size.min(buffer.len())];
-        self.sent += bytes.len() as u64;
+        let lease = &self.settings.lease;
+        let taken = match lease.take_datagrams(bytes.len(), 1) {
+            Ok(_) => bytes.len(),
+            Err(error) => return self.spent(error),
+        };
+        self.send_after = lease.sent(taken, taken).map(library_time);
+        self.sent += taken as u64;
         let size = transmit.segment_size.unwrap_or(bytes.len()).max(1);
         let datagrams: Vec<&[u8]> = bytes.chunks(size).collect();
         let mut left = &datagrams[..];
@@ -256,14 +268,14 @@ impl Drive {
         }
     }
 
-    fn look(&mut self, now: Instant, last: bool) {
+    fn sample(&mut self, now: Instant, last: bool) {
         // Before it is connected, the library knows only what it assumes.
-        let known = self.terms.sends && self.stream.is_some();
+        let known = self.settings.sends && self.stream.is_some();
         let stats = self.connection.as_ref().filter(|_| known);
         if last {
-            self.looks.hurry();
+            self.samples.hurry();
         }
-        self.looks.look(
+        self.samples.take(
             now.saturating_duration_since(self.start),
             self.received,
             || stats.map(|(_, connection)| connection.stats()),
@@ -273,19 +285,33 @@ impl Drive {
     /// Sleeps until a datagram is there or a timer ends, and tells the connection of its timers.
     fn wait(&mut self, now: Instant, wake: Option<Instant>) {
         let timer = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
-        let look = self.start + self.looks.next();
-        let next = [timer, wake].into_iter().flatten().fold(look, Instant::min);
+        let sample = self.start + self.samples.next();
+        let next = [timer, wake]
+            .into_iter()
+            .flatten()
+            .fold(sample, Instant::min);
         let span = next.saturating_duration_since(now).min(SLEEP);
-        let _ = wait::readable(&[self.socket.as_fd()], span);
+        // What is not to be read yet must not end the sleep.
+        let _ = match self.read_after.filter(|until| *until > now) {
+            Some(until) => wait::readable(&[], span.min(until - now)),
+            None => wait::readable(&[self.socket.as_fd()], span),
+        };
         if let Some((_, connection)) = &mut self.connection {
             connection.handle_timeout(Instant::now());
         }
     }
 
     fn receive(&mut self, batch: &mut Batch, buffer: &mut Vec<u8>) {
+        if self.read_after.is_some_and(|until| until > Instant::now()) {
+            return;
+        }
         let there = wait::readable(&[self.socket.as_fd()], Duration::ZERO);
         if !there.is_ok_and(|ready| ready[0]) || batch.receive_ready(&self.socket).is_err() {
             return;
+        }
+        match self.settings.lease.received(batch.received()) {
+            Ok(until) => self.read_after = until.map(library_time),
+            Err(error) => return self.spent(error),
         }
         let now = Instant::now();
         for (bytes, _) in batch.datagrams() {
@@ -321,7 +347,7 @@ impl Drive {
         }
     }
 
-    /// Says goodbye, so that the peer need not wait for its patience to end.
+    /// Says goodbye, so that the peer need not wait for its timeout.
     fn close(&mut self, buffer: &mut Vec<u8>) {
         let now = Instant::now();
         let Some((_, connection)) = &mut self.connection else {
@@ -336,9 +362,14 @@ impl Drive {
 }
 
 /// The start on the clock that the library takes its time from.
-fn start(terms: &Terms) -> Instant {
+fn start(settings: &Config) -> Instant {
+    library_time(settings.zero)
+}
+
+/// A point of time on the clock that the library takes its time from.
+fn library_time(at: sys::clock::Instant) -> Instant {
     let (there, here) = (sys::clock::Instant::now(), Instant::now());
-    let ns = terms.zero.since(there);
+    let ns = at.since(there);
     let span = Duration::from_nanos(ns.unsigned_abs());
     if ns < 0 {
         here.checked_sub(span).unwrap_or(here)
@@ -365,7 +396,7 @@ fn transport(receives: bool) -> TransportConfig {
         .receive_window(VarInt::from_u32(WINDOW))
         .send_window(WINDOW.into())
         .datagram_receive_buffer_size(None)
-        .max_idle_timeout(PATIENCE.try_into().ok())
+        .max_idle_timeout(TIMEOUT.try_into().ok())
         .congestion_controller_factory(Arc::new(CubicConfig::default()));
     config
 }

@@ -7,8 +7,8 @@
 
 mod drive;
 mod identity;
-mod looks;
 mod provider;
+mod samples;
 mod session;
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
     net::UdpSocket,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
@@ -27,7 +27,8 @@ use sys::clock::Instant;
 pub use identity::Identity;
 
 use crate::{
-    load::budget::Budget,
+    admission::{Amounts, Lease, Need},
+    load::Stop,
     spawn_with,
     wire::{PublicKey, message::QuicOutcome},
 };
@@ -52,40 +53,61 @@ pub enum Side {
 
 /// What is agreed on of a load.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct Config {
     /// Whether this end sends.
     pub sends: bool,
     /// When it starts: zero of all times.
     pub zero: Instant,
-    /// How long the sender sends.
-    pub duration: Duration,
-    /// From one look to the next.
-    pub look: Duration,
-    /// Highest rate of the sender, bit/s, if there is one.
-    pub rate_bps: Option<u64>,
-    /// Bytes to send or take at most.
-    pub budget: Budget,
+    /// From one sample to the next.
+    pub sample_interval: Duration,
+    /// How long the sender sends, and what bounds both ends.
+    pub lease: Lease,
 }
 
-/// This end's half of a running load.
+/// Memory of a load, bytes: the kernel's buffers, what the flow control lets the library hold, and
+/// the samples.
+const MEMORY: u64 =
+    (drive::RECEIVE_BUFFER + drive::SEND_BUFFER) as u64 + drive::WINDOW as u64 + samples::MEMORY;
+
+/// What a lease of a load must have been asked for.
+pub fn need(duration: Duration) -> Need {
+    Need {
+        amounts: Amounts {
+            loads: 1,
+            threads: 1,
+            descriptors: 1,
+            memory: MEMORY,
+            ..Amounts::NONE
+        },
+        duration: Some(duration),
+        bytes: 0,
+    }
+}
+
+/// This end's half of a running load. Dropping it ends it.
 pub struct QuicLoad {
     shared: Arc<Shared>,
-    thread: JoinHandle<QuicOutcome>,
+    thread: Option<JoinHandle<QuicOutcome>>,
 }
 
-#[derive(Default)]
 struct Shared {
-    stopped: AtomicBool,
+    stop: Stop,
     bytes: AtomicU64,
 }
 
 impl QuicLoad {
     /// Starts this end's half on a connected socket.
-    pub fn start(socket: UdpSocket, side: Side, terms: Terms) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+    ///
+    /// # Errors
+    /// The host lacks a thread or memory for the socket.
+    pub fn start(socket: UdpSocket, side: Side, config: Config) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            stop: Stop::new(config.lease.clone()),
+            bytes: AtomicU64::new(0),
+        });
         let told = shared.clone();
-        let drive = drive::Drive::new(socket, side, terms)?;
-        let thread = spawn_with("quic", STACK, move || drive.run(&told))?;
+        let drive = drive::Drive::new(socket, side, config)?;
+        let thread = Some(spawn_with("quic", STACK, move || drive.run(&told))?);
         Ok(Self { shared, thread })
     }
 
@@ -95,9 +117,25 @@ impl QuicLoad {
     }
 
     /// Ends the half and says what it saw.
-    pub fn finish(self) -> QuicOutcome {
-        self.shared.stopped.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap_or_default()
+    pub fn finish(mut self) -> QuicOutcome {
+        self.end()
+    }
+
+    fn end(&mut self) -> QuicOutcome {
+        self.shared.stop.set();
+        let joined = self.thread.take().map(JoinHandle::join);
+        joined.and_then(Result::ok).unwrap_or_default()
+    }
+
+    #[cfg(test)]
+    fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for QuicLoad {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -11,22 +11,24 @@ fn sockets() -> [UdpSocket; 2] {
     sockets
 }
 
-fn terms(sends: bool, ms: u64) -> Terms {
-    Terms {
+fn config(sends: bool, ms: u64) -> Config {
+    Config {
         sends,
         zero: Instant::now(),
-        duration: Duration::from_millis(ms),
-        look: Duration::from_millis(10),
-        rate_bps: None,
-        budget: Budget::default(),
+        sample_interval: Duration::from_millis(10),
+        lease: lease(ms, None, None),
     }
 }
 
-fn pair(near_sends: bool, change: impl Fn(&mut Terms)) -> (QuicOutcome, QuicOutcome) {
+fn lease(ms: u64, bytes: Option<u64>, rate_bps: Option<u64>) -> Lease {
+    Lease::own(Duration::from_millis(ms), bytes, rate_bps)
+}
+
+fn pair(near_sends: bool, change: impl Fn(&mut Config)) -> (QuicOutcome, QuicOutcome) {
     let [near, far] = sockets();
     let identity = Identity::generate().unwrap();
     let key = identity.public_key();
-    let mut all = [terms(near_sends, 400), terms(!near_sends, 400)];
+    let mut all = [config(near_sends, 400), config(!near_sends, 400)];
     all.iter_mut().for_each(change);
     let far = QuicLoad::start(far, Side::Far(identity), all[1].clone()).unwrap();
     let near = QuicLoad::start(near, Side::Near(key), all[0].clone()).unwrap();
@@ -66,11 +68,11 @@ fn data_goes_either_way() {
 fn another_key_than_the_pinned_one_is_refused() {
     let [near, far] = sockets();
     let (identity, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-    let far = QuicLoad::start(far, Side::Far(identity), terms(true, 60_000)).unwrap();
+    let far = QuicLoad::start(far, Side::Far(identity), config(true, 60_000)).unwrap();
     let near_side = Side::Near(other.public_key());
-    let near = QuicLoad::start(near, near_side, terms(false, 60_000)).unwrap();
+    let near = QuicLoad::start(near, near_side, config(false, 60_000)).unwrap();
     // Both end by themselves, long before their time.
-    while !near.thread.is_finished() || !far.thread.is_finished() {
+    while !near.is_finished() || !far.is_finished() {
         Instant::now().after(Duration::from_millis(1)).wait();
     }
     let (near, far) = (near.finish(), far.finish());
@@ -85,9 +87,11 @@ fn another_key_than_the_pinned_one_is_refused() {
 
 #[test]
 fn a_rate_is_kept() {
-    let (near, far) = pair(true, |terms| terms.rate_bps = Some(8_000_000));
+    let (near, far) = pair(true, |config| {
+        config.lease = lease(400, None, Some(8_000_000))
+    });
     assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
-    // 8 Mbit/s for 450 ms, and at most one batch more.
+    // 8 Mbit/s for 450 ms, at most one batch more, and what may go at once after a pause.
     let sent = near.series.last("bytes_sent").unwrap();
     assert!(sent <= 450_000 + 100_000, "{sent}");
     assert!(far.series.last("bytes_received").unwrap() < sent);
@@ -95,7 +99,9 @@ fn a_rate_is_kept() {
 
 #[test]
 fn a_bound_of_bytes_ends_the_load() {
-    let (near, far) = pair(true, |terms| terms.budget = Budget::new(Some(100_000)));
+    let (near, far) = pair(true, |config| {
+        config.lease = lease(400, Some(100_000), None)
+    });
     let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("limit of bytes");
     assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
     assert!(far.series.last("bytes_received").unwrap_or(0) < 100_000 + 2 * 16 * 1472);
@@ -107,7 +113,7 @@ fn datagrams_of_no_meaning_change_nothing() {
     let far = QuicLoad::start(
         far,
         Side::Far(Identity::generate().unwrap()),
-        terms(true, 60_000),
+        config(true, 60_000),
     )
     .unwrap();
     let mut byte = 1u8;
@@ -128,6 +134,6 @@ fn datagrams_of_no_meaning_change_nothing() {
             near.send(&bytes).unwrap();
         }
     }
-    assert!(!far.thread.is_finished());
+    assert!(!far.is_finished());
     assert_eq!(far.finish().errors, Vec::<String>::new());
 }

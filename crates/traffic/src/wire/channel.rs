@@ -34,7 +34,7 @@ pub struct Channel {
     noise: snow::TransportState,
     /// Longest message that is taken in, bytes after inflation.
     limit: usize,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
 }
 
 /// What has come of a peer's first message.
@@ -111,7 +111,7 @@ impl Channel {
             stream,
             noise: noise.into_transport_mode()?,
             limit,
-            patience: None,
+            timeout: None,
         })
     }
 
@@ -139,14 +139,14 @@ impl Channel {
             stream,
             noise: noise.into_transport_mode()?,
             limit,
-            patience: None,
+            timeout: None,
         })
     }
 
     /// How long a read or write may wait for the peer; `None` = for ever.
     /// A message that has begun to move must also keep a pace, of 1 kB/s.
-    pub fn set_patience(&mut self, patience: Option<Duration>) {
-        self.patience = patience;
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) {
+        self.timeout = timeout;
     }
 
     /// Takes what has come of the peer's first message, if the stream does not block; `None`: more
@@ -199,7 +199,7 @@ impl Channel {
         } else {
             (0, plain)
         };
-        let mut out = Paced::new(&self.stream, self.patience);
+        let mut out = Paced::new(&self.stream, self.timeout);
         let mut chunks = bytes.chunks(FRAME - TAG - 1).peekable();
         while let Some(chunk) = chunks.next() {
             let more = if chunks.peek().is_some() { MORE } else { 0 };
@@ -218,7 +218,7 @@ impl Channel {
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         let mut bytes = Vec::new();
         // Its clock starts with the first byte, so the frames of a message share it.
-        let mut input = Paced::new(&self.stream, self.patience);
+        let mut input = Paced::new(&self.stream, self.timeout);
         loop {
             let mut length = [0; 2];
             input.fill(&mut length)?;

@@ -79,9 +79,36 @@ pub enum Reply {
     Done,
     /// It cannot be done, or not here; the session goes on.
     No {
-        /// Why.
+        /// What kind of reason it is.
+        #[serde(default)]
+        code: Code,
+        /// Why, for people.
         why: String,
     },
+}
+
+/// What kind of reason a refusal has. One that a reader does not know counts as none in particular.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// A limit of this client.
+    Limit,
+    /// A limit that others use up: it may be possible later.
+    Busy,
+    /// An order that makes no sense.
+    Order,
+    /// This server cannot do it.
+    Unable,
+    /// Not now: the load is another, or in another state.
+    State,
+    /// Connections or datagrams of the load did not arrive.
+    Missing,
+    /// The host did not let the server do it.
+    Host,
+    /// None in particular.
+    #[default]
+    #[serde(other)]
+    Other,
 }
 
 /// The ability to run an [`Order::Quic`].
@@ -104,7 +131,7 @@ pub struct Welcome {
 /// What a server allows a client. Absent = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Highest rate of a UDP load, bit/s; also paces TCP that the server sends.
+    /// Highest rate of all loads of a session together, in each direction, bit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
     /// Longest load, s.
@@ -113,7 +140,7 @@ pub struct Limits {
     /// Bytes of a session in both directions together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Connections of one load.
+    /// Connections of one load; a session may have a load of so many each way.
     pub flows: u32,
 }
 
@@ -143,8 +170,9 @@ pub enum Order {
         send: bool,
         /// How long after the start to send, µs.
         duration_us: u64,
-        /// From one look at the connection to the next, µs.
-        look_us: u64,
+        /// From one sample of the connection to the next, µs.
+        #[serde(rename = "look_us")]
+        sample_us: u64,
     },
 }
 
@@ -159,8 +187,9 @@ pub struct TcpOrder {
     pub cc: Option<String>,
     /// How long after the start to send, µs.
     pub duration_us: u64,
-    /// From one look at `TCP_INFO` to the next, µs.
-    pub look_us: u64,
+    /// From one sample of `TCP_INFO` to the next, µs.
+    #[serde(rename = "look_us")]
+    pub sample_us: u64,
 }
 
 /// Datagrams at a rate.
@@ -193,7 +222,7 @@ pub enum Outcome {
 /// What one end saw of bulk TCP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpOutcome {
-    /// The looks at each connection, by the fields of `TCP_INFO`.
+    /// The samples of each connection, by the fields of `TCP_INFO`.
     pub flows: Vec<Series>,
     /// Congestion control of each socket, as the kernel says.
     pub cc_used: Vec<String>,
@@ -235,7 +264,7 @@ pub struct UdpOutcome {
 /// What one end saw of bulk QUIC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
-    /// The looks: `bytes_received`, payload in order; of the sender also what the library says.
+    /// The samples: `bytes_received`, payload in order; of the sender also what the library says.
     pub series: Series,
     /// The library and its congestion control.
     pub cc_used: String,

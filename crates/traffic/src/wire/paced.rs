@@ -17,19 +17,19 @@ const PACE: u64 = 1000;
 /// One message's worth of reading or writing.
 pub(super) struct Paced<'a> {
     stream: &'a TcpStream,
-    patience: Option<Duration>,
+    timeout: Option<Duration>,
     /// When the first byte had moved.
     start: Option<Instant>,
     moved: u64,
 }
 
 impl<'a> Paced<'a> {
-    /// The peer may be silent for `patience` before the first byte, and fall behind the slowest pace by as much after
+    /// The peer may be silent for `timeout` before the first byte, and fall behind the slowest pace by as much after
     /// it; `None` = for ever.
-    pub(super) fn new(stream: &'a TcpStream, patience: Option<Duration>) -> Self {
+    pub(super) fn new(stream: &'a TcpStream, timeout: Option<Duration>) -> Self {
         Self {
             stream,
-            patience,
+            timeout,
             start: None,
             moved: 0,
         }
@@ -57,15 +57,15 @@ impl<'a> Paced<'a> {
 
     /// How long the next call may wait.
     fn left(&self) -> io::Result<Option<Duration>> {
-        let Some(patience) = self.patience else {
+        let Some(timeout) = self.timeout else {
             return Ok(None);
         };
-        let allowed = patience + Duration::from_millis(self.moved * 1000 / PACE);
+        let allowed = timeout + Duration::from_millis(self.moved * 1000 / PACE);
         let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
         match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
             // A write counts as moved what only the own kernel has taken: however much that was, nothing may
-            // stand still for longer than the patience.
-            Some(left) if !left.is_zero() => Ok(Some(left.min(patience))),
+            // stand still for longer than the timeout.
+            Some(left) if !left.is_zero() => Ok(Some(left.min(timeout))),
             _ => Err(silent()),
         }
     }
@@ -104,7 +104,7 @@ mod tests {
         (near, listener.accept().unwrap().0)
     }
 
-    const PATIENCE: Option<Duration> = Some(Duration::from_millis(200));
+    const TIMEOUT: Option<Duration> = Some(Duration::from_millis(200));
 
     /// Each byte came before the timeout of its read ended, and the message never did.
     #[test]
@@ -119,9 +119,7 @@ mod tests {
             }
             false
         });
-        let error = Paced::new(&near, PATIENCE)
-            .fill(&mut [0; 1000])
-            .unwrap_err();
+        let error = Paced::new(&near, TIMEOUT).fill(&mut [0; 1000]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(near);
         assert!(trickle.join().unwrap(), "cut off");
@@ -136,7 +134,7 @@ mod tests {
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        let mut writing = Paced::new(&near, PATIENCE);
+        let mut writing = Paced::new(&near, TIMEOUT);
         let error = writing.write(&vec![0; 64 << 20]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         drop(near);
@@ -154,7 +152,7 @@ mod tests {
             }
         });
         let mut bytes = [0; 10_000];
-        Paced::new(&near, PATIENCE).fill(&mut bytes).unwrap();
+        Paced::new(&near, TIMEOUT).fill(&mut bytes).unwrap();
         assert!(bytes.iter().all(|b| *b == 7));
     }
 }

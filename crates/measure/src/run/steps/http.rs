@@ -1,7 +1,7 @@
 //! HTTP/1.1 requests one after the other, on a connection that is kept.
 
 use model::run::Sample;
-use traffic::{load::ask::Asking, wire::message::Order};
+use traffic::{load::requests::RequestClient, wire::message::Order};
 
 use super::requests;
 use crate::{
@@ -14,16 +14,16 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<
         bench,
         task,
         Order::Http { bytes },
-        |token, address, terms| {
+        |token, address, config| {
             let error = |source| FarError::Data {
-                what: "ask",
+                what: "request",
                 address,
                 source,
             };
             let stream = far::streams(token, address, 1)?
                 .pop()
                 .ok_or_else(|| error(std::io::ErrorKind::NotConnected.into()))?;
-            Asking::http(stream, terms).map_err(error)
+            RequestClient::http(stream, config).map_err(error)
         },
     )
 }

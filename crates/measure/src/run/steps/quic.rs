@@ -9,7 +9,7 @@ use model::{
 };
 use sys::clock::Instant;
 use traffic::{
-    quic::{QuicLoad, Side, Terms},
+    quic::{Config, QuicLoad, Side},
     wire::message::{Order, Outcome, QuicOutcome},
 };
 
@@ -23,10 +23,10 @@ use crate::{
     },
 };
 
-/// From one look at the connection to the next.
-const LOOK: Duration = Duration::from_millis(10);
+/// From one sample of the connection to the next.
+const SAMPLE: Duration = Duration::from_millis(10);
 
-/// How long after its end a load is still looked at, so that its last moment is seen.
+/// How long after its end a load is still sampled, so that its last moment is seen.
 const AFTER: Duration = Duration::from_millis(30);
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
@@ -69,22 +69,20 @@ fn load(
     let (token, public) = bench.far.open_with_key(Order::Quic {
         send: down,
         duration_us: span.as_micros() as u64,
-        look_us: LOOK.as_micros() as u64,
+        sample_us: SAMPLE.as_micros() as u64,
     })?;
     let address = bench.target(layer);
     let socket = far::datagrams(token, address)?;
     bench.far.start(token)?;
-    let terms = Terms {
+    let config = Config {
         sends: !down,
         zero: Instant::now(),
-        duration: span,
-        look: LOOK,
-        rate_bps: bench.far.welcome.limits.rate_bps,
-        budget: bench.budget(),
+        sample_interval: SAMPLE,
+        lease: bench.lease(span),
     };
-    let zero = terms.zero;
+    let zero = config.zero;
     let load =
-        QuicLoad::start(socket, Side::Near(public), terms).map_err(|source| FarError::Data {
+        QuicLoad::start(socket, Side::Near(public), config).map_err(|source| FarError::Data {
             what: "QUIC",
             address,
             source,
@@ -160,15 +158,15 @@ fn compose(sent: &QuicOutcome, received: &QuicOutcome, window: [i64; 2], headers
 fn flow(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
     let span_us = (window[1] - window[0]) as f64;
     let grown = |name: &str| sent.increase(name, window);
-    let looks = |name: &str| -> Vec<(i64, u64)> {
+    let samples = |name: &str| -> Vec<(i64, u64)> {
         let mut points = sent.points(name);
         points.retain(|(at, _)| (window[0]..=window[1]).contains(at));
         points
     };
-    let values = |name: &str| -> Vec<f64> { looks(name).iter().map(|p| p.1 as f64).collect() };
-    let datagrams: Vec<f64> = looks("cwnd_bytes")
+    let values = |name: &str| -> Vec<f64> { samples(name).iter().map(|p| p.1 as f64).collect() };
+    let datagrams: Vec<f64> = samples("cwnd_bytes")
         .iter()
-        .zip(looks("mtu_bytes"))
+        .zip(samples("mtu_bytes"))
         .map(|(cwnd, mtu)| cwnd.1 as f64 / mtu.1.max(1) as f64)
         .collect();
     let whole = |x: f64| x.round() as u64;

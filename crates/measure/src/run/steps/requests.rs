@@ -8,7 +8,10 @@ use model::{
 };
 use sys::clock::Instant;
 use traffic::{
-    load::ask::{Asked, Asking, Terms},
+    load::requests::{
+        RequestClient,
+        client::{Config, Requests},
+    },
     wire::{Token, message::Order},
 };
 
@@ -23,7 +26,7 @@ use crate::{
 };
 
 /// How long to wait for a connection, and for any part of an answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long after the end of the step the last answer may come.
 const GRACE: Duration = Duration::from_secs(5);
@@ -36,7 +39,7 @@ pub(crate) fn run(
     bench: &mut Bench<'_>,
     task: &Task,
     order: Order,
-    start: impl FnOnce(Token, SocketAddr, Terms) -> Result<Asking, FarError>,
+    start: impl FnOnce(Token, SocketAddr, Config) -> Result<RequestClient, FarError>,
 ) -> Result<Vec<Sample>, FarError> {
     let (What::Short { bytes } | What::Http { bytes }) = task.step.what else {
         return Err(FarError::Confused);
@@ -46,16 +49,16 @@ pub(crate) fn run(
     let beside = probes::start(bench, &task.layer)?;
     let token = bench.far.open(order)?;
     let mark = bench.mark()?;
-    let terms = Terms {
+    let config = Config {
         bytes,
-        patience: PATIENCE,
+        timeout: TIMEOUT,
         most_bytes: left(bench),
     };
     let zero = Instant::now();
-    let asking = start(token, bench.target(&task.layer), terms)?;
-    let watched = watch(bench, &beside, &asking, zero, span);
-    // Also where the far end is lost: what was asked so far is of no use to anybody then.
-    let asked = asking.finish(if bench.cancelled() {
+    let client = start(token, bench.target(&task.layer), config)?;
+    let watched = watch(bench, &beside, &client, zero, span);
+    // Also where the far end is lost: what came so far is of no use to anybody then.
+    let requests = client.finish(if bench.cancelled() {
         Duration::ZERO
     } else {
         GRACE
@@ -66,15 +69,15 @@ pub(crate) fn run(
     sample.far = Some(bench.far.evidence()?);
     bench.far.finish(token)?;
     sample.probes = beside.finish(bench, zero, window)?;
-    bench.bytes += asked.exchanges.iter().map(|e| e.bytes).sum::<u64>();
-    if asked.exchanges.is_empty() {
-        let why = asked.error.clone();
+    bench.bytes += requests.exchanges.iter().map(|e| e.bytes).sum::<u64>();
+    if requests.exchanges.is_empty() {
+        let why = requests.error.clone();
         sample.invalid.push(Invalid::Failed {
             why: why.unwrap_or_else(|| "no request was answered in time".to_owned()),
         });
     }
     sample.load_at_us = Some(bench.us_at(zero));
-    sample.short = Some(compose(&asked));
+    sample.short = Some(compose(&requests));
     Ok(vec![sample])
 }
 
@@ -89,14 +92,14 @@ fn left(bench: &Bench<'_>) -> Option<u64> {
 fn watch(
     bench: &mut Bench<'_>,
     beside: &probes::Beside,
-    asking: &Asking,
+    client: &RequestClient,
     zero: Instant,
     span: Duration,
 ) -> Result<(), FarError> {
     let mut last = (zero, 0);
     bench.watch(span, || {
         let (rtt_us, lost) = beside.live();
-        let (_, bytes) = asking.live();
+        let (_, bytes) = client.live();
         let now = Instant::now();
         let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
         last = (now, bytes);
@@ -110,15 +113,15 @@ fn watch(
     })
 }
 
-fn compose(asked: &Asked) -> Short {
-    let column = |of: fn(&traffic::load::ask::Exchange) -> Option<u64>| -> Vec<f64> {
-        let values = asked.exchanges.iter().filter_map(of);
+fn compose(requests: &Requests) -> Short {
+    let column = |of: fn(&traffic::load::requests::Exchange) -> Option<u64>| -> Vec<f64> {
+        let values = requests.exchanges.iter().filter_map(of);
         values.map(|ns| ns as f64 / 1e3).collect()
     };
     let complete_us = column(|e| Some(e.complete_ns));
     Short {
-        n: asked.exchanges.len() as u64,
-        failed: asked.failed,
+        n: requests.exchanges.len() as u64,
+        failed: requests.failed,
         connect_p50_us: stats::median(&column(|e| e.connect_ns)),
         first_byte_p50_us: stats::median(&column(|e| Some(e.first_byte_ns))),
         complete_p50_us: stats::median(&complete_us),

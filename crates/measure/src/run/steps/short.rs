@@ -2,11 +2,11 @@
 
 use model::run::Sample;
 use traffic::{
-    load::ask::Asking,
+    load::requests::RequestClient,
     wire::{Greeting, message::Order},
 };
 
-use super::requests::{self, PATIENCE};
+use super::requests::{self, TIMEOUT};
 use crate::{
     far::{self, FarError},
     run::{bench::Bench, schedule::Task},
@@ -17,13 +17,15 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<
         bench,
         task,
         Order::Short { bytes },
-        |token, address, terms| {
+        |token, address, config| {
             let greeting = Greeting::Data { token, index: 0 };
-            let connect = far::connector(address, PATIENCE);
-            Asking::short(connect, greeting.bytes(), terms).map_err(|source| FarError::Data {
-                what: "ask",
-                address,
-                source,
+            let connect = far::connector(address, TIMEOUT);
+            RequestClient::short(connect, greeting.bytes(), config).map_err(|source| {
+                FarError::Data {
+                    what: "request",
+                    address,
+                    source,
+                }
             })
         },
     )

@@ -9,11 +9,8 @@ use model::{
 };
 use sys::{clock::Instant, socket};
 use traffic::{
-    load::{
-        budget::Budget,
-        looks::MEMORY,
-        tcp::{TcpLoad, Terms},
-    },
+    admission::Lease,
+    load::tcp::{Config, TcpLoad},
     tcp::Role,
     wire::{
         Token,
@@ -31,14 +28,13 @@ use crate::{
     },
 };
 
-/// From one look at `TCP_INFO` to the next.
-const LOOK: Duration = Duration::from_millis(10);
+/// From one sample of `TCP_INFO` to the next.
+const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Looks of all connections of a load together that a run keeps of each end: all of one connection's
-/// in twenty seconds. Eight connections would otherwise make three quarters of a run's size.
+/// Maximum `TCP_INFO` samples kept per end and load: all of one connection's in twenty seconds. Eight connections would otherwise make three quarters of a run's size.
 const KEPT: usize = 2000;
 
-/// How long after its end a load is still looked at, so that its last moment is seen.
+/// How long after its end a load is still sampled, so that its last moment is seen.
 const AFTER: Duration = Duration::from_millis(30);
 
 /// One direction of the load.
@@ -76,9 +72,9 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         .collect::<Result<Vec<_>, _>>()?;
     let mark = bench.mark()?;
     let zero = Instant::now();
-    let budget = bench.budget();
+    let lease = bench.lease(span);
     for half in &mut halves {
-        begin(bench, half, span, &budget)?;
+        begin(bench, half, &lease)?;
     }
     let mut last = (zero, 0);
     bench.watch(span + AFTER, || {
@@ -130,13 +126,15 @@ fn open(
         flows,
         cc: task.cc.clone(),
         duration_us: span.as_micros() as u64,
-        look_us: LOOK.as_micros() as u64,
+        sample_us: SAMPLE.as_micros() as u64,
     }))?;
     let streams = far::streams(token, bench.target(&task.layer), flows)?;
     if let (Direction::Up, Some(cc)) = (direction, &task.cc) {
         for stream in &streams {
-            socket::set_congestion(stream, cc)
-                .map_err(|e| FarError::No(format!("this end: congestion control {cc}: {e}")))?;
+            socket::set_congestion(stream, cc).map_err(|source| FarError::Own {
+                what: format!("congestion control {cc}"),
+                source,
+            })?;
         }
     }
     Ok(Half {
@@ -147,27 +145,23 @@ fn open(
     })
 }
 
-fn begin(
-    bench: &mut Bench<'_>,
-    half: &mut Half,
-    span: Duration,
-    budget: &Budget,
-) -> Result<(), FarError> {
+fn begin(bench: &mut Bench<'_>, half: &mut Half, lease: &Lease) -> Result<(), FarError> {
     bench.far.start(half.token)?;
-    let terms = Terms {
+    let config = Config {
         role: match half.direction {
             Direction::Up => Role::Sender,
             Direction::Down => Role::Receiver,
         },
         zero: Instant::now(),
-        duration: span,
-        look: LOOK,
-        rate_bps: bench.far.welcome.limits.rate_bps,
-        budget: budget.clone(),
-        look_memory: Budget::new(Some(MEMORY)),
+        sample_interval: SAMPLE,
+        lease: lease.clone(),
     };
-    let load = TcpLoad::start(std::mem::take(&mut half.streams), terms)
-        .map_err(|e| FarError::No(format!("this end: {e}")))?;
+    let load = TcpLoad::start(std::mem::take(&mut half.streams), config).map_err(|source| {
+        FarError::Own {
+            what: "start the load".to_owned(),
+            source,
+        }
+    })?;
     half.load = Some(load);
     Ok(())
 }
@@ -279,14 +273,14 @@ fn flow(sent: &Series, received: &Series, window: [i64; 2], kept: usize) -> Flow
         let busy = busy.filter(|b| *b > 0.0)?;
         Some((grown(name)? / busy).min(1.0))
     };
-    let looks = |name: &str| -> Vec<f64> {
+    let samples = |name: &str| -> Vec<f64> {
         sent.points(name)
             .into_iter()
             .filter(|(at, _)| (window[0]..=window[1]).contains(at))
             .map(|(_, value)| value as f64)
             .collect()
     };
-    let median = |name: &str| stats::median(&looks(name));
+    let median = |name: &str| stats::median(&samples(name));
     let whole = |x: f64| x.round() as u64;
     FlowResult {
         goodput_bps: bytes * 8e6 / span_us,
@@ -302,10 +296,10 @@ fn flow(sent: &Series, received: &Series, window: [i64; 2], kept: usize) -> Flow
         rwnd_limited: share("rwnd_limited_us"),
         sndbuf_limited: share("sndbuf_limited_us"),
         busy: busy.map(|b| (b / span_us).min(1.0)),
-        app_limited: stats::mean(&looks("delivery_rate_app_limited")),
+        app_limited: stats::mean(&samples("delivery_rate_app_limited")),
         min_rtt_us: sent.last("min_rtt_us").map(|t| t as f64),
         rtt_p50_us: median("rtt_us"),
-        rtt_p95_us: stats::percentile(&looks("rtt_us"), 95.0),
+        rtt_p95_us: stats::percentile(&samples("rtt_us"), 95.0),
         cwnd_p50: median("snd_cwnd"),
         snd_wnd_p50: median("snd_wnd"),
         delivery_rate_p50_bps: median("delivery_rate_bytes_s").map(|b| b * 8.0),

@@ -9,10 +9,8 @@ use model::{
 };
 use sys::{clock::Instant, socket};
 use traffic::{
-    load::{
-        budget::Budget,
-        udp::{Terms, UdpLoad},
-    },
+    admission::Lease,
+    load::udp::{Config, UdpLoad},
     wire::{
         datagram::DATA_HEADER,
         message::{Order, Outcome, UdpOrder, UdpOutcome},
@@ -120,17 +118,16 @@ pub(crate) fn send(
     let address = bench.target(layer);
     let socket = far::datagrams(token, address)?;
     bench.far.start(token)?;
-    let terms = Terms {
+    let config = Config {
         rate_bps: order.rate_bps,
         payload: order.payload as usize,
         zero: Instant::now(),
-        duration: offer.span,
-        budget: Budget::default(),
+        lease: Lease::own(offer.span, None, None),
     };
-    let zero = terms.zero;
+    let zero = config.zero;
     let load = match offer.direction {
-        Direction::Up => UdpLoad::send(socket, terms),
-        Direction::Down => UdpLoad::receive(socket, terms),
+        Direction::Up => UdpLoad::send(socket, config),
+        Direction::Down => UdpLoad::receive(socket, config),
     }
     .map_err(|source| FarError::Data {
         what: "load",

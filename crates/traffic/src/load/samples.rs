@@ -1,6 +1,7 @@
-//! Looks at `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load is over.
+//! Samples of `TCP_INFO` on a grid of time, kept as the kernel's bytes until the load is over.
 
 use std::{
+    io,
     os::fd::AsFd,
     sync::{
         Arc,
@@ -16,48 +17,51 @@ use sys::{
     tcp_info::{self, TCP_INFO_LEN, TcpInfo},
 };
 
-use super::{
-    budget::Loan,
-    tcp::{Flow, Terms},
+use super::connection::Connection;
+use crate::{
+    admission::{Hold, Lease},
+    spawn,
+    tcp::Role,
 };
-use crate::{spawn, tcp::Role};
 
-/// Most looks that are kept of one connection: ten minutes at one each 10 ms. After that the
-/// connection is no longer looked at.
+/// Most samples that are kept of one connection: ten minutes at one each 10 ms. After that the
+/// connection is no longer sampled.
 const MOST: usize = 60_000;
 
-/// Bytes of memory for looks, all connections of one client's loads together; the grid is made
-/// coarser to stay below.
+/// Bytes of memory for samples of one load; the grid is made coarser to stay below.
 pub const MEMORY: u64 = 48 << 20;
 
-/// A thread that looks at connections.
-pub struct Looker {
+/// What the sampler of a load is to do.
+pub(super) struct Config {
+    pub(super) role: Role,
+    /// Zero of all times.
+    pub(super) zero: Instant,
+    /// From one sample to the next, if there is memory for them.
+    pub(super) interval: Duration,
+    pub(super) lease: Lease,
+    /// Called once when the time of the load is over and it has not been ended.
+    pub(super) overdue: Box<dyn FnOnce() + Send>,
+}
+
+/// A thread that samples connections.
+pub(super) struct Sampler {
     ended: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<Looks>>,
+    thread: JoinHandle<Vec<Samples>>,
     role: Role,
-    _memory: Loan,
+    _memory: Hold,
 }
 
-/// What was seen of one connection.
-#[derive(Debug, Default)]
-struct Looks {
-    at_ns: Vec<i64>,
-    /// Bytes of each look; 0 = the kernel said nothing.
-    lengths: Vec<usize>,
-    bytes: Vec<u8>,
-    /// What the program itself had moved at each look.
-    moved: Vec<u64>,
-}
-
-impl Looker {
-    /// Starts to look at the connections of a load.
-    pub(super) fn start(flows: Vec<Arc<Flow>>, terms: &Terms) -> std::io::Result<Self> {
+impl Sampler {
+    /// Starts to sample the connections of a load.
+    pub(super) fn start(connections: Vec<Arc<Connection>>, config: Config) -> io::Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
         let told = ended.clone();
-        let memory = terms.look_memory.lend(wanted(terms, flows.len()));
-        let every = coarse_enough(terms, memory.bytes(), flows.len());
-        let (zero, role) = (terms.zero, terms.role);
-        let thread = spawn("look", move || look(&flows, zero, every, &told))?;
+        let memory = config.lease.hold_memory(wanted(&config, connections.len()));
+        let interval = coarse_enough(&config, memory.amounts().memory, connections.len());
+        let role = config.role;
+        let thread = spawn("sample", move || {
+            sample(&connections, config, interval, &told)
+        })?;
         Ok(Self {
             ended,
             thread,
@@ -66,44 +70,61 @@ impl Looker {
         })
     }
 
-    /// Ends it, with one last look, and returns what was seen of each connection.
-    pub fn finish(self) -> Vec<Series> {
+    /// Ends it, with one last sample, and returns what was seen of each connection.
+    pub(super) fn finish(self) -> Vec<Series> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
-        let looks = self.thread.join().unwrap_or_default();
-        looks.iter().map(|looks| looks.series(self.role)).collect()
+        let all = self.thread.join().unwrap_or_default();
+        all.iter()
+            .map(|samples| samples.series(self.role))
+            .collect()
     }
 }
 
-/// Memory for the looks of a whole load on the grid that it asks for.
-fn wanted(terms: &Terms, flows: usize) -> u64 {
-    let looks = terms.duration.as_nanos() / terms.look.as_nanos().max(1) + 2;
-    let looks = looks.min(MOST as u128) as u64;
-    (looks * (TCP_INFO_LEN * flows) as u64).min(MEMORY)
+/// Memory for the samples of a whole load on the grid that it asks for.
+fn wanted(config: &Config, connections: usize) -> u64 {
+    let samples = config.lease.duration().as_nanos() / config.interval.as_nanos().max(1) + 2;
+    let samples = samples.min(MOST as u128) as u64;
+    (samples * (TCP_INFO_LEN * connections) as u64).min(MEMORY)
 }
 
 /// The grid that this memory is enough for.
-fn coarse_enough(terms: &Terms, memory: u64, flows: usize) -> Duration {
-    let most = memory / (TCP_INFO_LEN * flows.max(1)) as u64;
+fn coarse_enough(config: &Config, memory: u64, connections: usize) -> Duration {
+    let most = memory / (TCP_INFO_LEN * connections.max(1)) as u64;
     let most = most.saturating_sub(2).clamp(1, MOST as u64) as u32;
-    let every = terms.look.max(terms.duration / most);
-    every.max(Duration::from_millis(1))
+    let interval = config.interval.max(config.lease.duration() / most);
+    interval.max(Duration::from_millis(1))
 }
 
-fn look(flows: &[Arc<Flow>], zero: Instant, every: Duration, ended: &AtomicBool) -> Vec<Looks> {
-    let mut all: Vec<Looks> = flows.iter().map(|_| Looks::default()).collect();
-    let mut next = zero;
+fn sample(
+    connections: &[Arc<Connection>],
+    config: Config,
+    interval: Duration,
+    ended: &AtomicBool,
+) -> Vec<Samples> {
+    let mut all: Vec<Samples> = connections.iter().map(|_| Samples::default()).collect();
+    let deadline = config.lease.deadline(config.zero);
+    let mut overdue = Some(config.overdue);
+    let mut next = config.zero;
     loop {
         let over = ended.load(Ordering::Relaxed);
-        for (flow, looks) in flows.iter().zip(&mut all) {
-            looks.take(flow, zero);
+        if overdue.is_some() {
+            for (connection, samples) in connections.iter().zip(&mut all) {
+                samples.take(connection, config.zero);
+            }
         }
         if over {
             return all;
         }
         // Late, because the processor was taken: what was missed is not made up for.
-        let missed = Instant::now().since(next).max(0) as u128 / every.as_nanos();
-        next = next.after(every * (missed as u32 + 1));
+        let now = Instant::now();
+        if now >= deadline
+            && let Some(overdue) = overdue.take()
+        {
+            overdue();
+        }
+        let missed = now.since(next).max(0) as u128 / interval.as_nanos();
+        next = next.after(interval.saturating_mul(missed as u32 + 1));
         sleep_until(next, ended);
     }
 }
@@ -120,21 +141,33 @@ fn sleep_until(next: Instant, ended: &AtomicBool) {
     }
 }
 
-impl Looks {
-    fn take(&mut self, flow: &Flow, zero: Instant) {
+/// What was seen of one connection.
+#[derive(Debug, Default)]
+struct Samples {
+    at_ns: Vec<i64>,
+    /// Bytes of each sample; 0 = the kernel said nothing.
+    lengths: Vec<usize>,
+    bytes: Vec<u8>,
+    /// What the program itself had moved at each sample.
+    moved: Vec<u64>,
+}
+
+impl Samples {
+    fn take(&mut self, connection: &Connection, zero: Instant) {
         if self.at_ns.len() >= MOST {
             return;
         }
         let start = self.bytes.len();
         self.bytes.resize(start + TCP_INFO_LEN, 0);
         self.at_ns.push(Instant::now().since(zero));
-        let length = tcp_info::raw(flow.stream.as_fd(), &mut self.bytes[start..]).unwrap_or(0);
+        let length =
+            tcp_info::raw(connection.stream.as_fd(), &mut self.bytes[start..]).unwrap_or(0);
         self.bytes.truncate(start + length);
         self.lengths.push(length);
-        self.moved.push(flow.bytes.load(Ordering::Relaxed));
+        self.moved.push(connection.bytes.load(Ordering::Relaxed));
     }
 
-    /// The looks by column. Where the kernel said nothing, its columns are absent, and one has what
+    /// The samples by column. Where the kernel said nothing, its columns are absent, and one has what
     /// the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
     fn series(&self, role: Role) -> Series {
         let mut series = Series {
@@ -180,33 +213,33 @@ mod tests {
     /// A receiver where the kernel says nothing, as under QEMU's user mode.
     #[test]
     fn what_the_kernel_does_not_say_is_absent_and_not_0() {
-        let looks = Looks {
+        let samples = Samples {
             at_ns: vec![0, 10_000_000],
             lengths: vec![0, 0],
             bytes: Vec::new(),
             moved: vec![0, 5000],
         };
-        let series = looks.series(Role::Receiver);
+        let series = samples.series(Role::Receiver);
         let names: Vec<_> = series.columns.keys().map(String::as_str).collect();
         assert_eq!(names, ["bytes_read"]);
         assert_eq!(series.points("bytes_read"), [(0, 0), (10_000, 5000)]);
     }
 
-    /// The last look may come when the connection is gone.
+    /// The last sample may come when the connection is gone.
     #[test]
-    fn one_look_of_which_the_kernel_says_nothing_leaves_the_others() {
+    fn one_sample_of_which_the_kernel_says_nothing_leaves_the_others() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut bytes = vec![0; TCP_INFO_LEN];
         let length = tcp_info::raw(stream.as_fd(), &mut bytes).unwrap();
         bytes.truncate(length);
-        let looks = Looks {
+        let samples = Samples {
             at_ns: vec![0, 1000],
             lengths: vec![length, 0],
             bytes,
             moved: vec![0, 7],
         };
-        let series = looks.series(Role::Sender);
+        let series = samples.series(Role::Sender);
         // TCP_ESTABLISHED is 1 (include/net/tcp_states.h).
         assert_eq!(series.points("state"), [(0, 1)]);
         assert_eq!(series.points("bytes_written"), [(1, 7)]);

@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use sys::{clock::Instant, socket};
+use sys::clock::Instant;
 
 use super::{
-    answers::{Meter, Terms},
-    ask::{Exchange, Open},
+    exchange::{self, Exchange, Open},
+    supply::Supply,
 };
 
 /// Opens a connection.
@@ -21,24 +21,24 @@ const FIRST: usize = 16 << 10;
 
 /// Answers one request: the connection is closed after it, which the answering end does first, so
 /// that its end waits out the time in which late segments may come (RFC 9293 section 3.6.1) and the
-/// asking end keeps its ports.
-pub(super) fn answer(stream: &TcpStream, terms: &Terms, meter: &Meter) -> io::Result<()> {
-    meter.give(stream, &[], terms)
+/// client keeps its ports.
+pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
+    supply.give(stream, &[])
 }
 
 /// One request on a connection of its own.
-pub(super) fn ask(
+pub(super) fn request(
     connect: &mut Connect,
     greeting: &[u8],
     bytes: u64,
-    patience: Duration,
+    timeout: Duration,
     open: &Open,
 ) -> io::Result<Exchange> {
     let began = Instant::now();
     let stream = connect()?;
     let connect_ns = Instant::now().since(began).max(0) as u64;
     let stream = open.set(stream);
-    stream.set_read_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(timeout))?;
     stream.set_nodelay(true)?;
     (&*stream).write_all(greeting)?;
     let mut first = [0; FIRST];
@@ -48,23 +48,11 @@ pub(super) fn ask(
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let first_byte_ns = Instant::now().since(began).max(0) as u64;
-    take(&stream, bytes - n as u64)?;
+    exchange::discard(&stream, bytes - n as u64)?;
     Ok(Exchange {
         connect_ns: Some(connect_ns),
         first_byte_ns,
         complete_ns: Instant::now().since(began).max(0) as u64,
         bytes,
     })
-}
-
-/// Reads and throws away `bytes`.
-pub(super) fn take(stream: &TcpStream, bytes: u64) -> io::Result<()> {
-    let mut left = bytes;
-    while left > 0 {
-        match socket::discard(stream, usize::try_from(left).unwrap_or(usize::MAX))? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => left -= n as u64,
-        }
-    }
-    Ok(())
 }

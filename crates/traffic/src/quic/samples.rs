@@ -1,12 +1,15 @@
-//! Looks at a connection on a grid of time.
+//! Samples of a connection on a grid of time.
 
 use std::time::Duration;
 
 use model::run::Series;
 use quinn_proto::ConnectionStats;
 
-/// Most looks that are kept: ten minutes at one each 10 ms.
+/// Most samples that are kept: ten minutes at one each 10 ms.
 const MOST: usize = 60_000;
+
+/// Bytes of memory that they take at most: eleven columns of numbers that may be absent, and a time.
+pub(super) const MEMORY: u64 = (MOST * (11 * 16 + 8)) as u64;
 
 /// What a sender knows of its connection. All but the window and the times only grow.
 const SENDER: [&str; 10] = [
@@ -24,7 +27,7 @@ const SENDER: [&str; 10] = [
 
 /// What is seen over time.
 #[derive(Debug)]
-pub(super) struct Looks {
+pub(super) struct Samples {
     every: Duration,
     next: Duration,
     at_us: Vec<i64>,
@@ -32,8 +35,8 @@ pub(super) struct Looks {
     columns: [Vec<Option<u64>>; SENDER.len()],
 }
 
-impl Looks {
-    /// Looks at each multiple of `every`, which is made coarser if a load is very long.
+impl Samples {
+    /// Samples at each multiple of `every`, which is made coarser if a load is very long.
     pub(super) fn new(every: Duration, duration: Duration) -> Self {
         Self {
             every: every
@@ -46,18 +49,18 @@ impl Looks {
         }
     }
 
-    /// When the next look is due, after the start.
+    /// When the next sample is due, after the start.
     pub(super) fn next(&self) -> Duration {
         self.next
     }
 
-    /// Makes the next look due at once.
+    /// Makes the next sample due at once.
     pub(super) fn hurry(&mut self) {
         self.next = Duration::ZERO;
     }
 
-    /// Looks, if it is time. `received`: payload that came in so far.
-    pub(super) fn look(
+    /// Takes a sample, if it is time. `received`: payload that came in so far.
+    pub(super) fn take(
         &mut self,
         now: Duration,
         received: u64,
@@ -78,7 +81,7 @@ impl Looks {
         }
     }
 
-    /// The looks by column.
+    /// The samples by column.
     pub(super) fn series(self) -> Series {
         let mut series = Series {
             at_us: self.at_us,

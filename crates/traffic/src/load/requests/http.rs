@@ -3,26 +3,24 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
-    time::Duration,
 };
 
 use sys::clock::Instant;
 
 use super::{
-    answers::{Meter, Terms},
-    ask::Exchange,
-    short,
+    exchange::{self, Exchange},
+    supply::Supply,
 };
 use crate::wire::http::{self, LONGEST, Parsed, Request, Status};
 
 /// Answers requests until the peer ends, breaks the rules or makes the service wait.
-pub(super) fn answer(stream: &TcpStream, terms: &Terms, meter: &Meter) -> io::Result<()> {
+pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
     let mut held = Vec::new();
-    while let Some(request) = next(stream, &mut held, terms.patience)? {
+    while let Some(request) = next(stream, &mut held, supply)? {
         let status = match request {
             Ok(request) if request.known => {
-                let head = http::answer(Status::Ok, terms.bytes, request.close);
-                meter.give(stream, &head, terms)?;
+                let head = http::answer(Status::Ok, supply.bytes, request.close);
+                supply.give(stream, &head)?;
                 if request.close {
                     return Ok(());
                 }
@@ -41,7 +39,7 @@ pub(super) fn answer(stream: &TcpStream, terms: &Terms, meter: &Meter) -> io::Re
 fn next(
     mut stream: &TcpStream,
     held: &mut Vec<u8>,
-    patience: Duration,
+    supply: &Supply,
 ) -> io::Result<Option<Result<Request, Status>>> {
     let mut deadline = None;
     loop {
@@ -55,20 +53,23 @@ fn next(
         }
         // One that sends a byte now and then is cut off as well as one that sends none.
         let now = Instant::now();
-        if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(patience)) {
+        if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(supply.timeout)) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut buffer = [0; 2048];
         match stream.read(&mut buffer)? {
             0 if held.is_empty() => return Ok(None),
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => held.extend_from_slice(&buffer[..n]),
+            n => {
+                supply.received(n)?;
+                held.extend_from_slice(&buffer[..n]);
+            }
         }
     }
 }
 
 /// One request on a connection that is open.
-pub(super) fn ask(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange> {
+pub(super) fn request(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange> {
     let began = Instant::now();
     stream.write_all(http::REQUEST)?;
     let mut held = Vec::with_capacity(LONGEST);
@@ -93,7 +94,7 @@ pub(super) fn ask(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange> {
     let left = bytes
         .checked_sub(body as u64)
         .ok_or_else(|| io::Error::other("more bytes than the answer has"))?;
-    short::take(stream, left)?;
+    exchange::discard(stream, left)?;
     let complete_ns = Instant::now().since(began).max(0) as u64;
     Ok(Exchange {
         connect_ns: None,

@@ -1,59 +1,72 @@
+#![allow(clippy::unwrap_used)]
+
 use std::{
     io::{Read, Write},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
+    sync::Arc,
     thread,
     time::Duration,
 };
 
-use super::*;
+use sys::clock::Instant;
+
+use super::{
+    RequestClient, RequestServer, client,
+    server::{Config, Manner},
+};
 use crate::{
-    load::ask::{self, Asking},
+    admission::Lease,
     wire::http::{LONGEST, REQUEST},
 };
 
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 
-fn terms(manner: Manner, bytes: u64) -> Terms {
-    Terms {
+fn config(manner: Manner, bytes: u64) -> Config {
+    Config {
         manner,
         bytes,
-        most: 2,
-        patience: PATIENCE,
-        rate_bps: None,
-        budget: Budget::default(),
+        connections: 2,
+        timeout: TIMEOUT,
+        lease: Lease::own(Duration::MAX, None, None),
     }
 }
 
 /// A service on a port of its own: as the server's, without its gate.
 struct Served {
-    answers: Arc<Answers>,
+    server: Arc<RequestServer>,
     address: std::net::SocketAddr,
+    bytes: u64,
 }
 
 impl Served {
-    fn start(terms: Terms) -> Self {
+    fn start(config: Config) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let answers = Arc::new(Answers::new(terms));
-        let taking = answers.clone();
+        let bytes = config.bytes;
+        let server = Arc::new(RequestServer::new(config));
+        let taking = server.clone();
         // Ends with the process of the tests.
         thread::spawn(move || {
             for stream in listener.incoming() {
                 taking.take(stream.unwrap());
             }
         });
-        Self { answers, address }
+        Self {
+            server,
+            address,
+            bytes,
+        }
     }
 
     fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).unwrap()
     }
 
-    fn asking(&self) -> ask::Terms {
-        ask::Terms {
-            bytes: self.answers.0.terms.bytes,
-            patience: Duration::from_secs(10),
-            most_bytes: Some(self.answers.0.terms.bytes * 20),
+    fn requests(&self) -> client::Config {
+        client::Config {
+            bytes: self.bytes,
+            timeout: Duration::from_secs(10),
+            most_bytes: Some(self.bytes * 20),
         }
     }
 }
@@ -64,61 +77,62 @@ fn ended(stream: &mut TcpStream) -> (usize, bool) {
     (all.len(), result.is_ok())
 }
 
-fn finish(asking: Asking) -> ask::Asked {
+fn finish(client: RequestClient) -> client::Requests {
     // Twenty requests are allowed, and then it ends by itself.
-    while asking.so_far().exchanges.len() < 20 && asking.so_far().failed == 0 {
+    while client.so_far().exchanges.len() < 20 && client.so_far().failed == 0 {
         Instant::now().after(Duration::from_millis(1)).wait();
     }
-    asking.finish(Duration::from_secs(10))
+    client.finish(Duration::from_secs(10))
 }
 
 #[test]
 fn every_short_request_gets_its_bytes() {
     for bytes in [1, 1000, 300_000] {
-        let served = Served::start(terms(Manner::Short, bytes));
+        let served = Served::start(config(Manner::Short, bytes));
         let address = served.address;
         let connect = Box::new(move || TcpStream::connect(address));
-        let asked = finish(Asking::short(connect, Vec::new(), served.asking()).unwrap());
+        let answered =
+            finish(RequestClient::short(connect, Vec::new(), served.requests()).unwrap());
         assert_eq!(
-            (asked.exchanges.len(), asked.failed),
+            (answered.exchanges.len(), answered.failed),
             (20, 0),
             "{:?}",
-            asked.error
+            answered.error
         );
-        for exchange in asked.exchanges {
+        for exchange in answered.exchanges {
             let connected = exchange.connect_ns.unwrap();
             assert!(connected <= exchange.first_byte_ns);
             assert!(exchange.first_byte_ns <= exchange.complete_ns);
         }
-        assert_eq!(served.answers.bytes(), 20 * bytes);
-        served.answers.finish();
+        assert_eq!(served.server.bytes(), 20 * bytes);
+        served.server.finish();
     }
 }
 
 #[test]
 fn http_requests_share_a_connection() {
     for bytes in [0, 1, 1000, 300_000] {
-        let served = Served::start(terms(Manner::Http, bytes));
-        let terms = ask::Terms {
+        let served = Served::start(config(Manner::Http, bytes));
+        let config = client::Config {
             most_bytes: Some(bytes.max(1) * 20),
-            ..served.asking()
+            ..served.requests()
         };
-        let asked = finish(Asking::http(served.connect(), terms).unwrap());
+        let answered = finish(RequestClient::http(served.connect(), config).unwrap());
         assert_eq!(
-            (asked.exchanges.len(), asked.failed),
+            (answered.exchanges.len(), answered.failed),
             (20, 0),
             "{:?}",
-            asked.error
+            answered.error
         );
-        assert!(asked.exchanges.iter().all(|e| e.connect_ns.is_none()));
-        assert_eq!(served.answers.bytes(), 20 * bytes);
-        served.answers.finish();
+        assert!(answered.exchanges.iter().all(|e| e.connect_ns.is_none()));
+        assert_eq!(served.server.bytes(), 20 * bytes);
+        served.server.finish();
     }
 }
 
 #[test]
 fn requests_that_come_at_once_are_answered_in_turn() {
-    let served = Served::start(terms(Manner::Http, 5));
+    let served = Served::start(config(Manner::Http, 5));
     let mut stream = served.connect();
     let last = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     stream
@@ -129,12 +143,12 @@ fn requests_that_come_at_once_are_answered_in_turn() {
     let text = String::from_utf8(text).unwrap();
     assert_eq!(text.matches("HTTP/1.1 200 OK\r\n").count(), 3, "{text}");
     assert!(text.ends_with("\r\n\r\n\0\0\0\0\0"), "{text}");
-    served.answers.finish();
+    served.server.finish();
 }
 
 #[test]
 fn an_endless_head_is_cut_off() {
-    let served = Served::start(terms(Manner::Http, 5));
+    let served = Served::start(config(Manner::Http, 5));
     let mut stream = served.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap();
     let mut written = 0;
@@ -143,13 +157,13 @@ fn an_endless_head_is_cut_off() {
         written += 1024;
     }
     assert!((LONGEST / 2..64 << 20).contains(&written), "{written}");
-    assert_eq!(served.answers.bytes(), 0);
-    served.answers.finish();
+    assert_eq!(served.server.bytes(), 0);
+    served.server.finish();
 }
 
 #[test]
 fn a_head_that_comes_byte_by_byte_is_cut_off() {
-    let served = Served::start(terms(Manner::Http, 5));
+    let served = Served::start(config(Manner::Http, 5));
     let mut stream = served.connect();
     let began = Instant::now();
     // A byte each 20 ms: no pause is long, but the whole would take almost a second.
@@ -157,7 +171,7 @@ fn a_head_that_comes_byte_by_byte_is_cut_off() {
         if stream.write_all(&[*byte]).is_err() {
             break;
         }
-        Instant::now().after(PATIENCE / 10).wait();
+        Instant::now().after(TIMEOUT / 10).wait();
     }
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -166,56 +180,56 @@ fn a_head_that_comes_byte_by_byte_is_cut_off() {
         "answered after {} ns",
         Instant::now().since(began)
     );
-    served.answers.finish();
+    served.server.finish();
 }
 
 #[test]
 fn one_that_asks_nothing_is_cut_off() {
-    let served = Served::start(terms(Manner::Http, 5));
+    let served = Served::start(config(Manner::Http, 5));
     let (bytes, _) = ended(&mut served.connect());
     assert_eq!(bytes, 0);
-    served.answers.finish();
+    served.server.finish();
 }
 
 #[test]
 fn one_that_never_reads_is_cut_off() {
     // Far more than the kernel's buffers of both ends hold.
     for manner in [Manner::Short, Manner::Http] {
-        let served = Served::start(terms(manner, 1 << 30));
+        let served = Served::start(config(manner, 1 << 30));
         let mut stream = served.connect();
         stream.write_all(REQUEST).unwrap();
         // While it does not read, the thread that answers gives it up.
-        while served.answers.0.lock().active.is_empty() {
+        while served.server.active() == 0 {
             Instant::now().after(Duration::from_millis(1)).wait();
         }
-        while !served.answers.0.lock().active.is_empty() {
+        while served.server.active() > 0 {
             Instant::now().after(Duration::from_millis(1)).wait();
         }
         let (bytes, whole) = ended(&mut stream);
         assert!(bytes < 1 << 30 && !whole, "{manner:?}: {bytes} bytes");
-        served.answers.finish();
+        served.server.finish();
     }
 }
 
 #[test]
 fn connections_beyond_those_agreed_on_are_closed() {
-    let served = Served::start(Terms {
-        patience: Duration::from_secs(60),
-        ..terms(Manner::Http, 5)
+    let served = Served::start(Config {
+        timeout: Duration::from_secs(60),
+        ..config(Manner::Http, 5)
     });
-    let _held: Vec<_> = (0..2).map(|_| served.connect()).collect();
+    let _held: Vec<_> = (0..3).map(|_| served.connect()).collect();
     assert_eq!(ended(&mut served.connect()), (0, true));
-    assert!(served.answers.0.lock().threads.len() <= 2);
-    served.answers.finish();
+    assert!(served.server.threads() <= 2);
+    served.server.finish();
 }
 
 #[test]
 fn no_more_than_the_bytes_agreed_on_are_given() {
-    let served = Served::start(Terms {
-        budget: Budget::new(Some(2500)),
-        ..terms(Manner::Short, 1000)
+    let served = Served::start(Config {
+        lease: Lease::own(Duration::MAX, Some(2500), None),
+        ..config(Manner::Short, 1000)
     });
     let got: Vec<usize> = (0..4).map(|_| ended(&mut served.connect()).0).collect();
     assert_eq!(got, [1000, 1000, 0, 0]);
-    served.answers.finish();
+    served.server.finish();
 }

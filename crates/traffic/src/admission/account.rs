@@ -1,0 +1,324 @@
+//! Amounts that are held for a time: counted at a session, its address, its network and the server.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// What there is a finite amount of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Clients.
+    Sessions,
+    /// Loads and services.
+    Loads,
+    /// TCP connections of loads, and streams of iperf3.
+    Connections,
+    /// Threads.
+    Threads,
+    /// File descriptors.
+    Descriptors,
+    /// Bytes of memory for samples and buffers, the kernel's included.
+    Memory,
+    /// Bit/s that are agreed to be sent as datagrams.
+    SendRate,
+    /// Bit/s that are agreed to be received as datagrams.
+    ReceiveRate,
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sessions => "sessions",
+            Self::Loads => "loads",
+            Self::Connections => "connections",
+            Self::Threads => "threads",
+            Self::Descriptors => "descriptors",
+            Self::Memory => "bytes of memory",
+            Self::SendRate => "bit/s as the rate of all UDP loads that it sends",
+            Self::ReceiveRate => "bit/s as the rate of all UDP loads that it receives",
+        })
+    }
+}
+
+/// Whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One client's.
+    Session,
+    /// That of all clients at one address (IPv4) or in one /64 (IPv6).
+    Address,
+    /// That of all clients in one /24 (IPv4) or /56 (IPv6).
+    Network,
+    /// That of all clients.
+    Server,
+}
+
+/// Why something is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// A limit of what can be held at once.
+    #[error("{}", limit(*.resource, *.scope, *.most))]
+    Limit {
+        /// Of what.
+        resource: Resource,
+        /// Whose.
+        scope: Scope,
+        /// The limit.
+        most: u64,
+    },
+    /// It would last too long.
+    #[error("a load may last {} s here", .most.as_secs_f64())]
+    Time {
+        /// The limit.
+        most: Duration,
+    },
+    /// All bytes are used up.
+    #[error("the limit of bytes is reached")]
+    Bytes,
+    /// It is known to need more bytes than are left.
+    #[error("this would pass the limit of bytes, of which {left} are left")]
+    MoreBytes {
+        /// What is left.
+        left: u64,
+    },
+}
+
+impl Refused {
+    /// Whether it may be admitted later, when others have left.
+    pub fn is_passing(&self) -> bool {
+        let others = |scope: &Scope| *scope != Scope::Session;
+        matches!(self, Self::Limit { scope, .. } if others(scope))
+    }
+}
+
+fn limit(resource: Resource, scope: Scope, most: u64) -> String {
+    match scope {
+        Scope::Session => format!("a client may have {most} {resource} here"),
+        Scope::Address => {
+            format!("clients at one address may have {most} {resource} here: try again later")
+        }
+        Scope::Network => {
+            format!("clients of one network may have {most} {resource} here: try again later")
+        }
+        Scope::Server => {
+            format!("all clients together may have {most} {resource} here: try again later")
+        }
+    }
+}
+
+/// Amounts of each resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// [`Resource::Sessions`].
+    pub sessions: u64,
+    /// [`Resource::Loads`].
+    pub loads: u64,
+    /// [`Resource::Connections`].
+    pub connections: u64,
+    /// [`Resource::Threads`].
+    pub threads: u64,
+    /// [`Resource::Descriptors`].
+    pub descriptors: u64,
+    /// [`Resource::Memory`], bytes.
+    pub memory: u64,
+    /// [`Resource::SendRate`], bit/s.
+    pub send_bps: u64,
+    /// [`Resource::ReceiveRate`], bit/s.
+    pub receive_bps: u64,
+}
+
+/// Number of resources.
+const ALL: usize = 8;
+
+impl Amounts {
+    /// None of anything.
+    pub const NONE: Self = Self::each(0);
+    /// Any amount of everything.
+    pub const ALL: Self = Self::each(u64::MAX);
+
+    const fn each(n: u64) -> Self {
+        Self {
+            sessions: n,
+            loads: n,
+            connections: n,
+            threads: n,
+            descriptors: n,
+            memory: n,
+            send_bps: n,
+            receive_bps: n,
+        }
+    }
+
+    fn parts(&self) -> [(Resource, u64); ALL] {
+        [
+            (Resource::Sessions, self.sessions),
+            (Resource::Loads, self.loads),
+            (Resource::Connections, self.connections),
+            (Resource::Threads, self.threads),
+            (Resource::Descriptors, self.descriptors),
+            (Resource::Memory, self.memory),
+            (Resource::SendRate, self.send_bps),
+            (Resource::ReceiveRate, self.receive_bps),
+        ]
+    }
+
+    fn of(parts: [u64; ALL]) -> Self {
+        let [
+            sessions,
+            loads,
+            connections,
+            threads,
+            descriptors,
+            memory,
+            send_bps,
+            receive_bps,
+        ] = parts;
+        Self {
+            sessions,
+            loads,
+            connections,
+            threads,
+            descriptors,
+            memory,
+            send_bps,
+            receive_bps,
+        }
+    }
+
+    fn with(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        let (a, b) = (self.parts(), other.parts());
+        Self::of(std::array::from_fn(|i| f(a[i].1, b[i].1)))
+    }
+}
+
+/// What is held at one level, and how much may be.
+#[derive(Debug)]
+pub(super) struct Account {
+    scope: Scope,
+    caps: Amounts,
+    held: Mutex<Amounts>,
+    parent: Option<Arc<Account>>,
+}
+
+impl Account {
+    pub(super) fn new(scope: Scope, caps: Amounts, parent: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self {
+            scope,
+            caps,
+            held: Mutex::default(),
+            parent,
+        })
+    }
+
+    /// What is held now, by it and all below it.
+    pub(super) fn held(&self) -> Amounts {
+        *self.lock()
+    }
+
+    /// Takes amounts here and at all levels above.
+    pub(super) fn take(self: &Arc<Self>, amounts: Amounts) -> Result<Held, Refused> {
+        self.acquire(&amounts)?;
+        Ok(Held {
+            account: self.clone(),
+            amounts,
+        })
+    }
+
+    fn acquire(&self, amounts: &Amounts) -> Result<(), Refused> {
+        self.add(amounts)?;
+        let above = self.parent.as_ref().map_or(Ok(()), |p| p.acquire(amounts));
+        above.inspect_err(|_| self.subtract(amounts))
+    }
+
+    /// Takes up to so many bytes of memory.
+    pub(super) fn take_memory(self: &Arc<Self>, bytes: u64) -> Held {
+        let mut wanted = bytes;
+        loop {
+            wanted = wanted.min(self.room().memory);
+            let amounts = Amounts {
+                memory: wanted,
+                ..Amounts::NONE
+            };
+            match self.take(amounts) {
+                Ok(held) => return held,
+                // Others took some in between.
+                Err(_) if wanted > 0 => wanted /= 2,
+                Err(_) => return Held::nothing(self.clone()),
+            }
+        }
+    }
+
+    /// What could be taken now.
+    fn room(&self) -> Amounts {
+        let own = self.caps.with(&self.lock(), u64::saturating_sub);
+        match &self.parent {
+            Some(parent) => own.with(&parent.room(), u64::min),
+            None => own,
+        }
+    }
+
+    fn add(&self, amounts: &Amounts) -> Result<(), Refused> {
+        let mut held = self.lock();
+        let after = held.with(amounts, u64::saturating_add);
+        for (((resource, after), (_, most)), (_, wanted)) in after
+            .parts()
+            .into_iter()
+            .zip(self.caps.parts())
+            .zip(amounts.parts())
+        {
+            if wanted > 0 && after > most {
+                return Err(Refused::Limit {
+                    resource,
+                    scope: self.scope,
+                    most,
+                });
+            }
+        }
+        *held = after;
+        Ok(())
+    }
+
+    fn subtract(&self, amounts: &Amounts) {
+        let mut held = self.lock();
+        *held = held.with(amounts, u64::saturating_sub);
+    }
+
+    fn give_back(&self, amounts: &Amounts) {
+        self.subtract(amounts);
+        if let Some(parent) = &self.parent {
+            parent.give_back(amounts);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Amounts> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Amounts that go back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    account: Arc<Account>,
+    amounts: Amounts,
+}
+
+impl Held {
+    pub(super) fn nothing(account: Arc<Account>) -> Self {
+        Self {
+            account,
+            amounts: Amounts::NONE,
+        }
+    }
+
+    pub(super) fn amounts(&self) -> Amounts {
+        self.amounts
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.account.give_back(&self.amounts);
+    }
+}

@@ -1,0 +1,119 @@
+//! How much there is at each level.
+
+use super::account::Amounts;
+use crate::wire::message::Limits;
+
+/// What all clients of a server may have together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// Sessions.
+    pub sessions: u64,
+    /// TCP connections of loads.
+    pub connections: u64,
+    /// Threads.
+    pub threads: u64,
+    /// File descriptors.
+    pub descriptors: u64,
+    /// Memory for samples and buffers, the kernel's included, bytes.
+    pub memory: u64,
+    /// Rate in each direction, bit/s; absent = without bound.
+    pub rate_bps: Option<u64>,
+}
+
+impl Default for Totals {
+    /// Eight sessions, and what they need on a host that has 4096 descriptors for it.
+    fn default() -> Self {
+        Self {
+            sessions: 8,
+            connections: 1024,
+            threads: 1536,
+            descriptors: 3072,
+            memory: 512 << 20,
+            rate_bps: None,
+        }
+    }
+}
+
+/// Loads and services of one session at once.
+const LOADS: u64 = 32;
+
+/// Memory of one session, bytes: its samples, and the buffers of a load of datagrams beside them.
+const MEMORY: u64 = 80 << 20;
+
+impl Totals {
+    /// For so many sessions, where the process may have so many descriptors. A quarter of them is
+    /// for those who have not shown yet that they hold the key.
+    pub fn of(sessions: usize, descriptors: u64, rate_bps: Option<u64>) -> Self {
+        let usual = Self::default();
+        Self {
+            sessions: sessions.max(1) as u64,
+            descriptors: descriptors / 4 * 3,
+            rate_bps,
+            ..usual
+        }
+    }
+
+    pub(super) fn server(&self) -> Amounts {
+        Amounts {
+            sessions: self.sessions,
+            loads: self.sessions.saturating_mul(LOADS),
+            connections: self.connections,
+            threads: self.threads,
+            descriptors: self.descriptors,
+            memory: self.memory,
+            send_bps: self.rate_bps.unwrap_or(u64::MAX),
+            receive_bps: self.rate_bps.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Three quarters of everything but the rate, which is shared as it is used.
+    pub(super) fn network(&self) -> Amounts {
+        self.part(3, 4)
+    }
+
+    /// Half of everything but the rate.
+    pub(super) fn address(&self) -> Amounts {
+        self.part(1, 2)
+    }
+
+    fn part(&self, of: u64, all: u64) -> Amounts {
+        let part = |n: u64| (n / all * of + n % all * of / all).max(1);
+        let Amounts {
+            sessions,
+            loads,
+            connections,
+            threads,
+            descriptors,
+            memory,
+            send_bps,
+            receive_bps,
+        } = self.server();
+        Amounts {
+            sessions: part(sessions),
+            loads: part(loads),
+            connections: part(connections),
+            threads: part(threads),
+            descriptors: part(descriptors),
+            memory: part(memory),
+            send_bps,
+            receive_bps,
+        }
+    }
+
+    /// What one session may have: a load of all its connections in each direction, and what goes
+    /// on beside it.
+    pub(super) fn session(&self, limits: &Limits) -> Amounts {
+        let connections = 2 * u64::from(limits.flows);
+        Amounts {
+            sessions: 1,
+            loads: LOADS,
+            connections,
+            threads: connections + 2 * LOADS,
+            // A connection that sends has a pipe of two ends.
+            descriptors: 3 * connections + 4 * LOADS,
+            memory: MEMORY,
+            send_bps: limits.rate_bps.unwrap_or(u64::MAX),
+            receive_bps: limits.rate_bps.unwrap_or(u64::MAX),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! How fast bytes may go: a bound that all who move them share.
+//!
+//! The generic cell rate algorithm (ITU-T I.371, annex A) in its form of virtual scheduling: one
+//! number, the time until which all that has moved is paid for. It is as exact as a token bucket and
+//! needs no lock.
+
+use std::{
+    num::NonZeroU64,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use sys::clock::Instant;
+
+/// What may go at once after a pause: so much time of the rate, or so many bytes if that is more.
+const BURST: Duration = Duration::from_millis(20);
+const BURST_BYTES: u64 = 64 << 10;
+
+/// What is moved in one call: so much time of the rate, or so many bytes if that is more.
+const CALL: Duration = Duration::from_millis(5);
+const CALL_BYTES: u64 = 16 << 10;
+
+/// Bytes of a call at most where a rate is to be kept.
+pub(super) fn chunk(bps: u64) -> usize {
+    let bytes = u128::from(bps) * CALL.as_nanos() / 8_000_000_000;
+    usize::try_from(bytes)
+        .unwrap_or(usize::MAX)
+        .max(CALL_BYTES as usize)
+}
+
+/// A bound of a rate. Copies are of the same one.
+#[derive(Clone, Debug)]
+pub(super) struct Meter(Option<Arc<Metered>>);
+
+#[derive(Debug)]
+struct Metered {
+    bps: NonZeroU64,
+    /// Until when what has moved is paid for, ns.
+    paid_ns: AtomicU64,
+}
+
+impl Meter {
+    /// `bps`: bit/s; `None` = without bound. A rate of 0 counts as 1 bit/s.
+    pub(super) fn new(bps: Option<u64>) -> Self {
+        Self(bps.map(|bps| {
+            Arc::new(Metered {
+                bps: NonZeroU64::new(bps).unwrap_or(NonZeroU64::MIN),
+                paid_ns: AtomicU64::new(0),
+            })
+        }))
+    }
+
+    /// The bound.
+    pub(super) fn rate_bps(&self) -> Option<u64> {
+        self.0.as_ref().map(|metered| metered.bps.get())
+    }
+
+    /// Counts bytes at several meters; says until when to pause, if at all. Reads the clock only
+    /// where there is a bound.
+    pub(super) fn charge(meters: &[Self; 2], bytes: u64) -> Option<Instant> {
+        if meters.iter().all(|meter| meter.0.is_none()) {
+            return None;
+        }
+        let now = Instant::now();
+        let paid = meters.iter().filter_map(|m| m.charge_at(now, bytes)).max();
+        paid.filter(|paid| *paid > now)
+    }
+
+    /// Whether one of several meters says to pause now.
+    pub(super) fn is_behind(meters: &[Self; 2]) -> bool {
+        let paid = |m: &Self| Some(Instant(m.0.as_ref()?.paid_ns.load(Ordering::Relaxed)));
+        let paid = meters.iter().filter_map(paid).max();
+        paid.is_some_and(|paid| paid > Instant::now())
+    }
+
+    fn charge_at(&self, now: Instant, bytes: u64) -> Option<Instant> {
+        let metered = self.0.as_ref()?;
+        let span = |bytes: u64| {
+            let ns = u128::from(bytes) * 8_000_000_000 / u128::from(metered.bps.get());
+            u64::try_from(ns).unwrap_or(u64::MAX)
+        };
+        let burst = span(BURST_BYTES).max(BURST.as_nanos() as u64);
+        let from = now.0.saturating_sub(burst);
+        let cost = span(bytes);
+        let mut paid = metered.paid_ns.load(Ordering::Relaxed);
+        loop {
+            let after = paid.max(from).saturating_add(cost);
+            let (set, load) = (Ordering::Relaxed, Ordering::Relaxed);
+            match metered
+                .paid_ns
+                .compare_exchange_weak(paid, after, set, load)
+            {
+                Ok(_) => return Some(Instant(after)),
+                Err(now) => paid = now,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A second in ns, and a rate that makes a byte 1 µs.
+    const SECOND: u64 = 1_000_000_000;
+    const BPS: u64 = 8_000_000;
+
+    #[test]
+    fn a_sum_of_bytes_takes_the_time_that_the_rate_says() {
+        let meter = Meter::new(Some(BPS));
+        let start = Instant(1000 * SECOND);
+        let paid = meter.charge_at(start, 1_000_000).unwrap();
+        // 10⁶ bytes are one second, of which the burst of 65,536 bytes was saved before.
+        assert_eq!(paid.since(start), (SECOND - 65_536_000) as i64);
+        // Who comes at the time that was named pauses for the whole of what is moved next.
+        assert_eq!(meter.charge_at(paid, 1000).unwrap().since(paid), 1_000_000);
+    }
+
+    #[test]
+    fn without_a_bound_nobody_pauses() {
+        let none = || Meter::new(None);
+        assert_eq!(Meter::charge(&[none(), none()], u64::MAX), None);
+        assert!(!Meter::is_behind(&[none(), none()]));
+    }
+
+    #[test]
+    fn the_slower_of_two_meters_counts_and_both_are_charged() {
+        let (slow, fast) = (Meter::new(Some(BPS)), Meter::new(Some(10 * BPS)));
+        let meters = [slow.clone(), fast.clone()];
+        let until = Meter::charge(&meters, 10_000_000).unwrap();
+        let left = until.since(Instant::now());
+        assert!(
+            (9 * SECOND as i64..10 * SECOND as i64).contains(&left),
+            "{left}"
+        );
+        assert!(Meter::is_behind(&meters));
+        assert!(Meter::is_behind(&[fast, Meter::new(None)]));
+    }
+
+    proptest! {
+        /// Whatever the pieces and however late those who move them: never more than the rate and
+        /// one burst, if everybody pauses as long as was said.
+        #[test]
+        fn never_more_than_the_rate_and_a_burst(
+            pieces in proptest::collection::vec((1u64..100_000, 0u64..50_000_000), 1..200),
+        ) {
+            let meter = Meter::new(Some(BPS));
+            let start = Instant(1000 * SECOND);
+            let (mut now, mut moved) = (start, 0);
+            for (bytes, late) in pieces {
+                now = now.after(Duration::from_nanos(late));
+                let paid = meter.charge_at(now, bytes).unwrap();
+                let allowed = now.since(start) as u64 / 1000 + BURST_BYTES + bytes;
+                moved += bytes;
+                prop_assert!(moved <= allowed, "{} > {}", moved, allowed);
+                now = now.max(paid);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! One request as its client sees it, and the connection it is made on.
+
+use std::{
+    io,
+    net::{Shutdown, TcpStream},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use sys::socket;
+
+/// A request that was answered. Times are from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// When the connection stood, ns; absent if it did before.
+    pub connect_ns: Option<u64>,
+    /// When the first byte of the answer was there, ns.
+    pub first_byte_ns: u64,
+    /// When the last one was, ns.
+    pub complete_ns: u64,
+    /// Bytes of the answer.
+    pub bytes: u64,
+}
+
+/// The connection that is open now, for the one who wants to end it.
+#[derive(Default)]
+pub(super) struct Open {
+    cut: AtomicBool,
+    stream: Mutex<Option<Arc<TcpStream>>>,
+}
+
+impl Open {
+    /// Remembers it in place of the one before.
+    pub(super) fn set(&self, stream: TcpStream) -> Arc<TcpStream> {
+        let stream = Arc::new(stream);
+        *self.lock() = Some(stream.clone());
+        if self.is_cut() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        stream
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn end(&self) {
+        self.cut.store(true, Ordering::SeqCst);
+        if let Some(stream) = &*self.lock() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<TcpStream>>> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads and throws away `bytes`.
+pub(super) fn discard(stream: &TcpStream, bytes: u64) -> io::Result<()> {
+    let mut left = bytes;
+    while left > 0 {
+        match socket::discard(stream, usize::try_from(left).unwrap_or(usize::MAX))? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => left -= n as u64,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Requests and their answers over TCP: each on a connection of its own, or many with HTTP/1.1 on
+//! one that is kept.
+
+pub mod client;
+mod exchange;
+mod http;
+pub mod server;
+mod short;
+mod supply;
+
+pub use client::RequestClient;
+pub use exchange::Exchange;
+pub use server::RequestServer;
+pub use short::Connect;
+
+#[cfg(test)]
+mod tests;

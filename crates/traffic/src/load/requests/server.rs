@@ -1,0 +1,225 @@
+//! Answers to requests on connections that come in: by a bounded number of threads, each with one
+//! connection at a time, and to nobody who does not take them.
+
+use std::{
+    collections::VecDeque,
+    io,
+    net::{Shutdown, TcpStream},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use sys::socket;
+
+use super::{http, short, supply::Supply};
+use crate::{
+    admission::{Amounts, Hold, Lease, Need},
+    load::Stop,
+    spawn,
+};
+
+/// How requests are put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// One a connection, which the greeting is already.
+    Short,
+    /// HTTP/1.1, many a connection.
+    Http,
+}
+
+/// What is agreed on.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How requests are put.
+    pub manner: Manner,
+    /// Bytes of an answer.
+    pub bytes: u64,
+    /// Connections at once; one more waits for its turn, and those beyond it are closed.
+    pub connections: usize,
+    /// How long a peer may take to ask, and to take any part of its answer.
+    pub timeout: Duration,
+    /// What bounds the service: its connections and threads are held as they come and go.
+    pub lease: Lease,
+}
+
+/// What a lease of it must have been asked for; `bytes`: of one answer.
+pub fn need(bytes: u64) -> Need {
+    Need {
+        amounts: Amounts {
+            loads: 1,
+            ..Amounts::NONE
+        },
+        duration: None,
+        bytes,
+    }
+}
+
+/// What a connection holds.
+const CONNECTION: Amounts = Amounts {
+    connections: 1,
+    descriptors: 1,
+    ..Amounts::NONE
+};
+
+/// What a thread holds.
+const THREAD: Amounts = Amounts {
+    threads: 1,
+    ..Amounts::NONE
+};
+
+/// A running service. Dropping it ends it and all its connections.
+pub struct RequestServer(Arc<Pool>);
+
+struct Pool {
+    manner: Manner,
+    connections: usize,
+    supply: Supply,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<(TcpStream, Hold)>,
+    /// Connections that are being answered, to end them.
+    active: Vec<Arc<TcpStream>>,
+    threads: Vec<JoinHandle<()>>,
+    /// Threads that wait for a connection.
+    idle: usize,
+}
+
+impl RequestServer {
+    /// A service without any connection yet.
+    pub fn new(config: Config) -> Self {
+        let stop = Stop::new(config.lease);
+        Self(Arc::new(Pool {
+            manner: config.manner,
+            connections: config.connections,
+            supply: Supply::new(config.bytes, config.timeout, stop),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }))
+    }
+
+    /// Takes a connection that has greeted. Never blocks; one too many is closed.
+    pub fn take(&self, stream: TcpStream) {
+        let lease = self.0.supply.stop.lease();
+        let mut state = self.0.lock();
+        let held = state.waiting.len() + state.active.len();
+        // A client that has its answer may be back before the thread that gave it is free.
+        if self.0.supply.stop.is_set() || held > self.0.connections {
+            return;
+        }
+        let Ok(hold) = lease.hold(CONNECTION) else {
+            return;
+        };
+        state.waiting.push_back((stream, hold));
+        if state.idle < state.waiting.len() && state.threads.len() < self.0.connections {
+            let (pool, hold) = (self.0.clone(), lease.hold(THREAD));
+            // Without a thread, it waits for one that is there already.
+            let thread = hold.ok().and_then(|hold| {
+                let work = move || {
+                    pool.work();
+                    drop(hold);
+                };
+                spawn("answer", work).ok()
+            });
+            state.threads.extend(thread);
+        }
+        self.0.changed.notify_one();
+    }
+
+    /// Bytes of answers so far.
+    pub fn bytes(&self) -> u64 {
+        self.0.supply.given()
+    }
+
+    /// Ends the service and all its connections.
+    pub fn finish(&self) {
+        self.0.supply.stop.set();
+        let threads = {
+            let mut state = self.0.lock();
+            state.waiting.clear();
+            for stream in &state.active {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+            std::mem::take(&mut state.threads)
+        };
+        self.0.changed.notify_all();
+        for thread in threads {
+            let _ = thread.join();
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn active(&self) -> usize {
+        self.0.lock().active.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn threads(&self) -> usize {
+        self.0.lock().threads.len()
+    }
+}
+
+impl Drop for RequestServer {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        while let Some((stream, hold)) = self.next() {
+            if self.answer(&stream).is_err() {
+                // What it did not take in time is not kept for it.
+                let _ = socket::set_abort(&stream);
+            }
+            self.lock()
+                .active
+                .retain(|other| !Arc::ptr_eq(other, &stream));
+            drop(stream);
+            drop(hold);
+        }
+    }
+
+    /// Waits for a connection; none when the service ends.
+    fn next(&self) -> Option<(Arc<TcpStream>, Hold)> {
+        let mut state = self.lock();
+        loop {
+            if self.supply.stop.is_set() {
+                return None;
+            }
+            if let Some((stream, hold)) = state.waiting.pop_front() {
+                let stream = Arc::new(stream);
+                state.active.push(stream.clone());
+                return Some((stream, hold));
+            }
+            state.idle += 1;
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
+        }
+    }
+
+    fn answer(&self, stream: &TcpStream) -> io::Result<()> {
+        let timeout = Some(self.supply.timeout);
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(timeout)?;
+        stream.set_write_timeout(timeout)?;
+        if let Some(bps) = self.supply.stop.lease().rate_bps() {
+            socket::set_max_pacing(stream, bps / 8)?;
+        }
+        match self.manner {
+            Manner::Short => short::answer(stream, &self.supply),
+            Manner::Http => http::answer(stream, &self.supply),
+        }
+    }
+}

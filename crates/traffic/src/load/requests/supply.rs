@@ -1,0 +1,113 @@
+//! The bytes of answers: how many, how fast, and to whom no longer.
+
+use std::{
+    io::{self, Write},
+    net::TcpStream,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use sys::clock::Instant;
+
+use crate::load::Stop;
+
+/// What is written at once.
+static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Slowest peer that is waited for, bytes a second.
+const SLOWEST: u64 = 1000;
+
+/// What all connections of a service draw their answers from.
+pub(super) struct Supply {
+    /// Bytes of an answer.
+    pub(super) bytes: u64,
+    /// How long a peer may take to ask, and to take any part of its answer.
+    pub(super) timeout: Duration,
+    pub(super) stop: Stop,
+    given: AtomicU64,
+}
+
+impl Supply {
+    pub(super) fn new(bytes: u64, timeout: Duration, stop: Stop) -> Self {
+        Self {
+            bytes,
+            timeout,
+            stop,
+            given: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes of answers so far.
+    pub(super) fn given(&self) -> u64 {
+        self.given.load(Ordering::Relaxed)
+    }
+
+    /// So many bytes of requests have come.
+    ///
+    /// # Errors
+    /// They are more than may come.
+    pub(super) fn received(&self, bytes: usize) -> io::Result<()> {
+        self.stop.pause(self.stop.lease().received(bytes as u64)?);
+        Ok(())
+    }
+
+    /// Sends `head` and then an answer of zeroes, all in full segments where they can be. A peer
+    /// that takes nothing for as long as the socket's timeout is given up, and so is a very slow
+    /// one, however much the rate allows.
+    pub(super) fn give(&self, stream: &TcpStream, head: &[u8]) -> io::Result<()> {
+        self.enough()?;
+        let mut left = self.bytes;
+        let mut waited = Duration::ZERO;
+        let slowest = Duration::from_secs(self.bytes / SLOWEST);
+        let start = Instant::now();
+        let mut head = head;
+        while left > 0 || !head.is_empty() {
+            let n = left.min(ZEROES.len() as u64) as usize;
+            let taken = if n > 0 { self.stop.lease().take(n)? } else { 0 };
+            // In one call, so that a small answer is one segment.
+            let block;
+            let bytes = if head.is_empty() {
+                &ZEROES[..taken]
+            } else {
+                block = [head, &ZEROES[..taken]].concat();
+                &block
+            };
+            write(stream, bytes, start.after(self.timeout + slowest + waited))?;
+            head = &[];
+            left -= taken as u64;
+            self.given.fetch_add(taken as u64, Ordering::Relaxed);
+            if let Some(until) = self.stop.lease().sent(taken, taken) {
+                let before = Instant::now();
+                self.stop.pause(Some(until));
+                let ns = Instant::now().since(before).max(0) as u64;
+                waited += Duration::from_nanos(ns);
+            }
+            if self.stop.is_set() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// An answer that could not be given whole is not begun.
+    fn enough(&self) -> io::Result<()> {
+        match self.stop.lease().bytes_left() {
+            Some(left) if left < self.bytes => Err(crate::admission::Spent.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// As `write_all`, to a deadline.
+fn write(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match stream.write(bytes)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            n => bytes = &bytes[n..],
+        }
+        if Instant::now() > deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! How the threads of a load learn that it is over.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use sys::clock::Instant;
+
+use crate::admission::Lease;
+
+/// Longest sleep of a thread that is to see the end soon.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Whether a load is over: because it was told so, or because its session is.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    told: AtomicBool,
+    lease: Lease,
+}
+
+impl Stop {
+    pub(crate) fn new(lease: Lease) -> Self {
+        Self {
+            told: AtomicBool::new(false),
+            lease,
+        }
+    }
+
+    /// What the load draws from.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Tells all threads to end.
+    pub(crate) fn set(&self) {
+        self.told.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.told.load(Ordering::Relaxed) || self.lease.is_over()
+    }
+
+    /// Sleeps until `until`, or until the load is over. Does not read the clock where there is
+    /// nothing to wait for.
+    pub(crate) fn pause(&self, until: Option<Instant>) {
+        let Some(until) = until else {
+            return;
+        };
+        while !self.is_set() {
+            let now = Instant::now();
+            if now >= until {
+                return;
+            }
+            now.after(NAP).min(until).wait();
+        }
+    }
+}
