@@ -163,7 +163,7 @@ fn watchdog(engine: Engine<'_>, programs: usize, limit: Duration) {
         };
         boot::sync();
         if let Ok(bytes) = serde_json::to_vec(&output) {
-            let _ = boot::write_whole(&file, &bytes);
+            let _ = crate::put(&file, &bytes);
         }
         boot::power_off();
     });

@@ -16,6 +16,7 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, bail};
 use model::job::{JOB_FILE, Job, OUTPUT_FILE};
+use sys::files::{Existing, Readers, write_by};
 
 /// What the engine gives a job.
 #[derive(Clone, Copy, Debug)]
@@ -84,9 +85,16 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
     }
 }
 
+/// Writes bytes whole or not at all.
+pub(crate) fn put(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    sys::files::write(file, Readers::Owner, Existing::Replace, bytes)
+}
+
 /// Piece by piece: a long run is large, and a guest has room for few pages at a time.
 fn write(engine: Engine<'_>, output: &impl serde::Serialize) -> anyhow::Result<()> {
     let file = engine.folder.join(OUTPUT_FILE);
-    let written = sys::boot::write_whole_by(&file, |file| Ok(serde_json::to_writer(file, output)?));
+    let written = write_by(&file, Readers::Owner, Existing::Replace, |file| {
+        Ok(serde_json::to_writer(file, output)?)
+    });
     written.with_context(|| format!("write {}", file.display()))
 }

@@ -204,7 +204,7 @@ fn watchdog(engine: Engine<'_>, limit: Duration) {
             truth: Vec::new(),
         };
         if let Ok(bytes) = serde_json::to_vec(&output) {
-            let _ = sys::boot::write_whole(&file, &bytes);
+            let _ = crate::put(&file, &bytes);
         }
         sys::boot::power_off();
     });

@@ -67,11 +67,11 @@ pub fn run(boot: Boot<'_>, exec: &Exec, files: HostFiles) -> Result<ExecResult, 
 
 fn read(folder: &std::path::Path, programs: usize, cost: Cost) -> Result<ExecResult, LabError> {
     let path = folder.join(OUTPUT_FILE);
-    let text = fs::read(&path).map_err(LabError::file("read", &path))?;
+    let text = guest::read(&path)?;
     let output: ExecOutput =
         serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
     let said = |number: usize, end: &str| {
-        fs::read(folder.join(format!("{number}.{end}"))).unwrap_or_default()
+        guest::read(&folder.join(format!("{number}.{end}"))).unwrap_or_default()
     };
     let ended = (0..programs).map(|n| Ended {
         status: output.statuses.get(n).copied().flatten(),

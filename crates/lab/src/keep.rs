@@ -8,6 +8,8 @@ use model::{
     row::Row,
 };
 
+use sys::files::{Existing, Readers};
+
 use crate::{LabError, cell::CellResult};
 
 /// Writes what is done to `folder`: `rows.jsonl`, and for each cell `NNNN/` with `cell.json`, its
@@ -44,5 +46,6 @@ fn json(value: &impl serde::Serialize) -> Vec<u8> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    sys::boot::write_whole(path, bytes).map_err(LabError::file("write", path))
+    sys::files::write(path, Readers::ByUmask, Existing::Replace, bytes)
+        .map_err(LabError::file("write", path))
 }

@@ -35,7 +35,7 @@ pub fn run(boot: Boot<'_>, job: &Measure) -> Result<Measured, LabError> {
     let job = Job::Measure(Box::new(job.clone()));
     let done = guest::run(boot, &folder, &job, seed, memory).and_then(|cost| {
         let path = folder.join(OUTPUT_FILE);
-        let text = fs::read(&path).map_err(LabError::file("read", &path))?;
+        let text = guest::read(&path)?;
         let output: MeasureOutput =
             serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
         let digest = blake3::hash(&text).to_hex().to_string();

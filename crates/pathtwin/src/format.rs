@@ -1,11 +1,13 @@
 //! Standard output: data only, and standard error: talk. A reader that goes away is no error.
 
 use std::{
+    fs::OpenOptions,
     io::{self, Write},
     path::Path,
 };
 
 use anyhow::Context;
+use sys::files::{Existing, Readers};
 
 use crate::exit::{Failure, code};
 
@@ -71,14 +73,20 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(&text)
 }
 
-/// Writes a file whole or not at all; folders above it are made.
+/// Writes a file whole or not at all; folders above it are made. A device or pipe takes the bytes as they are.
 ///
 /// # Errors
 ///
 /// The file cannot be written.
-pub fn file(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| sys::boot::write_whole(file, bytes))
+pub fn file(file: &Path, readers: Readers, bytes: &[u8]) -> Result<(), Failure> {
+    let written = if sys::files::is_stream(file) {
+        let open = OpenOptions::new().write(true).open(file);
+        open.and_then(|mut out| out.write_all(bytes))
+    } else {
+        let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| sys::files::write(file, readers, Existing::Replace, bytes))
+    };
+    written
         .with_context(|| format!("write {}", file.display()))
         .map_err(Failure::from)
 }

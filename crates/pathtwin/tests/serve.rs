@@ -156,12 +156,16 @@ fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
         .mode();
     assert_eq!(mode & 0o777, 0o600);
     let made = std::fs::read_to_string(&key).expect("read the key");
-    // The command to paste on the other side.
-    let command = format!("pathtwin measure THIS_HOST --key {}", made.trim());
-    assert!(first.said.contains(&command), "{}", first.said);
+    assert!(
+        first.said.contains(&format!("cat {}", key.display())),
+        "{}",
+        first.said
+    );
+    // What a server says ends up in logs.
+    assert!(!first.said.contains(made.trim()), "{}", first.said);
     drop(first);
     let second = Server::start(pathtwin(), &key, &[]);
-    assert!(!second.said.contains(made.trim()), "shown once only");
+    assert!(!second.said.contains(made.trim()), "{}", second.said);
     assert_eq!(std::fs::read_to_string(&key).expect("read the key"), made);
 }
 

@@ -8,9 +8,51 @@ use std::{
 
 use crate::{StoreError, postgres::Address};
 
-/// What a connection string of libpq begins with, which is no URL.
-const KEYWORDS: [&str; 8] = [
-    "dbname", "host", "hostaddr", "password", "port", "service", "sslmode", "user",
+/// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may stand first.
+const KEYWORDS: [&str; 43] = [
+    "application_name",
+    "channel_binding",
+    "client_encoding",
+    "connect_timeout",
+    "dbname",
+    "fallback_application_name",
+    "gssdelegation",
+    "gssencmode",
+    "gsslib",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_count",
+    "keepalives_idle",
+    "keepalives_interval",
+    "krbsrvname",
+    "load_balance_hosts",
+    "options",
+    "passfile",
+    "password",
+    "port",
+    "replication",
+    "require_auth",
+    "requirepeer",
+    "requiressl",
+    "service",
+    "servicefile",
+    "ssl_max_protocol_version",
+    "ssl_min_protocol_version",
+    "sslcert",
+    "sslcertmode",
+    "sslcompression",
+    "sslcrl",
+    "sslcrldir",
+    "sslkey",
+    "sslmode",
+    "sslnegotiation",
+    "sslpassword",
+    "sslrootcert",
+    "sslsni",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "user",
 ];
 
 /// Where a history is.
@@ -33,8 +75,8 @@ impl Place {
         if text.is_empty() {
             return Err(wrong(text, "it is empty"));
         }
-        if KEYWORDS.contains(&text.split_once('=').map_or("", |(key, _)| key)) {
-            return Err(wrong("KEY=VALUE", "a database is named by a URL"));
+        if is_connection_string(text) {
+            return Err(wrong("KEY=VALUE ...", "a database is named by a URL"));
         }
         match text.split_once(':') {
             Some((scheme @ ("postgres" | "postgresql"), _)) => Address::parse(text)
@@ -74,6 +116,20 @@ impl Place {
     }
 }
 
+/// Whether a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A password anywhere in a text makes it
+/// one, too: better a file with an odd name refused than a password in a file's name.
+fn is_connection_string(text: &str) -> bool {
+    let mut keys = text
+        .match_indices('=')
+        .filter_map(|(at, _)| text[..at].split_whitespace().next_back());
+    let first = text.split(['=', ' ', '\t', '\n']).find(|w| !w.is_empty());
+    let first = text.contains('=').then_some(first).flatten();
+    first.is_some_and(|key| KEYWORDS.contains(&key.to_ascii_lowercase().as_str()))
+        || keys.any(|key| {
+            ["password", "passfile", "sslpassword"].contains(&key.to_ascii_lowercase().as_str())
+        })
+}
+
 /// Without the password of a URL.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,6 +162,7 @@ mod tests {
             Place::parse("postgres://h/d"),
             Ok(Place::Server(_))
         ));
+        assert_eq!(Place::parse("runs=old.db").unwrap(), file("runs=old.db"));
         assert!(Place::parse("mysql://h/d").is_err());
         assert!(Place::parse("").is_err());
     }
@@ -124,6 +181,23 @@ mod tests {
         assert_eq!(of(Some("d"), Some("/h")).unwrap(), home);
         assert_eq!(of(None, Some("/h")).unwrap(), home);
         assert_eq!(of(None, None), None);
+    }
+
+    #[test]
+    fn a_connection_string_is_no_file_and_its_password_is_not_repeated() {
+        for text in [
+            "sslrootcert=x password=s3cret",
+            "sslrootcert = x password = s3cret",
+            " target_session_attrs=any password=s3cret",
+            "SSLRootCert=/x/y.pem\tpassword=s3cret",
+            "some_day=known password='s3cret'",
+            "password=s3cret",
+            "sslpassword=s3cret sslkey=k",
+        ] {
+            let error = Place::parse(text).unwrap_err().to_string();
+            assert!(error.contains("postgres://"), "{text}: {error}");
+            assert!(!error.contains("s3cret"), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A file of SQLite.
 
-use std::{fs, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, params_from_iter, types::ValueRef};
+use sys::files::{Existing, Readers};
 
 use crate::{
     StoreError,
@@ -27,9 +28,10 @@ impl Sqlite {
             why,
         };
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            fs::create_dir_all(folder)
+            sys::files::make_private_folder(folder)
                 .map_err(|e| cannot(format!("cannot make the folder {}: {e}", folder.display())))?;
         }
+        make_private(path).map_err(|e| cannot(e.to_string()))?;
         let connection = Connection::open(path).map_err(|e| cannot(say(&e)))?;
         connection
             .busy_timeout(PATIENCE)
@@ -56,6 +58,20 @@ impl Sqlite {
             std::thread::sleep(Duration::from_millis(20));
         }
         self.batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+    }
+}
+
+/// Makes an empty file, which is an empty database, unless there is a file already. SQLite gives the files beside it the
+/// same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
+fn make_private(path: &Path) -> io::Result<()> {
+    let named = path.as_os_str().as_encoded_bytes();
+    // What SQLite takes for something else than a file's name (sqlite3_open_v2).
+    if path.exists() || named == b":memory:" || named.starts_with(b"file:") {
+        return Ok(());
+    }
+    match sys::files::write(path, Readers::Owner, Existing::Keep, b"") {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result,
     }
 }
 

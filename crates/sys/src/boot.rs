@@ -1,11 +1,6 @@
 //! What the first process of a guest must do, and only it.
 
-use std::{
-    ffi::CString,
-    fs,
-    io::{self, BufWriter, Write},
-    path::Path,
-};
+use std::{ffi::CString, io, path::Path};
 
 use rustix::mount::{MountFlags, MountPropagationFlags};
 
@@ -58,23 +53,6 @@ pub fn power_off() {
 /// Whether this process is the first of its machine.
 pub fn is_init() -> bool {
     rustix::process::getpid().is_init()
-}
-
-/// Writes a file whole: to a neighbour first, then renamed over.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write_whole_by(path, |file| file.write_all(bytes))
-}
-
-/// As [`write_whole`], by whoever writes it piece by piece.
-pub fn write_whole_by(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let partial = path.with_extension("partial");
-    let mut file = BufWriter::with_capacity(64 << 10, fs::File::create(&partial)?);
-    write(&mut file)?;
-    file.flush()?;
-    fs::rename(&partial, path)
 }
 
 /// Has a child see `root` as its root and start in `directory` there, or in `/` if there is none.

@@ -4,6 +4,7 @@ pub mod boot;
 pub mod clock;
 pub mod descriptors;
 pub mod ethtool;
+pub mod files;
 pub mod isolation;
 pub mod link;
 pub mod machine;

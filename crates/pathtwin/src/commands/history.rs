@@ -6,6 +6,7 @@ mod show;
 mod trend;
 
 use std::{
+    path::PathBuf,
     process::ExitCode,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -107,14 +108,37 @@ impl Where {
             .filter(|s| !s.is_empty());
         let place = match self.store.clone().or(set) {
             Some(text) => Place::parse(&text)?,
-            None => Place::of_user(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"))
-                .ok_or_else(|| {
-                    let why = "no folder for the history: HOME is not set; give --store";
-                    Failure::new(code::LACKS, anyhow!(why))
-                })?,
+            None => of_user()?,
         };
         Ok(Store::open(&place)?)
     }
+}
+
+/// The user's own history. One that an earlier version left open to other users is taken back.
+fn of_user() -> Result<Place, Failure> {
+    let place = Place::of_user(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"));
+    let place = place.ok_or_else(|| {
+        let why = "no folder for the history: HOME is not set; give --store";
+        Failure::new(code::LACKS, anyhow!(why))
+    })?;
+    if let Some(file) = place.file() {
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        });
+        let all = [
+            file.parent(),
+            Some(file),
+            Some(&beside[0]),
+            Some(&beside[1]),
+        ];
+        for path in all.into_iter().flatten() {
+            // Not there yet, or on a file system without modes.
+            let _ = sys::files::make_private(path);
+        }
+    }
+    Ok(place)
 }
 
 /// Which documents.

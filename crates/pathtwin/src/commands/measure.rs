@@ -42,15 +42,15 @@ const REACH: Duration = Duration::from_secs(5);
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
-  pathtwin measure server.example --key ptk1-…
+  ssh server.example cat .config/pathtwin/key | pathtwin measure server.example --key -
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
   pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
   pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
-On the far end runs `pathtwin serve`; it prints the key. Ctrl-C ends a run early; what was measured
-is kept and marked. Plans and their keys: docs/reference/plan.md.
+On the far end runs `pathtwin serve`; it says where its key is. Ctrl-C ends a run early; what was
+measured is kept and marked. Plans and their keys: docs/reference/plan.md.
 
 Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
 run failed or was cut short, 130 stopped by Ctrl-C.")]
@@ -63,7 +63,7 @@ pub(crate) struct Measure {
     via: Vec<IpAddr>,
     #[command(flatten)]
     lab: in_lab::Path,
-    /// The key, or a file with it
+    /// A file with the key; - is standard input. Default: $PATHTWIN_KEY, else ~/.config/pathtwin/key
     #[arg(long, value_name = "KEY", requires = "host")]
     key: Option<String>,
     /// The far end is open to all
@@ -313,8 +313,8 @@ fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the run whole or not at all.
+/// Writes the run whole or not at all, for its owner: it names hosts and addresses.
 fn write(file: &Path, run: &Run) -> Result<(), Failure> {
     let text = serde_json::to_vec(run).context("write the run as JSON")?;
-    format::file(file, &text)
+    format::file(file, sys::files::Readers::Owner, &text)
 }

@@ -111,7 +111,7 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let bytes = form(arguments, &documents)?;
     match &arguments.out {
         Some(file) => {
-            format::file(file, &bytes)?;
+            format::file(file, sys::files::Readers::ByUmask, &bytes)?;
             format::say(format_args!("report in {}", file.display()));
         }
         None => format::print(&bytes)?,

@@ -42,8 +42,8 @@ const DESCRIPTORS: u64 = 4096;
   pathtwin serve --listen 192.0.2.1 --max-rate 500mbit --max-bytes 20GB
   pathtwin serve --key /etc/pathtwin/key --user pathtwin
 
-At its first start it makes a key and prints the command to run on the other host. One TCP and one
-UDP port of the same number must be reachable. Nothing is sent to an address that has not proved to
+At its first start it makes a key, and says where it is and how to bring it to the other host. One
+TCP and one UDP port of the same number must be reachable. Nothing is sent to an address that has not proved to
 receive, and only who holds the key may measure. Root is left for nobody once the ports are open and
 the key is read; what is kept is the right to choose any congestion control, which bbr may need.
 
@@ -112,7 +112,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     for address in server.addresses() {
         say(format_args!("serving on {address} (TCP and UDP)"));
     }
-    say_key(arguments, &key, made);
+    say_key(arguments, made);
     let asked = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let stop = Arc::new(AtomicBool::new(false));
     pass_on(asked, stop.clone());
@@ -194,7 +194,7 @@ fn bind(arguments: &Serve, config: &Config) -> std::io::Result<Server> {
     }
 }
 
-fn say_key(arguments: &Serve, key: &Key, made: Option<PathBuf>) {
+fn say_key(arguments: &Serve, made: Option<PathBuf>) {
     if arguments.open {
         say(format_args!(
             "open: everybody who reaches the port may measure"
@@ -203,9 +203,12 @@ fn say_key(arguments: &Serve, key: &Key, made: Option<PathBuf>) {
             "on the other host: pathtwin measure THIS_HOST --open"
         ));
     } else if let Some(file) = made {
-        say(format_args!("made a key, kept in {}", file.display()));
+        let file = file.display();
         say(format_args!(
-            "on the other host: pathtwin measure THIS_HOST --key {key}"
+            "made a key, kept in {file}; cat {file} shows it"
+        ));
+        say(format_args!(
+            "on the other host: bring it to ~/.config/pathtwin/key (mode 600), then pathtwin measure THIS_HOST"
         ));
     } else {
         say(format_args!("clients need the key of an earlier start"));

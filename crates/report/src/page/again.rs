@@ -44,8 +44,8 @@ fn commands(run: &Run) -> String {
     let host = far(Layer::Underlay).unwrap_or_else(|| "FAR_HOST".to_owned());
     let via = far(Layer::Tunnel).map_or_else(String::new, |a| format!(" --via {a}"));
     format!(
-        "# far host\npathtwin serve\n\n# near host\n\
-         pathtwin measure {host}{via} --key ptk1-… --plan plan.toml{seed} --out run.json\n"
+        "# far host\npathtwin serve\n\n# near host, with the far host's key in the file key\n\
+         pathtwin measure {host}{via} --key key --plan plan.toml{seed} --out run.json\n"
     )
 }
 

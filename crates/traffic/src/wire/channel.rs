@@ -68,7 +68,8 @@ fn refused(refusal: Refusal) -> String {
     match refusal {
         Refusal::Welcome => "the far end gave no reason".to_owned(),
         Refusal::Key => {
-            "the far end has another key: give the one it printed with --key".to_owned()
+            "the far end has another key: bring its key file here, and name it with --key"
+                .to_owned()
         }
         Refusal::Busy => "the far end has as many clients as it takes: try again later".to_owned(),
         Refusal::Version(version) => format!(

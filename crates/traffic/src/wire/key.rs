@@ -14,7 +14,7 @@ pub struct Key([u8; 32]);
 /// Why a text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a key: expected {PREFIX} and 64 hexadecimal digits, as `pathtwin serve` prints at its first start"
+    "not a key: expected {PREFIX} and 64 hexadecimal digits, as in the key file that `pathtwin serve` makes"
 )]
 pub struct KeyError;
 

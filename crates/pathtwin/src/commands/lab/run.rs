@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     }
     if let Some(file) = &arguments.graph {
         let page = report::graph::page(&spec.name, &rows, figures.as_ref());
-        format::file(file, page.as_bytes())?;
+        format::file(file, sys::files::Readers::ByUmask, page.as_bytes())?;
         eprintln!("pathtwin: graph in {}", file.display());
     }
     match arguments.output {

@@ -117,7 +117,7 @@ fn keep(file: &Path, run: &Run) {
     let text = serde_json::to_vec(run).context("write a run as JSON");
     if let Err(failure) = text
         .map_err(Failure::from)
-        .and_then(|text| format::file(file, &text))
+        .and_then(|text| format::file(file, sys::files::Readers::ByUmask, &text))
     {
         eprintln!("pathtwin: {:#}", failure.error);
     }

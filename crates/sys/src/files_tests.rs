@@ -1,0 +1,186 @@
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// A folder that goes when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("pathtwin-files-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let list = fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> = list
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o7777
+}
+
+#[test]
+fn a_private_file_is_its_owners_alone_whatever_was_there() {
+    let folder = Folder::new("mode");
+    let file = folder.at("key");
+    fs::write(&file, "old").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    write(&file, Readers::Owner, Existing::Replace, b"new").unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"new");
+    assert_eq!(mode(&file), 0o600);
+    assert_eq!(folder.names(), ["key"]);
+}
+
+#[test]
+fn what_somebody_put_at_the_first_name_is_neither_followed_nor_reused() {
+    let folder = Folder::new("planted");
+    let (victim, file) = (folder.at("victim"), folder.at("key"));
+    fs::write(&victim, "not to be touched").unwrap();
+    // Names are counted: whatever comes next, a good many of them are taken.
+    let name = |n: u32| folder.at(&format!(".pathtwin-{}-{n}.partial", std::process::id()));
+    for n in 0..60 {
+        if n % 2 == 0 {
+            symlink(&victim, name(n)).unwrap();
+        } else {
+            fs::write(name(n), "reused").unwrap();
+        }
+    }
+    write(&file, Readers::Owner, Existing::Replace, b"secret").unwrap();
+    assert_eq!(fs::read(&victim).unwrap(), b"not to be touched");
+    assert_eq!(fs::read(&file).unwrap(), b"secret");
+    for n in (1..60).step_by(2) {
+        assert_eq!(fs::read(name(n)).unwrap(), b"reused");
+    }
+}
+
+#[test]
+fn a_symbolic_link_is_replaced_and_not_followed() {
+    let folder = Folder::new("link");
+    let (victim, file) = (folder.at("victim"), folder.at("key"));
+    fs::write(&victim, "as it was").unwrap();
+    symlink(&victim, &file).unwrap();
+    let kept = write(&file, Readers::Owner, Existing::Keep, b"new").unwrap_err();
+    assert_eq!(kept.kind(), io::ErrorKind::AlreadyExists);
+    write(&file, Readers::Owner, Existing::Replace, b"new").unwrap();
+    assert_eq!(fs::read(&victim).unwrap(), b"as it was");
+    assert!(fs::symlink_metadata(&file).unwrap().is_file());
+    assert_eq!(folder.names(), ["key", "victim"]);
+}
+
+#[test]
+fn of_two_who_make_a_file_at_once_one_fails_and_nothing_is_left_over() {
+    let folder = Folder::new("race");
+    let file = folder.at("key");
+    let made = std::thread::scope(|scope| {
+        let write = |n: u8| write(&file, Readers::Owner, Existing::Keep, &[n]).is_ok();
+        let all: Vec<_> = (0..8).map(|n| scope.spawn(move || write(n))).collect();
+        all.into_iter()
+            .map(|t| t.join().unwrap())
+            .filter(|ok| *ok)
+            .count()
+    });
+    assert_eq!(made, 1);
+    assert_eq!(fs::read(&file).unwrap().len(), 1);
+    assert_eq!(folder.names(), ["key"]);
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    let folder = Folder::new("failed");
+    let file = folder.at("run.json");
+    fs::write(&file, "old").unwrap();
+    let failed = write_by(&file, Readers::ByUmask, Existing::Replace, |out| {
+        out.write_all(b"half")?;
+        Err(io::Error::other("the disk is full"))
+    });
+    assert!(failed.is_err());
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+    assert_eq!(folder.names(), ["run.json"]);
+}
+
+#[test]
+fn a_file_that_was_open_to_others_can_be_taken_back() {
+    let folder = Folder::new("taken");
+    let file = folder.at("history.db");
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+    assert!(make_private(&file).unwrap());
+    assert_eq!(mode(&file), 0o600);
+    assert!(!make_private(&file).unwrap());
+}
+
+#[test]
+fn a_secret_that_others_can_read_is_refused_with_the_command_that_mends_it() {
+    let folder = Folder::new("secret");
+    let file = folder.at("key");
+    fs::write(&file, "secret").unwrap();
+    for mode in [0o644, 0o604, 0o602, 0o666] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let error = read_secret(&file, 100).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("chmod 600 {}", file.display())),
+            "{error}"
+        );
+        assert!(error.contains(&format!("mode {mode:03o}")), "{error}");
+    }
+    for mode in [0o600, 0o400] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(read_secret(&file, 100).unwrap(), b"secret");
+    }
+    assert!(matches!(
+        read_secret(&file, 5),
+        Err(SecretError::TooLong(..))
+    ));
+}
+
+#[test]
+fn what_a_guest_left_is_read_only_if_it_is_an_ordinary_file() {
+    let folder = Folder::new("untrusted");
+    let (secret, link, pipe) = (folder.at("secret"), folder.at("output"), folder.at("pipe"));
+    fs::write(&secret, "of the caller").unwrap();
+    symlink(&secret, &link).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from(0o600),
+        0,
+    )
+    .unwrap();
+    assert_eq!(read_untrusted(&secret, 100).unwrap(), b"of the caller");
+    assert!(read_untrusted(&secret, 3).is_err());
+    assert!(read_untrusted(&link, 100).is_err());
+    assert!(read_untrusted(&pipe, 100).is_err());
+    assert!(read_untrusted(&folder.0, 100).is_err());
+}
+
+#[test]
+fn devices_and_descriptors_are_streams_and_files_are_not() {
+    for path in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
+        assert!(is_stream(Path::new(path)), "{path}");
+    }
+    for path in ["/etc/passwd", "not there"] {
+        assert!(!is_stream(Path::new(path)), "{path}");
+    }
+}
