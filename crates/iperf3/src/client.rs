@@ -9,11 +9,13 @@ use std::{
 };
 
 use sys::{clock::Instant, socket, tcp_info};
+use traffic::admission::Lease;
 
 use super::{
-    Error, TCP_LEN, UDP_BUFFER, UDP_LEN,
+    Error, TCP_LEN, UDP_LEN,
     datagram::{HEAD, HELLO, is_reply},
-    halves::{LOOK, Load},
+    halves::{Load, WAIT},
+    limits::udp_buffer,
     outcome::Outcome,
     params::{Direction, Params, Protocol},
     results::Results,
@@ -136,6 +138,7 @@ impl Client<'_> {
             self.params.rate_bps,
             self.params.counters_64bit,
             budget,
+            Lease::own(Duration::MAX, None, None),
         );
         let mut streams = Streams::start(load, links)?;
         self.watch(&mut streams, budget, duration)?;
@@ -206,7 +209,8 @@ impl Client<'_> {
         any.set_port(0);
         let stream = socket::udp(any)?;
         stream.connect(self.address)?;
-        socket::set_buffers(&stream, UDP_BUFFER, UDP_BUFFER)?;
+        let bytes = udp_buffer(1);
+        socket::set_buffers(&stream, bytes, bytes)?;
         stream.set_read_timeout(Some(TRY))?;
         let mut bytes = [0; 16];
         for _ in 0..TRIES {
@@ -254,7 +258,7 @@ impl Client<'_> {
             if left == 0 {
                 return Ok(());
             }
-            self.look(streams, Duration::from_nanos(left).min(LOOK))?;
+            self.look(streams, Duration::from_nanos(left).min(WAIT))?;
         }
     }
 

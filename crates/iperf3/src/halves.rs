@@ -15,13 +15,30 @@ use sys::{
     socket::{self, Batch},
 };
 
-use super::datagram::{HEAD, HELLO, Head, REPLY};
-use traffic::udp::{Counter, is_loss};
+use traffic::{
+    admission::Lease,
+    udp::{Counter, is_loss},
+};
+
+use super::{
+    datagram::{HEAD, HELLO, Head, REPLY},
+    limits::WORK,
+};
 
 /// Longest that a blocked call keeps a half from seeing that the test ended.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+pub(super) const WAIT: Duration = Duration::from_millis(20);
 /// Datagrams of one call.
 const BATCH: usize = 64;
+/// Bytes of a call that receives TCP.
+const READ: usize = 128 << 10;
+/// Times that a datagram's port was said to be closed from which no more are sent. A stream's port is
+/// open as long as its test runs; a host says so once a second at most (net/ipv4/icmp.c).
+const CLOSED: u32 = 3;
+/// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
+const REFUSED: i32 = 111;
+/// How far the datagrams that come may be ahead of the rate: a path that stood still lets go at once
+/// what it held back.
+const AHEAD: Duration = Duration::from_secs(3);
 
 /// How far a test is, as its halves need to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +71,18 @@ pub(super) struct Load {
     payload: Vec<u8>,
     /// Bytes still to be sent over all streams, if they are limited.
     budget: Option<AtomicU64>,
+    /// What all streams draw from.
+    pub(super) lease: Lease,
 }
 
 impl Load {
-    pub(super) fn new(len: usize, rate_bps: Option<u64>, wide: bool, budget: Option<u64>) -> Self {
+    pub(super) fn new(
+        len: usize,
+        rate_bps: Option<u64>,
+        wide: bool,
+        budget: Option<u64>,
+        lease: Lease,
+    ) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Running as u8),
             start: Instant::now(),
@@ -66,6 +91,21 @@ impl Load {
             wide,
             payload: noise(len),
             budget: budget.map(AtomicU64::new),
+            lease,
+        }
+    }
+
+    /// Sleeps until the rate lets more move, or the test ends.
+    fn pause(&self, until: Option<Instant>) {
+        let Some(until) = until else {
+            return;
+        };
+        while !self.is(Phase::Ended) {
+            let now = Instant::now();
+            if now >= until {
+                return;
+            }
+            now.after(WAIT).min(until).wait();
         }
     }
 
@@ -74,7 +114,12 @@ impl Load {
     }
 
     fn is(&self, phase: Phase) -> bool {
-        self.phase.load(Relaxed) == phase as u8
+        let now = if self.lease.is_over() {
+            Phase::Ended as u8
+        } else {
+            self.phase.load(Relaxed)
+        };
+        now == phase as u8
     }
 
     fn counts(&self) -> bool {
@@ -117,7 +162,7 @@ impl Load {
         }
         let wait = u128::from(sent - allowed) * 8_000_000_000 / u128::from(rate.max(1));
         let wait = Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX));
-        now.after(wait.min(LOOK)).wait();
+        now.after(wait.min(WAIT)).wait();
         0
     }
 }
@@ -199,10 +244,12 @@ pub(super) fn send_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> 
         if want == 0 {
             return Ok(());
         }
-        let result = stream.write(&load.payload[..want]);
+        let taken = load.lease.take(want)?;
+        let result = stream.write(&load.payload[..taken]);
         let went = *result.as_ref().unwrap_or(&0);
         load.give_back(want - went);
         counts.add(went);
+        load.pause(load.lease.sent(taken, went));
         match result {
             Err(e) if !is_passing(&e) => return Err(e),
             _ => {}
@@ -212,12 +259,17 @@ pub(super) fn send_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> 
 }
 
 pub(super) fn receive_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
-    let mut bytes = vec![0; load.len.clamp(128 << 10, 1 << 20)];
+    let mut bytes = vec![0; READ];
     while !load.is(Phase::Ended) {
-        match stream.read(&mut bytes) {
+        let most = load.lease.chunk(READ);
+        match stream.read(&mut bytes[..most]) {
             Ok(0) => return Ok(()),
-            Ok(n) if load.counts() => counts.add(n),
-            Ok(_) => {}
+            Ok(n) => {
+                if load.counts() {
+                    counts.add(n);
+                }
+                load.pause(load.lease.received(n as u64)?);
+            }
             Err(e) if !is_passing(&e) => return Err(e),
             Err(_) if load.is(Phase::Emptying) => return Ok(()),
             Err(_) => {}
@@ -227,32 +279,42 @@ pub(super) fn receive_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) 
 }
 
 pub(super) fn send_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
-    let mut datagrams = vec![load.payload.clone(); BATCH];
+    let batch = (WORK / load.len.max(1)).clamp(1, BATCH);
+    let mut datagrams = vec![load.payload.clone(); batch];
+    let mut closed = 0;
     while load.is(Phase::Running) {
         let due = load.due(counts.bytes()).div_ceil(load.len as u64);
-        let due = usize::try_from(due).unwrap_or(BATCH).min(BATCH);
+        let due = usize::try_from(due).unwrap_or(batch).min(batch);
+        if due == 0 {
+            continue;
+        }
         // The last datagram is as long as the others.
         let taken = load.take(due * load.len);
-        let count = taken.div_ceil(load.len);
-        if count == 0 && due > 0 {
+        if taken == 0 {
             return Ok(());
         }
+        let count = load
+            .lease
+            .take_datagrams(load.len, taken.div_ceil(load.len))?;
         label(&mut datagrams[..count], counts.sent_packets(), load.wide);
         let went = match socket::send_batch(socket, &datagrams[..count]) {
             Ok(went) => went,
             // The far end's port closed or the own queue is full: as a line that loses everything.
             Err(e) if e.raw_os_error().is_some_and(is_loss) => {
+                closed += u32::from(e.raw_os_error() == Some(REFUSED));
+                if closed >= CLOSED {
+                    return Err(e);
+                }
                 Instant::now().after(Duration::from_millis(1)).wait();
                 0
             }
             Err(e) if is_passing(&e) => 0,
             Err(e) => return Err(e),
         };
-        if went < count {
-            load.give_back(taken - went * load.len);
-        }
+        load.give_back(taken.saturating_sub(went * load.len));
         counts.packets.fetch_add(went as u64, Relaxed);
         counts.add(went * load.len);
+        load.pause(load.lease.sent(count * load.len, went * load.len));
     }
     Ok(())
 }
@@ -273,11 +335,18 @@ fn label(datagrams: &mut [Vec<u8>], before: u64, wide: bool) {
 }
 
 pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
-    let mut batch = Batch::new(BATCH, load.len.max(HEAD));
+    let mut batch = Batch::new(BATCH, HEAD);
     let offset = clock::realtime_offset();
     while !load.is(Phase::Ended) {
         match batch.receive_ready(socket) {
-            Ok(_) if load.counts() => {
+            Ok(_) => {
+                let until = load.lease.received(batch.received())?;
+                if until.is_some_and(|until| until > Instant::now().after(AHEAD)) {
+                    return Err(io::Error::other("more datagrams than the rate allows"));
+                }
+                if !load.counts() {
+                    continue;
+                }
                 take_in(&batch, load, counts, offset);
                 if batch.datagrams().any(|(bytes, _)| bytes == HELLO) {
                     // The answer that opens the stream was lost.
@@ -287,7 +356,7 @@ pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> i
             // A port that closed tells so once and is no reason to end.
             Err(e) if !is_passing(&e) && !e.raw_os_error().is_some_and(is_loss) => return Err(e),
             Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),
-            _ => {}
+            Err(_) => {}
         }
     }
     Ok(())
@@ -295,7 +364,7 @@ pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> i
 
 fn take_in(batch: &Batch, load: &Load, counts: &Counts, offset: u64) {
     let mut received = counts.received();
-    for (bytes, time) in batch.datagrams() {
+    for ((bytes, time), size) in batch.datagrams().zip(batch.sizes()) {
         let Some(head) = Head::decode(load.wide, bytes) else {
             continue;
         };
@@ -305,7 +374,7 @@ fn take_in(batch: &Batch, load: &Load, counts: &Counts, offset: u64) {
         };
         let arrived = time.wrapping_sub(offset).cast_signed();
         let transit = arrived.wrapping_sub(head.sent_ns());
-        received.count(number, transit, bytes.len() as u64);
-        counts.add(bytes.len());
+        received.count(number, transit, size as u64);
+        counts.add(size);
     }
 }

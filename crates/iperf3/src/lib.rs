@@ -10,6 +10,7 @@
 use std::io;
 
 mod halves;
+mod limits;
 mod number;
 mod session;
 mod streams;
@@ -138,5 +139,3 @@ fn stream_id(index: usize) -> u32 {
 const TCP_LEN: u32 = 128 << 10;
 /// Bytes of a datagram where the segment size of the path is not known.
 const UDP_LEN: u32 = 1460;
-/// Bytes of the buffers of a UDP socket, so that a moment without the processor loses nothing.
-const UDP_BUFFER: usize = 4 << 20;

@@ -111,6 +111,7 @@ pub(super) mod code {
     pub(crate) const UDP_BLOCK: i32 = 20;
     pub(crate) const TOS: i32 = 21;
     pub(crate) const REVERSE_BIDIR: i32 = 25;
+    pub(crate) const TOTAL_RATE: i32 = 27;
     pub(crate) const TOO_LONG: i32 = 37;
     pub(crate) const PARAMS: i32 = 114;
     pub(crate) const TIME_IS_UP: i32 = 160;

@@ -22,56 +22,19 @@ use sys::{
 use super::{
     Error,
     outcome::Outcome,
-    params::{Params, Refused, code},
     session::{Session, Step},
     wire::{COOKIE_LEN, Control, Cookie, State},
 };
 use traffic::STACK;
 
+pub use super::limits::Config;
+
 /// How long a connection may take to show its cookie.
 const SHOW: Duration = Duration::from_secs(10);
-/// Longest time between two looks at what else there is to do.
-const LOOK: Duration = Duration::from_millis(100);
+/// Longest wait before what else there is to do is dealt with.
+const WAIT: Duration = Duration::from_millis(100);
 /// The same while a connection waits for the last test to be cleared away.
 const SOON: Duration = Duration::from_millis(2);
-
-/// What a server takes on.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Streams in each direction.
-    pub parallel: u32,
-    /// Length of a test, the omitted part included.
-    pub time: Duration,
-    /// Connections that have not shown their cookie.
-    pub pending: usize,
-}
-
-impl Default for Limits {
-    /// 128 streams, as many as iperf3 takes, and an hour.
-    fn default() -> Self {
-        Self {
-            parallel: 128,
-            time: Duration::from_secs(3600),
-            pending: 256,
-        }
-    }
-}
-
-impl Limits {
-    pub(super) fn allow(&self, params: &Params) -> Result<(), Refused> {
-        let refused = |code, reason| Err(Refused { code, reason });
-        if params.parallel > self.parallel {
-            let (asked, most) = (params.parallel, self.parallel);
-            return refused(code::STREAMS, format!("{asked} streams, limit {most}"));
-        }
-        let seconds = u64::from(params.omit_s) + u64::from(params.time_s.unwrap_or(0));
-        if seconds > self.time.as_secs() {
-            let most = self.time.as_secs();
-            return refused(code::TOO_LONG, format!("{seconds} s, limit {most} s"));
-        }
-        Ok(())
-    }
-}
 
 /// A test that is over.
 #[derive(Debug)]
@@ -87,18 +50,21 @@ pub struct Report {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    limits: Limits,
+    config: Config,
 }
 
 impl Server {
     /// Listens on `address`. For UDP the same port is used, as long as a test needs it.
-    pub fn bind(address: SocketAddr, limits: Limits) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The address cannot be listened on.
+    pub fn bind(address: SocketAddr, config: Config) -> io::Result<Self> {
         let listener = socket::tcp_listener(address, &TcpOptions::default())?;
         listener.set_nonblocking(true)?;
         Ok(Self {
             address: listener.local_addr()?,
             listener,
-            limits,
+            config,
         })
     }
 
@@ -219,7 +185,7 @@ impl<'scope, 'env> Door<'scope, 'env> {
     /// Waits a while for something to come, and deals with it.
     fn look(&mut self) -> io::Result<()> {
         let waits = self.pending.iter().any(Pending::is_complete);
-        let limit = if waits { SOON } else { LOOK };
+        let limit = if waits { SOON } else { WAIT };
         let mut fds = vec![self.server.listener.as_fd()];
         let reading = self.pending.iter().filter(|p| !p.is_complete());
         fds.extend(reading.map(|p| p.stream.as_fd()));
@@ -235,7 +201,7 @@ impl<'scope, 'env> Door<'scope, 'env> {
     }
 
     fn accept(&mut self) {
-        for _ in 0..self.server.limits.pending {
+        for _ in 0..self.server.config.pending {
             let (stream, peer) = match self.server.listener.accept() {
                 Ok((stream, peer)) if stream.set_nonblocking(true).is_ok() => (stream, peer),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
@@ -246,7 +212,7 @@ impl<'scope, 'env> Door<'scope, 'env> {
                     return;
                 }
             };
-            if self.pending.len() >= self.server.limits.pending {
+            if self.pending.len() >= self.server.config.pending {
                 self.pending.remove(0);
             }
             self.pending.push(Pending {
@@ -283,20 +249,26 @@ impl<'scope, 'env> Door<'scope, 'env> {
         }
     }
 
-    fn begin(&mut self, pending: Pending, cookie: Cookie) {
+    fn begin(&mut self, mut pending: Pending, cookie: Cookie) {
+        let admission = &self.server.config.admission;
+        let Ok(admitted) = admission.admit(pending.peer.ip()) else {
+            let _ = pending.stream.write(&[State::AccessDenied.byte()]);
+            return;
+        };
         let control = pending.stream.try_clone();
         let (Ok(control), Ok(seen)) = (Control::new(pending.stream), control) else {
             return;
         };
         let (data, taken) = mpsc::channel();
         let step = Arc::new(AtomicU8::new(Step::Asking as u8));
-        let (limits, stop, shown) = (self.server.limits, self.stop, step.clone());
+        let (limits, stop, shown) = (*admission.limits(), self.stop, step.clone());
         let peer: IpAddr = pending.peer.ip();
         let session = move || {
             let mut session = Session {
                 control,
                 peer,
                 limits,
+                admitted,
                 data: taken,
                 step: &shown,
                 stop,

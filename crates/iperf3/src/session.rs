@@ -12,15 +12,16 @@ use std::{
 };
 
 use sys::{clock::Instant, socket, wait};
+use traffic::{admission, wire::message::Limits};
 
 use super::{
-    Error, TCP_LEN, UDP_BUFFER, UDP_LEN,
+    Error, TCP_LEN, UDP_LEN,
     datagram::{HELLO, REPLY},
-    halves::{LOOK, Load},
+    halves::{Load, WAIT},
+    limits::{need, udp_buffer},
     outcome::Outcome,
     params::{Direction, Params, Protocol, Refused, code},
     results::Results,
-    server::Limits,
     stream_id,
     streams::{self, Link, Streams},
     usage::Usage,
@@ -32,8 +33,13 @@ const STEP: Duration = Duration::from_secs(10);
 const DONE: Duration = Duration::from_secs(2);
 /// How long it may take to open its streams.
 const OPEN: Duration = Duration::from_secs(20);
-/// How much longer than asked for a test may take.
-const GRACE: Duration = Duration::from_secs(30);
+/// How long after the time of a test, when nothing flows any more, its client may take to end it.
+const ENDING: Duration = Duration::from_secs(10);
+/// Ports below are those of services, which might answer what is sent to them (RFC 6335 section 6).
+const FIRST_USER_PORT: u16 = 1024;
+/// A client whose host does not answer on the control connection for so long is gone: first silence,
+/// time between two tries, and their number.
+const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 5);
 /// How long a client that has closed a stream may take to say why.
 const EXPLAIN: Duration = Duration::from_secs(2);
 
@@ -56,6 +62,8 @@ pub(super) struct Session<'a> {
     pub(super) control: Control,
     pub(super) peer: IpAddr,
     pub(super) limits: Limits,
+    /// What all of it draws from; the test is over when it is dropped.
+    pub(super) admitted: admission::Session,
     /// Data connections with this test's cookie, numbered as they were accepted.
     pub(super) data: Receiver<(u64, TcpStream)>,
     pub(super) step: &'a AtomicU8,
@@ -95,6 +103,8 @@ impl Session<'_> {
             Protocol::Tcp => TCP_LEN,
             Protocol::Udp => UDP_LEN,
         });
+        let need = need(&params, &self.limits, params.budget(len))?;
+        let lease = self.admitted.lease(&need).map_err(Refused::from)?;
         let links = self.open(&params)?;
         self.enter(Step::Running);
         let states = [State::TestStart.byte(), State::TestRunning.byte()];
@@ -106,6 +116,7 @@ impl Session<'_> {
             params.rate_bps,
             params.counters_64bit,
             params.budget(len),
+            lease,
         );
         let mut streams = Streams::start(load, links)?;
         self.watch(&mut streams, &params)?;
@@ -133,9 +144,7 @@ impl Session<'_> {
             }),
             other => other,
         })?;
-        let params = Params::parse(&value)?;
-        self.limits.allow(&params)?;
-        Ok(params)
+        Ok(Params::parse(&value)?)
     }
 
     /// Takes the streams in the order in which the client opens them: first those it sends on.
@@ -152,7 +161,7 @@ impl Session<'_> {
         };
         for (i, link) in links.iter().enumerate() {
             let id = stream_id(i);
-            dress(link, params).map_err(|why| Error::Open { id, why })?;
+            apply(link, params, links.len()).map_err(|why| Error::Open { id, why })?;
         }
         Ok(links.into_iter().zip(roles).collect())
     }
@@ -163,7 +172,7 @@ impl Session<'_> {
         let until = Instant::now().after(OPEN);
         let mut streams = Vec::new();
         while streams.len() < count {
-            match self.data.recv_timeout(LOOK) {
+            match self.data.recv_timeout(WAIT) {
                 Ok(stream) => streams.push(stream),
                 Err(_) => self.await_streams(until)?,
             }
@@ -188,7 +197,7 @@ impl Session<'_> {
                 .into_iter()
                 .chain(streams.iter().map(AsFd::as_fd))
                 .collect();
-            wait::readable(&fds, LOOK).map_err(Error::Control)?;
+            wait::readable(&fds, WAIT).map_err(Error::Control)?;
             streams.iter().for_each(answer_again);
             let Some(client) = self.hello(&waiting) else {
                 continue;
@@ -220,10 +229,15 @@ impl Session<'_> {
     }
 
     /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
-    /// only the one with the control connection has shown that it receives at its address.
+    /// only the one with the control connection has shown that it receives at its address. That it
+    /// does so at this port the protocol gives it no way to show, as its datagram holds nothing that
+    /// was told it: hence no port of a service, and a sender ends when the port proves closed.
     fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
-        let (_, from) = waiting.recv_from(&mut [0; 16]).ok()?;
-        (from.ip().to_canonical() == self.peer.to_canonical()).then_some(from)
+        let (n, from) = waiting.recv_from(&mut [0; 16]).ok()?;
+        let is_client = from.ip().to_canonical() == self.peer.to_canonical();
+        // The answer is never longer than the question.
+        let is_hello = n >= HELLO.len() && from.port() >= FIRST_USER_PORT;
+        (is_client && is_hello).then_some(from)
     }
 
     /// An error if the streams are not to be waited for any longer.
@@ -241,22 +255,24 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits for the client to end the test.
+    /// Waits for the client to end the test, and stops the streams when its time is over.
     fn watch(&mut self, streams: &mut Streams, params: &Params) -> Result<(), Error> {
         let omit = Duration::from_secs(params.omit_s.into());
-        let limit = params.time_s.map_or(self.limits.time, |s| {
-            omit + Duration::from_secs(s.into()) + GRACE
-        });
-        let end = streams.began().after(limit);
+        let over = streams.deadline();
+        let end = over.after(ENDING);
         let mut to_omit = (!omit.is_zero()).then(|| streams.began().after(omit));
+        let (silence, interval, tries) = ALIVE;
+        socket::keep_alive(self.control.stream(), silence, interval, tries)
+            .map_err(Error::Control)?;
         loop {
-            if self.ended(LOOK)? {
+            if self.ended(WAIT)? {
                 return Ok(());
             }
             if self.stop.load(Relaxed) {
                 return Err(Error::Stopped);
             }
             if let Some(failure) = streams.failure() {
+                streams.halt();
                 return if self.ended(EXPLAIN)? {
                     Ok(())
                 } else {
@@ -267,8 +283,13 @@ impl Session<'_> {
             if to_omit.take_if(|at| *at <= now).is_some() {
                 streams.omit();
             }
+            if now > over {
+                streams.halt();
+            }
             if now > end {
-                return Err(Error::Overdue(limit.as_secs()));
+                return Err(Error::Overdue(
+                    over.since(streams.began()) as u64 / 1_000_000_000,
+                ));
             }
         }
     }
@@ -297,7 +318,7 @@ fn answer_again(stream: &UdpSocket) {
 
 /// Gives a socket the options that the client asked for. Those that this host does not allow are
 /// left as they are, as iperf3 does; the congestion control in use is told with the results.
-fn dress(link: &Link, params: &Params) -> io::Result<()> {
+fn apply(link: &Link, params: &Params, streams: usize) -> io::Result<()> {
     match link {
         Link::Tcp(stream) => {
             stream.set_nodelay(params.nodelay)?;
@@ -307,7 +328,8 @@ fn dress(link: &Link, params: &Params) -> io::Result<()> {
             common(stream, stream.local_addr()?, params)
         }
         Link::Udp(socket) => {
-            socket::set_buffers(socket, UDP_BUFFER, UDP_BUFFER)?;
+            let bytes = udp_buffer(streams);
+            socket::set_buffers(socket, bytes, bytes)?;
             common(socket, socket.local_addr()?, params)
         }
     }

@@ -18,7 +18,7 @@ use sys::{
 
 use super::{
     Error,
-    halves::{self, Counts, LOOK, Load, Phase},
+    halves::{self, Counts, Load, Phase, WAIT},
     results::{Cpu, Results, StreamResults},
     stream_id,
 };
@@ -39,13 +39,13 @@ impl Link {
         match self {
             Self::Tcp(stream) => {
                 stream.set_nonblocking(false)?;
-                stream.set_read_timeout(Some(LOOK))?;
-                stream.set_write_timeout(Some(LOOK))
+                stream.set_read_timeout(Some(WAIT))?;
+                stream.set_write_timeout(Some(WAIT))
             }
             Self::Udp(socket) => {
                 socket.set_nonblocking(false)?;
-                socket.set_read_timeout(Some(LOOK))?;
-                socket.set_write_timeout(Some(LOOK))
+                socket.set_read_timeout(Some(WAIT))?;
+                socket.set_write_timeout(Some(WAIT))
             }
         }
     }
@@ -246,6 +246,17 @@ impl Streams {
         self.load.start
     }
 
+    /// When its streams end, whatever the peer does.
+    pub(super) fn deadline(&self) -> Instant {
+        self.load.lease.deadline(self.load.start)
+    }
+
+    /// Ends sending and receiving at once.
+    pub(super) fn halt(&mut self) {
+        self.end.get_or_insert_with(Instant::now);
+        self.load.enter(Phase::Ended);
+    }
+
     /// The first failure of a stream.
     pub(super) fn failure(&self) -> Option<Error> {
         self.streams.iter().find_map(|s| {
@@ -290,8 +301,11 @@ impl Streams {
     /// Ends sending, and receiving when what has arrived is read.
     pub(super) fn empty(&mut self) {
         let now = Instant::now();
-        self.end = Some(now);
-        self.load.enter(Phase::Emptying);
+        let halted = self.end.is_some();
+        self.end.get_or_insert(now);
+        if !halted {
+            self.load.enter(Phase::Emptying);
+        }
         for stream in self.streams.iter().filter(|s| !s.sends) {
             let _ = match &*stream.link {
                 Link::Tcp(tcp) => tcp.set_nonblocking(true),

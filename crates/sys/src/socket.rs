@@ -176,6 +176,23 @@ pub fn set_abort(stream: &TcpStream) -> io::Result<()> {
     )?)
 }
 
+/// Lets the kernel find out whether the peer's host is still there when nothing comes from it for
+/// `silence`: it asks `tries` times, once an `interval`, and then ends the connection (tcp(7)).
+///
+/// # Errors
+/// Not a TCP socket.
+pub fn keep_alive(
+    stream: &TcpStream,
+    silence: std::time::Duration,
+    interval: std::time::Duration,
+    tries: u32,
+) -> io::Result<()> {
+    sockopt::set_tcp_keepidle(stream, silence)?;
+    sockopt::set_tcp_keepintvl(stream, interval)?;
+    sockopt::set_tcp_keepcnt(stream, tries)?;
+    Ok(sockopt::set_socket_keepalive(stream, true)?)
+}
+
 /// What a UDP socket does about the path's MTU (ip(7), `IP_MTU_DISCOVER`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtuDiscovery {

@@ -16,7 +16,7 @@ use iperf3::{
     client::{self, Options},
     outcome::{Outcome, Stream},
     params::{Direction, Params, Protocol},
-    server::{Limits, Report, Server},
+    server::{Config, Report, Server},
 };
 
 /// A loopback address that no other test uses.
@@ -37,15 +37,15 @@ pub struct Serving {
 
 impl Serving {
     pub fn start() -> Self {
-        Self::with(Limits::default())
+        Self::with(Config::default())
     }
 
-    pub fn with(limits: Limits) -> Self {
-        Self::at(address(), limits).unwrap()
+    pub fn with(config: Config) -> Self {
+        Self::at(address(), config).unwrap()
     }
 
-    pub fn at(ip: IpAddr, limits: Limits) -> std::io::Result<Self> {
-        let server = Server::bind((ip, 0).into(), limits)?;
+    pub fn at(ip: IpAddr, config: Config) -> std::io::Result<Self> {
+        let server = Server::bind((ip, 0).into(), config)?;
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
         let (tell, reports) = mpsc::channel();

@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, unreachable_pub)]
 
 mod bench;
+mod limits;
 mod own;
 mod program;
 mod rude;

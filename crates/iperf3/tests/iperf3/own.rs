@@ -6,7 +6,7 @@ use iperf3::{
     Error,
     outcome::Invalid,
     params::{Direction, Protocol},
-    server::Limits,
+    server::Config,
 };
 
 use crate::bench::{
@@ -173,7 +173,7 @@ fn tests_follow_each_other_at_once() {
 
 #[test]
 fn ipv6_works() {
-    let Ok(serving) = Serving::at(Ipv6Addr::LOCALHOST.into(), Limits::default()) else {
+    let Ok(serving) = Serving::at(Ipv6Addr::LOCALHOST.into(), Config::default()) else {
         eprintln!("no IPv6 here");
         return;
     };
@@ -188,7 +188,7 @@ fn ipv6_works() {
 
 #[test]
 fn one_socket_for_both_families_works() {
-    let Ok(serving) = Serving::at(Ipv6Addr::UNSPECIFIED.into(), Limits::default()) else {
+    let Ok(serving) = Serving::at(Ipv6Addr::UNSPECIFIED.into(), Config::default()) else {
         eprintln!("no IPv6 here");
         return;
     };

@@ -10,10 +10,14 @@ use iperf3::{
     Error,
     datagram::{HELLO, REPLY},
     params::{Direction, Protocol},
-    server::Limits,
+    server::Config,
     wire::{Cookie, State, frame},
 };
 use serde_json::json;
+use traffic::{
+    admission::{Admission, Totals},
+    wire::message::Limits,
+};
 
 use crate::bench::{Serving, address, by_bytes, run};
 
@@ -42,11 +46,13 @@ fn byte(stream: &mut TcpStream) -> u8 {
 
 /// What a server says to parameters that it does not take: the number of an error.
 fn refusal(text: &[u8]) -> i32 {
-    let serving = Serving::with(Limits {
-        parallel: 4,
-        time: Duration::from_secs(60),
+    let limits = Limits {
+        flows: 4,
+        time_s: Some(60.0),
         ..Limits::default()
-    });
+    };
+    let admission = Admission::new(limits, Totals::default());
+    let serving = Serving::with(Config::new(admission));
     let mut control = control(&serving);
     control.write_all(text).unwrap();
     assert_eq!(byte(&mut control), State::ServerError.byte());
@@ -79,9 +85,9 @@ fn silent_connections_keep_nobody_out() {
 
 #[test]
 fn more_connections_than_may_wait_keep_nobody_out() {
-    let serving = Serving::with(Limits {
+    let serving = Serving::with(Config {
         pending: 4,
-        ..Limits::default()
+        ..Config::default()
     });
     let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(serving.address).unwrap())

@@ -13,7 +13,11 @@ use iperf3::{
     client::{self, Options},
     outcome::Outcome,
     params::{Direction, Params, Protocol},
-    server::{Limits, Report},
+    server::{Config, Report},
+};
+use traffic::{
+    admission::{Admission, Totals},
+    wire::message::Limits,
 };
 
 use crate::{
@@ -156,11 +160,12 @@ pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
 pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
     let limits = Limits {
-        parallel: arguments.max_streams,
-        time: arguments.max_time,
+        flows: arguments.max_streams,
+        time_s: Some(arguments.max_time.as_secs_f64()),
         ..Limits::default()
     };
-    let server = bind(arguments.listen, limits)?;
+    let admission = Admission::new(limits, Totals::default());
+    let server = bind(arguments.listen, &Config::new(admission))?;
     eprintln!("pathtwin: iperf3 server on {}", server.address());
     let mut printed = Ok(());
     let mut failed = false;
@@ -184,15 +189,17 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
 pub(crate) struct Beside(Vec<iperf3::server::Server>);
 
 impl Beside {
-    /// Binds to a port of these addresses, or of every one if none is named.
-    pub(crate) fn bind(listen: &[IpAddr], port: u16, max_time: Duration) -> Result<Self, Failure> {
-        let limits = Limits {
-            time: max_time,
-            ..Limits::default()
-        };
+    /// Binds to a port of these addresses, or of every one if none is named. Its clients are
+    /// admitted as those of the own protocol are.
+    pub(crate) fn bind(
+        listen: &[IpAddr],
+        port: u16,
+        admission: &Admission,
+    ) -> Result<Self, Failure> {
+        let config = Config::new(admission.clone());
         let every = [Ipv6Addr::UNSPECIFIED.into()];
         let listen = if listen.is_empty() { &every } else { listen };
-        let servers = listen.iter().map(|ip| bind((*ip, port).into(), limits));
+        let servers = listen.iter().map(|ip| bind((*ip, port).into(), &config));
         Ok(Self(servers.collect::<Result<_, _>>()?))
     }
 
@@ -219,11 +226,14 @@ fn serve_beside(server: &iperf3::server::Server, stop: &'static std::sync::atomi
 }
 
 /// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
-fn bind(address: SocketAddr, limits: Limits) -> Result<iperf3::server::Server, Failure> {
+fn bind(address: SocketAddr, config: &Config) -> Result<iperf3::server::Server, Failure> {
     use iperf3::server::Server;
-    let bound = Server::bind(address, limits).or_else(|error| {
+    let bound = Server::bind(address, config.clone()).or_else(|error| {
         if address.ip() == Ipv6Addr::UNSPECIFIED {
-            Server::bind((Ipv4Addr::UNSPECIFIED, address.port()).into(), limits)
+            Server::bind(
+                (Ipv4Addr::UNSPECIFIED, address.port()).into(),
+                config.clone(),
+            )
         } else {
             Err(error)
         }

@@ -80,7 +80,8 @@ pub(crate) struct Serve {
     /// network (IPv4: a /24, IPv6: a /56)
     #[arg(long, value_name = "N", default_value_t = 8)]
     max_clients: usize,
-    /// Also speak the protocol of iperf3, on this port; whoever reaches it may use it
+    /// Also speak the protocol of iperf3, on this port, within the same limits; whoever reaches it may
+    /// use it
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5201")]
     iperf3: Option<u16>,
     /// Whom to become once the ports are open, if started by root; `root` to stay it
@@ -105,7 +106,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let server = bind(arguments, &config).map_err(|e| Failure::new(code::FAILED, e))?;
     let iperf3 = arguments
         .iperf3
-        .map(|port| Beside::bind(&arguments.listen, port, arguments.max_time))
+        .map(|port| Beside::bind(&arguments.listen, port, &config.admission))
         .transpose()?;
     give_up(become_user)?;
     // From here on there may be threads.

@@ -10,6 +10,8 @@ pub struct Batch {
     bytes: Vec<u8>,
     control: Vec<[u64; 8]>,
     lengths: Vec<(usize, u64)>,
+    /// What each payload of the last call had, also where less of it was kept.
+    sizes: Vec<usize>,
     /// Bytes of the payloads of the last call, also those that were not kept.
     received: u64,
 }
@@ -22,6 +24,7 @@ impl Batch {
             bytes: vec![0; count * payload],
             control: vec![[0; 8]; count],
             lengths: Vec::with_capacity(count),
+            sizes: Vec::with_capacity(count),
             received: 0,
         }
     }
@@ -73,8 +76,10 @@ impl Batch {
         let n = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
         self.lengths.clear();
         self.received = 0;
+        self.sizes.clear();
         for header in &headers[..n] {
             self.received += u64::from(header.msg_len);
+            self.sizes.push(header.msg_len as usize);
             let length = (header.msg_len as usize).min(self.payload);
             let time = receive_time(&header.msg_hdr).unwrap_or_else(clock::realtime_ns);
             self.lengths.push((length, time));
@@ -86,6 +91,11 @@ impl Batch {
     /// room for them.
     pub fn received(&self) -> u64 {
         self.received
+    }
+
+    /// Bytes that the payload of each of them had, in the same order.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.sizes.iter().copied()
     }
 
     /// The datagrams of the last call: their bytes, and when the kernel took them in or, if it did

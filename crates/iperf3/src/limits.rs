@@ -1,0 +1,139 @@
+//! What a server takes on, in the words of this protocol.
+
+use std::time::Duration;
+
+use traffic::{
+    admission::{self, Admission, Amounts, Need, Resource, Totals},
+    wire::message::Limits,
+};
+
+use super::params::{Direction, Params, Protocol, Refused, code};
+
+/// Longest test where no limit is named.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Bytes of the kernel's buffers of one UDP stream, so that a moment without the processor loses
+/// nothing, and of those of all streams of a test together.
+const UDP_BUFFER: u64 = 4 << 20;
+const UDP_BUFFERS: u64 = 32 << 20;
+const LEAST_BUFFER: u64 = 64 << 10;
+
+/// Bytes that a stream works on.
+pub(crate) const WORK: usize = 64 << 10;
+
+/// What a server takes on, and of whom.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What clients may have, each and together. A test is a session; other protocols of this
+    /// program may share it.
+    pub admission: Admission,
+    /// Connections that have not shown their cookie.
+    pub pending: usize,
+}
+
+impl Config {
+    /// For tests within these limits.
+    pub fn new(admission: Admission) -> Self {
+        Self {
+            admission,
+            pending: 256,
+        }
+    }
+}
+
+impl Default for Config {
+    /// 128 streams each way, as many as iperf3 takes, and an hour.
+    fn default() -> Self {
+        let limits = Limits {
+            flows: 128,
+            time_s: Some(LONGEST.as_secs_f64()),
+            ..Limits::default()
+        };
+        Self::new(Admission::new(limits, Totals::default()))
+    }
+}
+
+/// Bytes of each buffer of a UDP socket where a test has so many streams.
+pub(crate) fn udp_buffer(streams: usize) -> usize {
+    let share = UDP_BUFFERS / streams.max(1) as u64;
+    share.clamp(LEAST_BUFFER, UDP_BUFFER) as usize
+}
+
+/// How long a test may send: what it asks for, or what is allowed if it goes by bytes.
+fn duration(params: &Params, limits: &Limits) -> Duration {
+    let longest = limits.time_s.map(Duration::try_from_secs_f64);
+    match params.time_s {
+        Some(s) => Duration::from_secs(u64::from(s) + u64::from(params.omit_s)),
+        None => longest.and_then(Result::ok).unwrap_or(LONGEST),
+    }
+}
+
+/// What a test takes of what there is, or why it is none that is taken on.
+/// `bytes`: what it is to move in each direction, if that is what it goes by.
+pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Result<Need, Refused> {
+    let (asked, most) = (params.parallel, limits.flows);
+    if asked > most {
+        let reason = format!("{asked} streams, limit {most}");
+        return Err(refused(code::STREAMS, reason));
+    }
+    let up = params.direction != Direction::Down;
+    let down = params.direction != Direction::Up;
+    let ways = if up && down { 2 } else { 1 };
+    let streams = u64::from(params.parallel) * ways;
+    let is_udp = params.protocol == Protocol::Udp;
+    if let (true, None, Some(most)) = (is_udp && up, params.rate_bps, limits.rate_bps) {
+        let reason = format!("UDP without a rate, limit {most} bit/s");
+        return Err(refused(code::TOTAL_RATE, reason));
+    }
+    let rate = params.rate_bps.unwrap_or(0).saturating_mul(asked.into());
+    if let Some(most) = limits.rate_bps.filter(|most| rate > *most) {
+        let reason = format!("{rate} bit/s, limit {most} bit/s");
+        return Err(refused(code::TOTAL_RATE, reason));
+    }
+    let agreed = |way: bool| if is_udp && way { rate } else { 0 };
+    let kernel = if is_udp {
+        2 * udp_buffer(streams as usize) as u64
+    } else {
+        WORK as u64
+    };
+    Ok(Need {
+        amounts: Amounts {
+            loads: 1,
+            connections: streams,
+            threads: streams,
+            // The one that waits for the next stream.
+            descriptors: streams + 1,
+            memory: streams * (kernel + WORK as u64),
+            send_bps: agreed(down),
+            receive_bps: agreed(up),
+            ..Amounts::NONE
+        },
+        duration: Some(duration(params, limits)),
+        bytes: bytes.unwrap_or(0).saturating_mul(ways),
+    })
+}
+
+fn refused(code: i32, reason: String) -> Refused {
+    Refused { code, reason }
+}
+
+impl From<admission::Refused> for Refused {
+    fn from(why: admission::Refused) -> Self {
+        use admission::Refused as Why;
+        let code = match why {
+            Why::Time { .. } => code::TOO_LONG,
+            Why::Limit {
+                resource: Resource::Connections,
+                ..
+            } => code::STREAMS,
+            Why::Limit {
+                resource: Resource::SendRate | Resource::ReceiveRate,
+                ..
+            }
+            | Why::Bytes
+            | Why::MoreBytes { .. } => code::TOTAL_RATE,
+            Why::Limit { .. } => code::CREATE_STREAM,
+        };
+        refused(code, why.to_string())
+    }
+}
