@@ -1,9 +1,13 @@
 //! What a cause is: a value in the registry.
 
 use analysis::view::{DirectionView, Host, View};
-use model::findings::{RemedyClass, Severity};
+use model::{
+    findings::{RemedyClass, Severity},
+    remedy::Action,
+};
 
 use crate::{
+    advice::Scope,
     says::{Says, say},
     verdict::Verdict,
 };
@@ -49,14 +53,16 @@ pub enum Test {
 /// What to do about a cause.
 #[derive(Debug)]
 pub struct Advice {
-    /// Kind.
+    /// Kind of the first of the actions.
     pub class: RemedyClass,
-    /// What, in one sentence.
+    /// What, in one sentence for all Runs.
     pub what: &'static str,
     /// On which host.
     pub on: On,
     /// Why there, and why not on the others.
     pub why: &'static str,
+    /// The same with the values of a Run; what helps most comes first.
+    pub actions: fn(&Scope) -> Vec<Action>,
 }
 
 /// The host a remedy goes to.
@@ -68,6 +74,8 @@ pub enum On {
     Receiver,
     /// The host the finding is on.
     Here,
+    /// A router between the ends that is the user's own.
+    Router,
     /// Neither end, or both: the reason says where.
     Elsewhere,
 }

@@ -4,10 +4,12 @@ use analysis::view::View;
 use model::{
     findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
     net::Side,
+    remedy::{Action, Location},
     run::Run,
 };
 
 use crate::{
+    advice::Scope,
     calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
@@ -62,7 +64,7 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         .find(|(cause, ..)| cause.code == causes::HEALTHY)
         .map(|(_, _, holds)| holds.says.clone());
     let strengths;
-    (findings.findings, strengths) = in_order(held).into_iter().unzip();
+    (findings.findings, strengths) = in_order(held, view).into_iter().unzip();
     findings.summary = crate::summary::of(&findings.findings, healthy, open, &view);
     (findings, strengths)
 }
@@ -177,13 +179,13 @@ fn severity(cause: &Cause, holds: &Holds) -> Severity {
 
 /// The gravest first; among equals the order of the registry, where what can fake another comes
 /// first. What holds for both directions with the same words is said once for each.
-fn in_order(held: Vec<(&'static Cause, Place, Holds)>) -> Vec<(Finding, Strength)> {
+fn in_order(held: Vec<(&'static Cause, Place, Holds)>, view: View) -> Vec<(Finding, Strength)> {
     let codes: Vec<(&str, Place)> = held.iter().map(|(c, p, _)| (c.code, *p)).collect();
     let mut findings: Vec<(Finding, Strength)> = held
         .into_iter()
         .map(|(cause, place, holds)| {
             let strength = holds.strength;
-            (finding(cause, place, holds, &codes), strength)
+            (finding(cause, place, holds, &codes, view), strength)
         })
         .collect();
     // "Healthy" leads where nothing else is more than worth knowing.
@@ -191,7 +193,13 @@ fn in_order(held: Vec<(&'static Cause, Place, Holds)>) -> Vec<(Finding, Strength
     findings
 }
 
-fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) -> Finding {
+fn finding(
+    cause: &Cause,
+    place: Place,
+    holds: Holds,
+    others: &[(&str, Place)],
+    view: View,
+) -> Finding {
     let before = |(code, at): &&(&str, Place)| {
         *code != cause.code && meet(*at, place) && rank(code) < rank(cause.code)
     };
@@ -199,11 +207,11 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
         On::Sender => place.direction.map(Side::sends),
         On::Receiver => place.direction.map(Side::receives),
         On::Here => place.end,
-        On::Elsewhere => None,
+        On::Router | On::Elsewhere => None,
     };
     let end = place.end.or(match cause.remedy.on {
         On::Sender | On::Receiver => on,
-        On::Here | On::Elsewhere => None,
+        On::Here | On::Router | On::Elsewhere => None,
     });
     Finding {
         code: cause.code.to_owned(),
@@ -213,12 +221,7 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
         place: Place { end, ..place },
         says: holds.says,
         evidence: holds.evidence,
-        remedy: Remedy {
-            class: cause.remedy.class,
-            what: Says::plain(cause.remedy.what),
-            on,
-            why_there: Says::plain(cause.remedy.why),
-        },
+        remedies: remedies(cause, on, Scope { view, place }),
         after: others
             .iter()
             .filter(before)
@@ -226,6 +229,26 @@ fn finding(cause: &Cause, place: Place, holds: Holds, others: &[(&str, Place)]) 
             .collect(),
         settle: holds.settle,
     }
+}
+
+/// The remedies of a cause for one place.
+fn remedies(cause: &Cause, on: Option<Side>, scope: Scope) -> Vec<Remedy> {
+    let usual = match (on, cause.remedy.on) {
+        (Some(side), _) => side.into(),
+        (None, On::Router) => Location::Router,
+        (None, _) => Location::Elsewhere,
+    };
+    let actions = (cause.remedy.actions)(&scope).into_iter();
+    actions
+        .map(|action| {
+            let on = match action {
+                Action::MssClamp { .. } => Location::Router,
+                Action::AskProvider { .. } | Action::Measure { .. } => Location::Elsewhere,
+                _ => usual,
+            };
+            Remedy::new(action, on, Says::fixed(cause.remedy.why))
+        })
+        .collect()
 }
 
 /// Place of a cause in the registry.

@@ -9,6 +9,7 @@
 //! A Run holds what a measuring host can see. The truth of a lab path is in the lab's records, which
 //! this crate does not know.
 
+pub mod advice;
 pub mod calibration;
 pub mod cause;
 mod causes;

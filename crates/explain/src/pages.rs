@@ -26,7 +26,7 @@ pub fn page(cause: &Cause) -> String {
         On::Sender => "On the host that sends the data: ",
         On::Receiver => "On the host that receives the data: ",
         On::Here => "On the host the finding names: ",
-        On::Elsewhere => "",
+        On::Router | On::Elsewhere => "",
     };
     let what = squeeze(cause.remedy.what);
     let what = if on.is_empty() { capital(&what) } else { what };

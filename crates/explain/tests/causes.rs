@@ -6,6 +6,7 @@ use explain::{
 };
 use model::{
     findings::{Findings, RemedyClass, Severity},
+    remedy::{Action, Location},
     run::{FlowResult, Run},
 };
 
@@ -51,7 +52,7 @@ fn a_small_window_is_told_from_loss() {
     });
     assert_eq!(top(&findings), "receive-window", "{}", findings.summary);
     let first = &findings.findings[0];
-    assert_eq!(first.remedy.on, Some(model::net::Side::Near));
+    assert_eq!(first.remedies[0].on, Location::Near);
     let says = first.says.to_string();
     assert!(
         says.contains("a window of 200 kB in 7") || says.contains("a window of 200 kB in 8"),
@@ -72,7 +73,7 @@ fn a_small_send_buffer_is_found_at_the_sender() {
         ..Scene::default()
     });
     assert_eq!(top(&findings), "send-buffer", "{}", findings.summary);
-    assert_eq!(findings.findings[0].remedy.on, Some(model::net::Side::Near));
+    assert_eq!(findings.findings[0].remedies[0].on, Location::Near);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn a_policer_is_told_from_a_queue() {
     }));
     assert_eq!(top(&findings), "policer", "{}", findings.summary);
     assert_ne!(
-        findings.findings[0].remedy.class,
+        findings.findings[0].remedies[0].class(),
         RemedyClass::CongestionControl
     );
 }
@@ -112,9 +113,9 @@ fn random_loss_names_the_sender() {
         ..Scene::default()
     });
     assert_eq!(top(&findings), "random-loss", "{}", findings.summary);
-    let remedy = &findings.findings[0].remedy;
-    assert_eq!(remedy.class, RemedyClass::CongestionControl);
-    assert_eq!(remedy.on, Some(model::net::Side::Far));
+    let remedy = &findings.findings[0].remedies[0];
+    assert_eq!(remedy.class(), RemedyClass::CongestionControl);
+    assert_eq!(remedy.on, Location::Far);
 }
 
 #[test]
@@ -231,4 +232,53 @@ fn report_of(findings: &Findings) -> Vec<String> {
         format!("{} {:?} {} {}", f.code, f.place, f.says, f.evidence.len())
     };
     findings.findings.iter().map(of).collect()
+}
+
+/// What is advised is of the kind that the cause is known for, and the values are those of the path.
+#[test]
+fn remedies_have_the_values_of_the_run() {
+    let small = judged(&Scene {
+        down: Line {
+            rtt_ms: 80.0,
+            sndbuf_kb: Some(200.0),
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    for finding in &small.findings {
+        let cause = explain::registry()
+            .iter()
+            .find(|c| c.code == finding.code)
+            .unwrap();
+        assert_eq!(
+            finding.remedies[0].class(),
+            cause.remedy.class,
+            "{}",
+            finding.code
+        );
+    }
+    let bloat = judged(&Scene {
+        up: Line {
+            rate_mbps: 20.0,
+            buffer_ms: 300.0,
+            ..Line::default()
+        },
+        ..Scene::default()
+    });
+    let finding = bloat
+        .findings
+        .iter()
+        .find(|f| f.code == "bufferbloat-remote")
+        .unwrap();
+    let Action::Shaper {
+        rate_bps: Some(rate),
+        direction,
+        ..
+    } = finding.remedies[0].action
+    else {
+        panic!("{:?}", finding.remedies);
+    };
+    assert_eq!(direction, model::net::Direction::Up);
+    // 95 % of 20 Mbit/s, by a search that is exact to a few per cent.
+    assert!((17_500_000..=19_500_000).contains(&rate), "{rate}");
 }

@@ -9,7 +9,10 @@ use crate::{
     text::Text,
 };
 
-pub use crate::text::Value;
+pub use crate::{
+    remedy::{Location, Remedy, RemedyClass},
+    text::Value,
+};
 
 mod version_1;
 
@@ -69,8 +72,8 @@ pub struct Finding {
     pub says: Text,
     /// The figures it rests on.
     pub evidence: Vec<EvidenceItem>,
-    /// What to do.
-    pub remedy: Remedy,
+    /// What to do; the first is what helps most.
+    pub remedies: Vec<Remedy>,
     /// Codes of findings that could produce the same picture, and should be dealt with before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
@@ -137,60 +140,6 @@ pub struct EvidenceItem {
     /// The host whose facts or counters it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
-}
-
-/// What to do about a cause.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remedy {
-    /// Kind of the remedy.
-    pub class: RemedyClass,
-    /// What to do, in one sentence.
-    pub what: Text,
-    /// The host to do it on; absent = neither of the two ends, or none in particular.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on: Option<Side>,
-    /// Why there, and why not elsewhere.
-    pub why_there: Text,
-}
-
-/// Kind of a remedy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RemedyClass {
-    /// Nothing to do.
-    None,
-    /// Get a direct connection in place of a relay.
-    DirectConnection,
-    /// Another implementation of the tunnel, or a newer one.
-    TunnelSoftware,
-    /// Larger socket buffers.
-    Buffers,
-    /// A larger limit of a queue on a host.
-    QueueLimit,
-    /// Switch an offload, or change the kernel or driver.
-    Offload,
-    /// MTU of the tunnel, or the MSS announced.
-    Mtu,
-    /// Spread or lower the processor's work.
-    Processor,
-    /// Change the program that sends or receives.
-    Application,
-    /// Queue management, with a shaper where the bottleneck is elsewhere.
-    QueueManagement,
-    /// Another port or protocol, or a shaper below the limit.
-    AvoidLimit,
-    /// Several connections at once.
-    MoreFlows,
-    /// The cause of reordering: links and queues in parallel.
-    Ordering,
-    /// Another congestion control at the sender.
-    CongestionControl,
-    /// The radio link: cable, channel, power saving.
-    Radio,
-    /// A kernel parameter back to its default.
-    Settings,
-    /// The line itself, or who runs it.
-    Line,
 }
 
 /// A cause that does not hold.

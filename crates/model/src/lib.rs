@@ -20,6 +20,7 @@ pub mod path;
 pub mod plan;
 pub mod prefix;
 pub mod record;
+pub mod remedy;
 pub mod row;
 pub mod run;
 pub mod spec;

@@ -6,6 +6,7 @@ use comfy_table::{Table, presets};
 use model::{
     findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
     net::{Direction, Side},
+    remedy::{Dialect, Location, Remedy, commands},
     text::{Text, capital},
 };
 
@@ -65,12 +66,12 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
     for line in table.lines() {
         let _ = writeln!(out, "  {}", line.trim_end());
     }
-    let remedy = &finding.remedy;
-    let on = remedy
-        .on
-        .map_or(String::new(), |end| format!(", on the {end}"));
-    out.push_str(&wrap(&format!("Next{on}: {}.", remedy.what), "   "));
-    out.push_str(&wrap(&format!("Why there: {}.", remedy.why_there), "   "));
+    for (number, remedy) in finding.remedies.iter().enumerate() {
+        next(out, number == 0, remedy);
+    }
+    if let Some(remedy) = finding.remedies.first() {
+        out.push_str(&wrap(&format!("Why there: {}.", remedy.why_there), "   "));
+    }
     if let Some(settle) = &finding.settle {
         out.push_str(&wrap(&format!("To be surer: {settle}."), "   "));
     }
@@ -79,6 +80,35 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
             &format!("Look at first: {}.", finding.after.join(", ")),
             "   ",
         ));
+    }
+}
+
+/// What to do, and the commands that do it.
+fn next(out: &mut String, first: bool, remedy: &Remedy) {
+    let word = if first { "Next" } else { "Also" };
+    let on = match remedy.on {
+        Location::Elsewhere => String::new(),
+        on => format!(", on the {on}"),
+    };
+    let text = format!("{word}{on}: {}.", remedy.sentence());
+    out.push_str(&wrap(&text, "   "));
+    for dialect in dialects(remedy) {
+        if dialect == Dialect::OpenWrt {
+            out.push_str("      # or, on OpenWrt:\n");
+        }
+        for command in commands(remedy, dialect) {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "      {command}");
+        }
+    }
+}
+
+/// Whose commands a reader may want: a router may run OpenWrt, and then keeps its own.
+pub(crate) fn dialects(remedy: &Remedy) -> Vec<Dialect> {
+    let others = commands(remedy, Dialect::Linux) != commands(remedy, Dialect::OpenWrt);
+    match remedy.on == Location::Router && others {
+        true => vec![Dialect::Linux, Dialect::OpenWrt],
+        false => vec![Dialect::Linux],
     }
 }
 

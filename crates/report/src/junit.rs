@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use model::{
-    findings::{Findings, Place, Severity},
+    findings::{Finding, Findings, Place, Severity},
     run::{Key, Run, Sample},
 };
 
@@ -106,7 +106,7 @@ fn causes(findings: &Findings) -> Vec<Case> {
             f.severity,
             100.0 * f.confidence,
             f.says,
-            f.remedy.what
+            what_to_do(f)
         );
         case(&f.code, f.place, text, outcome)
     });
@@ -206,4 +206,10 @@ mod tests {
     fn names_cannot_end_the_attribute() {
         assert_eq!(escape("a\"b<c>&\u{1}d\ne"), "a&quot;b&lt;c&gt;&amp;d e");
     }
+}
+
+/// The sentences of all remedies.
+fn what_to_do(finding: &Finding) -> String {
+    let all = finding.remedies.iter().map(|r| r.sentence().to_string());
+    all.collect::<Vec<_>>().join("; ")
 }

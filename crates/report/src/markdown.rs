@@ -68,17 +68,21 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
 
 fn cause(finding: &Finding) -> String {
     let direction = finding.place.direction.map(|d| format!("{d}, "));
-    let on = finding.remedy.on.map(|end| format!(", on the {end}"));
-    format!(
-        "{} ({}{}, {:.0} % sure): {}. Next{}: {}.",
+    let mut text = format!(
+        "{} ({}{}, {:.0} % sure): {}.",
         escape(&finding.title.to_string()),
         direction.unwrap_or_default(),
         finding.severity,
         100.0 * finding.confidence,
         escape(&finding.says.to_string()),
-        on.unwrap_or_default(),
-        escape(&finding.remedy.what.to_string()),
-    )
+    );
+    if let Some(remedy) = finding.remedies.first() {
+        let on = remedy.on.side().map(|end| format!(", on the {end}"));
+        let what = escape(&remedy.sentence().to_string());
+        // Writing to a String cannot fail.
+        let _ = write!(text, " Next{}: {what}.", on.unwrap_or_default());
+    }
+    text
 }
 
 fn figures(out: &mut String, table: &FigureTable<'_>) {

@@ -1,5 +1,8 @@
 //! The program gives TCP too little to send.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -34,6 +37,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "the sender's socket is empty much of the time; nothing on the path or the receiver holds it \
             back",
+        actions,
     },
     about: "If the socket has nothing to send, no network is at fault. The kernel marks its own estimates of \
         the rate as limited by the application, and the time in which it had something to send stays well \
@@ -43,6 +47,11 @@ pub(super) const CAUSE: Cause = Cause {
         "oracle/bpftune, case studies",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::FeedSender]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let Some(load) = way.default_load() else {

@@ -1,5 +1,8 @@
 //! Queue management on a device where no queue is.
 
+use crate::advice::{Scope, device};
+use model::remedy::{Action, Bottleneck, Flow};
+
 use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity};
 
@@ -29,6 +32,7 @@ pub(super) const CAUSE: Cause = Cause {
             one, any queue discipline does the same",
         on: On::Sender,
         why: "a queue forms only in front of the slowest link, and that is not this device",
+        actions,
     },
     about: "fq_codel, cake or dualpi2 on a device that is faster than the line behind it never sees a queue: \
         it neither drops nor marks, and the delay is made elsewhere. ECN on the ends does nothing then, \
@@ -39,6 +43,11 @@ pub(super) const CAUSE: Cause = Cause {
         "docs/cases/3-narrow.md: unshaped, five queues and ECN agree",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![scope.shaper(device(scope.sender()), Flow::Egress, Bottleneck::Queue)]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     own_queue::is_of(way, &MANAGED, None, |sender, queue| {

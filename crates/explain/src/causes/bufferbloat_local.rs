@@ -1,5 +1,8 @@
 //! The queue of the sender's own device grows too long.
 
+use crate::advice::{Scope, device};
+use model::remedy::{Action, Discipline};
+
 use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -25,6 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "the packets wait in the sender's own device, where a queue discipline decides; the receiver \
             cannot see that queue",
+        actions,
     },
     about: "The same as bufferbloat on the path, but in the sender's own device: packets wait in its queue \
         discipline, which the host shows (`tc -s qdisc`, backlog). There queue management works without a \
@@ -34,6 +38,14 @@ pub(super) const CAUSE: Cause = Cause {
         "dslreports.com/faq/17930: grades by added delay",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![Action::Queue {
+        device: device(scope.sender()),
+        queue: Discipline::FqCodel,
+    }]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let bloat = match bloat::of(way) {

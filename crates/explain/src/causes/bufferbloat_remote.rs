@@ -1,5 +1,9 @@
 //! A queue somewhere on the path grows far too long under load.
 
+use crate::advice::Scope;
+use model::net::Direction;
+use model::remedy::{Action, Bottleneck, Flow};
+
 use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -22,10 +26,11 @@ pub(super) const CAUSE: Cause = Cause {
         class: RemedyClass::QueueManagement,
         what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the last box \
             that is yours before the bottleneck; downloads are shaped where they come in",
-        on: On::Elsewhere,
+        on: On::Router,
         why: "the full queue is in a box of the path, not in the sender's own device, so queue management \
             without a shaper on an end does nothing there; on the tunnel's device it would see no queue, \
             either",
+        actions,
     },
     about: "A bottleneck with a large buffer and no queue management lets a loss-based sender fill that \
         buffer; every other packet then waits behind it. It shows as a round trip that rises with one's \
@@ -39,6 +44,16 @@ pub(super) const CAUSE: Cause = Cause {
         "Findings on the case of a full 50 Mbit/s host: docs/cases/3-narrow.md",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    // Seen from the near end, where the user's own devices are.
+    let flow = match scope.place.direction {
+        Some(Direction::Down) => Flow::Ingress,
+        _ => Flow::Egress,
+    };
+    vec![scope.shaper(None, flow, Bottleneck::Queue)]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let bloat = match bloat::of(way) {

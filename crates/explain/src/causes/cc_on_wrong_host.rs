@@ -1,5 +1,8 @@
 //! A congestion control was set where no sender is.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -23,6 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "congestion control is part of a sending socket: a receiver, and a router that only forwards, \
             has no such socket of the flow",
+        actions,
     },
     about: "Setting bbr on a router, or on the receiving end, changes nothing for flows that only pass or end \
         there. It can seem to help: when the test ran on the router itself, when a proxy or relay ends \
@@ -33,6 +37,12 @@ pub(super) const CAUSE: Cause = Cause {
         "docs/cases/1-dorm.md: bbr at the receiver changes no digit",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let set = scope.receiver().and_then(|host| host.default_cc());
+    vec![scope.send_with(set.as_deref().unwrap_or("bbr"))]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let (Some(sends), Some(receives)) = (

@@ -1,5 +1,8 @@
 //! A processor has nothing left.
 
+use crate::advice::Scope;
+use model::remedy::{Action, Processor};
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity};
 
@@ -22,6 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "find what else runs there and spread or lower it; a larger MTU, offloads left on and a faster governor make each byte cheaper; no sysctl of TCP helps",
         on: On::Here,
         why: "this host's processor is the one that is full",
+        actions,
     },
     about: "Each packet costs processor time. When one processor is at its end, goodput stays where it is: more flows gain nothing, UDP meets the same ceiling as TCP, and another congestion control gains nothing (BBR costs more than CUBIC, for its pacing). The sum over all processors may look idle, because one flow's work stays on one.",
     sources: &[
@@ -29,6 +33,13 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#13102: 3.2 to 10.3 Gbit/s by a larger MTU",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Relieve {
+        by: Processor::Anything,
+    }]
+}
 
 fn test(host: &Host) -> Verdict {
     cpu::judge(host, Busy::Core)

@@ -1,5 +1,8 @@
 //! A processor is full of softirqs.
 
+use crate::advice::{Scope, device};
+use model::remedy::Action;
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity};
 
@@ -22,6 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "spread receiving over processors: packet steering (rps_cpus), several queues of the card, interrupts on several processors; rx-udp-gro-forwarding on where this host forwards",
         on: On::Here,
         why: "softirqs run on the host that receives the interrupts",
+        actions,
     },
     about: "The kernel receives, decrypts for its own WireGuard, and forwards in softirqs on the processor that took the interrupt. A router with one queue does all of that on one processor; when it is full, goodput stays where it is and `time_squeeze` of softnet moves.",
     sources: &[
@@ -30,6 +34,15 @@ pub(super) const CAUSE: Cause = Cause {
         "Linux Documentation/networking/scaling.rst",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let host = scope.here();
+    vec![Action::ReceiveSteering {
+        device: device(host),
+        cpus: host.and_then(|host| host.facts.cpus),
+    }]
+}
 
 fn test(host: &Host) -> Verdict {
     cpu::judge(host, Busy::Softirq)

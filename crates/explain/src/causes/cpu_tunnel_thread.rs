@@ -1,5 +1,8 @@
 //! The tunnel's thread has nothing left.
 
+use crate::advice::Scope;
+use model::remedy::{Action, Processor, TunnelMode};
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity};
 
@@ -22,6 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "use the kernel's WireGuard, or a version of the product with segmentation offload; a larger tunnel MTU if the path allows it",
         on: On::Here,
         why: "it is the tunnel's process on this host that is full; the line and the other end are not",
+        actions,
     },
     about: "A tunnel in a process does its work on few threads. One of them at its end is a ceiling for all flows together, in UDP and TCP alike, while the path beside the tunnel carries much more and other processors idle.",
     sources: &[
@@ -30,6 +34,18 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale.com/blog/more-throughput",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![
+        Action::Relieve {
+            by: Processor::TunnelThread,
+        },
+        Action::Tunnel {
+            mode: TunnelMode::Kernel,
+        },
+    ]
+}
 
 fn test(host: &Host) -> Verdict {
     cpu::judge(host, Busy::Thread)

@@ -1,5 +1,8 @@
 //! Only the far host can change it.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -28,6 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "the data comes from there, and with it buffers and congestion control of the sending socket; \
             nothing on the near host reaches them",
+        actions,
     },
     about: "A download is sent by the server: its congestion control and its send buffer decide. A speed test \
         whose server runs cubic shows a slow download over a slightly lossy wireless link, and a fast \
@@ -37,6 +41,16 @@ pub(super) const CAUSE: Cause = Cause {
         "docs/cases/4-speedtest.md: 367 against 921 Mbit/s at 1 % by the server's choice alone",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![
+        scope.send_with("bbr"),
+        Action::Measure {
+            what: say!("against a server that is known to send with bbr"),
+        },
+    ]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     if way.direction == Direction::Up {

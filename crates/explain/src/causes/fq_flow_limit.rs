@@ -1,5 +1,8 @@
 //! The fq queue cuts one flow off.
 
+use crate::advice::{Scope, device};
+use model::remedy::{Action, Limited};
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -23,6 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "give fq a flow_limit of 1000 or more, or use fq_codel or cake on this device",
         on: On::Here,
         why: "it is the queue of this host's device that drops",
+        actions,
     },
     about: "fq keeps at most 100 packets of each flow. A userspace tunnel's UDP socket is one flow for all \
         that it carries, and so is forwarded traffic that hashes alike; a burst of more than 100 packets is \
@@ -33,6 +37,15 @@ pub(super) const CAUSE: Cause = Cause {
         "cilium/cilium#29083: thousands of drops, all of them flows_plimit",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![Action::QueueLimit {
+        limit: Limited::FqFlow,
+        device: device(scope.here()),
+        packets: 1000,
+    }]
+}
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();

@@ -1,5 +1,8 @@
 //! The tunnel's packets do not fit the path and are cut up.
 
+use crate::advice::{Scope, tunnel_device};
+use model::remedy::Action;
+
 use analysis::view::View;
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -28,6 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "set the tunnel's MTU to the path's less 60 bytes over IPv4, less 80 over IPv6, on both ends",
         on: On::Elsewhere,
         why: "each end cuts up what it sends; a router between can only clamp the MSS of what passes",
+        actions,
     },
     about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel's MTU leaves less room than \
         that, each full packet becomes two on the path: the loss of either loses both, small routers \
@@ -39,6 +43,14 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#20668: ReasmReqds twice ReasmOKs; gluetun#1650; popsiclelmlm/Hey#14",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![Action::TunnelMtu {
+        device: tunnel_device(Some(scope.view.host(Side::Near))),
+        bytes: fits(&scope.view),
+    }]
+}
 
 fn test(view: &View) -> Verdict {
     let facts = [Side::Near, Side::Far].map(|side| view.host(side));
@@ -65,10 +77,7 @@ fn test(view: &View) -> Verdict {
         .max();
     if let (Some((path, family)), Some(inside)) = (path, inside) {
         known = true;
-        let overhead = match family {
-            IpVersion::V4 => 60,
-            IpVersion::V6 => 80,
-        };
+        let overhead = overhead(family);
         signs[0] = inside + overhead > path;
         evidence.push(
             figure(
@@ -133,4 +142,20 @@ fn test(view: &View) -> Verdict {
         _ => say!("the hosts made or put together fragments while TCP ran"),
     };
     holds(Strength::of(&signs), says, evidence)
+}
+
+/// The largest MTU of the tunnel whose packets fit the path.
+fn fits(view: &View) -> Option<u32> {
+    let below = view.underlay()?;
+    let pmtu = below.pmtu()?;
+    let path = pmtu.up.into_iter().chain(pmtu.down).min()?;
+    path.checked_sub(overhead(below.family))
+}
+
+/// What a tunnel of WireGuard adds to a packet, bytes.
+fn overhead(family: IpVersion) -> u32 {
+    match family {
+        IpVersion::V4 => 60,
+        IpVersion::V6 => 80,
+    }
 }

@@ -1,5 +1,8 @@
 //! Nothing is wrong.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::{Load, View};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -23,6 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "leave it as it is; more needs a faster line or a shorter way",
         on: On::Elsewhere,
         why: "TCP already gets what the path carries",
+        actions,
     },
     about: "TCP takes what UDP shows the path to carry, in each measured direction, and the round trip \
         rises little under load. A path may be slow and healthy: a line of 5 Mbit/s that is filled, or a \
@@ -46,6 +50,11 @@ fn still_growing(load: &Load) -> bool {
 
 /// Round trip from which that takes longer than a short test, µs.
 const LONG_US: f64 = 50_000.0;
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Keep]
+}
 
 fn test(view: &View) -> Verdict {
     let mut evidence = Vec::new();

@@ -1,5 +1,8 @@
 //! Packets are dropped in a host's own queues.
 
+use crate::advice::Scope;
+use model::remedy::{Action, Limited};
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -9,6 +12,28 @@ use crate::{
     says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
+
+/// Groups of counters, the ends of their names, and what they say.
+const PLACES: [(&str, &[&str], Says); 3] = [
+    ("softnet", &["dropped"], say!("softnet dropped")),
+    (
+        "nic",
+        &[
+            "rx_missed_errors",
+            "rx_missed",
+            "rx_fifo_errors",
+            "rx_no_buffer",
+            "rx_dropped",
+            "tx_dropped",
+        ],
+        say!("the card dropped"),
+    ),
+    (
+        "qdisc",
+        &[".drops", ".dropped"],
+        say!("the queue of the device dropped"),
+    ),
+];
 
 pub(super) const CAUSE: Cause = Cause {
     code: "host-queue-drops",
@@ -24,6 +49,7 @@ pub(super) const CAUSE: Cause = Cause {
             (ethtool -G) for the card, limit or txqueuelen for the queue of the device",
         on: On::Here,
         why: "the counter moves on this host; the path beyond it has not seen these packets yet",
+        actions,
     },
     about: "Between card and socket a packet passes the card's ring, the backlog of a processor (softnet) and \
         the queue of the sending device. Each has a limit and a counter of what it dropped. If such a \
@@ -36,6 +62,23 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let Some(host) = scope.here() else {
+        return Vec::new();
+    };
+    let samples = scope.view.tcp_samples();
+    let mut limits: Vec<(f64, Action)> = PLACES
+        .iter()
+        .filter_map(|(group, ends, _)| {
+            let found = drops(&host, &samples, group, ends)?;
+            found.explain().then(|| (found.lost, limit(&host, group)))
+        })
+        .collect();
+    limits.sort_by(|a, b| b.0.total_cmp(&a.0));
+    limits.into_iter().map(|(_, action)| action).collect()
+}
+
 fn test(host: &Host) -> Verdict {
     let view = host.view();
     let filled = view.directions().iter().all(|way| {
@@ -43,30 +86,10 @@ fn test(host: &Host) -> Verdict {
         of().is_some_and(|f| f >= FULL)
     });
     let samples = view.tcp_samples();
-    let places = [
-        ("softnet", &["dropped"][..], say!("softnet dropped")),
-        (
-            "nic",
-            &[
-                "rx_missed_errors",
-                "rx_missed",
-                "rx_fifo_errors",
-                "rx_no_buffer",
-                "rx_dropped",
-                "tx_dropped",
-            ][..],
-            say!("the card dropped"),
-        ),
-        (
-            "qdisc",
-            &[".drops", ".dropped"][..],
-            say!("the queue of the device dropped"),
-        ),
-    ];
     let mut read = false;
     let mut evidence = Vec::new();
     let mut worst: Option<(f64, Says)> = None;
-    for (group, ends, what) in places {
+    for (group, ends, what) in PLACES {
         let Some(found) = drops(host, &samples, group, ends) else {
             continue;
         };
@@ -114,4 +137,31 @@ fn test(host: &Host) -> Verdict {
         lost = whole(lost)
     );
     holds(Strength::of(&[evidence.len() > 1]), says, evidence)
+}
+
+/// The limit of a group, with room for more.
+fn limit(host: &Host, group: &str) -> Action {
+    let device = host.device();
+    let (limit, packets) = match group {
+        "softnet" => {
+            let now = host.facts.sysctl("net.core.netdev_max_backlog");
+            (Limited::Backlog, 4 * now.unwrap_or(1000))
+        }
+        "nic" => {
+            let rings = device.and_then(|device| device.rings.as_ref());
+            let most = rings.map(|rings| rings.rx_max).filter(|most| *most > 0);
+            (Limited::ReceiveRing, most.unwrap_or(4096).into())
+        }
+        _ => {
+            let now = device.and_then(|device| device.txqueuelen);
+            (Limited::DeviceQueue, 2 * u64::from(now.unwrap_or(1000)))
+        }
+    };
+    Action::QueueLimit {
+        limit,
+        device: device
+            .filter(|_| limit != Limited::Backlog)
+            .map(|device| device.name.clone()),
+        packets: u32::try_from(packets).unwrap_or(u32::MAX),
+    }
 }

@@ -1,5 +1,8 @@
 //! Settings of a host that harm TCP.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::Host;
 use model::findings::{EvidenceItem, RemedyClass, Severity, Value};
 
@@ -26,6 +29,13 @@ const ON: [(&str, Says); 3] = [
     ),
 ];
 
+/// The buffers of Linux by default, with the largest that it takes itself where memory is plenty, bytes
+/// (net/ipv4/tcp.c, tcp_init, Linux 6.12).
+const BUFFERS: [(&str, &str); 2] = [
+    ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+    ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
+];
+
 /// Congestion controls that no distribution sets by itself and that do badly on ordinary paths.
 const ODD: [&str; 7] = ["vegas", "westwood", "veno", "hybla", "lp", "nv", "yeah"];
 
@@ -45,6 +55,7 @@ pub(super) const CAUSE: Cause = Cause {
         what: "put them back to the kernel's defaults; look in /etc/sysctl.d for who sets them",
         on: On::Here,
         why: "these are this host's own parameters; options that one end lacks are lost for both",
+        actions,
     },
     about: "Timestamps, selective acknowledgements and window scaling are on by default and needed on every \
         long or lossy path; hardening guides switch them off. Old recipes cap the socket buffers far \
@@ -56,6 +67,36 @@ pub(super) const CAUSE: Cause = Cause {
         "Linux Documentation/networking/ip-sysctl.rst",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let Some(host) = scope.here() else {
+        return Vec::new();
+    };
+    let default = |name: &str, value: &str| Action::Sysctl {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    };
+    let mut all: Vec<Action> = ON
+        .iter()
+        .filter(|(name, _)| host.facts.sysctl(name) == Some(0))
+        .map(|(name, _)| default(name, "1"))
+        .collect();
+    for (name, value) in BUFFERS {
+        if let Some([_, _, max]) = host.facts.sysctl_triple(name)
+            && max < TINY
+        {
+            all.push(default(name, value));
+        }
+    }
+    if host
+        .default_cc()
+        .is_some_and(|cc| ODD.contains(&cc.as_str()))
+    {
+        all.push(default("net.ipv4.tcp_congestion_control", "cubic"));
+    }
+    all
+}
 
 fn test(host: &Host) -> Verdict {
     let facts = host.facts;
@@ -79,7 +120,7 @@ fn test(host: &Host) -> Verdict {
             );
         }
     }
-    for name in ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"] {
+    for (name, _) in BUFFERS {
         if let Some([_, _, max]) = facts.sysctl_triple(name)
             && max < TINY
         {

@@ -1,5 +1,8 @@
 //! Delay that varies hurts a loss-based congestion control.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::{
     models,
     view::{DirectionView, SlowStart},
@@ -53,6 +56,7 @@ pub(super) const CAUSE: Cause = Cause {
             route only; for transfers that last minutes it matters less",
         on: On::Sender,
         why: "slow start and its end are the sender's; the receiver and routers between have no part in it",
+        actions,
     },
     about: "CUBIC leaves slow start when the round trip begins to rise (HyStart), which normally means that a \
         queue builds, and then the window is what the path holds. Where the delay varies by itself, by \
@@ -68,6 +72,11 @@ pub(super) const CAUSE: Cause = Cause {
         "docs/cases/1-dorm.md: jitter ends slow start early",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![scope.send_with("bbr")]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let (Some(load), Some(idle), Some(sweep)) = (way.default_load(), way.view.idle(), way.sweep())

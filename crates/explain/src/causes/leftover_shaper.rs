@@ -1,5 +1,8 @@
 //! A shaper on a host's own device is the bottleneck.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::Host;
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -30,6 +33,7 @@ pub(super) const CAUSE: Cause = Cause {
             stay; one that is left over from another line or a test should go (tc qdisc del)",
         on: On::Here,
         why: "the rate is set in this host's device; the line behind it may carry more",
+        actions,
     },
     about: "A token bucket, HTB or cake with a rate on a host's device limits what leaves it. That is good \
         practice just below the rate of the line, and a trap when it stays behind after the line got \
@@ -37,13 +41,26 @@ pub(super) const CAUSE: Cause = Cause {
     sources: &["freifunk-gluon/gluon#1447: an ingress limit left behind, 10 to 3 Mbit/s"],
 };
 
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let Some(host) = scope.here() else {
+        return Vec::new();
+    };
+    let found = shaper(&host).map(|(device, kind, bps)| Action::RemoveShaper {
+        device: Some(device.to_owned()),
+        queue: kind.to_owned(),
+        rate_bps: bps as u64,
+    });
+    found.into_iter().collect()
+}
+
 fn test(host: &Host) -> Verdict {
-    let Some(path) = &host.facts.path else {
+    if host.facts.path.is_none() {
         return unknown(
             say!("the queues of this host are not known"),
             say!("facts of this host"),
         );
-    };
+    }
     let direction = match host.side {
         Side::Near => Direction::Up,
         Side::Far => Direction::Down,
@@ -51,18 +68,7 @@ fn test(host: &Host) -> Verdict {
     let Some(sweep) = host.view().direction(direction).sweep() else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
-    let mut shapers = Vec::new();
-    for device in path.devices() {
-        for queue in device.qdiscs.iter().flatten() {
-            for name in RATES {
-                let value = queue.options.get(name).and_then(|v| v.parse::<f64>().ok());
-                if let Some(bps) = value.filter(|b| *b > 0.0) {
-                    shapers.push((device.name.as_str(), queue.kind.as_str(), bps));
-                }
-            }
-        }
-    }
-    let Some((device, kind, bps)) = shapers.into_iter().min_by(|a, b| a.2.total_cmp(&b.2)) else {
+    let Some((device, kind, bps)) = shaper(host) else {
         return not(say!("no queue of this host's path has a rate"));
     };
     let ratio = sweep.capacity_bps / bps;
@@ -94,4 +100,21 @@ fn test(host: &Host) -> Verdict {
         says,
         evidence,
     )
+}
+
+/// The slowest shaper of the host's own devices: device, kind of queue, bit/s.
+fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
+    let path = host.facts.path.as_ref()?;
+    let mut shapers = Vec::new();
+    for device in path.devices() {
+        for queue in device.qdiscs.iter().flatten() {
+            for name in RATES {
+                let value = queue.options.get(name).and_then(|v| v.parse::<f64>().ok());
+                if let Some(bps) = value.filter(|b| *b > 0.0) {
+                    shapers.push((device.name.as_str(), queue.kind.as_str(), bps));
+                }
+            }
+        }
+    }
+    shapers.into_iter().min_by(|a, b| a.2.total_cmp(&b.2))
 }

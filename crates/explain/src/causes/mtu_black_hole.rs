@@ -1,5 +1,9 @@
 //! Large packets vanish without a word.
 
+use crate::advice::{Scope, device, tunnel_device};
+use model::net::Layer;
+use model::remedy::Action;
+
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -36,6 +40,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "the sender makes the packets that are too large; the receiver can only announce a smaller \
             MSS",
+        actions,
     },
     about: "If packets above a size get lost on the way and no ICMP message says so, the handshake and small \
         requests work and bulk data stalls: the sender repeats a full packet until it gives up, with a \
@@ -47,6 +52,37 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#20668; peacey/split-vpn#67",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let Some(way) = scope.way() else {
+        return Vec::new();
+    };
+    let sizes = way.sizes();
+    let passed = sizes
+        .iter()
+        .filter(|s| 2 * s.received > s.sent)
+        .map(|s| s.packet);
+    let found = way.view.pmtu().and_then(|p| match way.direction {
+        Direction::Up => p.up,
+        Direction::Down => p.down,
+    });
+    let fits = passed.chain(found).max();
+    let sender = scope.sender();
+    let tunnel = tunnel_device(sender);
+    let mtu = match (fits, way.view.layer) {
+        (bytes, Layer::Tunnel) => Action::TunnelMtu {
+            device: tunnel,
+            bytes,
+        },
+        (Some(bytes), Layer::Underlay) => Action::LinkMtu {
+            device: device(sender),
+            bytes,
+        },
+        (None, Layer::Underlay) => Action::MssClamp { bytes: None },
+    };
+    vec![mtu, Action::MssClamp { bytes: None }, Action::MtuProbing]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let mut sizes = way.sizes();

@@ -1,5 +1,8 @@
 //! An offload, a driver or the kernel breaks packets of one direction.
 
+use crate::advice::{Scope, device};
+use model::remedy::Action;
+
 use analysis::view::{DirectionView, Host};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -38,6 +41,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "large segments are cut up in the sending host; the receiver's merging of packets comes \
             second",
+        actions,
     },
     about: "Kernel and card handle many packets as one and cut them up late. A fault in that loses or \
         corrupts trains of packets while single ones pass: UDP sent datagram by datagram is fine at many \
@@ -50,6 +54,16 @@ pub(super) const CAUSE: Cause = Cause {
         "vmware/open-vm-tools#166: LRO on a router, 500 times slower",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let off = |feature: &str| Action::Offload {
+        device: device(scope.sender()),
+        feature: feature.to_owned(),
+        on: false,
+    };
+    vec![off("tx-udp-segmentation"), off("tx-tcp-segmentation")]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let (Some(load), Some(sweep)) = (way.default_load(), way.sweep()) else {

@@ -1,5 +1,8 @@
 //! Each flow gets a part of the line and no more.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -36,6 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
             is one flow to the network",
         on: On::Elsewhere,
         why: "the limit is the network's, by addresses and ports; nothing on the ends lifts it for one flow",
+        actions,
     },
     about: "Cloud networks and some carriers limit each flow (addresses, ports, protocol) for itself; \
         5 Gbit/s at one provider. One UDP flow meets the same limit as one TCP flow, whatever the \
@@ -46,6 +50,15 @@ pub(super) const CAUSE: Cause = Cause {
         "WireGuard: all of a peer's packets are one UDP flow",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let way = scope.way().map(|way| way.underlay().unwrap_or(way));
+    let many = way.and_then(|way| way.parallel_load());
+    vec![Action::MoreFlows {
+        flows: many.map(|load| load.flows),
+    }]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     // A tunnel is one flow to the network: that flows are limited shows beside it.

@@ -1,5 +1,8 @@
 //! A policer drops above a rate, without a queue.
 
+use crate::advice::{Scope, device};
+use model::remedy::{Action, Bottleneck, Flow};
+
 use analysis::view::{DirectionView, Load};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -36,6 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
             is sent; ask who runs the line to shape and not to police",
         on: On::Sender,
         why: "only what is in front of the policer can keep packets back; behind it they are gone",
+        actions,
     },
     about: "A policer has a bucket of tokens and no queue: what exceeds the rate is dropped at once. UDP at \
         rising rates shows it: from a rate R on, exactly R arrives, the rest is lost, and the round trip \
@@ -49,6 +53,17 @@ pub(super) const CAUSE: Cause = Cause {
         "porech/engarde#68, tailscale/tailscale#11371",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let device = device(scope.sender());
+    vec![
+        scope.shaper(device, Flow::Egress, Bottleneck::Policer),
+        Action::AskProvider {
+            request: say!("to shape and not to police"),
+        },
+    ]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let (Some(idle), Some(sweep)) = (way.view.idle(), way.sweep()) else {

@@ -1,5 +1,8 @@
 //! A loss-based congestion control takes random loss for congestion.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::{
     models,
     view::{DirectionView, Load, Sweep},
@@ -50,6 +53,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "congestion control acts in the sender's socket; on the receiver, or on a router that only \
             forwards, it changes nothing",
+        actions,
     },
     about: "Reno and CUBIC take every lost packet for a full queue and send less. If packets get lost for \
         another reason (radio, a bad cable, a busy exchange point), the window stays small however fast \
@@ -68,6 +72,11 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#17993: 300 ms, 0.07 % of loss: cubic 2.1, bbr 26.7 Mbit/s",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![scope.send_with("bbr")]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let (Some(load), Some(sweep), Some(carries)) =

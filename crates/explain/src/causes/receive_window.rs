@@ -1,5 +1,8 @@
 //! The receiver offers too small a window.
 
+use crate::advice::Scope;
+use model::remedy::{Action, Buffer};
+
 use analysis::{models, view::DirectionView};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -25,6 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Receiver,
         why: "the window is what the receiver offers; the sender's buffers and congestion control \
             cannot exceed it, and routers between have no part in it",
+        actions,
     },
     about: "A sender may have no more bytes under way than the receiver offers. With a window of W bytes \
         and a round trip of RTT, no connection gets more than W / RTT, whatever the line carries and \
@@ -40,6 +44,11 @@ pub(super) const CAUSE: Cause = Cause {
         "Linux Documentation/networking/ip-sysctl.rst: tcp_rmem, tcp_adv_win_scale",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![scope.buffer(scope.receiver(), Buffer::Receive, 2.0)]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let mut held = match held_back::by(way, say!("receive window"), |l| l.rwnd_limited) {

@@ -1,5 +1,8 @@
 //! The tunnel goes through a relay.
 
+use crate::advice::Scope;
+use model::remedy::{Action, TunnelMode};
+
 use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
@@ -36,6 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
         why: "it is the firewalls and NATs in front of the two ends that prevent a direct connection; \
             congestion control of the ends acts only within the tunnel, and a relay over TCP has its \
             own",
+        actions,
     },
     about: "When two peers of a mesh VPN cannot reach each other, their packets go through a relay: a longer \
         way, a shared server, and often TCP inside TCP. The tunnel's own status says so; without it, a \
@@ -47,6 +51,13 @@ pub(super) const CAUSE: Cause = Cause {
         "netbirdio/netbird: relay/server/listener (WebSocket or QUIC)",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Tunnel {
+        mode: TunnelMode::Direct,
+    }]
+}
 
 fn test(view: &View) -> Verdict {
     let tunnels: Vec<_> = [Side::Near, Side::Far]

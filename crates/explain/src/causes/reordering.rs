@@ -1,5 +1,8 @@
 //! Packets overtake each other.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -31,6 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Elsewhere,
         why: "it happens where the ways part, mostly a router or the VPN's process; another congestion \
             control at the sender only hides it",
+        actions,
     },
     about: "Packets that arrive out of order make the receiver repeat itself, and the sender may send again \
         what was not lost. The receiver then reports it had them twice (DSACK). UDP shows it directly: \
@@ -41,6 +45,11 @@ pub(super) const CAUSE: Cause = Cause {
         "coder/coder#13195; firezone/firezone#8906; tailscale/tailscale#20893",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::KeepOrder]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let Some(load) = way.default_load() else {

@@ -1,5 +1,8 @@
 //! The sender's socket buffer is too small.
 
+use crate::advice::Scope;
+use model::remedy::{Action, Buffer};
+
 use analysis::view::{DirectionView, Host};
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -31,6 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Sender,
         why: "sent data stays in the sender's buffer until it is acknowledged; what the receiver or a \
             router has does not matter",
+        actions,
     },
     about: "Data that is under way is kept in the sender's socket buffer until it is acknowledged, so a \
         buffer of B bytes allows at most about B / RTT. The kernel counts the time in which the buffer \
@@ -43,6 +47,11 @@ pub(super) const CAUSE: Cause = Cause {
         "erebe/wstunnel#80: SO_SNDBUF switches autotuning off",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![scope.buffer(scope.sender(), Buffer::Send, 4.0)]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     let mut held = match held_back::by(way, say!("send buffer"), |l| l.sndbuf_limited) {

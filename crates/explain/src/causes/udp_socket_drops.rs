@@ -1,5 +1,8 @@
 //! A UDP socket of a host overflows: the tunnel's own.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::Host;
 use model::findings::{RemedyClass, Severity, Value};
 
@@ -28,6 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Here,
         why: "the counter moves on this host; the other end and the path see only that packets are \
             missing",
+        actions,
     },
     about: "A userspace tunnel, or a proxy in front of one, receives its packets on a UDP socket. The \
         kernel does not grow UDP buffers by itself; the default of 208 KiB holds a few milliseconds of a \
@@ -40,6 +44,12 @@ pub(super) const CAUSE: Cause = Cause {
         "XTLS/Xray-core#6563: rmem_max alone does not help",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    // What the larger products ask for.
+    vec![Action::UdpBuffer { bytes: 7 << 20 }]
+}
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();

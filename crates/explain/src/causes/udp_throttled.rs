@@ -1,5 +1,8 @@
 //! UDP gets much less than TCP on the same path.
 
+use crate::advice::Scope;
+use model::remedy::{Action, TunnelMode};
+
 use analysis::view::{DirectionView, Load};
 use model::{
     findings::{RemedyClass, Severity, Value},
@@ -37,6 +40,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Elsewhere,
         why: "a network between the ends treats the protocols differently; the ends can only choose what \
             they send",
+        actions,
     },
     about: "Some networks limit UDP, or all UDP but that of known services. A WireGuard tunnel is UDP, so all \
         in it is limited. It shows beside the tunnel: TCP to the same host is much faster than UDP at any \
@@ -46,6 +50,13 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#11371; xtaci/kcptun#776",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Tunnel {
+        mode: TunnelMode::OtherPort,
+    }]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     // The tunnel itself is UDP: what is in it does not tell. Beside it, the two protocols are compared.

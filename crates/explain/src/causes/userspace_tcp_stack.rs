@@ -1,5 +1,8 @@
 //! A TCP/IP stack in a process.
 
+use crate::advice::Scope;
+use model::remedy::{Action, TunnelMode};
+
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
@@ -28,6 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Here,
         why: "its connections are those of a library in the VPN's process; sysctls of this host or the \
             other, congestion control among them, do not reach it",
+        actions,
     },
     about: "Without a tun device a VPN carries connections with a TCP/IP stack of its own inside its process \
         (gVisor's netstack). That stack has its own congestion control (Tailscale sets Reno), its own \
@@ -39,6 +43,13 @@ pub(super) const CAUSE: Cause = Cause {
         "netbirdio/netbird pull 6808",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Tunnel {
+        mode: TunnelMode::Device,
+    }]
+}
 
 fn test(host: &Host) -> Verdict {
     let view = host.view();

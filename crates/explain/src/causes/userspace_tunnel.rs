@@ -1,5 +1,8 @@
 //! The tunnel's packets pass through a process.
 
+use crate::advice::Scope;
+use model::remedy::{Action, TunnelMode};
+
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
@@ -31,6 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
         on: On::Here,
         why: "each packet is copied to the process and back on this host; the other end is free to have \
             another implementation",
+        actions,
     },
     about: "wireguard-go, BoringTun and OpenVPN read each packet from a tun device, encrypt it and send it \
         on a UDP socket. That costs copies and wake-ups, serialises on few threads, and makes one flow \
@@ -43,6 +47,13 @@ pub(super) const CAUSE: Cause = Cause {
         "tohojo/sch_cake issue 141: the kernel's WireGuard keeps the inner flows' hash",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Tunnel {
+        mode: TunnelMode::Kernel,
+    }]
+}
 
 fn test(host: &Host) -> Verdict {
     let Some(tunnel) = host.tunnel() else {

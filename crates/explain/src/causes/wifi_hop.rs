@@ -1,5 +1,8 @@
 //! A radio link is part of the path.
 
+use crate::advice::Scope;
+use model::remedy::Action;
+
 use analysis::view::Host;
 use model::{
     facts::DeviceKind,
@@ -32,6 +35,7 @@ pub(super) const CAUSE: Cause = Cause {
             the sender is a plaster for what loss remains",
         on: On::Here,
         why: "it is this host's radio; the same test over a cable shows what the rest of the path does",
+        actions,
     },
     about: "Wi-Fi repeats lost frames itself, which makes delay vary, and gives some up, which is loss. Power \
         saving adds tens of milliseconds. Whether the radio is to blame is settled by a cable, or by \
@@ -41,6 +45,11 @@ pub(super) const CAUSE: Cause = Cause {
         "tailscale/tailscale#19320: the wired host was the slower one; do not assume",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(_: &Scope) -> Vec<Action> {
+    vec![Action::Radio]
+}
 
 fn test(host: &Host) -> Verdict {
     let view = host.view();

@@ -1,5 +1,8 @@
 //! The device that is the bottleneck has a queue without management.
 
+use crate::advice::{Scope, device};
+use model::remedy::{Action, Discipline};
+
 use analysis::view::DirectionView;
 use model::findings::{RemedyClass, Severity};
 
@@ -36,6 +39,7 @@ pub(super) const CAUSE: Cause = Cause {
             boot",
         on: On::Sender,
         why: "it is this host's device that is slower than what it is given",
+        actions,
     },
     about: "A first-in, first-out queue delays everything by as much as it holds. `fq` keeps flows apart but \
         lets each wait as long as it likes: it is made for pacing a host's own TCP, not for a narrow \
@@ -45,6 +49,14 @@ pub(super) const CAUSE: Cause = Cause {
         "Linux Documentation/admin-guide/sysctl/net.rst: default_qdisc",
     ],
 };
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    vec![Action::Queue {
+        device: device(scope.sender()),
+        queue: Discipline::FqCodel,
+    }]
+}
 
 fn test(way: &DirectionView) -> Verdict {
     own_queue::is_of(way, &PLAIN, Some(say!("fq_codel or cake")), |_, queue| {

@@ -9,6 +9,7 @@ use super::{FINDINGS_SCHEMA, Findings};
 pub(super) fn read(text: &[u8]) -> Result<Findings, serde_json::Error> {
     let mut document = serde_json::from_slice(text)?;
     upgrade(&mut document);
+    remedies(&mut document);
     let findings = serde_json::from_value(document)?;
     Ok(Findings {
         schema: FINDINGS_SCHEMA,
@@ -38,5 +39,18 @@ fn upgrade(value: &mut Value) {
             }
         }
         _ => {}
+    }
+}
+
+/// Findings of schema 1 had one remedy each.
+fn remedies(document: &mut Value) {
+    let findings = document.get_mut("findings").and_then(Value::as_array_mut);
+    for finding in findings.into_iter().flatten() {
+        let Some(members) = finding.as_object_mut() else {
+            continue;
+        };
+        if let Some(remedy) = members.remove("remedy") {
+            members.insert("remedies".to_owned(), Value::Array(vec![remedy]));
+        }
     }
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use model::{
     findings::{CannotTell, EvidenceItem, Finding, Findings, RuledOut, Severity},
+    remedy::{Dialect, Remedy, commands},
     run::Run,
 };
 
@@ -111,16 +112,35 @@ fn sure(finding: &Finding, words: &Words) -> String {
 
 /// What to do, where, and why there.
 fn next(finding: &Finding, words: &Words) -> Markup {
-    let what = words.told(&finding.remedy.what);
-    let why = words.told(&finding.remedy.why_there);
-    let title = match finding.remedy.on {
-        Some(side) => words.fill("next-on", &[("host", words.side(side).into())]),
-        None => words.say("next"),
-    };
+    let why = finding.remedies.first().map(|r| words.told(&r.why_there));
     html! {
         div.next {
-            p { strong { (title) } " " span lang=[what.lang] { (what.capital()) (what.stop()) } }
-            p.why { (words.say("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
+            @for (number, remedy) in finding.remedies.iter().enumerate() {
+                (step(number == 0, remedy, words))
+            }
+            @if let Some(why) = why {
+                p.why { (words.say("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
+            }
+        }
+    }
+}
+
+/// One thing to do, with the commands that do it.
+fn step(first: bool, remedy: &Remedy, words: &Words) -> Markup {
+    let what = words.told(&remedy.sentence());
+    let title = match (first, remedy.on.side()) {
+        (false, _) => words.say("next-also"),
+        (true, Some(side)) => words.fill("next-on", &[("host", words.side(side).into())]),
+        (true, None) => words.say("next"),
+    };
+    html! {
+        p { strong { (title) } " " span lang=[what.lang] { (what.capital()) (what.stop()) } }
+        @for dialect in crate::findings::dialects(remedy) {
+            @let commands = commands(remedy, dialect);
+            @if !commands.is_empty() {
+                @if dialect == Dialect::OpenWrt { p.note { (words.say("openwrt")) } }
+                pre.commands translate="no" { code { (commands.join("\n")) } }
+            }
         }
     }
 }

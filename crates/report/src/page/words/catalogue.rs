@@ -8,9 +8,10 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The files of Chinese; no template is in two of them.
-pub(super) const CHINESE: [&str; 2] = [
+pub(super) const CHINESE: [&str; 3] = [
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
+    include_str!("../../../locales/zh-CN/remedies.toml"),
 ];
 
 /// The catalogue of a language; none for English.

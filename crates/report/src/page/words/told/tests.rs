@@ -7,7 +7,10 @@ use explain::{
     compose,
     corpus::{File, Part, What},
 };
-use model::findings::Findings;
+use model::{
+    findings::Findings,
+    remedy::{self, Action},
+};
 
 use super::{super::catalogue, *};
 
@@ -79,7 +82,7 @@ fn templates() -> BTreeSet<String> {
         }
     }
     for cause in explain::registry() {
-        found.extend([cause.title, cause.remedy.what, cause.remedy.why].map(str::to_owned));
+        found.extend([cause.title, cause.remedy.why].map(str::to_owned));
     }
     found.extend(Value::units().map(str::to_owned));
     found
@@ -124,7 +127,8 @@ fn judged() -> Vec<Findings> {
 fn texts(findings: &Findings) -> Vec<&Text> {
     let mut list = vec![&findings.summary];
     for f in &findings.findings {
-        list.extend([&f.title, &f.says, &f.remedy.what, &f.remedy.why_there]);
+        list.extend([&f.title, &f.says]);
+        list.extend(f.remedies.iter().map(|r| &r.why_there));
         list.extend(&f.settle);
         for e in &f.evidence {
             list.push(&e.name);
@@ -275,4 +279,24 @@ fn a_command_at_the_start_of_a_chinese_sentence_stays_as_it_is_typed() {
     };
     assert_eq!(words(Lang::SimplifiedChinese), "tc qdisc");
     assert_eq!(words(Lang::English), "Tc qdisc");
+}
+
+#[test]
+fn every_remedy_has_a_sentence_in_chinese() {
+    let words = Words::new(Lang::SimplifiedChinese);
+    let told_before = |action: &Action| matches!(action, Action::Told { .. });
+    for remedy in remedy::examples() {
+        let told = words.told(&remedy.sentence());
+        let expected = told_before(&remedy.action).then_some("en");
+        assert_eq!(told.lang, expected, "{}", told.text);
+    }
+    for findings in judged() {
+        for finding in &findings.findings {
+            assert!(!finding.remedies.is_empty(), "{}", finding.code);
+            for remedy in &finding.remedies {
+                let told = words.told(&remedy.sentence());
+                assert_eq!(told.lang, None, "{}", told.text);
+            }
+        }
+    }
 }

@@ -1,0 +1,118 @@
+//! What a cause computes its remedies from: the Run, and where the cause was found.
+
+use analysis::{
+    models,
+    view::{DirectionView, Host, View},
+};
+use model::{
+    findings::Place,
+    net::{Direction, Side},
+    remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, RouteTo},
+};
+
+/// Share of what the path carries that a shaper lets through, so that the queue forms in it (OpenWrt, SQM
+/// details).
+const SHAPED: f64 = 0.95;
+
+/// A place in a Run at which a cause was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The Run.
+    pub view: View<'a>,
+    /// Where the cause is.
+    pub place: Place,
+}
+
+impl<'a> Scope<'a> {
+    /// The direction that it was found in.
+    pub(crate) fn way(&self) -> Option<DirectionView<'a>> {
+        Some(self.view.direction(self.place.direction?))
+    }
+
+    /// The host that it was found on.
+    pub(crate) fn here(&self) -> Option<Host<'a>> {
+        Some(self.view.host(self.place.end?))
+    }
+
+    /// The host that sends in that direction.
+    pub(crate) fn sender(&self) -> Option<Host<'a>> {
+        Some(self.view.host(Side::sends(self.place.direction?)))
+    }
+
+    /// The host that receives in that direction.
+    pub(crate) fn receiver(&self) -> Option<Host<'a>> {
+        Some(self.view.host(Side::receives(self.place.direction?)))
+    }
+
+    /// Another congestion control at the sender, on the route to the other end only.
+    pub(crate) fn send_with(&self, cc: &str) -> Action {
+        let scope = self.sender().and_then(|host| route(&host));
+        Action::CongestionControl {
+            cc: cc.to_owned(),
+            scope: scope.map_or(CcScope::Host, CcScope::Route),
+        }
+    }
+
+    /// A shaper at 95 % of what the path carries in the direction of the place.
+    pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
+        let carries = self.way().and_then(|way| {
+            let udp = way.sweep().map(|sweep| sweep.capacity_bps);
+            udp.or_else(|| Some(way.default_load()?.goodput_bps))
+        });
+        Action::Shaper {
+            device,
+            rate_bps: carries.map(|bps| (SHAPED * bps) as u64),
+            queue: Discipline::Cake,
+            flow,
+            direction: self.place.direction.unwrap_or(Direction::Up),
+            below,
+        }
+    }
+
+    /// Room in a buffer of `host` for `times` the bandwidth-delay product. Where its kernel grows buffers to
+    /// that already, a program has fixed the size.
+    pub(crate) fn buffer(&self, host: Option<Host>, buffer: Buffer, times: f64) -> Action {
+        let needed = self.way().and_then(|way| {
+            let rtt_us = way.default_load()?.rtt_us()?;
+            let rate = way.sweep()?.capacity_bps;
+            Some((times * models::needed_bytes(rate, rtt_us / 1e6)).ceil() as u64)
+        });
+        let now = host.and_then(|host| host.facts.sysctl_triple(buffer.sysctl()));
+        if let (Some(needed), Some([_, _, max])) = (needed, now)
+            && max >= needed
+        {
+            return Action::FreeBuffer { buffer };
+        }
+        Action::SocketBuffer {
+            buffer,
+            keep: now.map(|[min, default, _]| [min, default]),
+            max_bytes: needed,
+        }
+    }
+}
+
+/// Name of the device with which packets leave a host.
+pub(crate) fn device(host: Option<Host>) -> Option<String> {
+    Some(host?.device()?.name.clone())
+}
+
+/// Name of the tunnel's device.
+pub(crate) fn tunnel_device(host: Option<Host>) -> Option<String> {
+    host?.tunnel()?.device.clone()
+}
+
+/// The route from a host to the other end.
+fn route(host: &Host) -> Option<RouteTo> {
+    let path = host.facts.path.as_ref()?;
+    let route = path.layers.first()?.route.as_ref()?;
+    (!route.local).then(|| RouteTo {
+        toward: path.toward,
+        via: route.via,
+        device: route.device.clone(),
+        source: route.source,
+        table: route.table.filter(|table| *table != MAIN_TABLE),
+    })
+}
+
+/// Number of the main routing table (`RT_TABLE_MAIN`).
+const MAIN_TABLE: u32 = 254;

@@ -1,0 +1,212 @@
+#![allow(clippy::unwrap_used)]
+
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::path::Path;
+
+fn remedy(action: Action, on: Location) -> Remedy {
+    Remedy::new(action, on, Text::plain("there"))
+}
+
+fn on_device(name: &str) -> Vec<Remedy> {
+    let device = || Some(name.to_owned());
+    let mut all: Vec<Action> = [Dialect::Linux, Dialect::OpenWrt]
+        .iter()
+        .map(|_| Action::Queue {
+            device: device(),
+            queue: Discipline::FqCodel,
+        })
+        .collect();
+    all.extend([Flow::Egress, Flow::Ingress].map(|flow| Action::Shaper {
+        device: device(),
+        rate_bps: Some(1_000_000),
+        queue: Discipline::FqCodel,
+        flow,
+        direction: crate::net::Direction::Up,
+        below: Bottleneck::Queue,
+    }));
+    all.push(Action::TunnelMtu {
+        device: device(),
+        bytes: Some(1300),
+    });
+    all.push(Action::Offload {
+        device: device(),
+        feature: name.to_owned(),
+        on: false,
+    });
+    all.push(Action::ReceiveSteering {
+        device: device(),
+        cpus: Some(40),
+    });
+    all.push(Action::Sysctl {
+        name: name.to_owned(),
+        value: name.to_owned(),
+    });
+    all.push(Action::CongestionControl {
+        cc: name.to_owned(),
+        scope: CcScope::Host,
+    });
+    let on = |action| remedy(action, Location::Near);
+    all.into_iter().map(on).collect()
+}
+
+/// A shell in which every program only prints its words, one a line, and does nothing.
+fn words(command: &str) -> Vec<String> {
+    let names = [
+        "tc", "ip", "sysctl", "ethtool", "uci", "ifup", "nft", "modprobe", "opkg", "tee",
+    ];
+    let mut script = String::from("set -f\nPATH=/nowhere\n");
+    for name in names {
+        script.push_str(&format!("{name}() {{ printf '%s\\n' {name} \"$@\"; }}\n"));
+    }
+    script.push_str(command);
+    let ran = Command::new("/bin/sh")
+        .arg("-c")
+        .arg(&script)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success() || text.is_empty(), "{command}");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_device_named_like_a_command_stays_one_word() {
+    for name in [
+        "a;b", "$(id)", "`id`", "x'y", "a&&b", "a\"b", "a|b", "-rf", "a>b", "a\\",
+    ] {
+        for remedy in on_device(name) {
+            for dialect in [Dialect::Linux, Dialect::OpenWrt] {
+                for command in commands(&remedy, dialect) {
+                    let words = words(&command);
+                    if command.starts_with("echo") || command.starts_with('/') {
+                        continue;
+                    }
+                    let first = command.split(' ').next().unwrap();
+                    assert_eq!(words.first().map(String::as_str), Some(first), "{command}");
+                    let programs = words.iter().filter(|w| *w == first).count();
+                    assert_eq!(programs, 1, "{command}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_that_no_device_can_have_is_a_placeholder() {
+    for name in [
+        "",
+        "a b",
+        "a/b",
+        "..",
+        "sixteen-letters-",
+        "a\nb",
+        "\u{202e}0hte",
+    ] {
+        let on = remedy(
+            Action::TunnelMtu {
+                device: Some(name.to_owned()),
+                bytes: Some(1300),
+            },
+            Location::Near,
+        );
+        assert_eq!(
+            commands(&on, Dialect::Linux),
+            ["ip link set dev '<device>' mtu 1300"],
+            "{name:?}"
+        );
+    }
+}
+
+#[test]
+fn every_example_has_a_sentence_and_survives_a_document() {
+    for remedy in examples() {
+        assert!(!remedy.sentence().to_string().is_empty());
+        let written = serde_json::to_string(&remedy).unwrap();
+        assert_eq!(serde_json::from_str::<Remedy>(&written).unwrap(), remedy);
+    }
+}
+
+#[test]
+fn a_remedy_of_schema_1_is_read_in_its_words() {
+    let old = r#"{"class":"buffers","what":"raise it","on":"near","why_there":"so"}"#;
+    let read: Remedy = serde_json::from_str(old).unwrap();
+    assert_eq!(read.class(), RemedyClass::Buffers);
+    assert_eq!(read.sentence().to_string(), "raise it");
+    assert_eq!(read.on, Location::Near);
+}
+
+/// RFC 7323: a window of rate times round trip fills the path; what is tried is what is said.
+#[test]
+fn a_buffer_on_trial_is_the_end_s_own() {
+    let more = remedy(
+        Action::SocketBuffer {
+            buffer: Buffer::Receive,
+            keep: None,
+            max_bytes: Some(2_500_000),
+        },
+        Location::Near,
+    );
+    let path = more.apply(&Path::named("p")).unwrap();
+    let limit = path.ends.near.rmem_bytes.unwrap().value;
+    assert_eq!(
+        limit,
+        crate::path::Limit::At(crate::units::Bytes(2_500_000))
+    );
+    assert_eq!(path.ends.far, Default::default());
+    assert_eq!(
+        commands(&more, Dialect::Linux),
+        ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 2500000'"]
+    );
+}
+
+#[test]
+fn a_shaper_on_a_router_is_the_bottleneck_of_its_direction() {
+    let shaper = examples()
+        .into_iter()
+        .find(|r| r.on == Location::Router)
+        .unwrap();
+    let path = shaper.apply(&Path::named("p")).unwrap();
+    assert_eq!(path.underlay.down, Default::default());
+    assert_eq!(
+        path.underlay.up.queue.unwrap().value,
+        crate::cell::Queue::Cake
+    );
+}
+
+#[test]
+fn what_the_lab_cannot_show_says_why() {
+    let why = |action, on| remedy(action, on).apply(&Path::named("p")).unwrap_err();
+    assert_eq!(why(Action::Radio, Location::Near), NotTriable::NotOnAPath);
+    assert_eq!(why(Action::Keep, Location::Elsewhere), NotTriable::NoChange);
+    assert_eq!(
+        why(Action::Ecn { on: true }, Location::Router),
+        NotTriable::NoEnd
+    );
+    let mtu = Action::TunnelMtu {
+        device: None,
+        bytes: Some(1300),
+    };
+    assert_eq!(why(mtu, Location::Near), NotTriable::NoTunnel);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever a far end calls its device, each command is one command with the words it is made of.
+    #[test]
+    fn no_name_adds_a_word_to_a_command(name in "[ -~]{1,15}") {
+        let words_of = |name: &str| -> Vec<usize> {
+            on_device(name)
+                .iter()
+                .flat_map(|r| commands(r, Dialect::Linux))
+                .filter(|c| c.starts_with("tc ") || c.starts_with("ip link set dev"))
+                .map(|c| words(&c).len())
+                .collect()
+        };
+        prop_assert_eq!(words_of(&name), words_of("eth0"));
+    }
+}

@@ -1,0 +1,144 @@
+//! Remedies on trial: on a lab path.
+
+use super::{Action, Buffer, CcScope, Location, Remedy};
+use crate::{
+    cell::Buffer as QueueBuffer,
+    net::{Direction, Side},
+    path::{End, Limit, Parameter, Path},
+    units::{Bytes, Rate},
+};
+
+/// Why a remedy cannot be tried on a path in the lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTriable {
+    /// Nothing is changed by it.
+    #[error("it changes nothing")]
+    NoChange,
+    /// A Path holds nothing that it changes: the lab models paths, not processors, cards and programs.
+    #[error("the lab has no such setting")]
+    NotOnAPath,
+    /// A value that it needs is unknown.
+    #[error("a value that it needs is unknown")]
+    ValueUnknown,
+    /// It belongs to one end, and none is named.
+    #[error("it belongs to one end, and none is named")]
+    NoEnd,
+    /// There is no tunnel on this path.
+    #[error("there is no tunnel on this path")]
+    NoTunnel,
+}
+
+impl Remedy {
+    /// The path as it would be with this remedy.
+    ///
+    /// # Errors
+    /// If the lab cannot show what the remedy does, with the reason.
+    pub fn apply(&self, path: &Path) -> Result<Path, NotTriable> {
+        let mut path = path.clone();
+        match &self.action {
+            Action::Keep => return Err(NotTriable::NoChange),
+            Action::CongestionControl { cc, scope } => {
+                // Whose sockets makes no difference where one program sends.
+                let (CcScope::Socket | CcScope::Route(_) | CcScope::Host) = scope;
+                self.end(&mut path)?.cc = Some(Parameter::given(cc.clone()));
+            }
+            Action::Shaper { .. } => self.shape(&mut path)?,
+            Action::Queue { queue, .. } => {
+                self.end(&mut path)?.qdisc = Some(Parameter::given((*queue).into()));
+            }
+            Action::RemoveShaper { .. } => {
+                self.end(&mut path)?.shape_bps = Some(Parameter::given(Limit::Unlimited));
+            }
+            Action::SocketBuffer {
+                buffer, max_bytes, ..
+            } => {
+                let max = bytes(max_bytes.ok_or(NotTriable::ValueUnknown)?);
+                let end = self.end(&mut path)?;
+                match buffer {
+                    Buffer::Receive => end.rmem_bytes = Some(max),
+                    Buffer::Send => end.wmem_bytes = Some(max),
+                }
+            }
+            Action::FreeBuffer { buffer } => {
+                let end = self.end(&mut path)?;
+                let free = Some(Parameter::given(Limit::Unlimited));
+                match buffer {
+                    Buffer::Receive => end.rmem_bytes = free,
+                    Buffer::Send => end.wmem_bytes = free,
+                }
+            }
+            Action::TunnelMtu { bytes, .. } => {
+                let bytes = bytes.ok_or(NotTriable::ValueUnknown)?;
+                let tunnel = path.tunnel.as_mut().ok_or(NotTriable::NoTunnel)?;
+                tunnel.mtu_bytes = Some(Parameter::given(bytes));
+            }
+            Action::LinkMtu { bytes, .. } => {
+                path.underlay.mtu_bytes = Some(Parameter::given(*bytes));
+            }
+            Action::Ecn { on } => self.end(&mut path)?.ecn = Some(Parameter::given(*on)),
+            Action::NotsentLowat { bytes: lowat } => {
+                self.end(&mut path)?.notsent_lowat_bytes = Some(bytes(*lowat));
+            }
+            Action::Sysctl { name, value } => parameter(self.end(&mut path)?, name, value)?,
+            _ => return Err(NotTriable::NotOnAPath),
+        }
+        Ok(path)
+    }
+
+    /// The end of the path that the remedy belongs to.
+    fn end<'a>(&self, path: &'a mut Path) -> Result<&'a mut End, NotTriable> {
+        let side = self.on.side().ok_or(NotTriable::NoEnd)?;
+        Ok(path.ends.end_mut(side))
+    }
+
+    /// A shaper on the sending end is that end's own. Anywhere else before or behind the bottleneck it is
+    /// the bottleneck: a lab path has one in each direction, and the slower of two in a row decides.
+    fn shape(&self, path: &mut Path) -> Result<(), NotTriable> {
+        let Action::Shaper {
+            rate_bps,
+            queue,
+            direction,
+            ..
+        } = &self.action
+        else {
+            return Err(NotTriable::NotOnAPath);
+        };
+        let bps = rate_bps.ok_or(NotTriable::ValueUnknown)?;
+        let rate = Parameter::given(Limit::At(Rate::from_bps(bps)));
+        if sends(self.on, *direction) {
+            let end = self.end(path)?;
+            end.shape_bps = Some(rate);
+            end.qdisc = Some(Parameter::given((*queue).into()));
+            return Ok(());
+        }
+        let line = path.underlay.line_mut(*direction);
+        line.rate_bps = Some(rate);
+        line.queue = Some(Parameter::given((*queue).into()));
+        line.buffer = Some(Parameter::given(QueueBuffer::Kernel));
+        Ok(())
+    }
+}
+
+fn sends(on: Location, direction: Direction) -> bool {
+    on.side() == Some(Side::sends(direction))
+}
+
+fn bytes(bytes: u64) -> Parameter<Limit<Bytes>> {
+    Parameter::given(Limit::At(Bytes(bytes)))
+}
+
+/// Sets what a kernel parameter is on a path.
+fn parameter(end: &mut End, name: &str, value: &str) -> Result<(), NotTriable> {
+    let last = || {
+        let word = value.split_whitespace().next_back();
+        word.and_then(|w| w.parse().ok())
+            .ok_or(NotTriable::ValueUnknown)
+    };
+    match name {
+        "net.ipv4.tcp_congestion_control" => end.cc = Some(Parameter::given(value.to_owned())),
+        "net.ipv4.tcp_rmem" => end.rmem_bytes = Some(bytes(last()?)),
+        "net.ipv4.tcp_wmem" => end.wmem_bytes = Some(bytes(last()?)),
+        _ => return Err(NotTriable::NotOnAPath),
+    }
+    Ok(())
+}
