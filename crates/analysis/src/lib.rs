@@ -3,8 +3,10 @@
 //! quantity means for a path is said by `explain`.
 
 pub mod figures;
+pub mod flow;
 pub mod flows;
 pub mod models;
+pub mod page;
 pub mod percentile;
 pub mod rows;
 pub mod summary;

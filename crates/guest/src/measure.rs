@@ -19,7 +19,7 @@ use model::{
     cell::{Cell, Tunnel, TunnelAt},
     job::{self, MeasureOutput, QueueTruth},
     net::Layer,
-    run::Series,
+    run::{Column, Series},
 };
 use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
@@ -110,7 +110,7 @@ fn watch_queues(
                     at_us: at_us.clone(),
                     ..Series::default()
                 };
-                series.push("backlog_bytes", values);
+                series.push(Column::BacklogBytes, values);
                 QueueTruth {
                     direction,
                     rate_bps,

@@ -4,6 +4,7 @@ mod queue;
 mod tcp;
 mod udp;
 
+use analysis::{figures::share, percentile};
 use model::{
     cell::{Cell, TrafficKind},
     net::{Direction, Layer},
@@ -68,6 +69,11 @@ impl Window {
             from: ns(cell.warmup.max(traffic.start)).min(to),
             to,
         }
+    }
+
+    /// From and to, µs.
+    fn us(self) -> [i64; 2] {
+        [self.from / 1000, self.to / 1000]
     }
 
     fn seconds(self) -> f64 {
@@ -191,9 +197,9 @@ fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
         .count();
     if sent > 0 {
         row.probe_n = Some(rtts.len() as u64);
-        row.probe_lost = Some(1.0 - rtts.len() as f64 / sent as f64);
+        row.probe_lost = share((sent - rtts.len().min(sent)) as f64, sent as f64);
         row.probe_p50_ms = stats::median(&rtts);
-        row.probe_p99_ms = stats::percentile(&rtts, 99.0);
+        row.probe_p99_ms = percentile::p99(&rtts);
     }
 }
 
@@ -209,7 +215,7 @@ fn short(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
     row.cc_requested = flows.first().and_then(|f| f.cc_requested.clone());
     row.short_n = Some(done.len() as u64);
     row.short_p50_ms = stats::median(&times);
-    row.short_p99_ms = stats::percentile(&times, 99.0);
+    row.short_p99_ms = percentile::p99(&times);
     let bytes = done.iter().fold(0u64, |sum, s| sum.saturating_add(s.bytes));
     row.goodput_mbps = Some(bytes as f64 * 8.0 / 1e6 / window.seconds());
 }

@@ -38,10 +38,10 @@ pub struct Row {
     /// Goodput of the slowest and of the fastest flow, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_range_mbps: Option<[f64; 2]>,
-    /// Segments sent again while measuring.
+    /// Segments retransmitted while measuring.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Segments sent while measuring, those sent again included.
+    /// Segments sent while measuring, retransmissions included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<u64>,
     /// Congestion control that was asked for.
@@ -50,16 +50,16 @@ pub struct Row {
     /// Congestion control the sockets had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
-    /// Median over the samples of the sender's smoothed RTT, ms.
+    /// The sender's smoothed RTT, median of the flows' medians over the samples, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_rtt_p50_ms: Option<f64>,
-    /// Median over the samples of the congestion window, segments.
+    /// Congestion window, median of the flows' medians over the samples, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_p50: Option<f64>,
-    /// Share of the busy time in which the receive window held the senders back.
+    /// Share of the busy time of all flows together in which the receive window limited the senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer held the senders back.
+    /// Share of the busy time of all flows together in which the send buffer limited the senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
     /// Round trip of the probes before the load, median, ms.
@@ -71,7 +71,7 @@ pub struct Row {
     /// Round trip of the probes under load, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p50_ms: Option<f64>,
-    /// Round trip of the probes under load, 99th percentile, ms.
+    /// Round trip of the probes under load, 99th percentile, ms; absent below 100 answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p99_ms: Option<f64>,
     /// Share of the probes under load that got no answer.
@@ -96,7 +96,7 @@ pub struct Row {
     /// Share of the datagrams that did not arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams that came after one with a higher number: a count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_reordered: Option<u64>,
     /// Datagrams that came twice.
@@ -111,7 +111,7 @@ pub struct Row {
     /// Completion time of the exchanges, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_p50_ms: Option<f64>,
-    /// Completion time of the exchanges, 99th percentile, ms.
+    /// Completion time of the exchanges, 99th percentile, ms; absent below 100 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_p99_ms: Option<f64>,
     /// Whether the row may be counted.

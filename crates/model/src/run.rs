@@ -3,6 +3,7 @@
 //! A Run from two real hosts and one from the ends of a lab path have the same shape. It holds
 //! only what a measuring host can see.
 
+mod column;
 mod figure;
 mod flat;
 mod kind;
@@ -14,13 +15,14 @@ mod unit;
 
 use serde::{Deserialize, Serialize};
 
+pub use column::{Column, Shape, UnknownColumn};
 pub use figure::{Figure, Ratio, Spread};
 pub use flat::SampleRow;
 pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
 pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 pub use sample::{Invalid, Key, Sample, StepKind};
-pub use series::{Column, Series};
+pub use series::{ColumnValues, Series};
 pub use unit::Unit;
 
 use crate::{

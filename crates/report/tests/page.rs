@@ -10,8 +10,8 @@ use model::{
     findings::Findings,
     net::{Direction, IpVersion, Layer},
     run::{
-        End, Figure, FigureKind, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample, Series,
-        Spread, StepKind, Tcp,
+        Column, End, Figure, FigureKind, FlowResult, Key, LayerAddress, Probes, Ratio, Run, Sample,
+        Series, Spread, StepKind, Tcp,
     },
 };
 use report::{
@@ -25,23 +25,23 @@ fn sample(number: u32, key: Key, random: &mut Random) -> Sample {
     let looks = 800;
     let mut noise = |most: u64| random.next_u64() % most;
     let at_us: Vec<i64> = (0..looks).map(|i| i * 10_000 + noise(500) as i64).collect();
-    let mut series = |columns: &[(&str, u64)]| {
+    let mut series = |columns: &[(Column, u64)]| {
         let mut series = Series {
             at_us: at_us.clone(),
             ..Series::default()
         };
         for (name, most) in columns {
-            series.push(name, at_us.iter().map(|_| Some(noise(*most))).collect());
+            series.push(*name, at_us.iter().map(|_| Some(noise(*most))).collect());
         }
         series
     };
     let sent = series(&[
-        ("snd_cwnd", 9000),
-        ("rtt_us", 400_000),
-        ("total_retrans", 100),
+        (Column::SndCwnd, 9000),
+        (Column::RttUs, 400_000),
+        (Column::TotalRetrans, 100),
     ]);
-    let probed = series(&[("rtt_ns", 400_000_000)]);
-    let received = series(&[("bytes_received", 1_000_000)]);
+    let probed = series(&[(Column::RttNs, 400_000_000)]);
+    let received = series(&[(Column::BytesReceived, 1_000_000)]);
     let flow = FlowResult {
         min_rtt_us: Some(20_000.0),
         series: Some(sent),

@@ -1,9 +1,11 @@
 //! What the repeats of one TCP load say together.
 
-use model::run::{FlowResult, Sample, Tcp};
+use model::run::{FigureKind, FlowResult, Sample, Tcp};
 
-/// One TCP load: the repeats of the same key as one. Values are medians over the repeats; of several
-/// flows, rates are sums and shares are means. What no repeat has is absent.
+use crate::{figures::value, flows};
+
+/// One TCP load: the repeats of the same key as one. Values are medians over the repeats of what
+/// [`crate::flows`] says of one; counts are sums over all repeats. What no repeat has is absent.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
     /// Congestion control that was used.
@@ -18,7 +20,7 @@ pub struct Load {
     pub goodput_bps: f64,
     /// The same of each repeat.
     pub goodputs: Vec<f64>,
-    /// Segments sent again, of all repeats.
+    /// Segments retransmitted, of all repeats.
     pub retransmits: Option<f64>,
     /// Segments sent, of all repeats.
     pub segments: Option<f64>,
@@ -28,17 +30,17 @@ pub struct Load {
     pub reord_seen: Option<f64>,
     /// Retransmission timeouts, of all repeats.
     pub timeouts: Option<f64>,
-    /// Share of the busy time in which the receive window held the sender back.
+    /// Share of the busy time in which the receive window limited the senders.
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer held it back.
+    /// Share of the busy time in which the send buffer limited them.
     pub sndbuf_limited: Option<f64>,
-    /// Share of the looks at which the application held it back.
+    /// Share of the samples at which the application limited them.
     pub app_limited: Option<f64>,
     /// Share of the time with something to send or unacknowledged.
     pub busy: Option<f64>,
-    /// Smallest round trip, µs.
+    /// Smallest round trip of any flow, µs.
     pub min_rtt_us: Option<f64>,
-    /// Smoothed round trip, median, µs.
+    /// Smoothed round trip, µs: the figure `tcp_rtt_p50_us`.
     pub rtt_p50_us: Option<f64>,
     /// Smoothed round trip, 95th percentile, µs.
     pub rtt_p95_us: Option<f64>,
@@ -61,14 +63,20 @@ impl Load {
     pub(super) fn of(cc: &str, flows: u32, samples: &[&Sample]) -> Option<Self> {
         let loads: Vec<&Tcp> = samples.iter().filter_map(|s| s.tcp.as_ref()).collect();
         let goodputs: Vec<f64> = loads.iter().map(|t| t.goodput_bps).collect();
-        let sum = |field: fn(&FlowResult) -> Option<u64>| total(&loads, field);
-        let mid = |field: fn(&FlowResult) -> Option<f64>| median_of_means(&loads, field);
-        let probe = |field: fn(&model::run::Probes) -> Option<f64>| {
-            let values: Vec<f64> = samples
-                .iter()
-                .filter_map(|s| field(s.probes.as_ref()?))
-                .collect();
-            stats::median(&values)
+        let over = |of: &dyn Fn(&[FlowResult]) -> Option<f64>| -> Vec<f64> {
+            loads.iter().filter_map(|tcp| of(&tcp.flows)).collect()
+        };
+        let mid = |of: fn(&[FlowResult]) -> Option<f64>| stats::median(&over(&of));
+        let median = |field: fn(&FlowResult) -> Option<f64>| {
+            stats::median(&over(&|flows| flows::median(flows, field)))
+        };
+        let sum = |field: fn(&FlowResult) -> Option<u64>| {
+            let totals = over(&|flows| flows::total(flows, field).map(|n| n as f64));
+            (!totals.is_empty()).then(|| totals.iter().sum())
+        };
+        let figure = |kind| {
+            let values = samples.iter().filter_map(|s| value(s, kind));
+            stats::median(&values.collect::<Vec<_>>())
         };
         Some(Self {
             cc: cc.to_owned(),
@@ -83,37 +91,39 @@ impl Load {
             dsack_dups: sum(|f| f.dsack_dups),
             reord_seen: sum(|f| f.reord_seen),
             timeouts: sum(|f| f.timeouts),
-            rwnd_limited: mid(|f| f.rwnd_limited),
-            sndbuf_limited: mid(|f| f.sndbuf_limited),
-            app_limited: mid(|f| f.app_limited),
-            busy: mid(|f| f.busy),
-            min_rtt_us: mid(|f| f.min_rtt_us),
-            rtt_p50_us: mid(|f| f.rtt_p50_us),
-            rtt_p95_us: mid(|f| f.rtt_p95_us),
-            cwnd_p50: mid(|f| f.cwnd_p50),
-            snd_wnd_p50: mid(|f| f.snd_wnd_p50),
-            mss: mid(|f| f.mss.map(f64::from)),
+            rwnd_limited: mid(flows::rwnd_limited),
+            sndbuf_limited: mid(flows::sndbuf_limited),
+            app_limited: mid(flows::app_limited),
+            busy: mid(flows::busy),
+            min_rtt_us: stats::median(&over(&|flows| flows::smallest(flows, |f| f.min_rtt_us))),
+            rtt_p50_us: figure(FigureKind::TcpRttP50),
+            rtt_p95_us: median(|f| f.rtt_p95_us),
+            cwnd_p50: median(|f| f.cwnd_p50),
+            snd_wnd_p50: median(|f| f.snd_wnd_p50),
+            mss: median(|f| f.mss.map(f64::from)),
             options: loads.iter().flat_map(|t| &t.flows).find_map(|f| f.options),
-            probe_p50_us: probe(|p| p.p50_us),
-            probe_p95_us: probe(|p| p.p95_us),
+            probe_p50_us: figure(FigureKind::RttP50),
+            probe_p95_us: figure(FigureKind::RttP95),
             goodputs,
         })
     }
 
-    /// Share of the segments that were sent again.
-    pub fn retransmitted(&self) -> Option<f64> {
+    /// Share of the segments that were retransmitted. The figure `retransmitted` is of bytes; losses and
+    /// duplicates are counted in segments.
+    pub fn retransmitted_segments(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         Some(self.retransmits? / segments)
     }
 
-    /// Share of the segments that were sent again for a reason: without those the receiver had twice.
+    /// Share of the segments that were lost: retransmitted, without those the receiver had twice (DSACK,
+    /// RFC 2883; `tcpi_dsack_dups`, Linux 4.19).
     pub fn loss(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         let spurious = self.dsack_dups.unwrap_or(0.0);
         Some((self.retransmits? - spurious).max(0.0) / segments)
     }
 
-    /// Share of the segments sent again that the receiver had already.
+    /// Share of the retransmitted segments that the receiver had already.
     pub fn spurious_share(&self) -> Option<f64> {
         let again = self.retransmits.filter(|r| *r > 0.0)?;
         Some((self.dsack_dups? / again).min(1.0))
@@ -128,22 +138,4 @@ impl Load {
     pub fn rtt_us(&self) -> Option<f64> {
         self.rtt_p50_us.or(self.probe_p50_us)
     }
-}
-
-fn total(loads: &[&Tcp], field: fn(&FlowResult) -> Option<u64>) -> Option<f64> {
-    let values: Vec<u64> = loads
-        .iter()
-        .flat_map(|t| &t.flows)
-        .filter_map(field)
-        .collect();
-    (!values.is_empty()).then(|| values.iter().map(|v| *v as f64).sum())
-}
-
-fn median_of_means(loads: &[&Tcp], field: fn(&FlowResult) -> Option<f64>) -> Option<f64> {
-    let of = |tcp: &&Tcp| {
-        let values: Vec<f64> = tcp.flows.iter().filter_map(field).collect();
-        stats::mean(&values)
-    };
-    let values: Vec<f64> = loads.iter().filter_map(of).collect();
-    stats::median(&values)
 }

@@ -2,6 +2,8 @@
 
 use model::run::{Sample, SweepStep, Udp};
 
+use crate::figures::share;
+
 /// Bytes of IP and UDP headers beside the payload of a datagram.
 const HEADERS: f64 = 28.0;
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
@@ -36,6 +38,8 @@ pub struct Datagrams {
     pub sent: f64,
     /// Not arrived.
     pub lost: f64,
+    /// Arrived.
+    pub received: f64,
     /// Came after one with a higher number.
     pub reordered: f64,
     /// Longest run lost one after the other.
@@ -61,6 +65,7 @@ impl Datagrams {
     fn add(&mut self, udp: &Udp) {
         self.sent += udp.sent as f64;
         self.lost += udp.sent.saturating_sub(udp.received) as f64;
+        self.received += udp.received as f64;
         self.reordered += udp.reordered as f64;
         self.longest_loss = self.longest_loss.max(udp.longest_loss.unwrap_or(0) as f64);
         self.payload = f64::from(udp.payload);
@@ -71,20 +76,15 @@ impl Datagrams {
         self.lost / self.sent.max(1.0)
     }
 
-    /// Share that was overtaken.
+    /// Share of those that arrived that was overtaken, as the figure `udp_reordered` (RFC 4737).
     pub fn reordered_share(&self) -> f64 {
-        self.reordered / self.sent.max(1.0)
+        share(self.reordered, self.received).unwrap_or(0.0)
     }
 
     /// The 95 % interval of the loss (Wilson's score interval), if the losses are independent.
     pub fn loss_interval(&self) -> (f64, f64) {
-        const Z: f64 = 1.96;
-        let n = self.sent.max(1.0);
-        let p = self.loss();
-        let centre = p + Z * Z / (2.0 * n);
-        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let scale = 1.0 + Z * Z / n;
-        (((centre - half) / scale).max(0.0), (centre + half) / scale)
+        let interval = stats::wilson(self.lost.round() as u64, self.sent.round() as u64);
+        interval.map_or((0.0, 1.0), |interval| (interval.low, interval.high))
     }
 }
 
@@ -157,8 +157,8 @@ mod tests {
             ..Datagrams::default()
         };
         let (low, high) = none.loss_interval();
-        // Wilson: z² / (n + z²).
+        // Wilson: z² / (n + z²), with z² = 3.841459, the 95 % point of chi squared.
         assert_eq!(low, 0.0);
-        assert!((high - 3.8416 / 1003.8416).abs() < 1e-9);
+        assert!((high - 3.841_459 / 1003.841_459).abs() < 1e-8);
     }
 }

@@ -86,7 +86,7 @@ fn test(way: &DirectionView) -> Verdict {
         ));
     }
     let alone = sweep.below.loss();
-    let Some(again) = best.retransmitted() else {
+    let Some(again) = best.retransmitted_segments() else {
         return unknown(Need::TcpInfo.missing(), Need::TcpInfo.settle());
     };
     if again < 0.02 || again < 5.0 * alone {

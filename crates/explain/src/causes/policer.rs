@@ -157,7 +157,7 @@ fn test(way: &DirectionView) -> Verdict {
             )
             .of(&load.samples),
         );
-        if let Some(again) = load.retransmitted() {
+        if let Some(again) = load.retransmitted_segments() {
             evidence.push(
                 figure(
                     say!("sent again by {cc}", cc = &load.cc),

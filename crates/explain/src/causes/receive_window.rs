@@ -87,7 +87,7 @@ fn test(way: &DirectionView) -> Verdict {
         }
         held.needs(way, say!("window the path needs"));
     }
-    if let Some(again) = load.retransmitted() {
+    if let Some(again) = load.retransmitted_segments() {
         held.evidence.push(
             figure(say!("sent again"), Value::Share(again))
                 .against(say!("close to nothing"))

@@ -1,5 +1,6 @@
 //! The truth about the bottleneck's queue and the losses made on purpose.
 
+use analysis::percentile;
 use model::{
     record::{Kind, QueueSample, Record},
     row::Row,
@@ -22,7 +23,7 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
             .map(|r| QueueSample::read(r.payload).backlog_bytes as f64 * 8e3 / rate as f64)
             .collect();
         row.queue_p50_ms = stats::median(&waits);
-        row.queue_p99_ms = stats::percentile(&waits, 99.0);
+        row.queue_p99_ms = percentile::p99(&waits);
         if let Some(last) = samples.last().map(|r| QueueSample::read(r.payload)) {
             row.queue_drops = Some(last.drops);
             row.queue_marks = Some(last.marks);

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::packed::Packed;
+use super::{Column, Shape, packed::Packed};
 
 /// Values over time. Columns that the kernel did not fill are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Times, µs after the step's load started.
     pub at_us: Vec<i64>,
-    /// Columns by name.
-    pub columns: BTreeMap<String, Column>,
+    /// Columns by name; those that only a later version knows are kept as they are.
+    pub columns: BTreeMap<String, ColumnValues>,
 }
 
 /// The values of a column, one for each time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Column {
+pub enum ColumnValues {
     /// The same all the time.
     Constant(u64),
     /// One for each time; absent where there was none.
@@ -27,27 +27,32 @@ pub enum Column {
 
 impl Series {
     /// Adds a column from one value for each time; nothing is added if all are absent.
-    pub fn push(&mut self, name: &str, values: Vec<Option<u64>>) {
+    pub fn push(&mut self, column: Column, values: Vec<Option<u64>>) {
         let first = values.first().copied().flatten();
-        let column = match first {
-            Some(value) if values.iter().all(|v| *v == first) => Column::Constant(value),
+        let values = match first {
+            Some(value) if values.iter().all(|v| *v == first) => ColumnValues::Constant(value),
             _ if values.iter().all(Option::is_none) => return,
-            _ => Column::Values(values.into_iter().collect()),
+            _ => ColumnValues::Values(values.into_iter().collect()),
         };
-        self.columns.insert(name.to_owned(), column);
+        self.columns.insert(column.name().to_owned(), values);
+    }
+
+    /// Whether there is a column.
+    pub fn has(&self, column: Column) -> bool {
+        self.columns.contains_key(column.name())
     }
 
     /// The values of a column, one for each time; `None` if it is not there.
-    pub fn column(&self, name: &str) -> Option<Vec<Option<u64>>> {
-        match self.columns.get(name)? {
-            Column::Constant(value) => Some(vec![Some(*value); self.at_us.len()]),
-            Column::Values(values) => Some(values.iter().collect()),
+    pub fn column(&self, column: Column) -> Option<Vec<Option<u64>>> {
+        match self.columns.get(column.name())? {
+            ColumnValues::Constant(value) => Some(vec![Some(*value); self.at_us.len()]),
+            ColumnValues::Values(values) => Some(values.iter().collect()),
         }
     }
 
     /// Times and values of a column, where it has one.
-    pub fn points(&self, name: &str) -> Vec<(i64, u64)> {
-        let values = self.column(name).unwrap_or_default();
+    pub fn points(&self, column: Column) -> Vec<(i64, u64)> {
+        let values = self.column(column).unwrap_or_default();
         self.at_us
             .iter()
             .zip(values)
@@ -56,16 +61,16 @@ impl Series {
     }
 
     /// The last value of a column.
-    pub fn last(&self, name: &str) -> Option<u64> {
-        match self.columns.get(name)? {
-            Column::Constant(value) => Some(*value),
-            Column::Values(values) => values.iter().flatten().last(),
+    pub fn last(&self, column: Column) -> Option<u64> {
+        match self.columns.get(column.name())? {
+            ColumnValues::Constant(value) => Some(*value),
+            ColumnValues::Values(values) => values.iter().flatten().last(),
         }
     }
 
     /// The last value of a column at or before a time.
-    pub fn at(&self, name: &str, at_us: i64) -> Option<u64> {
-        self.points(name)
+    pub fn at(&self, column: Column, at_us: i64) -> Option<u64> {
+        self.points(column)
             .into_iter()
             .take_while(|(t, _)| *t <= at_us)
             .last()
@@ -82,8 +87,10 @@ impl Series {
         let kept = |at: usize| at.is_multiple_of(step) || at == last;
         let columns = self.columns.iter().map(|(name, column)| {
             let column = match column {
-                Column::Constant(value) => Column::Constant(*value),
-                Column::Values(values) => Column::Values(chosen(values.iter(), kept).collect()),
+                ColumnValues::Constant(value) => ColumnValues::Constant(*value),
+                ColumnValues::Values(values) => {
+                    ColumnValues::Values(chosen(values.iter(), kept).collect())
+                }
             };
             (name.clone(), column)
         });
@@ -93,10 +100,14 @@ impl Series {
         }
     }
 
-    /// How much a counter grew from one time to another, its values between looks taken on the
-    /// straight line. A 32-bit counter that wrapped is not taken for one that fell.
-    pub fn increase(&self, name: &str, window_us: [i64; 2]) -> Option<f64> {
-        let points = self.points(name);
+    /// How much a counter grew from one time to another, its values between samples taken on the
+    /// straight line. A 32-bit counter that wrapped is not taken for one that fell. A gauge has no
+    /// growth.
+    pub fn increase(&self, column: Column, window_us: [i64; 2]) -> Option<f64> {
+        if column.shape() != Shape::Counter {
+            return None;
+        }
+        let points = self.points(column);
         let grown = value_at(&points, window_us[1])? - value_at(&points, window_us[0])?;
         Some(if grown < 0.0 {
             grown + 4_294_967_296.0
@@ -138,13 +149,13 @@ mod tests {
             at_us: vec![0, 10, 20],
             ..Series::default()
         };
-        series.push("same", vec![Some(7); 3]);
-        series.push("gap", vec![Some(1), None, Some(3)]);
-        series.push("none", vec![None; 3]);
+        series.push(Column::Pmtu, vec![Some(7); 3]);
+        series.push(Column::RttNs, vec![Some(1), None, Some(3)]);
+        series.push(Column::Lost, vec![None; 3]);
         assert_eq!(series.columns.len(), 2);
-        assert_eq!(series.column("same"), Some(vec![Some(7); 3]));
-        assert_eq!(series.points("gap"), [(0, 1), (20, 3)]);
-        assert_eq!(series.at("gap", 15), Some(1));
+        assert_eq!(series.column(Column::Pmtu), Some(vec![Some(7); 3]));
+        assert_eq!(series.points(Column::RttNs), [(0, 1), (20, 3)]);
+        assert_eq!(series.at(Column::RttNs, 15), Some(1));
         let text = serde_json::to_string(&series).unwrap();
         assert_eq!(serde_json::from_str::<Series>(&text).unwrap(), series);
     }
@@ -156,32 +167,44 @@ mod tests {
             at_us: times.clone(),
             ..Series::default()
         };
-        series.push("n", times.iter().map(|t| Some(*t as u64 * 7)).collect());
-        series.push("same", vec![Some(5); times.len()]);
+        series.push(
+            Column::BytesSent,
+            times.iter().map(|t| Some(*t as u64 * 7)).collect(),
+        );
+        series.push(Column::Pmtu, vec![Some(5); times.len()]);
         for most in [1, 2, 125, 1000] {
             let thin = series.thinned(most);
             assert!(thin.at_us.len() <= most + 1, "{}", thin.at_us.len());
             assert_eq!(thin.at_us.first(), Some(&0));
             assert_eq!(thin.at_us.last(), Some(&10_020));
-            assert_eq!(thin.last("n"), Some(70_140));
-            assert_eq!(thin.column("same").map(|c| c.len()), Some(thin.at_us.len()));
+            assert_eq!(thin.last(Column::BytesSent), Some(70_140));
+            assert_eq!(
+                thin.column(Column::Pmtu).map(|c| c.len()),
+                Some(thin.at_us.len())
+            );
             // A straight line is the same at any distance.
-            assert_eq!(thin.increase("n", [105, 9_995]), Some(69_230.0));
+            assert_eq!(
+                thin.increase(Column::BytesSent, [105, 9_995]),
+                Some(69_230.0)
+            );
         }
         assert_eq!(series.thinned(1003), series);
         assert_eq!(Series::default().thinned(10), Series::default());
     }
 
     #[test]
-    fn a_counter_is_read_between_looks() {
+    fn a_counter_is_read_between_samples() {
         let mut series = Series {
             at_us: vec![0, 10, 20],
             ..Series::default()
         };
-        series.push("n", vec![Some(0), Some(100), Some(300)]);
-        assert_eq!(series.increase("n", [5, 15]), Some(150.0));
-        assert_eq!(series.increase("n", [-5, 50]), Some(300.0));
-        assert_eq!(series.increase("none", [0, 1]), None);
+        series.push(Column::BytesSent, vec![Some(0), Some(100), Some(300)]);
+        assert_eq!(series.increase(Column::BytesSent, [5, 15]), Some(150.0));
+        assert_eq!(series.increase(Column::BytesSent, [-5, 50]), Some(300.0));
+        assert_eq!(series.increase(Column::BytesRetrans, [0, 1]), None);
+        // A gauge has no growth.
+        series.push(Column::SndCwnd, vec![Some(1), Some(2), Some(3)]);
+        assert_eq!(series.increase(Column::SndCwnd, [0, 20]), None);
     }
 
     #[test]
@@ -190,7 +213,7 @@ mod tests {
             at_us: vec![0, 10],
             ..Series::default()
         };
-        series.push("n", vec![Some(u64::from(u32::MAX)), Some(99)]);
-        assert_eq!(series.increase("n", [0, 10]), Some(100.0));
+        series.push(Column::BytesSent, vec![Some(u64::from(u32::MAX)), Some(99)]);
+        assert_eq!(series.increase(Column::BytesSent, [0, 10]), Some(100.0));
     }
 }

@@ -1,8 +1,9 @@
 //! Series over time, in points as flent has them.
 
+use analysis::flow;
 use model::{
     net::Direction,
-    run::{Probes, Sample},
+    run::{Column, Probes, Sample},
 };
 
 use super::test::Repeat;
@@ -51,7 +52,7 @@ impl Repeat<'_> {
         };
         let tcp = self.samples.iter().find_map(|s| s.tcp.as_ref());
         let from = tcp.map_or(0, |tcp| tcp.window_us[0]);
-        let rtts = series.column("rtt_ns").unwrap_or_default();
+        let rtts = series.column(Column::RttNs).unwrap_or_default();
         series
             .at_us
             .iter()
@@ -91,10 +92,7 @@ impl Slot<'_> {
             let tcp = self.repeat.sample(direction)?.tcp.as_ref()?;
             let bytes = tcp.flows.iter().map(|flow| {
                 let received = flow.received.as_ref()?;
-                // Without the kernel's word: what the program had read.
-                let names = ["bytes_received", "bytes_read"];
-                let mut grown = names.iter().map(|n| received.increase(n, self.window_us));
-                grown.find_map(|bytes| bytes)
+                received.increase(flow::arrived(received), self.window_us)
             });
             bytes.map(|b| Some(b? * 8.0 / span_us)).collect()
         };

@@ -4,7 +4,7 @@ use analysis::view::View;
 use maud::{Markup, html};
 use model::{
     net::{Direction, Layer},
-    run::{Run, Sample, StepKind},
+    run::{Column, Run, Sample, StepKind},
 };
 
 use super::{
@@ -136,7 +136,7 @@ fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
         .flat_map(|sample| {
             let window = sample.tcp.as_ref().map(|t| t.window_us);
             let series = sample.probes.as_ref().and_then(|p| p.series.as_ref());
-            let points = series.map(|s| s.points("rtt_ns")).unwrap_or_default();
+            let points = series.map(|s| s.points(Column::RttNs)).unwrap_or_default();
             let counts = move |at: i64| window.is_none_or(|[from, to]| (from..to).contains(&at));
             points.into_iter().filter(move |(at, _)| counts(*at))
         })

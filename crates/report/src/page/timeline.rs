@@ -1,8 +1,8 @@
 //! What a step did over time: goodput, congestion window, round trips, retransmissions.
 
-use analysis::figures;
+use analysis::{figures, flow};
 use maud::{Markup, html};
-use model::run::{FigureKind, FlowResult, Run, Sample, Series, StepKind};
+use model::run::{self, FigureKind, FlowResult, Run, Sample, Series, StepKind};
 use serde::Serialize;
 
 use super::{
@@ -186,32 +186,34 @@ fn timeline(
         .probes
         .as_ref()
         .and_then(|p| p.series.as_ref())
-        .map(|s| s.points("rtt_ns"))
+        .map(|s| s.points(run::Column::RttNs))
         .unwrap_or_default()
         .into_iter()
         .map(|(at, ns)| (at, ns as f64 / 1e6))
         .collect();
     let grid = grid(flows, &probes, buckets);
     let goodput = sum(flows.iter().filter_map(|f| {
-        let received = f.received.as_ref()?.points("bytes_received");
+        let received = f.received.as_ref()?;
+        let received = received.points(flow::arrived(received));
         Some(grid.growth(&received, even))
     }));
     let resent = sum(flows.iter().filter_map(|f| {
         let sent = f.series.as_ref()?;
-        let resent = first_of(sent, &["total_retrans", "lost_packets"])?;
+        let resent = sent.points(flow::retransmissions(sent)?);
         Some(grid.growth(&resent, stepped))
     }));
     let cwnd_kb = flows
         .iter()
         .filter_map(|f| f.series.as_ref())
-        .any(|s| s.columns.contains_key("cwnd_bytes"));
+        .any(|s| s.has(run::Column::CwndBytes));
     let cwnd = sum(flows.iter().filter_map(|f| {
-        let points = first_of(f.series.as_ref()?, &["snd_cwnd", "cwnd_bytes"])?;
+        let sent = f.series.as_ref()?;
+        let points = sent.points(flow::window(sent)?);
         let scale = if cwnd_kb { 1e-3 } else { 1.0 };
         Some(grid.fold(&scaled(&points, scale), |_, last| last))
     }));
     let rtt = mean(flows.iter().filter_map(|f| {
-        let points = f.series.as_ref()?.points("rtt_us");
+        let points = f.series.as_ref()?.points(run::Column::RttUs);
         Some(grid.fold(&scaled(&points, 1e-3), |_, last| last))
     }));
     let base = flows
@@ -290,11 +292,6 @@ fn apart_us(series: &Series) -> Option<i64> {
     let apart: Vec<f64> = looks.map(|two| (two[1] - two[0]) as f64).collect();
     let times = stats::median(&apart)? / LOOK_US as f64;
     Some(times.round().max(1.0) as i64 * LOOK_US)
-}
-
-fn first_of(series: &Series, names: &[&str]) -> Option<Vec<(i64, u64)>> {
-    let mut all = names.iter().map(|name| series.points(name));
-    all.find(|points| !points.is_empty())
 }
 
 fn scaled(points: &[(i64, u64)], scale: f64) -> Vec<(i64, f64)> {

@@ -6,7 +6,7 @@
 use model::{
     findings::Findings,
     net::{Direction, IpVersion, Layer},
-    run::{FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
+    run::{Column, FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
 };
 
 /// Time that counts of a load, µs after its start.
@@ -52,7 +52,7 @@ fn flow(scale: i64) -> FlowResult {
         .iter()
         .map(|us| Some(bytes(us / 1000, scale)));
     let looks = looks.collect();
-    received.push("bytes_received", looks);
+    received.push(Column::BytesReceived, looks);
     FlowResult {
         goodput_bps: goodput_bps(scale),
         received: Some(received),
@@ -80,7 +80,7 @@ pub(crate) fn probes(window_us: [i64; 2], base_ms: u64) -> Probes {
         at_us: at_us.clone(),
         ..Series::default()
     };
-    series.push("rtt_ns", at_us.iter().map(rtt).collect());
+    series.push(Column::RttNs, at_us.iter().map(rtt).collect());
     Probes {
         sent,
         n: rtts.len() as u64,

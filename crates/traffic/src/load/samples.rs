@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use model::run::Series;
+use model::run::{Column, Series};
 use sys::{
     clock::Instant,
     tcp_info::{self, TCP_INFO_LEN, TcpInfo},
@@ -174,23 +174,23 @@ impl Samples {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),
             ..Series::default()
         };
-        for (name, values) in self.told() {
-            series.push(name, values);
+        for (column, values) in self.told() {
+            series.push(column, values);
         }
         let untold = self.lengths.iter().zip(&self.moved);
         let untold = untold.map(|(length, moved)| (*length == 0).then_some(*moved));
-        let name = match role {
-            Role::Sender => "bytes_written",
-            Role::Receiver => "bytes_read",
+        let moved = match role {
+            Role::Sender => Column::BytesWritten,
+            Role::Receiver => Column::BytesRead,
         };
-        series.push(name, untold.collect());
+        series.push(moved, untold.collect());
         series
     }
 
     /// What the kernel said, by field.
-    fn told(&self) -> Vec<(&'static str, Vec<Option<u64>>)> {
-        let names = tcp_info::entries(&TcpInfo::default()).map(|(name, _)| name);
-        let mut columns: Vec<_> = names.map(|name| (name, Vec::new())).into();
+    fn told(&self) -> Vec<(Column, Vec<Option<u64>>)> {
+        let columns = Column::tcp_info();
+        let mut columns: Vec<_> = columns.map(|column| (column, Vec::new())).collect();
         let mut start = 0;
         for &length in &self.lengths {
             let info = TcpInfo::parse(&self.bytes[start..start + length]);
@@ -222,7 +222,14 @@ mod tests {
         let series = samples.series(Role::Receiver);
         let names: Vec<_> = series.columns.keys().map(String::as_str).collect();
         assert_eq!(names, ["bytes_read"]);
-        assert_eq!(series.points("bytes_read"), [(0, 0), (10_000, 5000)]);
+        assert_eq!(series.points(Column::BytesRead), [(0, 0), (10_000, 5000)]);
+    }
+
+    #[test]
+    fn the_columns_are_the_fields_of_the_kernel_in_its_order() {
+        let fields = tcp_info::entries(&TcpInfo::default()).map(|(name, _)| name);
+        let columns: Vec<&str> = Column::tcp_info().map(Column::name).collect();
+        assert_eq!(columns, fields);
     }
 
     /// The last sample may come when the connection is gone.
@@ -241,7 +248,7 @@ mod tests {
         };
         let series = samples.series(Role::Sender);
         // TCP_ESTABLISHED is 1 (include/net/tcp_states.h).
-        assert_eq!(series.points("state"), [(0, 1)]);
-        assert_eq!(series.points("bytes_written"), [(1, 7)]);
+        assert_eq!(series.points(Column::State), [(0, 1)]);
+        assert_eq!(series.points(Column::BytesWritten), [(1, 7)]);
     }
 }

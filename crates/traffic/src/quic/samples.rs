@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::run::Series;
+use model::run::{Column, Series};
 use quinn_proto::ConnectionStats;
 
 /// Most samples that are kept: ten minutes at one each 10 ms.
@@ -12,17 +12,17 @@ const MOST: usize = 60_000;
 pub(super) const MEMORY: u64 = (MOST * (11 * 16 + 8)) as u64;
 
 /// What a sender knows of its connection. All but the window and the times only grow.
-const SENDER: [&str; 10] = [
-    "bytes_sent",
-    "congestion_events",
-    "cwnd_bytes",
-    "lost_bytes",
-    "lost_packets",
-    "min_rtt_us",
-    "mtu_bytes",
-    "rtt_us",
-    "sent_packets",
-    "black_holes",
+const SENDER: [Column; 10] = [
+    Column::BytesSent,
+    Column::CongestionEvents,
+    Column::CwndBytes,
+    Column::LostBytes,
+    Column::LostPackets,
+    Column::MinRttUs,
+    Column::MtuBytes,
+    Column::RttUs,
+    Column::SentPackets,
+    Column::BlackHoles,
 ];
 
 /// What is seen over time.
@@ -87,9 +87,9 @@ impl Samples {
             at_us: self.at_us,
             ..Series::default()
         };
-        series.push("bytes_received", self.received);
-        for (name, values) in SENDER.into_iter().zip(self.columns) {
-            series.push(name, values);
+        series.push(Column::BytesReceived, self.received);
+        for (column, values) in SENDER.into_iter().zip(self.columns) {
+            series.push(column, values);
         }
         series
     }

@@ -1,5 +1,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
+use model::run::Column;
+
 use super::*;
 
 fn sockets() -> [UdpSocket; 2] {
@@ -53,13 +55,13 @@ fn data_goes_either_way() {
         let (near, far) = pair(near_sends, |_| {});
         assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
         let (sent, received) = if near_sends { (near, far) } else { (far, near) };
-        let came = received.series.last("bytes_received").unwrap();
-        let gone = sent.series.last("bytes_sent").unwrap();
+        let came = received.series.last(Column::BytesReceived).unwrap();
+        let gone = sent.series.last(Column::BytesSent).unwrap();
         assert!(came > 1_000_000 && came < gone, "{came} of {gone}");
-        assert!(sent.series.last("rtt_us").unwrap() > 0);
+        assert!(sent.series.last(Column::RttUs).unwrap() > 0);
         // Of 1200 bytes at first, and then as many as the search found loopback to carry.
-        assert_eq!(sent.series.last("mtu_bytes"), Some(1452));
-        assert_eq!(received.series.last("rtt_us"), None);
+        assert_eq!(sent.series.last(Column::MtuBytes), Some(1452));
+        assert_eq!(received.series.last(Column::RttUs), None);
         assert_eq!(sent.cc_used, LIBRARY);
     }
 }
@@ -82,7 +84,7 @@ fn another_key_than_the_pinned_one_is_refused() {
         "{:?}",
         far.errors
     );
-    assert_eq!(near.series.last("bytes_received").unwrap_or(0), 0);
+    assert_eq!(near.series.last(Column::BytesReceived).unwrap_or(0), 0);
 }
 
 #[test]
@@ -92,9 +94,9 @@ fn a_rate_is_kept() {
     });
     assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));
     // 8 Mbit/s for 450 ms, at most one batch more, and what may go at once after a pause.
-    let sent = near.series.last("bytes_sent").unwrap();
+    let sent = near.series.last(Column::BytesSent).unwrap();
     assert!(sent <= 450_000 + 100_000, "{sent}");
-    assert!(far.series.last("bytes_received").unwrap() < sent);
+    assert!(far.series.last(Column::BytesReceived).unwrap() < sent);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn a_bound_of_bytes_ends_the_load() {
     });
     let ended = |outcome: &QuicOutcome| outcome.errors.concat().contains("limit of bytes");
     assert!(ended(&near) || ended(&far), "{near:?} {far:?}");
-    assert!(far.series.last("bytes_received").unwrap_or(0) < 100_000 + 2 * 16 * 1472);
+    assert!(far.series.last(Column::BytesReceived).unwrap_or(0) < 100_000 + 2 * 16 * 1472);
 }
 
 #[test]

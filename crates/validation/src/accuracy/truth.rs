@@ -4,7 +4,7 @@ use model::{
     cell::{Cell, ETHERNET_HEADER, Line, Loss},
     job::QueueTruth,
     net::{Direction, Layer},
-    run::{Sample, StepKind},
+    run::{Column, Sample, StepKind},
 };
 
 use lab::measure::Measured;
@@ -227,7 +227,7 @@ fn loaded_us(cell: &Cell, sample: &Sample, truth: &[QueueTruth]) -> Option<f64> 
     let base = base_us(cell);
     let columns: Vec<(Vec<Option<u64>>, f64)> = truth
         .iter()
-        .filter_map(|q| Some((q.series.column("backlog_bytes")?, q.rate_bps? as f64)))
+        .filter_map(|q| Some((q.series.column(Column::BacklogBytes)?, q.rate_bps? as f64)))
         .collect();
     let mut totals = Vec::new();
     let times = &truth.first()?.series.at_us;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use analysis::percentile;
 use model::{
     net::Direction,
-    run::{LayerAddress, Probes, Series},
+    run::{Column, LayerAddress, Probes, Series},
 };
 use sys::clock::Instant;
 use traffic::{
@@ -16,10 +17,6 @@ use crate::{
     far::{self, FarError},
     run::bench::Bench,
 };
-
-/// Fewest answers of which a 95th or 99th percentile is told.
-const ENOUGH_95: usize = 20;
-const ENOUGH_99: usize = 100;
 
 /// Answers by which a path is judged quiet.
 const QUIET: usize = 5;
@@ -147,12 +144,7 @@ pub(crate) fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Pr
         at_us: probes.iter().map(at).collect(),
         ..Series::default()
     };
-    series.push("rtt_ns", probes.iter().map(|p| p.rtt_ns).collect());
-    let percentile = |p, enough| {
-        (rtts.len() >= enough)
-            .then(|| stats::percentile(&rtts, p))
-            .flatten()
-    };
+    series.push(Column::RttNs, probes.iter().map(|p| p.rtt_ns).collect());
     let lost = counted.len() - rtts.len();
     Probes {
         sent: counted.len() as u64,
@@ -161,8 +153,8 @@ pub(crate) fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Pr
         min_us: rtts.iter().copied().reduce(f64::min),
         mean_us: stats::mean(&rtts),
         p50_us: stats::median(&rtts),
-        p95_us: percentile(95.0, ENOUGH_95),
-        p99_us: percentile(99.0, ENOUGH_99),
+        p95_us: percentile::p95(&rtts),
+        p99_us: percentile::p99(&rtts),
         kernel_times: !counted.is_empty() && counted.iter().all(|p| p.stamped),
         series: Some(series),
     }

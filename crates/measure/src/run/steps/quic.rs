@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use analysis::flow;
 use model::{
     net::Direction,
     plan::What,
-    run::{FlowResult, Invalid, LayerAddress, Sample, Series, Tcp},
+    run::{Column, FlowResult, Invalid, LayerAddress, Sample, Series, Tcp},
 };
 use sys::clock::Instant;
 use traffic::{
@@ -148,42 +149,16 @@ fn compose(sent: &QuicOutcome, received: &QuicOutcome, window: [i64; 2], headers
         cc_used: Some(sent.cc_used.clone()),
         window_us: window,
         goodput_bps: flow.goodput_bps,
-        bytes: received.series.last("bytes_received").unwrap_or(0),
+        bytes: received.series.last(Column::BytesReceived).unwrap_or(0),
         flows: vec![flow],
     }
 }
 
-/// What of a connection has the same meaning as of TCP. A packet of QUIC is never sent again, but
-/// what it held is: a lost packet stands for a segment sent again.
+/// The connection as both its ends saw it.
 fn flow(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
-    let span_us = (window[1] - window[0]) as f64;
-    let grown = |name: &str| sent.increase(name, window);
-    let samples = |name: &str| -> Vec<(i64, u64)> {
-        let mut points = sent.points(name);
-        points.retain(|(at, _)| (window[0]..=window[1]).contains(at));
-        points
-    };
-    let values = |name: &str| -> Vec<f64> { samples(name).iter().map(|p| p.1 as f64).collect() };
-    let datagrams: Vec<f64> = samples("cwnd_bytes")
-        .iter()
-        .zip(samples("mtu_bytes"))
-        .map(|(cwnd, mtu)| cwnd.1 as f64 / mtu.1.max(1) as f64)
-        .collect();
-    let whole = |x: f64| x.round() as u64;
     FlowResult {
-        goodput_bps: received.increase("bytes_received", window).unwrap_or(0.0) * 8e6 / span_us,
-        retransmits: grown("lost_packets").map(whole),
-        retransmitted: grown("lost_bytes")
-            .zip(grown("bytes_sent").filter(|b| *b > 0.0))
-            .map(|(lost, all)| lost / all),
-        segments: grown("sent_packets").map(whole),
-        min_rtt_us: sent.last("min_rtt_us").map(|t| t as f64),
-        rtt_p50_us: stats::median(&values("rtt_us")),
-        rtt_p95_us: stats::percentile(&values("rtt_us"), 95.0),
-        cwnd_p50: stats::median(&datagrams),
-        pmtu: sent.last("mtu_bytes").map(|b| b as u32 + headers),
         series: Some(sent.clone()),
         received: Some(received.clone()),
-        ..FlowResult::default()
+        ..flow::quic(sent, received, window, headers)
     }
 }

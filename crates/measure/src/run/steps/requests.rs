@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use analysis::percentile;
 use model::{
     plan::What,
     run::{Invalid, Sample, Short},
@@ -30,9 +31,6 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long after the end of the step the last answer may come.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// Fewest requests of which a 95th percentile is told.
-const ENOUGH_95: usize = 20;
 
 /// Runs a step of requests that `start` makes.
 pub(crate) fn run(
@@ -125,9 +123,7 @@ fn compose(requests: &Requests) -> Short {
         connect_p50_us: stats::median(&column(|e| e.connect_ns)),
         first_byte_p50_us: stats::median(&column(|e| Some(e.first_byte_ns))),
         complete_p50_us: stats::median(&complete_us),
-        complete_p95_us: (complete_us.len() >= ENOUGH_95)
-            .then(|| stats::percentile(&complete_us, 95.0))
-            .flatten(),
+        complete_p95_us: percentile::p95(&complete_us),
         complete_us,
     }
 }

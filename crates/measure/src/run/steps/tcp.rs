@@ -2,6 +2,7 @@
 
 use std::{net::TcpStream, time::Duration};
 
+use analysis::flow;
 use model::{
     net::Direction,
     plan::What,
@@ -213,7 +214,7 @@ fn judge(
     for error in sent.errors.iter().chain(&received.errors) {
         sample.invalid.push(Invalid::Failed { why: error.clone() });
     }
-    let told = |series: &Series| series.columns.contains_key(arrived(series));
+    let told = |series: &Series| series.has(flow::arrived(series));
     if !received.flows.iter().all(told) {
         sample.invalid.push(Invalid::Failed {
             why: "the receiver does not know how much has arrived".to_owned(),
@@ -242,18 +243,10 @@ fn compose(sent: &TcpOutcome, received: &TcpOutcome, window: [i64; 2]) -> Tcp {
         bytes: received
             .flows
             .iter()
-            .filter_map(|s| s.last(arrived(s)))
+            .filter_map(|s| s.last(flow::arrived(s)))
             .sum(),
         flows,
     }
-}
-
-/// What says how much has arrived: the receiver's kernel or, where it does not, its program.
-fn arrived(received: &Series) -> &'static str {
-    ["bytes_received", "bytes_read"]
-        .into_iter()
-        .find(|name| received.columns.contains_key(*name))
-        .unwrap_or("bytes_received")
 }
 
 /// The name that all have; if they differ, all names.
@@ -264,76 +257,11 @@ fn common(names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| names.join("+"))
 }
 
+/// A connection as both its ends saw it, with its series thinned to `kept` samples.
 fn flow(sent: &Series, received: &Series, window: [i64; 2], kept: usize) -> FlowResult {
-    let span_us = (window[1] - window[0]) as f64;
-    let grown = |name: &str| sent.increase(name, window);
-    let bytes = received.increase(arrived(received), window).unwrap_or(0.0);
-    let busy = grown("busy_time_us");
-    let share = |name: &str| {
-        let busy = busy.filter(|b| *b > 0.0)?;
-        Some((grown(name)? / busy).min(1.0))
-    };
-    let samples = |name: &str| -> Vec<f64> {
-        sent.points(name)
-            .into_iter()
-            .filter(|(at, _)| (window[0]..=window[1]).contains(at))
-            .map(|(_, value)| value as f64)
-            .collect()
-    };
-    let median = |name: &str| stats::median(&samples(name));
-    let whole = |x: f64| x.round() as u64;
     FlowResult {
-        goodput_bps: bytes * 8e6 / span_us,
-        retransmits: grown("total_retrans").map(whole),
-        retransmitted: grown("bytes_retrans")
-            .zip(grown("bytes_sent").filter(|b| *b > 0.0))
-            .map(|(again, all)| again / all),
-        segments: grown("data_segs_out").map(whole),
-        dsack_dups: grown("dsack_dups").map(whole),
-        reord_seen: grown("reord_seen").map(whole),
-        delivered_ce: grown("delivered_ce").map(whole),
-        timeouts: grown("total_rto").map(whole),
-        rwnd_limited: share("rwnd_limited_us"),
-        sndbuf_limited: share("sndbuf_limited_us"),
-        busy: busy.map(|b| (b / span_us).min(1.0)),
-        app_limited: stats::mean(&samples("delivery_rate_app_limited")),
-        min_rtt_us: sent.last("min_rtt_us").map(|t| t as f64),
-        rtt_p50_us: median("rtt_us"),
-        rtt_p95_us: stats::percentile(&samples("rtt_us"), 95.0),
-        cwnd_p50: median("snd_cwnd"),
-        snd_wnd_p50: median("snd_wnd"),
-        delivery_rate_p50_bps: median("delivery_rate_bytes_s").map(|b| b * 8.0),
-        mss: sent.last("snd_mss").map(|b| b as u32),
-        pmtu: sent.last("pmtu").map(|b| b as u32),
-        options: sent.last("options").map(|o| o as u32),
         series: Some(sent.thinned(kept)),
         received: Some(received.thinned(kept)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn grown(name: &str) -> Series {
-        let mut series = Series {
-            at_us: vec![0, 1_000_000],
-            ..Series::default()
-        };
-        series.push(name, vec![Some(0), Some(125_000)]);
-        series
-    }
-
-    /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.
-    #[test]
-    fn what_a_receiver_has_read_counts_where_its_kernel_says_nothing() {
-        let sender = Series::default();
-        for name in ["bytes_received", "bytes_read"] {
-            let result = flow(&sender, &grown(name), [0, 1_000_000], KEPT);
-            assert_eq!(result.goodput_bps, 1e6, "{name}");
-            // Of the sender nothing is known.
-            assert_eq!((result.retransmits, result.rtt_p50_us), (None, None));
-            assert_eq!((result.rwnd_limited, result.busy), (None, None));
-        }
+        ..flow::tcp(sent, received, window)
     }
 }

@@ -1,0 +1,175 @@
+//! One connection: from its samples over time to what is said of it. Each quantity is computed here for
+//! Runs, for rows of the lab and for live sockets alike.
+
+use model::run::{Column, FlowResult, Series};
+
+use crate::figures::share;
+
+/// Bytes over a time, bit/s; `None` if no time has passed.
+pub fn rate_bps(bytes: f64, span_us: f64) -> Option<f64> {
+    (span_us > 0.0).then(|| bytes * 8e6 / span_us)
+}
+
+/// Share of the sent bytes that were retransmitted: `tcpi_bytes_retrans` over `tcpi_bytes_sent`, which
+/// counts retransmissions, too (RFC 4898, tcpEStatsPerfOctetsRetrans and
+/// tcpEStatsPerfHCDataOctetsOut; Linux 4.19).
+pub fn retransmitted(retransmitted_bytes: f64, sent_bytes: f64) -> Option<f64> {
+    share(retransmitted_bytes, sent_bytes)
+}
+
+/// Share of the busy time in which a window or buffer limited the sender: `tcpi_rwnd_limited` or
+/// `tcpi_sndbuf_limited` over `tcpi_busy_time` (Linux 4.10, net/ipv4/tcp.c, tcp_get_info_chrono_stats).
+pub fn limited(limited_us: f64, busy_us: f64) -> Option<f64> {
+    share(limited_us, busy_us)
+}
+
+/// Share of the time in which there was something to send or unacknowledged: `tcpi_busy_time` over the
+/// time.
+pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
+    share(busy_us, span_us)
+}
+
+/// What says how much has arrived: the receiver's kernel or, where it does not, its program.
+pub fn arrived(received: &Series) -> Column {
+    first_of(received, &[Column::BytesReceived, Column::BytesRead]).unwrap_or(Column::BytesReceived)
+}
+
+/// What counts retransmissions: segments of TCP, lost packets of QUIC.
+pub fn retransmissions(sent: &Series) -> Option<Column> {
+    first_of(sent, &[Column::TotalRetrans, Column::LostPackets])
+}
+
+/// The congestion window: segments of TCP, bytes of QUIC.
+pub fn window(sent: &Series) -> Option<Column> {
+    first_of(sent, &[Column::SndCwnd, Column::CwndBytes])
+}
+
+fn first_of(series: &Series, columns: &[Column]) -> Option<Column> {
+    columns.iter().copied().find(|column| series.has(*column))
+}
+
+/// A TCP connection in the time that counts, µs: from, to. The series are not in it.
+pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
+    let seen = Seen { sent, window };
+    let busy_us = seen.grown(Column::BusyTimeUs);
+    let of_busy = |column| limited(seen.grown(column)?, busy_us?);
+    FlowResult {
+        goodput_bps: goodput(received, window),
+        retransmits: seen.count(Column::TotalRetrans),
+        retransmitted: seen.ratio(Column::BytesRetrans, Column::BytesSent),
+        segments: seen.count(Column::DataSegsOut),
+        dsack_dups: seen.count(Column::DsackDups),
+        reord_seen: seen.count(Column::ReordSeen),
+        delivered_ce: seen.count(Column::DeliveredCe),
+        timeouts: seen.count(Column::TotalRto),
+        rwnd_limited: of_busy(Column::RwndLimitedUs),
+        sndbuf_limited: of_busy(Column::SndbufLimitedUs),
+        busy: busy_us.and_then(|us| busy(us, (window[1] - window[0]) as f64)),
+        app_limited: stats::mean(&seen.values(Column::DeliveryRateAppLimited)),
+        min_rtt_us: sent.last(Column::MinRttUs).map(|us| us as f64),
+        rtt_p50_us: seen.median(Column::RttUs),
+        rtt_p95_us: stats::percentile(&seen.values(Column::RttUs), 95.0),
+        cwnd_p50: seen.median(Column::SndCwnd),
+        snd_wnd_p50: seen.median(Column::SndWnd),
+        delivery_rate_p50_bps: seen.median(Column::DeliveryRateBytesS).map(|b| b * 8.0),
+        mss: seen.last(Column::SndMss),
+        pmtu: seen.last(Column::Pmtu),
+        options: seen.last(Column::Options),
+        series: None,
+        received: None,
+    }
+}
+
+/// A QUIC connection in the time that counts, with `headers` bytes of IP and UDP on each packet. A
+/// packet of QUIC is never retransmitted, but what it held is: a lost packet stands for a retransmitted
+/// segment.
+pub fn quic(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
+    let seen = Seen { sent, window };
+    let datagrams: Vec<f64> = seen
+        .values(Column::CwndBytes)
+        .iter()
+        .zip(seen.values(Column::MtuBytes))
+        .map(|(cwnd, mtu)| cwnd / mtu.max(1.0))
+        .collect();
+    FlowResult {
+        goodput_bps: goodput(received, window),
+        retransmits: seen.count(Column::LostPackets),
+        retransmitted: seen.ratio(Column::LostBytes, Column::BytesSent),
+        segments: seen.count(Column::SentPackets),
+        min_rtt_us: sent.last(Column::MinRttUs).map(|us| us as f64),
+        rtt_p50_us: seen.median(Column::RttUs),
+        rtt_p95_us: stats::percentile(&seen.values(Column::RttUs), 95.0),
+        cwnd_p50: stats::median(&datagrams),
+        pmtu: seen.last(Column::MtuBytes).map(|bytes| bytes + headers),
+        ..FlowResult::default()
+    }
+}
+
+/// Payload that arrived in the time that counts, bit/s.
+fn goodput(received: &Series, window: [i64; 2]) -> f64 {
+    let bytes = received.increase(arrived(received), window).unwrap_or(0.0);
+    rate_bps(bytes, (window[1] - window[0]) as f64).unwrap_or(0.0)
+}
+
+/// A sender in the time that counts.
+struct Seen<'a> {
+    sent: &'a Series,
+    window: [i64; 2],
+}
+
+impl Seen<'_> {
+    fn grown(&self, column: Column) -> Option<f64> {
+        self.sent.increase(column, self.window)
+    }
+
+    fn count(&self, column: Column) -> Option<u64> {
+        self.grown(column).map(|grown| grown.round() as u64)
+    }
+
+    fn ratio(&self, part: Column, whole: Column) -> Option<f64> {
+        retransmitted(self.grown(part)?, self.grown(whole)?)
+    }
+
+    fn last(&self, column: Column) -> Option<u32> {
+        self.sent.last(column).map(|value| value as u32)
+    }
+
+    fn values(&self, column: Column) -> Vec<f64> {
+        let points = self.sent.points(column).into_iter();
+        points
+            .filter(|(at, _)| (self.window[0]..=self.window[1]).contains(at))
+            .map(|(_, value)| value as f64)
+            .collect()
+    }
+
+    fn median(&self, column: Column) -> Option<f64> {
+        stats::median(&self.values(column))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(column: Column) -> Series {
+        let mut series = Series {
+            at_us: vec![0, 1_000_000],
+            ..Series::default()
+        };
+        series.push(column, vec![Some(0), Some(125_000)]);
+        series
+    }
+
+    /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.
+    #[test]
+    fn what_a_receiver_has_read_counts_where_its_kernel_says_nothing() {
+        let sender = Series::default();
+        for column in [Column::BytesReceived, Column::BytesRead] {
+            let result = tcp(&sender, &grown(column), [0, 1_000_000]);
+            assert_eq!(result.goodput_bps, 1e6, "{column}");
+            // Of the sender nothing is known.
+            assert_eq!((result.retransmits, result.rtt_p50_us), (None, None));
+            assert_eq!((result.rwnd_limited, result.busy), (None, None));
+        }
+    }
+}
