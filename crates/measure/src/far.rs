@@ -9,7 +9,7 @@ use std::{
 use model::{evidence::Evidence, facts::HostFacts};
 use sys::socket;
 use traffic::wire::{
-    Channel, ChannelError, Greeting, Key, PublicKey, Token,
+    Channel, ChannelError, Key, PublicKey, Ticket,
     datagram::{Datagram, GREETING},
     message::{Code, Order, Outcome, Reply, Request, Welcome},
 };
@@ -167,31 +167,34 @@ impl Far {
     }
 
     /// Agrees on a load or a service.
-    pub fn open(&mut self, order: Order) -> Result<Token, FarError> {
+    pub fn open(&mut self, order: Order) -> Result<Ticket, FarError> {
         match self.ask(&Request::Open(order))? {
-            Reply::Opened { token, .. } => Ok(token),
+            Reply::Opened { token, secret, .. } => Ok(Ticket { token, secret }),
             _ => Err(FarError::Confused),
         }
     }
 
     /// As [`open`](Self::open), of a load whose far end shows a key.
-    pub fn open_with_key(&mut self, order: Order) -> Result<(Token, PublicKey), FarError> {
+    pub fn open_with_key(&mut self, order: Order) -> Result<(Ticket, PublicKey), FarError> {
         match self.ask(&Request::Open(order))? {
             Reply::Opened {
                 token,
+                secret,
                 key: Some(key),
-            } => Ok((token, key)),
+            } => Ok((Ticket { token, secret }, key)),
             _ => Err(FarError::Confused),
         }
     }
 
     /// Starts the far half of a load.
-    pub fn start(&mut self, token: Token) -> Result<(), FarError> {
+    pub fn start(&mut self, ticket: Ticket) -> Result<(), FarError> {
+        let token = ticket.token;
         self.done(&Request::Start { token })
     }
 
     /// Ends a load or a service.
-    pub fn finish(&mut self, token: Token) -> Result<Outcome, FarError> {
+    pub fn finish(&mut self, ticket: Ticket) -> Result<Outcome, FarError> {
+        let token = ticket.token;
         match self.ask(&Request::Finish { token })? {
             Reply::Finished { outcome } => Ok(*outcome),
             _ => Err(FarError::Confused),
@@ -217,11 +220,15 @@ pub fn connector(address: SocketAddr, timeout: Duration) -> traffic::load::reque
 }
 
 /// Makes the data connections of a load.
-pub fn streams(token: Token, address: SocketAddr, flows: u16) -> Result<Vec<TcpStream>, FarError> {
+pub fn streams(
+    ticket: Ticket,
+    address: SocketAddr,
+    flows: u16,
+) -> Result<Vec<TcpStream>, FarError> {
     (0..flows)
         .map(|index| {
             let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
-            let greeting = Greeting::Data { token, index };
+            let greeting = ticket.greeting(index.into());
             io::Write::write_all(&mut &stream, &greeting.bytes())?;
             Ok(stream)
         })
@@ -234,15 +241,15 @@ pub fn streams(token: Token, address: SocketAddr, flows: u16) -> Result<Vec<TcpS
 }
 
 /// A UDP socket whose address the far end has seen to receive.
-pub fn datagrams(token: Token, address: SocketAddr) -> Result<UdpSocket, FarError> {
-    prove(token, address).map_err(|source| FarError::Data {
+pub fn datagrams(ticket: Ticket, address: SocketAddr) -> Result<UdpSocket, FarError> {
+    prove(ticket, address).map_err(|source| FarError::Data {
         what: "send datagrams",
         address,
         source,
     })
 }
 
-fn prove(token: Token, address: SocketAddr) -> io::Result<UdpSocket> {
+fn prove(ticket: Ticket, address: SocketAddr) -> io::Result<UdpSocket> {
     let any: SocketAddr = if address.is_ipv4() {
         (std::net::Ipv4Addr::UNSPECIFIED, 0).into()
     } else {
@@ -251,6 +258,7 @@ fn prove(token: Token, address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket::udp(any)?;
     socket.connect(address)?;
     socket.set_read_timeout(Some(TRY))?;
+    let token = ticket.token;
     let mut next = Datagram::Hello(token);
     let mut proofs = 0;
     for _ in 0..TRIES {
@@ -262,8 +270,8 @@ fn prove(token: Token, address: SocketAddr) -> io::Result<UdpSocket> {
         let mut bytes = [0; GREETING];
         while let Ok(n) = socket.recv(&mut bytes) {
             match Datagram::parse(&bytes[..n]) {
-                Some(Datagram::Challenge(t, secret)) if t == token => {
-                    next = Datagram::Prove(token, secret);
+                Some(Datagram::Challenge(t, challenge)) if t == token => {
+                    next = Datagram::Prove(token, ticket.challenge_code(&challenge));
                     proofs += 1;
                     socket.send(&next.greeting())?;
                 }

@@ -338,3 +338,199 @@ fn a_client_that_goes_without_a_word_leaves_nothing() {
     }
     serving.rests();
 }
+
+/// The greeting of a connection, as one who listens on the way has it, opened the service to him.
+#[test]
+fn an_overheard_connection_opens_nothing_to_a_stranger() {
+    let serving = Serving::start(limits());
+    let mut far = serving.connect();
+    let ticket = far.open(Order::Http { bytes: 1000 }).unwrap();
+    let ask = |greeting: Vec<u8>| {
+        let mut stream = TcpStream::connect(serving.address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let _ = stream.write_all(&[&greeting[..], request].concat());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        answer.len()
+    };
+    let overheard = ticket.greeting(0).bytes();
+    assert!(ask(overheard.clone()) > 1000, "the first is the client's");
+    assert_eq!(ask(overheard.clone()), 0, "its copy is not");
+    for at in 5..overheard.len() {
+        // Another number, another token, another code.
+        let mut changed = overheard.clone();
+        changed[at] ^= 1;
+        assert_eq!(ask(changed), 0, "{at}");
+    }
+    assert!(ask(ticket.greeting(1).bytes()) > 1000, "the client goes on");
+}
+
+/// A stranger who proved his own address got the datagrams of somebody else's load.
+#[test]
+fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
+    let serving = Serving::start(limits());
+    let mut far = serving.connect();
+    let ticket = far.open(udp(true, 8_000_000, 1000, 10.0)).unwrap();
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.connect(serving.address).unwrap();
+    stranger
+        .set_read_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
+    let mut bytes = [0; 1500];
+    let mut next = Datagram::Hello(ticket.token).greeting();
+    stranger.send(&next).unwrap();
+    let n = stranger.recv(&mut bytes).unwrap();
+    let Some(Datagram::Challenge(token, challenge)) = Datagram::parse(&bytes[..n]) else {
+        panic!("another answer");
+    };
+    assert_eq!(n, next.len(), "no longer than what was asked with");
+    // All that he has: the challenge for his own address, and no secret.
+    next = Datagram::Prove(token, challenge).greeting();
+    stranger.send(&next).unwrap();
+    assert!(stranger.recv(&mut bytes).is_err(), "he is answered nothing");
+    let socket = far::datagrams(ticket, serving.address).unwrap();
+    far.start(ticket).unwrap();
+    // Nor does he get anything once it runs.
+    stranger.send(&next).unwrap();
+    assert!(sum_of(&socket, Duration::from_millis(300)) > 100_000);
+    assert!(stranger.recv(&mut bytes).is_err());
+}
+
+/// Of another version is whoever begins with its number: he is told the one that is spoken here.
+#[test]
+fn a_client_of_version_1_is_told_to_update() {
+    let serving = Serving::start(limits());
+    for first in [b"PTWC\x01", b"PTWD\x01"] {
+        let mut stream = TcpStream::connect(serving.address).unwrap();
+        stream.write_all(first).unwrap();
+        let mut answer = [0; 2];
+        stream.read_exact(&mut answer).unwrap();
+        // Of version 1, the reader of this says: the far end speaks version 2, update the older.
+        assert_eq!(answer, [3, 2]);
+    }
+}
+
+/// 22 bytes brought 8 MiB, for each service anew.
+#[test]
+fn answers_larger_than_their_questions_are_bounded_for_a_session() {
+    let serving = Serving::start(limits());
+    let mut far = serving.connect();
+    let mut sum = 0;
+    for _ in 0..3 {
+        let ticket = far.open(Order::Echo).unwrap();
+        let socket = far::datagrams(ticket, serving.address).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_millis(300)))
+            .unwrap();
+        let mut ask = [0; 22];
+        let mut bytes = vec![0; 65_536];
+        for number in 0..300 {
+            Datagram::SizedAsk {
+                number,
+                payload: 60_000,
+            }
+            .write(&mut ask);
+            socket.send(&ask).unwrap();
+            match socket.recv(&mut bytes) {
+                Ok(n) => sum += n,
+                Err(_) => break,
+            }
+        }
+        far.finish(ticket).unwrap();
+    }
+    assert!((6 << 20..=8 << 20).contains(&sum), "{sum}");
+}
+
+/// It got what it asked for whatever the limits were.
+#[test]
+fn answers_to_datagrams_keep_to_the_bytes_and_the_rate_of_a_session() {
+    let count = |limits: Limits, asks: u32| {
+        let serving = Serving::start(limits);
+        let mut far = serving.connect();
+        let ticket = far.open(Order::Echo).unwrap();
+        let socket = far::datagrams(ticket, serving.address).unwrap();
+        let mut ask = [0; 22];
+        for number in 0..asks {
+            Datagram::SizedAsk {
+                number,
+                payload: 10_000,
+            }
+            .write(&mut ask);
+            socket.send(&ask).unwrap();
+        }
+        sum_of_large(&socket, Duration::from_millis(500))
+    };
+    let bytes = Limits {
+        bytes: Some(100_000),
+        ..limits()
+    };
+    assert!(count(bytes, 100) <= 100_000);
+    let rate = Limits {
+        rate_bps: Some(1_000_000),
+        ..limits()
+    };
+    // What may go at once after a pause, half a second of the rate, and the last answer.
+    assert!(count(rate, 100) <= 65_536 + 62_500 + 10_000);
+}
+
+fn sum_of_large(socket: &UdpSocket, span: Duration) -> u64 {
+    socket
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
+    let (start, mut sum) = (Instant::now(), 0);
+    let mut bytes = vec![0; 65_536];
+    while start.elapsed() < span {
+        sum += socket.recv(&mut bytes).unwrap_or(0) as u64;
+    }
+    sum
+}
+
+/// Each connection had the whole rate.
+#[test]
+fn answers_to_requests_keep_to_the_rate_of_a_session() {
+    let serving = Serving::start(Limits {
+        rate_bps: Some(40_000_000),
+        ..limits()
+    });
+    let mut far = serving.connect();
+    let ticket = far.open(Order::Short { bytes: 100_000_000 }).unwrap();
+    let streams = far::streams(ticket, serving.address, 6).unwrap();
+    let span = Duration::from_secs(1);
+    let readers: Vec<_> = streams
+        .into_iter()
+        .map(|stream| thread::spawn(move || receive(stream, span)))
+        .collect();
+    let sum: u64 = readers.into_iter().map(|r| r.join().unwrap()).sum();
+    // 5 MB a second; reading ends up to 200 ms late.
+    assert!((3_500_000..6_300_000).contains(&sum), "{sum}");
+}
+
+/// One address held every place, and nobody else was served.
+#[test]
+fn a_client_of_another_address_is_served_beside_one_that_takes_all_it_can() {
+    let serving = Serving::start(limits());
+    let mut held = Vec::new();
+    let refused = loop {
+        match Far::connect(serving.address, &serving.key, "greedy") {
+            Ok(far) => held.push(far),
+            Err(error) => break error.to_string(),
+        }
+        assert!(held.len() <= 8);
+    };
+    assert_eq!(held.len(), 4, "half of eight");
+    assert!(refused.contains("try again later"), "{refused}");
+    let other = connect_from("127.0.0.2:0".parse().unwrap(), serving.address);
+    let channel = traffic::wire::Channel::connect(other, &serving.key, 1 << 20);
+    assert!(channel.is_ok(), "{:?}", channel.err());
+}
+
+fn connect_from(local: SocketAddr, to: SocketAddr) -> TcpStream {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+    let fd = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&fd, &local).unwrap();
+    connect(&fd, &to).unwrap();
+    fd.into()
+}

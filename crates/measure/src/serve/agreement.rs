@@ -45,7 +45,7 @@ const LONGEST_ANSWER: u64 = 1 << 30;
 /// Streams and sockets that have come in.
 #[derive(Default)]
 struct Came {
-    streams: Vec<(u16, TcpStream)>,
+    streams: Vec<(u32, TcpStream)>,
     socket: Option<UdpSocket>,
     echo: Option<Echo>,
     /// Nothing is taken in any more.

@@ -17,6 +17,7 @@ use traffic::wire::{
     Channel, Greeting, Refusal, Token,
     greeting::HANDSHAKE,
     message::{Code, Reply, Request},
+    ticket::CODE,
 };
 
 use super::{
@@ -154,8 +155,15 @@ impl Gate<'_> {
             Next::Wait(one) if now < deadline => self.pending.push(one),
             Next::Wait(_) | Next::Drop(None) => {}
             Next::Drop(Some(why)) => self.refused(peer, why),
-            Next::Greeted(Greeting::Data { token, index }, stream) => {
-                self.data(token, index, stream, peer);
+            Next::Greeted(
+                Greeting::Data {
+                    token,
+                    number,
+                    code,
+                },
+                stream,
+            ) => {
+                self.data(token, number, &code, stream, peer);
             }
             Next::Greeted(Greeting::Control(first), stream) => {
                 if let Some(channel) = self.greeted(&first, stream, peer) {
@@ -171,12 +179,22 @@ impl Gate<'_> {
         (self.shared.log)(Event::Refused(peer, why.into()));
     }
 
-    fn data(&self, token: Token, index: u16, stream: TcpStream, peer: SocketAddr) {
+    fn data(
+        &self,
+        token: Token,
+        number: u32,
+        code: &[u8; CODE],
+        stream: TcpStream,
+        peer: SocketAddr,
+    ) {
         if stream.set_nonblocking(false).is_err() {
             return;
         }
         match self.shared.registry.find(token) {
-            Some(taker) => taker(Arrival::Stream(index, stream)),
+            Some(expected) if expected.admits(number, code) => {
+                expected.take(Arrival::Stream(number, stream));
+            }
+            Some(_) => self.refused(peer, "data that does not belong to who sends it"),
             None => self.refused(peer, "data that nobody waits for"),
         }
     }

@@ -6,12 +6,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use traffic::wire::Token;
+use traffic::wire::{
+    Ticket, Token,
+    ticket::{CODE, Used, same},
+};
 
 /// Something that came in for an agreement.
 pub(crate) enum Arrival {
     /// A data connection, with its number.
-    Stream(u16, TcpStream),
+    Stream(u32, TcpStream),
     /// A UDP socket, connected to an address that is proved.
     Socket(UdpSocket),
 }
@@ -19,24 +22,55 @@ pub(crate) enum Arrival {
 /// What to do with an arrival.
 pub(crate) type Taker = Arc<dyn Fn(Arrival) + Send + Sync>;
 
+/// An agreement that waits for something.
+pub(crate) struct Expected {
+    ticket: Ticket,
+    taker: Taker,
+    used: Mutex<Used>,
+}
+
+impl Expected {
+    /// What an arrival must prove to hold.
+    pub(crate) fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Whether a connection with this number and code belongs to it. Each number is good once, so
+    /// that who overhears a greeting cannot use it.
+    pub(crate) fn admits(&self, number: u32, code: &[u8; CODE]) -> bool {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        same(code, &self.ticket.connection_code(number)) && used.take(number)
+    }
+
+    /// Hands over what has proved to belong to it.
+    pub(crate) fn take(&self, arrival: Arrival) {
+        (self.taker)(arrival);
+    }
+}
+
 /// All agreements of all sessions that wait for something.
 #[derive(Default)]
-pub(crate) struct Registry(Mutex<HashMap<Token, Taker>>);
+pub(crate) struct Registry(Mutex<HashMap<Token, Arc<Expected>>>);
 
 impl Registry {
-    fn map(&self) -> MutexGuard<'_, HashMap<Token, Taker>> {
+    fn map(&self) -> MutexGuard<'_, HashMap<Token, Arc<Expected>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn add(&self, token: Token, taker: Taker) {
-        self.map().insert(token, taker);
+    pub(crate) fn add(&self, ticket: Ticket, taker: Taker) {
+        let expected = Expected {
+            ticket,
+            taker,
+            used: Mutex::default(),
+        };
+        self.map().insert(ticket.token, Arc::new(expected));
     }
 
     pub(crate) fn remove(&self, token: Token) {
         self.map().remove(&token);
     }
 
-    pub(crate) fn find(&self, token: Token) -> Option<Taker> {
+    pub(crate) fn find(&self, token: Token) -> Option<Arc<Expected>> {
         self.map().get(&token).cloned()
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 use traffic::{
     admission, quic,
     wire::{
-        Channel, ChannelError, Token,
+        Channel, ChannelError, Ticket, Token,
         message::{Order, Outcome, QUIC, Reply, Request, Welcome},
     },
 };
@@ -156,11 +156,12 @@ impl Session {
         let limits = self.shared.config.admission.limits();
         (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
         let agreement = Agreement::new(order, limits, &self.admitted)?;
-        let token = Token::generate().map_err(Refused::host("make a token"))?;
+        let ticket = Ticket::generate().map_err(Refused::host("make a ticket"))?;
         let key = agreement.public_key();
-        self.shared.registry.add(token, agreement.taker());
+        self.shared.registry.add(ticket, agreement.taker());
+        let Ticket { token, secret } = ticket;
         self.agreements.insert(token, agreement);
-        Ok(Reply::Opened { token, key })
+        Ok(Reply::Opened { token, secret, key })
     }
 
     fn start(&mut self, token: Token) -> Result<Reply, Refused> {

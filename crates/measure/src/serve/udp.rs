@@ -15,7 +15,10 @@ use traffic::wire::{
     prove::Prover,
 };
 
-use super::{Shared, registry::Arrival};
+use super::{
+    Shared,
+    registry::{Arrival, Expected},
+};
 
 /// Starts to prove addresses on one UDP socket.
 pub(crate) fn start(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
@@ -42,8 +45,10 @@ fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], fr
             let challenge = Datagram::Challenge(token, prover.challenge(token, from));
             let _ = socket.send_to(&challenge.greeting(), from);
         }
-        Some(Datagram::Prove(token, secret)) if prover.proves(token, from, &secret) => {
-            let Some(taker) = shared.registry.find(token) else {
+        Some(Datagram::Prove(token, answer)) => {
+            let expected = shared.registry.find(token);
+            let proved = |e: &Arc<Expected>| prover.proves(e.ticket(), from, &answer);
+            let Some(expected) = expected.filter(proved) else {
                 return;
             };
             // A second `Prove`, sent because the answer was lost, finds the socket taken; its
@@ -51,7 +56,7 @@ fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], fr
             match connected(socket, from) {
                 Ok(own) => {
                     let _ = own.send(&Datagram::Proved(token).greeting());
-                    taker(Arrival::Socket(own));
+                    expected.take(Arrival::Socket(own));
                 }
                 Err(error) => (shared.log)(super::Event::Refused(
                     from,

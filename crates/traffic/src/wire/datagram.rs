@@ -29,7 +29,7 @@ pub enum Datagram {
     Hello(Token),
     /// The far end's question: what only the holder of the address reads.
     Challenge(Token, [u8; 16]),
-    /// The near end's answer.
+    /// The near end's answer: a code over the challenge, by the ticket's secret.
     Prove(Token, [u8; 16]),
     /// The address is proved.
     Proved(Token),

@@ -1,6 +1,6 @@
 //! The first bytes of a TCP connection, parsed before anything is known of the peer.
 
-use super::{Token, VERSION};
+use super::{Token, VERSION, ticket::CODE};
 
 /// Bytes of the first Noise message: an ephemeral key and the tag of an empty payload.
 pub const HANDSHAKE: usize = 48;
@@ -9,7 +9,7 @@ const HEAD: usize = 5;
 /// Bytes of a greeting for control.
 pub const CONTROL: usize = HEAD + HANDSHAKE;
 /// Bytes of a greeting for data.
-pub const DATA: usize = HEAD + 16 + 2;
+pub const DATA: usize = HEAD + 16 + 4 + CODE;
 const MAGIC_CONTROL: &[u8; 4] = b"PTWC";
 const MAGIC_DATA: &[u8; 4] = b"PTWD";
 
@@ -23,7 +23,9 @@ pub enum Greeting {
         /// The agreement.
         token: Token,
         /// Number of the connection within it.
-        index: u16,
+        number: u32,
+        /// What proves that it belongs to it.
+        code: [u8; CODE],
     },
 }
 
@@ -61,9 +63,11 @@ pub fn parse(bytes: &[u8]) -> Parsed {
         body.first_chunk().map(|first| Greeting::Control(*first))
     } else {
         body.split_first_chunk().and_then(|(token, rest)| {
+            let (number, rest) = rest.split_first_chunk()?;
             Some(Greeting::Data {
                 token: Token(*token),
-                index: u16::from_be_bytes(*rest.first_chunk()?),
+                number: u32::from_be_bytes(*number),
+                code: *rest.first_chunk()?,
             })
         })
     };
@@ -80,11 +84,16 @@ impl Greeting {
                 bytes.push(VERSION);
                 bytes.extend_from_slice(first);
             }
-            Self::Data { token, index } => {
+            Self::Data {
+                token,
+                number,
+                code,
+            } => {
                 bytes.extend_from_slice(MAGIC_DATA);
                 bytes.push(VERSION);
                 bytes.extend_from_slice(&token.0);
-                bytes.extend_from_slice(&index.to_be_bytes());
+                bytes.extend_from_slice(&number.to_be_bytes());
+                bytes.extend_from_slice(code);
             }
         }
         bytes
@@ -136,12 +145,12 @@ mod tests {
     proptest! {
         #[test]
         fn greetings_come_back_and_every_part_of_one_asks_for_more(
-            token in any::<[u8; 16]>(), index in any::<u16>(), first in any::<[u8; 32]>(),
+            token in any::<[u8; 16]>(), number in any::<u32>(), first in any::<[u8; 32]>(),
         ) {
             let mut handshake = [7; HANDSHAKE];
             handshake[..32].copy_from_slice(&first);
             for greeting in [
-                Greeting::Data { token: Token(token), index },
+                Greeting::Data { token: Token(token), number, code: token },
                 Greeting::Control(handshake),
             ] {
                 let bytes = greeting.bytes();

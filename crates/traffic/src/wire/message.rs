@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use model::{evidence::Evidence, facts::HostFacts, run::Series};
 use serde::{Deserialize, Serialize};
 
-use super::{PublicKey, Token};
+use super::{PublicKey, Token, ticket::Secret};
 
 /// What the near end asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,8 +64,10 @@ pub enum Reply {
     },
     /// To `open`.
     Opened {
-        /// How connections and datagrams say that they belong to it.
+        /// Which agreement connections and datagrams say that they belong to.
         token: Token,
+        /// What they prove it by.
+        secret: Secret,
         /// Of QUIC: the one key that the far end will show (RFC 7250, Ed25519).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<PublicKey>,

@@ -2,7 +2,7 @@
 //!
 //! One TCP port and one UDP port of the same number. A TCP connection says in its first bytes
 //! whether it is for control or for data. Control is a Noise channel under a shared key; all else
-//! is agreed on in it, and proves by a token that it belongs to it.
+//! is agreed on in it, and proves by a ticket that it belongs to it.
 
 pub mod channel;
 pub mod datagram;
@@ -12,14 +12,16 @@ pub mod key;
 pub mod message;
 mod paced;
 pub mod prove;
+pub mod ticket;
 
 pub use channel::{Channel, ChannelError};
 pub use greeting::{Greeting, Refusal};
 pub use key::{Key, PublicKey, Token};
+pub use ticket::Ticket;
 
 /// Version of the protocol: what a greeting carries. Ends of different versions refuse each other
 /// and say so.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The port, unless another is named.
 pub const PORT: u16 = 5301;

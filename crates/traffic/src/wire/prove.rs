@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use super::Token;
+use super::{
+    Ticket, Token,
+    ticket::{CODE, same},
+};
 
 /// Makes challenges and checks their answers, and remembers none of them.
 pub struct Prover(blake3::Hasher);
@@ -28,12 +31,10 @@ impl Prover {
         secret
     }
 
-    /// Whether `answer` is what the holder of `address` was told.
-    pub fn proves(&self, token: Token, address: SocketAddr, answer: &[u8; 16]) -> bool {
-        let expected = self.challenge(token, address);
-        // In constant time, so that an answer cannot be found byte by byte.
-        let difference = expected.iter().zip(answer).fold(0, |d, (a, b)| d | (a ^ b));
-        difference == 0
+    /// Whether `answer` is of somebody who holds `address` and the ticket.
+    pub fn proves(&self, ticket: &Ticket, address: SocketAddr, answer: &[u8; CODE]) -> bool {
+        let challenge = self.challenge(ticket.token, address);
+        same(&ticket.challenge_code(&challenge), answer)
     }
 }
 
@@ -42,17 +43,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_proves_one_address_and_one_token() {
+    fn an_answer_proves_one_address_and_one_ticket() {
         let prover = Prover::new(&[1; 32]);
-        let (a, b) = (Token([1; 16]), Token([2; 16]));
+        let (a, b) = (Ticket::generate().unwrap(), Ticket::generate().unwrap());
         let here: SocketAddr = "192.0.2.1:5000".parse().unwrap();
         let there: SocketAddr = "192.0.2.1:5001".parse().unwrap();
-        let answer = prover.challenge(a, here);
-        assert!(prover.proves(a, here, &answer));
-        assert!(!prover.proves(a, there, &answer));
-        assert!(!prover.proves(b, here, &answer));
-        assert!(!Prover::new(&[2; 32]).proves(a, here, &answer));
+        let challenge = prover.challenge(a.token, here);
+        let answer = a.challenge_code(&challenge);
+        assert!(prover.proves(&a, here, &answer));
+        assert!(!prover.proves(&a, there, &answer));
+        assert!(!prover.proves(&b, here, &answer));
+        assert!(!Prover::new(&[2; 32]).proves(&a, here, &answer));
         let mapped: SocketAddr = "[::ffff:192.0.2.1]:5000".parse().unwrap();
-        assert!(prover.proves(a, mapped, &answer));
+        assert!(prover.proves(&a, mapped, &answer));
+        // Who has overheard the token and holds the address knows the challenge, but no more.
+        assert!(!prover.proves(&a, here, &challenge));
+        let overheard = Ticket {
+            token: a.token,
+            ..b
+        };
+        assert!(!prover.proves(&a, here, &overheard.challenge_code(&challenge)));
     }
 }

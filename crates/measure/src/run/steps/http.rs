@@ -14,13 +14,13 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<
         bench,
         task,
         Order::Http { bytes },
-        |token, address, config| {
+        |ticket, address, config| {
             let error = |source| FarError::Data {
                 what: "request",
                 address,
                 source,
             };
-            let stream = far::streams(token, address, 1)?
+            let stream = far::streams(ticket, address, 1)?
                 .pop()
                 .ok_or_else(|| error(std::io::ErrorKind::NotConnected.into()))?;
             RequestClient::http(stream, config).map_err(error)

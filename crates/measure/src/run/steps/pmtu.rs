@@ -26,7 +26,7 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         address: bench.target(layer),
         source,
     });
-    bench.far.finish(sized.token)?;
+    bench.far.finish(sized.ticket)?;
     let found = found?;
     if let Some(both) = found.up.zip(found.down).map(|(u, d)| u.min(d)) {
         bench.pmtu.insert(layer.clone(), both);

@@ -10,7 +10,7 @@ use model::{
 use sys::clock::Instant;
 use traffic::{
     load::probe::{Probe, Probing},
-    wire::{Token, message::Order},
+    wire::{Ticket, message::Order},
 };
 
 use crate::{
@@ -29,7 +29,7 @@ const WAITING: Duration = Duration::from_millis(10);
 
 /// Probes that run.
 pub(crate) struct Beside {
-    token: Token,
+    ticket: Ticket,
     probing: Probing,
     keep: bool,
 }
@@ -65,9 +65,9 @@ pub(crate) fn start_beside(
         });
         wanted.max(modest)
     });
-    let token = bench.far.open(Order::Echo)?;
+    let ticket = bench.far.open(Order::Echo)?;
     let address = bench.target(layer);
-    let socket = far::datagrams(token, address)?;
+    let socket = far::datagrams(ticket, address)?;
     let probing =
         Probing::start(socket, every.unwrap_or(WAITING)).map_err(|source| FarError::Data {
             what: "send probes",
@@ -75,7 +75,7 @@ pub(crate) fn start_beside(
             source,
         })?;
     let beside = Beside {
-        token,
+        ticket,
         probing,
         keep: every.is_some(),
     };
@@ -127,7 +127,7 @@ impl Beside {
         window: [i64; 2],
     ) -> Result<Option<Probes>, FarError> {
         let probes = self.probing.finish();
-        bench.far.finish(self.token)?;
+        bench.far.finish(self.ticket)?;
         Ok(self.keep.then(|| summarise(&probes, zero, window)))
     }
 }

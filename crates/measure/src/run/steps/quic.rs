@@ -67,14 +67,14 @@ fn load(
     beside: &probes::Beside,
 ) -> Result<(QuicOutcome, QuicOutcome, Instant), FarError> {
     let down = direction == Direction::Down;
-    let (token, public) = bench.far.open_with_key(Order::Quic {
+    let (ticket, public) = bench.far.open_with_key(Order::Quic {
         send: down,
         duration_us: span.as_micros() as u64,
         sample_us: SAMPLE.as_micros() as u64,
     })?;
     let address = bench.target(layer);
-    let socket = far::datagrams(token, address)?;
-    bench.far.start(token)?;
+    let socket = far::datagrams(ticket, address)?;
+    bench.far.start(ticket)?;
     let config = Config {
         sends: !down,
         zero: Instant::now(),
@@ -91,12 +91,12 @@ fn load(
     let watched = watch(bench, beside, &load, zero, span);
     // The sender first, so that the receiver does not see its connection end before its time.
     let (ours, theirs) = if down {
-        let theirs = watched.and_then(|()| bench.far.finish(token));
+        let theirs = watched.and_then(|()| bench.far.finish(ticket));
         (load.finish(), theirs?)
     } else {
         let ours = load.finish();
         watched?;
-        (ours, bench.far.finish(token)?)
+        (ours, bench.far.finish(ticket)?)
     };
     let Outcome::Quic(theirs) = theirs else {
         return Err(FarError::Confused);

@@ -13,7 +13,7 @@ use traffic::{
         RequestClient,
         client::{Config, Requests},
     },
-    wire::{Token, message::Order},
+    wire::{Ticket, message::Order},
 };
 
 use super::{blank, probes};
@@ -37,7 +37,7 @@ pub(crate) fn run(
     bench: &mut Bench<'_>,
     task: &Task,
     order: Order,
-    start: impl FnOnce(Token, SocketAddr, Config) -> Result<RequestClient, FarError>,
+    start: impl FnOnce(Ticket, SocketAddr, Config) -> Result<RequestClient, FarError>,
 ) -> Result<Vec<Sample>, FarError> {
     let (What::Short { bytes } | What::Http { bytes }) = task.step.what else {
         return Err(FarError::Confused);
@@ -45,7 +45,7 @@ pub(crate) fn run(
     let mut sample = blank(bench, key(&task.step.what, &task.layer, None, None));
     let span = Duration::from_secs_f64(task.step.duration_s);
     let beside = probes::start(bench, &task.layer)?;
-    let token = bench.far.open(order)?;
+    let ticket = bench.far.open(order)?;
     let mark = bench.mark()?;
     let config = Config {
         bytes,
@@ -53,7 +53,7 @@ pub(crate) fn run(
         most_bytes: left(bench),
     };
     let zero = Instant::now();
-    let client = start(token, bench.target(&task.layer), config)?;
+    let client = start(ticket, bench.target(&task.layer), config)?;
     let watched = watch(bench, &beside, &client, zero, span);
     // Also where the far end is lost: what came so far is of no use to anybody then.
     let requests = client.finish(if bench.cancelled() {
@@ -65,7 +65,7 @@ pub(crate) fn run(
     let window = [0, Instant::now().since(zero) / 1000];
     sample.near = Some(mark.evidence());
     sample.far = Some(bench.far.evidence()?);
-    bench.far.finish(token)?;
+    bench.far.finish(ticket)?;
     sample.probes = beside.finish(bench, zero, window)?;
     bench.bytes += requests.exchanges.iter().map(|e| e.bytes).sum::<u64>();
     if requests.exchanges.is_empty() {

@@ -1,10 +1,7 @@
 //! Requests one after the other, each on a connection of its own.
 
 use model::run::Sample;
-use traffic::{
-    load::requests::RequestClient,
-    wire::{Greeting, message::Order},
-};
+use traffic::{load::requests::RequestClient, wire::message::Order};
 
 use super::requests::{self, TIMEOUT};
 use crate::{
@@ -17,15 +14,17 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<
         bench,
         task,
         Order::Short { bytes },
-        |token, address, config| {
-            let greeting = Greeting::Data { token, index: 0 };
+        |ticket, address, config| {
             let connect = far::connector(address, TIMEOUT);
-            RequestClient::short(connect, greeting.bytes(), config).map_err(|source| {
-                FarError::Data {
-                    what: "request",
-                    address,
-                    source,
-                }
+            RequestClient::short(
+                connect,
+                move |number| ticket.greeting(number).bytes(),
+                config,
+            )
+            .map_err(|source| FarError::Data {
+                what: "request",
+                address,
+                source,
             })
         },
     )

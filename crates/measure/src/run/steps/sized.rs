@@ -4,7 +4,7 @@ use std::{io, net::UdpSocket, time::Duration};
 
 use model::run::LayerAddress;
 use sys::clock::Instant;
-use traffic::wire::{Token, datagram::Datagram, message::Order};
+use traffic::wire::{Ticket, datagram::Datagram, message::Order};
 
 use super::udp;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 
 /// A socket for them, and the far end that answers.
 pub(super) struct Sized {
-    pub(super) token: Token,
+    pub(super) ticket: Ticket,
     pub(super) socket: UdpSocket,
     number: u32,
     /// How long an answer may take.
@@ -24,16 +24,16 @@ pub(super) struct Sized {
 
 impl Sized {
     pub(super) fn open(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Self, FarError> {
-        let token = bench.far.open(Order::Echo)?;
+        let ticket = bench.far.open(Order::Echo)?;
         let address = bench.target(layer);
-        let socket = far::datagrams(token, address)?;
+        let socket = far::datagrams(ticket, address)?;
         let idle = bench.idle_us.get(layer).copied();
         // Without an idle round trip, one that hardly any path exceeds.
         let patience = idle.map_or(Duration::from_millis(600), |us| {
             Duration::from_secs_f64(us * 1.5 / 1e6 + 0.05)
         });
         Ok(Self {
-            token,
+            ticket,
             socket,
             number: 0,
             patience,

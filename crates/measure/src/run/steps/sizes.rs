@@ -32,9 +32,9 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
     let mut all: Vec<u32> = SIZES.into_iter().filter(|s| *s < largest).collect();
     all.push(largest);
     let sized = Sized::open(bench, layer)?;
-    let token = sized.token;
+    let ticket = sized.ticket;
     let counted = Count::new(sized, &all).run(bench, task.step.duration_s);
-    bench.far.finish(token)?;
+    bench.far.finish(ticket)?;
     sample.sizes = counted.map_err(|source| FarError::Data {
         what: "send datagrams of several sizes",
         address: bench.target(layer),

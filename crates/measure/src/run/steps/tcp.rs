@@ -14,7 +14,7 @@ use traffic::{
     load::tcp::{Config, TcpLoad},
     tcp::Role,
     wire::{
-        Token,
+        Ticket,
         message::{Order, Outcome, TcpOrder, TcpOutcome},
     },
 };
@@ -41,7 +41,7 @@ const AFTER: Duration = Duration::from_millis(30);
 /// One direction of the load.
 struct Half {
     direction: Direction,
-    token: Token,
+    ticket: Ticket,
     streams: Vec<TcpStream>,
     load: Option<TcpLoad>,
 }
@@ -122,14 +122,14 @@ fn open(
     flows: u16,
     span: Duration,
 ) -> Result<Half, FarError> {
-    let token = bench.far.open(Order::Tcp(TcpOrder {
+    let ticket = bench.far.open(Order::Tcp(TcpOrder {
         send: direction == Direction::Down,
         flows,
         cc: task.cc.clone(),
         duration_us: span.as_micros() as u64,
         sample_us: SAMPLE.as_micros() as u64,
     }))?;
-    let streams = far::streams(token, bench.target(&task.layer), flows)?;
+    let streams = far::streams(ticket, bench.target(&task.layer), flows)?;
     if let (Direction::Up, Some(cc)) = (direction, &task.cc) {
         for stream in &streams {
             socket::set_congestion(stream, cc).map_err(|source| FarError::Own {
@@ -140,14 +140,14 @@ fn open(
     }
     Ok(Half {
         direction,
-        token,
+        ticket,
         streams,
         load: None,
     })
 }
 
 fn begin(bench: &mut Bench<'_>, half: &mut Half, lease: &Lease) -> Result<(), FarError> {
-    bench.far.start(half.token)?;
+    bench.far.start(half.ticket)?;
     let config = Config {
         role: match half.direction {
             Direction::Up => Role::Sender,
@@ -184,7 +184,7 @@ fn end(
     }
     let mut all = Vec::new();
     for (half, seen, load) in later.into_iter().chain(near) {
-        let Outcome::Tcp(theirs) = bench.far.finish(half.token)? else {
+        let Outcome::Tcp(theirs) = bench.far.finish(half.ticket)? else {
             return Err(FarError::Confused);
         };
         let ours = seen.or(load.map(TcpLoad::finish)).unwrap_or_default();

@@ -114,10 +114,10 @@ pub(crate) fn send(
         payload: offer.payload.max(DATA_HEADER as u32),
         duration_us: offer.span.as_micros() as u64,
     };
-    let token = bench.far.open(Order::Udp(order))?;
+    let ticket = bench.far.open(Order::Udp(order))?;
     let address = bench.target(layer);
-    let socket = far::datagrams(token, address)?;
-    bench.far.start(token)?;
+    let socket = far::datagrams(ticket, address)?;
+    bench.far.start(ticket)?;
     let config = Config {
         rate_bps: order.rate_bps,
         payload: order.payload as usize,
@@ -155,10 +155,10 @@ pub(crate) fn send(
         // The sender first: it knows how much there was to come.
         Direction::Up => {
             let ours = load.finish();
-            (ours, bench.far.finish(token)?)
+            (ours, bench.far.finish(ticket)?)
         }
         Direction::Down => {
-            let theirs = bench.far.finish(token)?;
+            let theirs = bench.far.finish(ticket)?;
             (load.finish(), theirs)
         }
     };

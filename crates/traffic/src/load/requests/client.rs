@@ -70,9 +70,20 @@ pub struct RequestClient {
 }
 
 impl RequestClient {
-    /// Starts to make requests on connections of their own, each opened with `greeting`.
-    pub fn short(mut connect: Connect, greeting: Vec<u8>, config: Config) -> io::Result<Self> {
+    /// Starts to make requests on connections of their own, each opened with what `greeting` says of
+    /// its number.
+    ///
+    /// # Errors
+    /// The host lacks a thread.
+    pub fn short(
+        mut connect: Connect,
+        greeting: impl Fn(u32) -> Vec<u8> + Send + 'static,
+        config: Config,
+    ) -> io::Result<Self> {
+        let mut number = 0;
         Self::start(config, move |open| {
+            let greeting = greeting(number);
+            number = number.wrapping_add(1);
             short::request(&mut connect, &greeting, config.bytes, config.timeout, open)
         })
     }

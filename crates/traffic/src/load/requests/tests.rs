@@ -92,7 +92,7 @@ fn every_short_request_gets_its_bytes() {
         let address = served.address;
         let connect = Box::new(move || TcpStream::connect(address));
         let answered =
-            finish(RequestClient::short(connect, Vec::new(), served.requests()).unwrap());
+            finish(RequestClient::short(connect, |_| Vec::new(), served.requests()).unwrap());
         assert_eq!(
             (answered.exchanges.len(), answered.failed),
             (20, 0),
