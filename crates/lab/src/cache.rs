@@ -1,123 +1,169 @@
-//! Results remembered by content: a cell that was run before with the same kernel and the same
-//! guest program is not run again.
+//! Results remembered by content: a job that was done before in the same kernel by the same guest
+//! program is not done again.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
-use model::{
-    cell::Cell,
-    job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
-};
+use sys::files::{Existing, Readers};
 
 use crate::{
     LabError,
-    cell::{self, CellResult},
-    guest::Cost,
+    entry::{self, Damage},
+    guest,
+    job::{Job, Left},
 };
 
 /// Size above which the oldest results are forgotten, bytes.
 const MOST: u64 = 2 << 30;
 
-const COST_FILE: &str = "cost.txt";
+/// Version of the keys and of the files under them. Results of other versions are never found, and
+/// go when they are the oldest.
+const SCHEMA: &[u8] = b"pathtwin result 2";
 
 /// A folder of results.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub(crate) struct Cache {
     folder: PathBuf,
-    /// What every key depends on beside the cell.
+    /// What every key depends on beside the job.
     base: blake3::Hasher,
+    most: u64,
+}
+
+/// What the cache knows of a job.
+#[derive(Debug)]
+pub(crate) enum Known {
+    /// What a guest left.
+    Left(Left),
+    /// Nothing.
+    Nothing,
+    /// Something that is not to be believed, and is forgotten.
+    Damaged(Damaged),
+}
+
+/// A remembered result that was not used and is gone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the remembered result {} is dropped: {why}", file.display())]
+pub struct Damaged {
+    /// Where it was.
+    pub file: PathBuf,
+    /// What is wrong with it.
+    pub why: Damage,
 }
 
 impl Cache {
     /// The cache below `folder` for one kernel image and one guest program.
-    pub fn new(folder: PathBuf, kernel_hash: &str, guest: &Path) -> Result<Self, LabError> {
+    ///
+    /// # Errors
+    /// The guest program cannot be read.
+    pub(crate) fn new(folder: PathBuf, kernel_hash: &str, guest: &Path) -> Result<Self, LabError> {
         let mut base = blake3::Hasher::new();
-        base.update(kernel_hash.as_bytes());
+        base.update(SCHEMA);
+        add(&mut base, kernel_hash.as_bytes());
         let program = fs::read(guest).map_err(LabError::file("read", guest))?;
         base.update(blake3::hash(&program).as_bytes());
-        Ok(Self { folder, base })
+        Ok(Self {
+            folder,
+            base,
+            most: MOST,
+        })
     }
 
-    fn place(&self, cell: &Cell) -> PathBuf {
-        // The fields of a cell are written in the order they are declared, maps in key order: one
-        // cell has one text.
-        let text = serde_json::to_vec(cell).unwrap_or_default();
-        let key = self.base.clone().update(&text).finalize().to_hex();
-        self.folder.join(&key[..2]).join(&key[2..])
+    /// The key of a job: over the kernel image and its command line, the guest program, the seed and
+    /// the order.
+    ///
+    /// # Errors
+    /// The order cannot be written as JSON.
+    pub(crate) fn key(&self, job: &impl Job) -> Result<blake3::Hash, LabError> {
+        let mut key = self.base.clone();
+        for argument in guest::arguments(job.memory_mb()) {
+            add(&mut key, argument.as_bytes());
+        }
+        key.update(&job.seed().0.to_le_bytes());
+        // The fields of an order are written as they are declared, maps in key order: one order has
+        // one text.
+        let order = serde_json::to_vec(&job.order()).map_err(LabError::Order)?;
+        add(&mut key, &order);
+        Ok(key.finalize())
     }
 
-    /// The result of a cell, if it is known. A damaged one is forgotten.
-    pub fn get(&self, cell: &Cell) -> Option<CellResult> {
-        let place = self.place(cell);
-        let cost = fs::read_to_string(place.join(COST_FILE)).ok()?;
-        let (wall, cpu) = cost.trim().split_once(' ')?;
-        let cost = Cost {
-            wall_s: wall.parse().ok()?,
-            cpu_s: cpu.parse().ok()?,
+    fn file(&self, key: &blake3::Hash) -> PathBuf {
+        let hex = key.to_hex();
+        self.folder.join(&hex[..2]).join(&hex[2..])
+    }
+
+    /// What is known under a key.
+    pub(crate) fn get(&self, key: &blake3::Hash) -> Known {
+        let read = match fs::read(self.file(key)) {
+            Ok(text) => entry::decode(key, &text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Known::Nothing,
+            Err(error) => Err(Damage::Io(error.kind())),
         };
-        match cell::read(&place, cost, true) {
-            Ok(result) => Some(result),
-            Err(_) => {
-                let _ = fs::remove_dir_all(&place);
-                None
-            }
+        match read {
+            Ok(left) => Known::Left(left),
+            Err(why) => Known::Damaged(self.drop_damaged(key, why)),
         }
     }
 
-    /// Remembers a result. Two who remember the same at once write the same.
-    pub fn put(&self, cell: &Cell, result: &CellResult) -> Result<(), LabError> {
-        let place = self.place(cell);
-        let parent = place.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(parent).map_err(LabError::file("make", parent))?;
-        let partial = tempfile::Builder::new()
-            .prefix("partial-")
-            .tempdir_in(parent)
-            .map_err(LabError::file("make a folder in", parent))?;
-        let description = serde_json::to_vec(&result.output).unwrap_or_default();
-        let cost = format!("{} {}\n", result.cost.wall_s, result.cost.cpu_s);
-        let files: [(&str, &[u8]); 4] = [
-            (OUTPUT_FILE, &description),
-            (RECORDS_FILE, &result.records),
-            (TRUTH_FILE, &result.truth),
-            (COST_FILE, cost.as_bytes()),
-        ];
-        for (name, bytes) in files {
-            let path = partial.path().join(name);
-            fs::write(&path, bytes).map_err(LabError::file("write", &path))?;
-        }
-        // A rename onto one that another writer has just put there fails, and need not succeed.
-        if fs::rename(partial.path(), &place).is_ok() {
-            let _ = partial.keep();
-        }
-        Ok(())
+    /// Forgets what is kept under a key.
+    pub(crate) fn drop_damaged(&self, key: &blake3::Hash, why: Damage) -> Damaged {
+        let file = self.file(key);
+        remove(&file);
+        Damaged { file, why }
     }
 
-    /// Forgets the oldest results above the size limit, and what killed writers left.
-    pub fn trim(&self) {
+    /// Remembers what a guest left, as [`entry::encode`] writes it. Two who remember the same at once
+    /// write the same.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn put(&self, key: &blake3::Hash, text: &[u8]) -> Result<(), LabError> {
+        if text.len() as u64 > self.most {
+            return Ok(());
+        }
+        let file = self.file(key);
+        let folder = file.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder).map_err(LabError::file("make", folder))?;
+        sys::files::write(&file, Readers::Owner, Existing::Replace, text)
+            .map_err(LabError::file("write", &file))
+    }
+
+    /// Forgets the oldest results above the size limit; what killed writers left is among them.
+    pub(crate) fn trim(&self) {
         let mut all: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for shelf in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             for entry in fs::read_dir(shelf.path()).into_iter().flatten().flatten() {
-                let Ok(changed) = entry.metadata().and_then(|m| m.modified()) else {
+                let Ok(metadata) = entry.metadata() else {
                     continue;
                 };
-                all.push((changed, size(&entry.path()), entry.path()));
+                let changed = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                let size = match metadata.is_dir() {
+                    true => folder_size(&entry.path()),
+                    false => metadata.len(),
+                };
+                all.push((changed, size, entry.path()));
             }
         }
         all.sort_by_key(|(changed, ..)| std::cmp::Reverse(*changed));
         let mut sum = 0;
         for (_, size, path) in all {
             sum += size;
-            if sum > MOST {
-                let _ = fs::remove_dir_all(path);
+            if sum > self.most {
+                remove(&path);
             }
         }
     }
 }
 
-fn size(folder: &Path) -> u64 {
+/// Adds a part with its length before it, so that no part can pass for the end of another.
+fn add(key: &mut blake3::Hasher, part: &[u8]) {
+    key.update(&(part.len() as u64).to_le_bytes()).update(part);
+}
+
+/// The first version kept a folder for each result.
+fn folder_size(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     files
         .filter_map(|f| f.metadata().ok())
@@ -125,8 +171,17 @@ fn size(folder: &Path) -> u64 {
         .sum()
 }
 
+fn remove(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
 /// The folder results are remembered in.
-pub fn folder() -> Result<PathBuf, LabError> {
+///
+/// # Errors
+/// No variable of the environment says where it may be.
+pub(crate) fn folder() -> Result<PathBuf, LabError> {
     let given = |name| {
         std::env::var_os(name)
             .filter(|v| !v.is_empty())
@@ -137,4 +192,95 @@ pub fn folder() -> Result<PathBuf, LabError> {
         .or_else(|| Some(given("HOME")?.join(".cache/pathtwin")))
         .map(|root| root.join("cells"))
         .ok_or(LabError::NoCache)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::{collections::BTreeMap, time::Duration};
+
+    use super::*;
+    use crate::guest::Cost;
+
+    fn cache(folder: &Path) -> Cache {
+        let guest = folder.join("guest");
+        fs::write(&guest, "a program").unwrap();
+        Cache::new(folder.join("cells"), "a kernel", &guest).unwrap()
+    }
+
+    fn put(cache: &Cache, key: &blake3::Hash, bytes: &[u8]) {
+        let files = BTreeMap::from([("output.json".to_owned(), bytes.to_vec())]);
+        let left = Left::new(files, Cost::default());
+        cache.put(key, &entry::encode(key, &left)).unwrap();
+    }
+
+    fn key(text: &str) -> blake3::Hash {
+        blake3::hash(text.as_bytes())
+    }
+
+    #[test]
+    fn what_is_put_is_known_and_what_is_cut_is_dropped_and_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        let key = key("a job");
+        assert!(matches!(cache.get(&key), Known::Nothing));
+        put(&cache, &key, b"0123456789");
+        assert!(matches!(cache.get(&key), Known::Left(l) if l.cached));
+
+        let file = cache.file(&key);
+        let text = fs::read(&file).unwrap();
+        fs::write(&file, &text[..text.len() - 1]).unwrap();
+        let Known::Damaged(damaged) = cache.get(&key) else {
+            panic!("a cut result was believed");
+        };
+        assert_eq!((&damaged.file, damaged.why), (&file, Damage::Checksum));
+        assert!(!file.exists());
+        assert!(matches!(cache.get(&key), Known::Nothing));
+    }
+
+    #[test]
+    fn a_result_under_another_name_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(folder.path());
+        let (one, two) = (key("one"), key("two"));
+        put(&cache, &one, b"1");
+        fs::create_dir_all(cache.file(&two).parent().unwrap()).unwrap();
+        fs::rename(cache.file(&one), cache.file(&two)).unwrap();
+        assert!(matches!(
+            cache.get(&two),
+            Known::Damaged(Damaged {
+                why: Damage::Foreign,
+                ..
+            })
+        ));
+    }
+
+    #[test]
+    fn the_oldest_results_go_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut cache = cache(folder.path());
+        let keys: Vec<_> = ["a", "b", "c"].map(key).to_vec();
+        let now = SystemTime::now();
+        for (age, key) in keys.iter().enumerate() {
+            put(&cache, key, &[0; 1000]);
+            let time = now - Duration::from_secs(age as u64 * 100);
+            let file = fs::File::options()
+                .append(true)
+                .open(cache.file(key))
+                .unwrap();
+            file.set_modified(time).unwrap();
+        }
+        // Of the first version: a folder, older than all.
+        let old = cache.folder.join("00/0123");
+        fs::create_dir_all(&old).unwrap();
+        fs::write(old.join("records.bin"), [0; 10]).unwrap();
+        let file = fs::File::open(&old).unwrap();
+        file.set_modified(now - Duration::from_secs(900)).unwrap();
+        cache.most = 2500;
+        cache.trim();
+        let there: Vec<bool> = keys.iter().map(|key| cache.file(key).exists()).collect();
+        assert_eq!(there, [true, true, false]);
+        assert!(!old.exists());
+    }
 }

@@ -1,19 +1,16 @@
 //! One cell: from the checked description to what it measured.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
 use model::{
     cell::Cell,
-    job::{Job, OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
+    job::{self, OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
     record::Output,
+    units::Seed,
 };
 
 use crate::{
     LabError,
-    guest::{self, Boot, Cost},
+    guest::Cost,
+    job::{Job, Left, json},
 };
 
 /// What a cell gave back.
@@ -33,59 +30,68 @@ pub struct CellResult {
     pub cached: bool,
 }
 
-/// Runs a cell in a guest.
-pub fn run(boot: Boot<'_>, cell: &Cell) -> Result<CellResult, LabError> {
-    let folder = boot.sandbox.cell_folder()?;
-    let job = Job::Cell(Box::new(cell.clone()));
-    let done = guest::run(boot, &folder, &job, cell.seed, memory_mb(cell))
-        .and_then(|cost| read(&folder, cost, false));
-    let _ = fs::remove_dir_all(&folder);
-    let result = done?;
-    match &result.output.error {
-        Some(error) => Err(LabError::Guest(error.clone())),
-        None => Ok(result),
+impl Job for Cell {
+    type Output = CellResult;
+
+    fn order(&self) -> job::Job {
+        job::Job::Cell(Box::new(self.clone()))
+    }
+
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    fn memory_mb(&self) -> u64 {
+        memory_mb(self)
+    }
+
+    fn files(&self) -> Vec<String> {
+        [OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    fn result(&self, left: Left) -> Result<CellResult, LabError> {
+        let result = read(left)?;
+        match &result.output.error {
+            Some(error) => Err(LabError::Guest(error.clone())),
+            None => Ok(result),
+        }
     }
 }
 
-/// Reads a result from a folder.
-pub fn read(folder: &Path, cost: Cost, cached: bool) -> Result<CellResult, LabError> {
-    let read = |name: &str| -> Result<(PathBuf, Vec<u8>), LabError> {
-        let path = folder.join(name);
-        let bytes = fs::read(&path).map_err(LabError::file("read", &path))?;
-        Ok((path, bytes))
+/// Makes a result of what a guest left, be it that the cell failed.
+pub(crate) fn read(mut left: Left) -> Result<CellResult, LabError> {
+    let description = left.take(OUTPUT_FILE)?;
+    let output: Output = json(OUTPUT_FILE, &description)?;
+    let failed = output.error.is_some();
+    let (records, truth) = match failed {
+        true => (Vec::new(), Vec::new()),
+        false => (left.take(RECORDS_FILE)?, left.take(TRUTH_FILE)?),
     };
-    let (path, description) = read(OUTPUT_FILE)?;
-    let output: Output =
-        serde_json::from_slice(&description).map_err(|e| LabError::Result(path, e.to_string()))?;
-    if output.error.is_some() {
-        let (records, truth) = (Vec::new(), Vec::new());
-        return Ok(CellResult {
-            output,
-            records,
-            truth,
-            digest: String::new(),
-            cost,
-            cached,
-        });
-    }
-    let (_, records) = read(RECORDS_FILE)?;
-    let (_, truth) = read(TRUTH_FILE)?;
-    let mut hasher = blake3::Hasher::new();
-    for part in [&description, &records, &truth] {
-        // With its length before it, no part can pass for the end of another.
-        hasher
-            .update(&(part.len() as u64).to_le_bytes())
-            .update(part);
-    }
-    let digest = hasher.finalize().to_hex().to_string();
+    let digest = match failed {
+        true => String::new(),
+        false => digest([&description, &records, &truth]),
+    };
     Ok(CellResult {
         output,
         records,
         truth,
         digest,
-        cost,
-        cached,
+        cost: left.cost,
+        cached: left.cached,
     })
+}
+
+fn digest(parts: [&[u8]; 3]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        // With its length before it, no part can pass for the end of another.
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Memory of a cell's guest: room for all that its queues, windows and delays can hold, counted at

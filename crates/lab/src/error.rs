@@ -1,6 +1,6 @@
 //! What can go wrong outside of the guest.
 
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
 use model::record::StreamError;
 
@@ -25,9 +25,22 @@ pub enum LabError {
     /// Nobody says where a cache may be.
     #[error("there is no place for the cache: set PATHTWIN_CACHE or HOME")]
     NoCache,
-    /// The host cannot do what the native engine needs.
-    #[error("{0}")]
-    Lacks(String),
+    /// The native engine has no right to make what it needs.
+    #[error(
+        "the native engine makes network namespaces and queues, and needs root: run it with sudo, or use the lab's own \
+         kernel (--engine uml)"
+    )]
+    NotRoot,
+    /// The host's kernel cannot do what the native engine needs.
+    #[error(
+        "this host's kernel lacks what the spec needs; nothing was changed:\n{}\n\
+         load the modules, or use the lab's own kernel (--engine uml)",
+        .0.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n")
+    )]
+    Lacks(Vec<Lacking>),
+    /// The host's kernel could not be asked what it can do.
+    #[error("find out what this host's kernel can do: {0}")]
+    Asking(#[source] testbed::BuildError),
     /// A guest could write the host's files.
     #[error(
         "this host has no means to make its files read-only for programs in the lab; nothing was run. It takes user \
@@ -43,7 +56,7 @@ pub enum LabError {
     #[error("the guest ended without a result ({how}); the end of its console:\n{console}")]
     NoResult {
         /// How it ended.
-        how: String,
+        how: GuestEnd,
         /// The last lines it printed.
         console: String,
     },
@@ -58,15 +71,29 @@ pub enum LabError {
     /// The guest said why it could not do it.
     #[error("in the guest: {0}")]
     Guest(String),
+    /// The guest gave no run, and no reason.
+    #[error("the guest ended without a run, and without a reason")]
+    NoRun,
     /// A check of ours has a spec that is none.
     #[error("the spec of the check \"{0}\": {1}")]
-    Check(&'static str, String),
+    Check(&'static str, #[source] model::spec::SpecError),
     /// The user asked to stop.
     #[error("stopped")]
     Stopped,
-    /// A result cannot be read.
-    #[error("the result in {0} cannot be read: {1}")]
-    Result(PathBuf, String),
+    /// What a guest is to do cannot be written as JSON.
+    #[error("write the guest's job as JSON: {0}")]
+    Order(#[source] serde_json::Error),
+    /// A file of a result is not there.
+    #[error("the guest left no {0}")]
+    Missing(String),
+    /// A file of a result cannot be read.
+    #[error("read {file} of the result: {source}")]
+    Result {
+        /// Its name.
+        file: String,
+        /// Why not.
+        source: serde_json::Error,
+    },
     /// The records of a result cannot be read.
     #[error("the records of a result cannot be read: {0}")]
     Records(#[from] StreamError),
@@ -83,5 +110,45 @@ impl LabError {
     ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { what, path, source }
+    }
+}
+
+/// How a guest ended that left no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestEnd {
+    /// By itself, with this exit code.
+    Code(i32),
+    /// By a signal.
+    Signal,
+}
+
+impl From<Option<i32>> for GuestEnd {
+    fn from(code: Option<i32>) -> Self {
+        code.map_or(Self::Signal, Self::Code)
+    }
+}
+
+impl fmt::Display for GuestEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal => f.write_str("ended by a signal"),
+        }
+    }
+}
+
+/// What a kernel lacks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lacking {
+    /// Its name.
+    pub name: String,
+    /// What the kernel said; absent = it is just not there.
+    pub refusal: Option<String>,
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let refusal = self.refusal.as_deref().unwrap_or("not there");
+        write!(f, "{} ({refusal})", self.name)
     }
 }

@@ -1,13 +1,17 @@
 //! Programs of the host on the nodes of a path, in a guest.
 
-use std::fs;
+use std::path::Path;
 
-use model::job::{Exec, ExecOutput, Job, OUTPUT_FILE};
+use model::{
+    job::{self, Exec, ExecOutput, OUTPUT_FILE},
+    units::Seed,
+};
 
 use crate::{
     LabError,
     cell::memory_mb,
-    guest::{self, Boot, Cost},
+    guest::Cost,
+    job::{Job, Left, json},
 };
 
 /// How one program ended, and what it said.
@@ -43,45 +47,76 @@ pub enum HostFiles {
     WritableIfNeedBe,
 }
 
-/// Runs the programs.
-///
-/// # Errors
-/// The host can neither make its files read-only by a mount namespace nor by Landlock, and `files` demands it; the guest
-/// cannot be started, fails, or is ended.
-pub fn run(boot: Boot<'_>, exec: &Exec, files: HostFiles) -> Result<ExecResult, LabError> {
-    if files == HostFiles::ReadOnly && !sys::isolation::Means::here().keep_files() {
-        return Err(LabError::FilesWritable);
-    }
-    let folder = boot.sandbox.cell_folder()?;
-    let link = folder.join("host");
-    std::os::unix::fs::symlink("/", &link).map_err(LabError::file("make", &link))?;
-    let job = Job::Exec(Box::new(exec.clone()));
-    // Programs of the host are larger than our own, and use memory of the guest for files.
-    let memory = memory_mb(&exec.cell).max(1024);
-    let done = guest::run(boot, &folder, &job, exec.cell.seed, memory)
-        .and_then(|cost| read(&folder, exec.commands.len(), cost));
-    let _ = fs::remove_file(&link);
-    let _ = fs::remove_dir_all(&folder);
-    done
+/// Programs to run, and what they may do to the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Programs<'a> {
+    /// The programs and their path.
+    pub exec: &'a Exec,
+    /// What is done where this host has no means to keep its files from being written.
+    pub files: HostFiles,
 }
 
-fn read(folder: &std::path::Path, programs: usize, cost: Cost) -> Result<ExecResult, LabError> {
-    let path = folder.join(OUTPUT_FILE);
-    let text = guest::read(&path)?;
-    let output: ExecOutput =
-        serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
-    let said = |number: usize, end: &str| {
-        guest::read(&folder.join(format!("{number}.{end}"))).unwrap_or_default()
-    };
-    let ended = (0..programs).map(|n| Ended {
-        status: output.statuses.get(n).copied().flatten(),
-        stdout: said(n, "stdout"),
-        stderr: said(n, "stderr"),
-    });
-    Ok(ExecResult {
-        error: output.error,
-        programs: ended.collect(),
-        virtual_s: output.virtual_ns as f64 / 1e9,
-        cost,
-    })
+impl Job for Programs<'_> {
+    type Output = ExecResult;
+
+    fn order(&self) -> job::Job {
+        job::Job::Exec(Box::new(self.exec.clone()))
+    }
+
+    fn seed(&self) -> Seed {
+        self.exec.cell.seed
+    }
+
+    fn memory_mb(&self) -> u64 {
+        // Programs of the host are larger than our own, and use memory of the guest for files.
+        memory_mb(&self.exec.cell).max(1024)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let said = (0..self.exec.commands.len())
+            .flat_map(|n| ["stdout", "stderr"].map(|end| name(n, end)));
+        std::iter::once(OUTPUT_FILE.to_owned())
+            .chain(said)
+            .collect()
+    }
+
+    /// The programs and the files of the host that they read are in no key: they are run each time.
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Shows the host's files to the guest.
+    ///
+    /// # Errors
+    /// The host can neither make its files read-only by a mount namespace nor by Landlock, and that
+    /// is demanded.
+    fn prepare(&self, folder: &Path) -> Result<(), LabError> {
+        let kept = sys::isolation::Means::here().keep_files();
+        if self.files == HostFiles::ReadOnly && !kept {
+            return Err(LabError::FilesWritable);
+        }
+        let link = folder.join("host");
+        std::os::unix::fs::symlink("/", &link).map_err(LabError::file("make", &link))
+    }
+
+    fn result(&self, mut left: Left) -> Result<ExecResult, LabError> {
+        let output: ExecOutput = json(OUTPUT_FILE, &left.take(OUTPUT_FILE)?)?;
+        let mut said = |n, end| left.take_any(&name(n, end)).unwrap_or_default();
+        let programs = (0..self.exec.commands.len()).map(|n| Ended {
+            status: output.statuses.get(n).copied().flatten(),
+            stdout: said(n, "stdout"),
+            stderr: said(n, "stderr"),
+        });
+        Ok(ExecResult {
+            programs: programs.collect(),
+            error: output.error,
+            virtual_s: output.virtual_ns as f64 / 1e9,
+            cost: left.cost,
+        })
+    }
+}
+
+/// The file with what a program wrote.
+fn name(program: usize, end: &str) -> String {
+    format!("{program}.{end}")
 }

@@ -17,7 +17,7 @@ use crate::{LabError, sandbox::Sandbox};
 
 /// How a guest is run.
 #[derive(Clone, Copy, Debug)]
-pub struct Boot<'a> {
+pub(crate) struct Boot<'a> {
     /// The kernel image.
     pub kernel: &'a Path,
     /// The folders it lives in.
@@ -42,7 +42,7 @@ pub struct Cost {
 /// The command line: the same for all cells of a memory size, because the kernel mixes it into its
 /// random numbers (drivers/char/random.c, `random_init_early`). `/proc/self/cwd` stands for the
 /// cell's folder, whatever its name is.
-fn arguments(memory_mb: u64) -> Vec<String> {
+pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
     let mut arguments = vec![format!("mem={memory_mb}M")];
     arguments.extend(
         [
@@ -67,7 +67,7 @@ fn arguments(memory_mb: u64) -> Vec<String> {
 
 /// Runs a job in a guest and leaves what came out in `folder`, which is all of the host that the guest's process can
 /// write, as far as the host has means for that ([`sys::isolation`]).
-pub fn run(
+pub(crate) fn run(
     boot: Boot<'_>,
     folder: &Path,
     job: &Job,
@@ -75,8 +75,7 @@ pub fn run(
     memory_mb: u64,
 ) -> Result<Cost, LabError> {
     let file = folder.join(JOB_FILE);
-    let text =
-        serde_json::to_vec(job).map_err(|e| LabError::Result(file.clone(), e.to_string()))?;
+    let text = serde_json::to_vec(job).map_err(LabError::Order)?;
     fs::write(&file, text).map_err(LabError::file("write", &file))?;
     let console = folder.join("console.txt");
     let output = fs::File::create(&console).map_err(LabError::file("make", &console))?;
@@ -111,12 +110,8 @@ pub fn run(
         &console,
     )?;
     if !folder.join(OUTPUT_FILE).exists() {
-        let how = match end.code {
-            Some(code) => format!("exit code {code}"),
-            None => "ended by a signal".to_owned(),
-        };
         return Err(LabError::NoResult {
-            how,
+            how: end.code.into(),
             console: tail(&console),
         });
     }
@@ -135,10 +130,10 @@ pub(crate) fn wait(
     program: &Path,
     console: &Path,
 ) -> Result<sys::sched::ChildEnd, LabError> {
-    const LOOK: Duration = Duration::from_millis(50);
+    const INTERVAL: Duration = Duration::from_millis(50);
     let started = Instant::now();
     let end = loop {
-        let end = sys::sched::wait_child(pid, LOOK)
+        let end = sys::sched::wait_child(pid, INTERVAL)
             .map_err(|e| LabError::Start(program.to_owned(), e))?;
         if end.is_some() || stop.load(Ordering::Relaxed) || started.elapsed() > limit {
             break end;

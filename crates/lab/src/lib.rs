@@ -1,20 +1,30 @@
-//! The outside of the guest: kernel image, boot, cells, cache, parallel jobs, checks.
+//! The outside of the guest: kernel image, boot, jobs, cache, parallel guests.
 //!
-//! A [`sandbox::Sandbox`] is a folder in memory with the guest's root. A [`cell`] run boots the
-//! kernel on one processor with that root, waits, and reads what came out. [`pool`] does so for
-//! many cells side by side; [`cache`] remembers results by content; [`rows`] makes the flat form.
+//! [`Lab::open`] is the way in. What can be asked for is a [`job::Job`]: a cell, a plan
+//! ([`model::job::Measure`]), programs ([`exec::Programs`]). Each boots the kernel on one processor,
+//! with a folder in memory as its root; many run side by side; results are remembered by content.
+//! [`rows`] makes the flat form of a cell's result.
 
-pub mod cache;
+mod cache;
 pub mod cell;
+mod entry;
 mod error;
 pub mod exec;
 pub mod facts;
 pub mod guest;
+pub mod job;
 pub mod keep;
 pub mod measure;
 pub mod native;
-pub mod pool;
+mod open;
+mod pool;
+mod progress;
 pub mod rows;
-pub mod sandbox;
+mod sandbox;
 
-pub use error::LabError;
+pub use cache::Damaged;
+pub use entry::Damage;
+pub use error::{GuestEnd, LabError, Lacking};
+pub use open::{Config, Lab};
+pub use pool::Done;
+pub use progress::Progress;

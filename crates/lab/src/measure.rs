@@ -1,16 +1,16 @@
 //! A plan between the ends of a lab path.
 
-use std::fs;
-
 use model::{
-    job::{Job, Measure, MeasureOutput, OUTPUT_FILE, QueueTruth},
+    job::{self, Measure, MeasureOutput, OUTPUT_FILE, QueueTruth},
     run::Run,
+    units::Seed,
 };
 
 use crate::{
     LabError,
     cell::memory_mb,
-    guest::{self, Boot, Cost},
+    guest::Cost,
+    job::{Job, Left, json},
 };
 
 /// What came of a plan.
@@ -24,41 +24,48 @@ pub struct Measured {
     pub digest: String,
     /// What it cost.
     pub cost: Cost,
+    /// Whether it was remembered, not run.
+    pub cached: bool,
 }
 
-/// Carries a plan out.
-pub fn run(boot: Boot<'_>, job: &Measure) -> Result<Measured, LabError> {
-    let folder = boot.sandbox.cell_folder()?;
-    // The records of a whole plan are kept in memory until its end.
-    let memory = memory_mb(&job.cell).max(1024);
-    let seed = job.cell.seed;
-    let job = Job::Measure(Box::new(job.clone()));
-    let done = guest::run(boot, &folder, &job, seed, memory).and_then(|cost| {
-        let path = folder.join(OUTPUT_FILE);
-        let text = guest::read(&path)?;
-        let output: MeasureOutput =
-            serde_json::from_slice(&text).map_err(|e| LabError::Result(path, e.to_string()))?;
+impl Job for Measure {
+    type Output = Measured;
+
+    fn order(&self) -> job::Job {
+        job::Job::Measure(Box::new(self.clone()))
+    }
+
+    fn seed(&self) -> Seed {
+        self.cell.seed
+    }
+
+    fn memory_mb(&self) -> u64 {
+        // The records of a whole plan are kept in memory until its end.
+        memory_mb(&self.cell).max(1024)
+    }
+
+    fn files(&self) -> Vec<String> {
+        vec![OUTPUT_FILE.to_owned()]
+    }
+
+    fn result(&self, mut left: Left) -> Result<Measured, LabError> {
+        let text = left.take(OUTPUT_FILE)?;
+        let output: MeasureOutput = json(OUTPUT_FILE, &text)?;
         let digest = blake3::hash(&text).to_hex().to_string();
-        match output {
-            MeasureOutput {
-                run: Some(run),
-                truth,
-                ..
-            } => Ok(Measured {
+        match (output.run, output.error) {
+            (Some(run), _) => Ok(Measured {
                 // Runs of one seed on different paths are different runs.
                 run: Run {
                     id: digest[..16].to_owned(),
                     ..*run
                 },
-                truth,
+                truth: output.truth,
                 digest,
-                cost,
+                cost: left.cost,
+                cached: left.cached,
             }),
-            MeasureOutput { error, .. } => Err(LabError::Guest(
-                error.unwrap_or_else(|| "no run and no reason".to_owned()),
-            )),
+            (None, Some(error)) => Err(LabError::Guest(error)),
+            (None, None) => Err(LabError::NoRun),
         }
-    });
-    let _ = fs::remove_dir_all(&folder);
-    done
+    }
 }

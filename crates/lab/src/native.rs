@@ -6,7 +6,7 @@
 //! that.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
@@ -14,14 +14,16 @@ use std::{
 
 use model::{
     cell::Cell,
-    job::{JOB_FILE, Job, OUTPUT_FILE},
+    job::{JOB_FILE, OUTPUT_FILE},
 };
 
 use crate::{
-    LabError,
+    LabError, Lacking,
     cell::{self, CellResult},
-    guest::Cost,
-    pool::Ended,
+    guest::{self, Cost},
+    job::{Job, Left},
+    pool::Done,
+    progress::Pace,
     sandbox::Sandbox,
 };
 
@@ -34,68 +36,64 @@ pub struct Native {
 
 impl Native {
     /// Checks, before anything is changed, that the host has all that the cells need.
-    pub fn new(guest: &Path, cells: &[Cell]) -> Result<Self, LabError> {
+    ///
+    /// # Errors
+    /// This is not root, the kernel lacks something, or the guest program is missing.
+    pub fn open(cells: &[Cell]) -> Result<Self, LabError> {
         if !sys::sched::is_root() {
-            let text = "the native engine makes network namespaces and queues, and needs root: \
-                        run it with sudo, or use the lab's own kernel (--engine uml)";
-            return Err(LabError::Lacks(text.to_owned()));
+            return Err(LabError::NotRoot);
         }
-        let mut missing: Vec<String> = Vec::new();
+        let mut lacking: Vec<Lacking> = Vec::new();
         for cell in cells {
-            let lacks =
-                testbed::needs::missing(cell).map_err(|e| LabError::Guest(e.to_string()))?;
-            missing.extend(lacks.into_iter().map(|t| {
-                format!(
-                    "  {} ({})",
-                    t.name,
-                    t.refusal.unwrap_or_else(|| "not there".to_owned())
-                )
+            let missing = testbed::needs::missing(cell).map_err(LabError::Asking)?;
+            lacking.extend(missing.into_iter().map(|tried| Lacking {
+                name: tried.name,
+                refusal: tried.refusal,
             }));
         }
-        missing.sort();
-        missing.dedup();
-        if !missing.is_empty() {
-            return Err(LabError::Lacks(format!(
-                "this host's kernel lacks what the spec needs; nothing was changed:\n{}\n\
-                 load the modules, or use the lab's own kernel (--engine uml)",
-                missing.join("\n")
-            )));
+        lacking.sort();
+        lacking.dedup();
+        if !lacking.is_empty() {
+            return Err(LabError::Lacks(lacking));
         }
+        let guest = guest::program()?;
         Ok(Self {
-            guest: guest.to_owned(),
-            sandbox: Sandbox::new(guest)?,
+            sandbox: Sandbox::new(&guest)?,
+            guest,
         })
     }
 
-    /// Runs the cells one after the other, and tells of each as it ends.
-    pub fn run(
+    /// Runs the cells one after the other, and tells of each as it ends; absent = not begun.
+    pub fn all(
         &self,
         cells: &[Cell],
         limit: Duration,
         stop: &AtomicBool,
-        told: &mut dyn FnMut(&Ended),
+        told: &mut dyn FnMut(&Done<CellResult>),
     ) -> Vec<Option<Result<CellResult, LabError>>> {
         let mut results: Vec<_> = cells.iter().map(|_| None).collect();
+        let mut pace = Pace::new(cells.len());
         for (index, cell) in cells.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            let ended = Ended {
+            let done = Done {
                 index,
                 result: self.one(cell, limit, stop),
+                cached: false,
+                damaged: None,
+                progress: pace.ended(false),
             };
-            told(&ended);
-            results[index] = Some(ended.result);
+            told(&done);
+            results[index] = Some(done.result);
         }
         results
     }
 
     fn one(&self, cell: &Cell, limit: Duration, stop: &AtomicBool) -> Result<CellResult, LabError> {
         let folder = self.sandbox.cell_folder()?;
-        let job = Job::Cell(Box::new(cell.clone()));
         let file = folder.join(JOB_FILE);
-        let text =
-            serde_json::to_vec(&job).map_err(|e| LabError::Result(file.clone(), e.to_string()))?;
+        let text = serde_json::to_vec(&cell.order()).map_err(LabError::Order)?;
         std::fs::write(&file, text).map_err(LabError::file("write", &file))?;
         let console = folder.join("console.txt");
         let said = std::fs::File::create(&console).map_err(LabError::file("make", &console))?;
@@ -112,22 +110,19 @@ impl Native {
             .spawn()
             .map_err(|e| LabError::Start(self.guest.clone(), e))?;
         let limit = limit.max(2 * cell.length());
-        let end = crate::guest::wait(child.id(), limit, stop, &self.guest, &console)?;
+        let end = guest::wait(child.id(), limit, stop, &self.guest, &console)?;
         let cost = Cost {
             wall_s: started.elapsed().as_secs_f64(),
             cpu_s: end.cpu_s,
         };
         if !folder.join(OUTPUT_FILE).exists() {
-            let how = end
-                .code
-                .map_or("a signal".to_owned(), |code| format!("exit code {code}"));
             return Err(LabError::NoResult {
-                how,
-                console: crate::guest::tail(&console),
+                how: end.code.into(),
+                console: guest::tail(&console),
             });
         }
-        let result = cell::read(&folder, cost, false);
+        let left = Left::read(&folder, cell.files(), cost);
         let _ = std::fs::remove_dir_all(&folder);
-        result
+        left.and_then(cell::read)
     }
 }

@@ -1,4 +1,4 @@
-//! Many cells side by side: one guest a processor, each held to its own.
+//! Many jobs side by side: one guest a processor, each held to its own.
 
 use std::{
     sync::{
@@ -7,107 +7,73 @@ use std::{
         mpsc,
     },
     thread,
-    time::Duration,
 };
-
-use model::cell::Cell;
 
 use crate::{
-    LabError,
-    cache::Cache,
-    cell::{self, CellResult},
-    guest::Boot,
-    sandbox::Sandbox,
+    Lab, LabError,
+    cache::Damaged,
+    job::Job,
+    progress::{Pace, Progress},
 };
 
-/// What the cells are run with.
+/// A job that has ended.
 #[derive(Debug)]
-pub struct Pool<'a> {
-    /// The kernel image.
-    pub kernel: &'a std::path::Path,
-    /// The folders the guests live in.
-    pub sandbox: &'a Sandbox,
-    /// Results known from before; absent = run all.
-    pub cache: Option<&'a Cache>,
-    /// Guests at once; one a processor is the best there is.
-    pub jobs: usize,
-    /// Real time after which a cell is ended.
-    pub wall_limit: Duration,
-    /// Set when the user wants to stop: what is done is kept.
-    pub stop: &'a AtomicBool,
-}
-
-/// A cell that has ended.
-#[derive(Debug)]
-pub struct Ended {
+pub struct Done<T> {
     /// Its place in the list.
     pub index: usize,
-    /// What came out.
-    pub result: Result<CellResult, LabError>,
+    /// What came of it.
+    pub result: Result<T, LabError>,
+    /// Whether its result was remembered, not made now.
+    pub cached: bool,
+    /// A remembered result that was not to be believed: the job was done anew.
+    pub damaged: Option<Damaged>,
+    /// How far the list is with it.
+    pub progress: Progress,
 }
 
-impl Pool<'_> {
-    /// Runs all cells; tells of each as it ends. Returns when all have ended or were stopped. The
-    /// results come in the order of the cells; cells that were not begun are absent.
-    pub fn run(
-        &self,
-        cells: &[Cell],
-        mut told: impl FnMut(&Ended),
-    ) -> Vec<Option<Result<CellResult, LabError>>> {
-        let next = AtomicUsize::new(0);
-        let cpus = Mutex::new(sys::sched::allowed_cpus().unwrap_or_default());
-        let (sender, receiver) = mpsc::channel();
-        let mut results: Vec<_> = cells.iter().map(|_| None).collect();
-        thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, cells.len().max(1)) {
-                let sender = sender.clone();
-                let (next, cpus) = (&next, &cpus);
-                scope.spawn(move || {
-                    let cpu = cpus.lock().unwrap_or_else(PoisonError::into_inner).pop();
-                    while !self.stop.load(Ordering::Relaxed) {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(cell) = cells.get(index) else { return };
-                        let result = self.one(cell, cpu);
-                        if sender.send(Ended { index, result }).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            for ended in receiver {
-                told(&ended);
-                results[ended.index] = Some(ended.result);
-            }
-        });
-        results
-    }
+/// What one worker has of a job.
+pub(crate) struct One<T> {
+    pub(crate) result: Result<T, LabError>,
+    pub(crate) cached: bool,
+    pub(crate) damaged: Option<Damaged>,
+}
 
-    fn one(&self, cell: &Cell, cpu: Option<usize>) -> Result<CellResult, LabError> {
-        if let Some(known) = self.cache.and_then(|cache| cache.get(cell)) {
-            return Ok(known);
+/// Does all jobs and tells of each as it ends, on the thread that called. Returns when all have ended
+/// or were stopped; those that were not begun are never told of.
+pub(crate) fn each<J: Job>(
+    lab: &Lab,
+    jobs: &[J],
+    stop: &AtomicBool,
+    told: &mut dyn FnMut(Done<J::Output>),
+) {
+    let next = AtomicUsize::new(0);
+    let cpus = Mutex::new(sys::sched::allowed_cpus().unwrap_or_default());
+    let (sender, receiver) = mpsc::channel();
+    let mut pace = Pace::new(jobs.len());
+    thread::scope(|scope| {
+        for _ in 0..lab.jobs.get().clamp(1, jobs.len().max(1)) {
+            let sender = sender.clone();
+            let (next, cpus) = (&next, &cpus);
+            scope.spawn(move || {
+                let cpu = cpus.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                while !stop.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(index) else { return };
+                    if sender.send((index, lab.one(job, cpu, stop))).is_err() {
+                        return;
+                    }
+                }
+            });
         }
-        let Pool {
-            kernel,
-            sandbox,
-            wall_limit,
-            stop,
-            ..
-        } = *self;
-        let result = cell::run(
-            Boot {
-                kernel,
-                sandbox,
-                cpu,
-                wall_limit,
-                stop,
-            },
-            cell,
-        )?;
-        if let Some(cache) = self.cache {
-            // A full disk must not lose the result in hand.
-            let _ = cache.put(cell, &result);
+        drop(sender);
+        for (index, one) in receiver {
+            told(Done {
+                index,
+                progress: pace.ended(one.cached),
+                result: one.result,
+                cached: one.cached,
+                damaged: one.damaged,
+            });
         }
-        Ok(result)
-    }
+    });
 }

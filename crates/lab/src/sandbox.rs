@@ -23,14 +23,14 @@ const MOUNT_POINTS: [&str; 6] = ["proc", "cell", "host", "dev", "sys", "tmp"];
 
 /// The folder; dropping it removes it.
 #[derive(Debug)]
-pub struct Sandbox {
+pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
     next: AtomicUsize,
 }
 
 impl Sandbox {
     /// Prepares a sandbox for a guest program, after removing those that dead processes left.
-    pub fn new(guest: &Path) -> Result<Self, LabError> {
+    pub(crate) fn new(guest: &Path) -> Result<Self, LabError> {
         let base = base();
         remove_left(&base);
         let folder = tempfile::Builder::new()
@@ -53,7 +53,7 @@ impl Sandbox {
     }
 
     /// A new folder for one cell.
-    pub fn cell_folder(&self) -> Result<PathBuf, LabError> {
+    pub(crate) fn cell_folder(&self) -> Result<PathBuf, LabError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.path().join(number.to_string());
         fs::create_dir(&folder).map_err(LabError::file("make", &folder))?;

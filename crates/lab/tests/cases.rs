@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use lab::{pool::Pool, rows::rows, sandbox::Sandbox};
+use lab::{Config, Lab, rows::rows};
 use model::{
     cell::Cell,
     figures::{Figure, Figures},
@@ -128,17 +128,14 @@ fn guest() -> PathBuf {
 
 /// Runs cells; needs the kernel image and the guest program.
 fn run(cells: &[Cell]) -> Vec<Row> {
-    let kernel = kernel::locate().expect("find the kernel image");
-    let sandbox = Sandbox::new(&guest()).expect("make a sandbox");
-    let pool = Pool {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cache: None,
-        jobs: sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len()),
+    let lab = Lab::open(&Config {
+        cache: false,
+        guest: Some(guest()),
         wall_limit: Duration::from_secs(300),
-        stop: &AtomicBool::new(false),
-    };
-    let results = pool.run(cells, |_| ());
+        ..Config::default()
+    });
+    let lab = lab.expect("a kernel image and a guest program");
+    let results = lab.all(cells, &AtomicBool::new(false), &mut |_| ());
     let each = cells.iter().zip(results);
     each.flat_map(|(cell, result)| {
         let result = result.expect("a result").expect("a cell that ran");

@@ -37,10 +37,10 @@ impl Failure {
 #[cfg(feature = "lab")]
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
-        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest};
+        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot};
         let lacks = matches!(
             error,
-            NoGuest(_) | Kernel(_) | Lacks(_) | NoCache | FilesWritable
+            NoGuest(_) | Kernel(_) | Lacks(_) | NotRoot | NoCache | FilesWritable
         );
         let code = if lacks { code::LACKS } else { code::FAILED };
         Self::new(code, error)

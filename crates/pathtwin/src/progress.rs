@@ -3,14 +3,33 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::{Damaged, Done};
 
 /// A bar over `count` things.
 pub fn bar(count: usize) -> ProgressBar {
     let bar = ProgressBar::new(count as u64);
-    let style = "{bar:30} {pos}/{len} cells, {elapsed} gone, {eta} left  {msg}";
+    let style = "{bar:30} {pos}/{len} done, {elapsed} gone{msg}";
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// Shows how far a list of jobs is, and says if a remembered result was dropped.
+pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
+    let left = done.progress.left.map_or_else(String::new, |left| {
+        let s = left.as_secs();
+        format!(", about {}:{:02} min left", s / 60, s % 60)
+    });
+    bar.set_message(left);
+    bar.set_position(done.progress.done as u64);
+    tell_damaged(bar, done.damaged.as_ref());
+}
+
+/// Says that a remembered result was dropped, if one was.
+pub fn tell_damaged(bar: &ProgressBar, damaged: Option<&Damaged>) {
+    if let Some(damaged) = damaged {
+        bar.suspend(|| eprintln!("pathtwin: {damaged}; it was done anew"));
+    }
 }

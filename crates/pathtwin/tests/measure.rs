@@ -4,7 +4,10 @@
 
 mod common;
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use common::{pathtwin, program, spec, text};
 use model::run::{Run, StepKind};
@@ -49,7 +52,7 @@ fn in_lab(path: &str, plan: &str) -> Vec<u8> {
     let file = folder.path().join("plan.toml");
     std::fs::write(&file, plan).expect("write the plan");
     let output = pathtwin()
-        .args(["measure", "--output", "json", "--lab"])
+        .args(["measure", "--no-cache", "--output", "json", "--lab"])
         .arg(path)
         .arg("--plan")
         .arg(file)
@@ -113,6 +116,67 @@ fn the_same_seed_gives_the_same_run() {
     assert!(first == in_lab(path, plan), "two runs of one seed differ");
     let other = in_lab(&path.replace("seed = 5", "seed = 6"), plan);
     assert!(first != other, "two seeds gave the same run");
+}
+
+/// A result is remembered by content: the second time it is there at once, and is the same to the
+/// byte. What is not as it was written is not believed, and said.
+#[test]
+fn a_known_run_comes_from_the_cache_and_a_cut_one_is_made_anew() {
+    let (folder, path) = spec(PATH);
+    let cache = folder.path().join("cache");
+    let measure = |more: &[&str]| {
+        let started = Instant::now();
+        let output = pathtwin()
+            .env("PATHTWIN_CACHE", &cache)
+            .args(["measure", "--quick", "--no-store", "--output", "json"])
+            .args(more)
+            .arg("--lab")
+            .arg(&path)
+            .output()
+            .expect("run pathtwin");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (output.stdout, text(&output.stderr), started.elapsed())
+    };
+    let (first, ..) = measure(&[]);
+    let (second, _, took) = measure(&[]);
+    assert!(first == second, "the remembered run is another");
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    // Another seed is another job.
+    let (other, ..) = measure(&["--seed", "4"]);
+    assert!(first != other);
+
+    let files: Vec<_> = walk(&cache.join("cells"));
+    assert_eq!(files.len(), 2, "{files:?}");
+    for file in &files {
+        let file = std::fs::File::options().write(true).open(file);
+        let file = file.expect("open a remembered result");
+        let length = file.metadata().expect("its length").len();
+        file.set_len(length / 2).expect("cut it");
+    }
+    let (third, said, took_anew) = measure(&[]);
+    assert!(first == third, "the run made anew is another");
+    assert!(
+        said.contains("the checksum differs; it was done anew"),
+        "{said}"
+    );
+    assert!(took_anew > took);
+    let (fourth, said, _) = measure(&["--no-cache"]);
+    assert!(first == fourth && !said.contains("anew"), "{said}");
+}
+
+/// All files below a folder.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("read a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                walk(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 /// The programs as a user runs them, each on a host of the path, against the plan in the guest.

@@ -25,7 +25,7 @@ mod theory;
 mod timing;
 mod window;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::{cell::Cell, spec::Spec};
 use serde::Serialize;
@@ -33,7 +33,11 @@ use serde::Serialize;
 pub use line::{Expect, Line, Verdict};
 pub use table::table;
 
-use lab::{LabError, cell::CellResult, pool::Pool};
+use lab::{
+    Damaged, Done, Lab, LabError,
+    cell::CellResult,
+    job::{Fresh, Job},
+};
 use seen::Seen;
 
 /// Version of [`Report`].
@@ -56,7 +60,7 @@ enum Work {
     /// Cells of a spec, each run twice and none taken from the cache.
     Twice(&'static str, Judge),
     /// A comparison with a program of this host.
-    Program(fn(&Pool<'_>) -> Result<Vec<Line>, LabError>),
+    Program(fn(Bench<'_>) -> Result<Vec<Line>, LabError>),
     /// Nothing of its own: it looks at the cells of all others.
     All(Judge),
 }
@@ -109,7 +113,7 @@ fn cells(check: &Check) -> Result<Vec<Cell>, LabError> {
         Work::Twice(text, _) => (text, 2),
         Work::Program(_) | Work::All(_) => return Ok(Vec::new()),
     };
-    let wrong = |e: model::spec::SpecError| LabError::Check(check.name, e.to_string());
+    let wrong = |e: model::spec::SpecError| LabError::Check(check.name, e);
     let cells = Spec::parse(check.name, text)
         .and_then(|spec| spec.cells())
         .map_err(wrong)?;
@@ -130,21 +134,35 @@ pub fn steps(checks: &[Check]) -> Result<usize, LabError> {
     })
 }
 
-/// Runs checks; `stepped` is told of each step that is done.
+/// What checks are run with.
+#[derive(Clone, Copy, Debug)]
+pub struct Bench<'a> {
+    /// The lab.
+    pub lab: &'a Lab,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Runs checks; `stepped` is told of each step that is done, and of a remembered result that was
+/// dropped for it.
+///
+/// # Errors
+/// A check has a spec that is none, or the user stopped it.
 pub fn run(
-    pool: &Pool<'_>,
+    bench: Bench<'_>,
     checks: &[Check],
-    mut stepped: impl FnMut(),
+    stepped: &mut dyn FnMut(Option<&Damaged>),
 ) -> Result<Report, LabError> {
     let (known, fresh): (Vec<&Check>, Vec<&Check>) = checks
         .iter()
         .partition(|c| !matches!(c.work, Work::Twice(..)));
-    let uncached = Pool {
-        cache: None,
-        ..*pool
-    };
-    let mut ran = all_cells(pool, &known, &mut stepped)?;
-    ran.extend(all_cells(&uncached, &fresh, &mut stepped)?);
+    let mut ran = all_cells(bench, &known, Cell::clone, stepped)?;
+    ran.extend(all_cells(
+        bench,
+        &fresh,
+        |cell| Fresh(cell.clone()),
+        stepped,
+    )?);
     let mut lines = Vec::new();
     let everything: Vec<Seen<'_>> = ran.iter().flat_map(|r| r.seen()).collect();
     for check in checks {
@@ -154,13 +172,13 @@ pub fn run(
                 own.map(|r| r.judged(judge)).unwrap_or_default()
             }
             Work::Program(judge) => {
-                let lines = judge(pool).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
-                stepped();
+                let lines = judge(bench).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
+                stepped(None);
                 from(check, lines)
             }
             Work::All(judge) => from(check, judge(&everything)),
         });
-        if pool.stop.load(Ordering::Relaxed) {
+        if bench.stop.load(Ordering::Relaxed) {
             return Err(LabError::Stopped);
         }
     }
@@ -217,11 +235,12 @@ fn from(check: &Check, lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// Runs the cells of several checks in one pool, the long ones first so that no processor waits for
-/// another at the end.
-fn all_cells<'a>(
-    pool: &Pool<'_>,
+/// another at the end. `job` is what is done with a cell.
+fn all_cells<'a, J: Job<Output = CellResult>>(
+    bench: Bench<'_>,
     checks: &[&'a Check],
-    stepped: &mut impl FnMut(),
+    job: impl Fn(&Cell) -> J,
+    stepped: &mut dyn FnMut(Option<&Damaged>),
 ) -> Result<Vec<Ran<'a>>, LabError> {
     let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
     let mut all = Vec::new();
@@ -232,8 +251,9 @@ fn all_cells<'a>(
         all.push((check, cells));
     }
     queue.sort_by_key(|(.., cell)| std::cmp::Reverse(cell.length()));
-    let ordered: Vec<Cell> = queue.iter().map(|(.., cell)| cell.clone()).collect();
-    let mut results = pool.run(&ordered, |_| stepped());
+    let jobs: Vec<J> = queue.iter().map(|(.., cell)| job(cell)).collect();
+    let told = &mut |done: &Done<CellResult>| stepped(done.damaged.as_ref());
+    let mut results = bench.lab.all(&jobs, bench.stop, told);
     let mut ran: Vec<Ran<'_>> = Vec::new();
     for (number, (check, cells)) in all.into_iter().enumerate() {
         let mut own: Vec<(usize, Result<CellResult, LabError>)> = Vec::new();

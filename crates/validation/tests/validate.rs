@@ -7,11 +7,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
-    time::Duration,
 };
 
-use lab::{cache::Cache, pool::Pool, sandbox::Sandbox};
-use validation::validate::{self, Report, Verdict};
+use lab::{Config, Lab};
+use validation::validate::{self, Bench, Report, Verdict};
 
 const FENCE: &str = "```text\n";
 
@@ -40,21 +39,17 @@ fn guest() -> PathBuf {
 }
 
 fn report() -> Report {
-    let kernel = kernel::locate().expect("a kernel image; make test builds it");
-    let guest = guest();
-    let sandbox = Sandbox::new(&guest).unwrap();
-    let folder = lab::cache::folder().unwrap();
-    let cache = Cache::new(folder, &kernel.sha256, &guest).unwrap();
+    let lab = Lab::open(&Config {
+        guest: Some(guest()),
+        ..Config::default()
+    });
+    let lab = lab.expect("a kernel image and a guest program; make test builds them");
     let stop = AtomicBool::new(false);
-    let pool = Pool {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cache: Some(&cache),
-        jobs: sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len()),
-        wall_limit: Duration::from_secs(600),
+    let bench = Bench {
+        lab: &lab,
         stop: &stop,
     };
-    validate::run(&pool, &validate::checks(), || {}).unwrap()
+    validate::run(bench, &validate::checks(), &mut |_| ()).unwrap()
 }
 
 /// Names and verdicts of the documented table are those of the report. The values may differ with

@@ -81,6 +81,9 @@ pub struct Corpus {
     /// Scenarios at once; default: one a processor
     #[arg(long, short, value_name = "N", requires = "corpus")]
     pub jobs: Option<NonZeroUsize>,
+    /// Measure every scenario, also those whose result is known
+    #[arg(long, requires = "corpus")]
+    pub no_cache: bool,
 }
 
 /// A part of the corpus on the command line.

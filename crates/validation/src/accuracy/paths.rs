@@ -1,10 +1,10 @@
 //! Paths drawn at random over what `measure` is to cope with.
 
 use model::{
-    cell::Cell,
+    cell::{Buffer, Cell},
+    path::{Limit, Line, Loss, Nanos, Parameter, Path, PathError, Trial, Tunnel, Underlay},
     plan::Plan,
-    spec::{Spec, SpecError},
-    units::Seed,
+    units::{Bytes, Rate, Seed, Share},
 };
 use stats::Random;
 
@@ -51,14 +51,17 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     (low.ln() + share * (high / low).ln()).exp()
 }
 
-/// The specs of `count` paths: rate 1 Mbit/s to 1 Gbit/s, RTT 1 to 300 ms, loss 0 to 5 %, jitter,
+/// The cells of `count` paths: rate 1 Mbit/s to 1 Gbit/s, RTT 1 to 300 ms, loss 0 to 5 %, jitter,
 /// reordering, buffers of 0.1 to 20 BDP (but at least 10 packets), MTU, with and without WireGuard.
-pub fn specs(count: usize, seed: Seed) -> Vec<String> {
+///
+/// # Errors
+/// A drawn path is none that the lab can make; that would be our mistake.
+pub fn cells(count: usize, seed: Seed) -> Result<Vec<Cell>, PathError> {
     let mut random = Random::new(seed.0);
-    (0..count).map(|i| spec(i, &mut random)).collect()
+    (0..count).map(|i| cell(i, &mut random)).collect()
 }
 
-fn spec(number: usize, random: &mut Random) -> String {
+fn cell(number: usize, random: &mut Random) -> Result<Cell, PathError> {
     let rate_kbit = between(random, 1e3, 1e6).round();
     let rtt_ms = between(random, 1.0, 300.0);
     let bdp = rate_kbit * rtt_ms / 8.0;
@@ -80,29 +83,51 @@ fn spec(number: usize, random: &mut Random) -> String {
         0.0
     };
     let mtu = [1500, 1500, 1400, 1280][random.below(4)];
-    let mut text = format!(
-        "name = \"path-{number:03}\"\nseed = {}\n[path]\nrate = \"{rate_kbit}kbit\"\nrtt = \"{rtt_ms:.3}ms\"\n\
-         buffer = \"{buffer:.0}B\"\nloss = \"{loss:.4}%\"\njitter = \"{jitter_ms:.3}ms\"\n\
-         reorder = \"{reorder:.4}%\"\nmtu = {mtu}\n",
-        1000 + number
-    );
+    let mut path = Path::named(&format!("path-{number:03}"));
+    let rtt_ns = micros(rtt_ms) * 1000;
+    let line = |delay_ns: u64| Line {
+        rate_bps: given(Limit::At(Rate::from_bps(rate_kbit as u64 * 1000))),
+        buffer: given(Buffer::Bytes(Bytes(buffer.round_ties_even() as u64))),
+        delay_ns: given(Nanos(delay_ns)),
+        jitter_ns: given(Nanos(micros(jitter_ms) * 1000)),
+        loss: share(loss).map(|share| Loss::Random { share }),
+        reorder: share(reorder),
+        ..Line::default()
+    };
+    path.underlay = Underlay {
+        down: line(rtt_ns / 2),
+        up: line(rtt_ns - rtt_ns / 2),
+        mtu_bytes: given(mtu),
+        ip: None,
+    };
     if number % 2 == 1 {
-        text.push_str(&format!(
-            "[tunnel]\nkind = \"wireguard\"\nmtu = {}\n",
-            mtu - 80
-        ));
+        path.tunnel = Some(Tunnel {
+            mtu_bytes: given(mtu - 80),
+            ..Tunnel::default()
+        });
     }
-    text
+    path.cell(&Trial {
+        seed: Seed(1000 + number as u64),
+        ..Trial::default()
+    })
 }
 
-/// The cells of specs.
-pub fn cells(specs: &[String]) -> Result<Vec<Cell>, SpecError> {
-    specs
-        .iter()
-        .map(|text| {
-            let cells = Spec::parse("a drawn path", text)?.cells()?;
-            Ok(cells.into_iter().next())
-        })
-        .filter_map(Result::transpose)
-        .collect()
+#[expect(clippy::unnecessary_wraps, reason = "the type of every field")]
+fn given<T>(value: T) -> Option<Parameter<T>> {
+    Some(Parameter::given(value))
 }
+
+/// A span in whole microseconds.
+fn micros(ms: f64) -> u64 {
+    (ms * 1000.0).round_ties_even() as u64
+}
+
+/// Percent with four decimals as a share, the float nearest to that decimal.
+fn share(percent: f64) -> Option<Parameter<Share>> {
+    let share = (percent * 1e4).round_ties_even() / 1e6;
+    Share::new(share).map(Parameter::given)
+}
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;

@@ -2,16 +2,21 @@
 
 mod pairs;
 
-use std::{fmt::Write as _, num::NonZeroUsize, process::ExitCode, time::Duration};
+use std::{fmt::Write as _, process::ExitCode, sync::atomic::AtomicBool, time::Duration};
 
 use anyhow::{Context, anyhow};
-use lab::{LabError, measure::Measured};
-use model::{cell::Cell, plan::Plan, run::Run, spec::Spec, units::Seed};
+use lab::{Config, Lab, LabError, measure::Measured};
+use model::{
+    cell::Cell,
+    plan::Plan,
+    run::Run,
+    spec::{self, Spec},
+    units::Seed,
+};
 use validation::accuracy::{self, coverage, paths, table, truth::Compared};
 
 use pathtwin::{
     cli::Accuracy,
-    commands::lab::run::Lab,
     exit::{Failure, code},
     format, progress,
 };
@@ -19,36 +24,60 @@ use pathtwin::{
 /// Real time after which a run is ended: much, for a machine may have other work.
 const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
+/// What runs are made with.
+#[derive(Clone, Copy)]
+struct Bench<'a> {
+    lab: &'a Lab,
+    stop: &'a AtomicBool,
+}
+
 pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let lab = Lab::open(true)?;
-    let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
-    let lab = accuracy::Lab {
-        kernel: &lab.kernel,
-        sandbox: &lab.sandbox,
-        jobs: arguments.jobs.map_or(processors, NonZeroUsize::get),
+    // The runs of long plans are more than a cache holds; --out keeps them.
+    let lab = Lab::open(&Config {
+        cache: false,
+        jobs: arguments.jobs,
         wall_limit: WALL_LIMIT,
-        stop,
-    };
+        ..Config::default()
+    })?;
+    let bench = Bench { lab: &lab, stop };
     match (arguments.coverage, arguments.pairs) {
-        (Some(seeds), _) => intervals(lab, seeds),
+        (Some(seeds), _) => intervals(bench, seeds),
         (None, Some(wanted)) => {
             let size = pairs::Size {
                 pairs: wanted,
                 runs: arguments.runs,
                 folder: arguments.out.as_deref(),
             };
-            pairs::pairs(lab, &size).map(|()| ExitCode::SUCCESS)
+            pairs::pairs(bench, &size).map(|()| ExitCode::SUCCESS)
         }
-        (None, None) => errors(lab, arguments),
+        (None, None) => errors(bench, arguments),
     }
 }
 
-fn measured(lab: accuracy::Lab<'_>, cells: &[Cell], plan: &Plan) -> Result<Vec<Measured>, Failure> {
-    let bar = progress::bar(cells.len());
-    let results = accuracy::run(lab, cells, plan, &|_, _| bar.inc(1));
-    bar.finish_and_clear();
-    all_of(cells, results)
+impl Bench<'_> {
+    /// Carries a plan out on every path; results in the order of the paths. Each is `seen` when it is
+    /// there, with its place, and may be made smaller then: the series of hundreds of megabytes of a
+    /// long plan add up.
+    fn measure(
+        self,
+        cells: &[Cell],
+        plan: &Plan,
+        mut seen: impl FnMut(usize, &mut Measured),
+    ) -> Result<Vec<Measured>, Failure> {
+        let bar = progress::bar(cells.len());
+        let mut results: Vec<_> = cells.iter().map(|_| None).collect();
+        let jobs = accuracy::jobs(cells, plan);
+        self.lab.each(&jobs, self.stop, &mut |mut done| {
+            progress::step(&bar, &done);
+            if let Ok(measured) = &mut done.result {
+                seen(done.index, measured);
+            }
+            results[done.index] = Some(done.result);
+        });
+        bar.finish_and_clear();
+        all_of(cells, results)
+    }
 }
 
 /// The results, unless one is missing.
@@ -72,18 +101,18 @@ fn all_of(
     Ok(all)
 }
 
-fn errors(lab: accuracy::Lab<'_>, arguments: &Accuracy) -> Result<ExitCode, Failure> {
-    let specs = paths::specs(arguments.paths, Seed(arguments.draw));
-    let cells = paths::cells(&specs).map_err(|e| Failure::new(code::FAILED, e))?;
+fn errors(bench: Bench<'_>, arguments: &Accuracy) -> Result<ExitCode, Failure> {
+    let cells = paths::cells(arguments.paths, Seed(arguments.draw))
+        .map_err(|e| Failure::new(code::FAILED, e))?;
     let plan = paths::plan().context("read the plan")?;
-    let runs = measured(lab, &cells, &plan)?;
+    let runs = bench.measure(&cells, &plan, |_, _| ())?;
     let compared: Vec<Compared> = cells
         .iter()
         .zip(&runs)
         .flat_map(|(cell, run)| accuracy::truth::compare(cell, run))
         .collect();
     if let Some(folder) = &arguments.out {
-        keep(folder, &specs, &cells, &runs, &compared)?;
+        keep(folder, &cells, &runs, &compared)?;
     }
     for (cell, run) in cells.iter().zip(&runs) {
         for sample in run.run.samples.iter().filter(|s| !s.valid) {
@@ -99,7 +128,6 @@ fn errors(lab: accuracy::Lab<'_>, arguments: &Accuracy) -> Result<ExitCode, Fail
 
 fn keep(
     folder: &std::path::Path,
-    specs: &[String],
     cells: &[Cell],
     runs: &[Measured],
     compared: &[Compared],
@@ -109,8 +137,11 @@ fn keep(
         std::fs::write(&file, bytes).with_context(|| format!("write {}", file.display()))
     };
     std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
-    for ((spec, cell), run) in specs.iter().zip(cells).zip(runs) {
-        write(format!("{}.toml", cell.name), spec.clone().into_bytes())?;
+    for (cell, run) in cells.iter().zip(runs) {
+        write(
+            format!("{}.toml", cell.name),
+            spec::write(cell).into_bytes(),
+        )?;
         let text = serde_json::to_vec(&run.run).context("write a run as JSON")?;
         write(format!("{}.json", cell.name), text)?;
     }
@@ -134,7 +165,7 @@ fn keep(
     Ok(())
 }
 
-fn intervals(lab: accuracy::Lab<'_>, seeds: usize) -> Result<ExitCode, Failure> {
+fn intervals(bench: Bench<'_>, seeds: usize) -> Result<ExitCode, Failure> {
     let plan = measure::plans::parse(coverage::PLAN).context("read the plan")?;
     let cells = (0..seeds as u64)
         .map(|seed| {
@@ -144,7 +175,8 @@ fn intervals(lab: accuracy::Lab<'_>, seeds: usize) -> Result<ExitCode, Failure> 
         .collect::<Result<Vec<_>, _>>()
         .map_err(|e| Failure::new(code::FAILED, e))?;
     let cells: Vec<Cell> = cells.into_iter().flatten().collect();
-    let runs: Vec<Run> = measured(lab, &cells, &plan)?
+    let runs: Vec<Run> = bench
+        .measure(&cells, &plan, |_, _| ())?
         .into_iter()
         .map(|m| m.run)
         .collect();

@@ -1,13 +1,9 @@
 //! `pathtwin explain --corpus`: how the rules fare on scenarios whose causes are known.
 
 use std::{
-    num::NonZeroUsize,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
@@ -16,7 +12,7 @@ use explain::{
     compose,
     corpus::{File, Outcome, Part, Scenario, What},
 };
-use lab::{guest::Boot, sandbox::Sandbox};
+use lab::{Config, Lab, LabError};
 use model::{job, plan::Plan, run::Run, spec::Spec};
 
 use pathtwin::{
@@ -55,60 +51,95 @@ fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Outcome>, Failure> {
         let named = arguments.only.iter().any(|o| s.name.contains(o));
         s.is_in(part) && (named || arguments.only.is_empty())
     });
-    let lab = if scenarios.iter().any(|s| matches!(s.what, What::Lab { .. })) {
-        Some(Bench::open(dir, arguments.runs.as_deref())?)
-    } else {
-        None
-    };
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let cpus = sys::sched::allowed_cpus().unwrap_or_default();
-    let jobs = arguments.jobs.map_or(cpus.len().max(1), NonZeroUsize::get);
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    let failed = Mutex::new(None);
+    let mut outcomes: Vec<Option<Outcome>> = scenarios.iter().map(|_| None).collect();
+    let mut in_lab = Vec::new();
+    for (index, scenario) in scenarios.iter().enumerate() {
+        let known = match &scenario.what {
+            What::Composed(scene) => Some(compose::run(scene, scenario.seed(part).0)),
+            What::Lab { .. } => kept(arguments, scenario, part)?,
+        };
+        match known {
+            Some(run) => outcomes[index] = Some(Outcome::of(scenario, part, &run)),
+            None => in_lab.push(index),
+        }
+    }
+    if !in_lab.is_empty() {
+        let open: Vec<&Scenario> = in_lab.iter().map(|index| &scenarios[*index]).collect();
+        let judged = measured(dir, arguments, part, &open)?;
+        for (index, outcome) in in_lab.into_iter().zip(judged) {
+            outcomes[index] = Some(outcome);
+        }
+    }
+    Ok(outcomes.into_iter().flatten().collect())
+}
+
+/// Measures scenarios in the lab and judges each as soon as it is there. The first that fails ends
+/// all.
+fn measured(
+    dir: &Path,
+    arguments: &Corpus,
+    part: Part,
+    scenarios: &[&Scenario],
+) -> Result<Vec<Outcome>, Failure> {
+    let plan = plan(dir)?;
+    let jobs = scenarios.iter().map(|s| {
+        let job = job(s, part, &plan);
+        job.with_context(|| s.name.clone())
+    });
+    let jobs = jobs.collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(runs) = &arguments.runs {
+        std::fs::create_dir_all(runs).with_context(|| format!("make {}", runs.display()))?;
+    }
+    let lab = Lab::open(&Config {
+        cache: !arguments.no_cache,
+        jobs: arguments.jobs,
+        wall_limit: WALL_LIMIT,
+        ..Config::default()
+    })?;
+    let user = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let stop = AtomicBool::new(false);
+    let mut outcomes: Vec<Option<Outcome>> = scenarios.iter().map(|_| None).collect();
+    let mut failed: Option<Failure> = None;
     let bar = progress::bar(scenarios.len());
     std::thread::scope(|scope| {
-        for worker in 0..jobs {
-            let cpu = (jobs <= cpus.len()).then(|| cpus[worker]);
-            let (next, done, failed, bar) = (&next, &done, &failed, &bar);
-            let (scenarios, lab) = (&scenarios, &lab);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(scenario) = scenarios.get(index) else {
-                        return;
-                    };
-                    let run = match (&scenario.what, lab) {
-                        (What::Composed(scene), _) => {
-                            Ok(compose::run(scene, scenario.seed(part).0))
-                        }
-                        (_, Some(bench)) => bench.run(scenario, part, cpu, stop),
-                        (_, None) => return,
-                    };
-                    match run {
-                        Ok(run) => {
-                            let outcome = Outcome::of(scenario, part, &run);
-                            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                            done.push((index, outcome));
-                        }
-                        Err(error) => {
-                            next.store(scenarios.len(), Ordering::Relaxed);
-                            let error = error.context(scenario.name.clone());
-                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                        }
-                    }
-                    bar.inc(1);
-                }
+        scope.spawn(|| hand_on(user, &stop));
+        lab.each(&jobs, &stop, &mut |done| {
+            progress::step(&bar, &done);
+            let scenario = scenarios[done.index];
+            let judged = done.result.map_err(Failure::from).and_then(|measured| {
+                let outcome = Outcome::of(scenario, part, &measured.run);
+                keep(arguments, scenario, part, measured.run).map(|()| outcome)
             });
-        }
+            match judged {
+                Ok(outcome) => outcomes[done.index] = Some(outcome),
+                Err(failure) if failed.is_none() => {
+                    stop.store(true, Ordering::Relaxed);
+                    let error = failure.error.context(scenario.name.clone());
+                    failed = Some(Failure::new(failure.code, error));
+                }
+                Err(_) => {}
+            }
+        });
+        stop.store(true, Ordering::Relaxed);
     });
     bar.finish_and_clear();
-    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(Failure::new(code::FAILED, error));
+    match failed {
+        Some(failure) => Err(failure),
+        None if outcomes.iter().any(Option::is_none) => {
+            Err(Failure::new(code::INTERRUPTED, LabError::Stopped))
+        }
+        None => Ok(outcomes.into_iter().flatten().collect()),
     }
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
+}
+
+/// Hands the user's wish to stop on until all is stopped.
+fn hand_on(user: &AtomicBool, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        if user.load(Ordering::Relaxed) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Name of the plan in a corpus.
@@ -141,79 +172,58 @@ fn read(dir: &Path) -> anyhow::Result<Vec<Scenario>> {
     Ok(all)
 }
 
-/// What the scenarios of the lab are run with.
-struct Bench {
-    kernel: PathBuf,
-    sandbox: Sandbox,
-    plan: Plan,
-    runs: Option<PathBuf>,
+/// The plan of a corpus.
+fn plan(dir: &Path) -> Result<Plan, Failure> {
+    let path = dir.join(PLAN);
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("read {}", path.display()))
+        .map_err(|e| Failure::new(code::USE, e))?;
+    measure::plans::parse(&text)
+        .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", path.display())))
 }
 
-impl Bench {
-    fn open(dir: &Path, runs: Option<&Path>) -> Result<Self, Failure> {
-        let path = dir.join(PLAN);
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("read {}", path.display()))
-            .map_err(|e| Failure::new(code::USE, e))?;
-        let plan = measure::plans::parse(&text)
-            .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", path.display())))?;
-        if let Some(runs) = runs {
-            std::fs::create_dir_all(runs).with_context(|| format!("make {}", runs.display()))?;
-        }
-        Ok(Self {
-            kernel: kernel::locate().map_err(lab::LabError::from)?.path,
-            sandbox: Sandbox::new(&lab::guest::program()?)?,
-            plan,
-            runs: runs.map(Path::to_owned),
-        })
+/// A scenario of the lab with its plan.
+fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Measure> {
+    let What::Lab { spec, set } = &scenario.what else {
+        return Err(anyhow!("it is no scenario of the lab"));
+    };
+    let mut spec = Spec::parse(&scenario.name, spec)?.with_seed(scenario.seed(part).0);
+    for (key, value) in set {
+        spec.set(key, value)?;
     }
+    Ok(job::Measure {
+        cell: spec.cells()?.into_iter().next().context("no cell")?,
+        plan: plan.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        limit_ns: LIMIT.as_nanos() as u64,
+    })
+}
 
-    /// The Run of a scenario: the kept one if there is one.
-    fn run(
-        &self,
-        scenario: &Scenario,
-        part: Part,
-        cpu: Option<usize>,
-        stop: &AtomicBool,
-    ) -> anyhow::Result<Run> {
-        let seed = scenario.seed(part);
-        let kept = self
-            .runs
-            .as_ref()
-            .map(|dir| dir.join(format!("{}-{}.json", scenario.name, seed.0)));
-        if let Some(file) = kept.as_ref().filter(|f| f.exists()) {
-            let text = std::fs::read(file).with_context(|| format!("read {}", file.display()))?;
-            return Run::parse(&text).with_context(|| file.display().to_string());
-        }
-        let What::Lab { spec, set } = &scenario.what else {
-            return Err(anyhow!("it is no scenario of the lab"));
-        };
-        let mut spec = Spec::parse(&scenario.name, spec)?.with_seed(seed.0);
-        for (key, value) in set {
-            spec.set(key, value)?;
-        }
-        let cell = spec.cells()?.into_iter().next().context("no cell")?;
-        let job = job::Measure {
-            cell,
-            plan: self.plan.clone(),
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            limit_ns: LIMIT.as_nanos() as u64,
-        };
-        let boot = Boot {
-            kernel: &self.kernel,
-            sandbox: &self.sandbox,
-            cpu,
-            wall_limit: WALL_LIMIT,
-            stop,
-        };
-        let mut run = lab::measure::run(boot, &job)?.run;
-        if let Some(file) = kept {
-            strip(&mut run);
-            let text = serde_json::to_vec(&run).context("write the Run as JSON")?;
-            std::fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
-        }
-        Ok(run)
-    }
+/// Where the Run of a scenario is kept, if Runs are.
+fn file(arguments: &Corpus, scenario: &Scenario, part: Part) -> Option<PathBuf> {
+    let name = format!("{}-{}.json", scenario.name, scenario.seed(part).0);
+    arguments.runs.as_ref().map(|dir| dir.join(name))
+}
+
+/// The kept Run of a scenario.
+fn kept(arguments: &Corpus, scenario: &Scenario, part: Part) -> Result<Option<Run>, Failure> {
+    let Some(file) = file(arguments, scenario, part).filter(|f| f.exists()) else {
+        return Ok(None);
+    };
+    let text = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
+    let run = Run::parse(&text).with_context(|| file.display().to_string())?;
+    Ok(Some(run))
+}
+
+/// Keeps the Run of a scenario, if Runs are kept.
+fn keep(arguments: &Corpus, scenario: &Scenario, part: Part, mut run: Run) -> Result<(), Failure> {
+    let Some(file) = file(arguments, scenario, part) else {
+        return Ok(());
+    };
+    strip(&mut run);
+    let text = serde_json::to_vec(&run).context("write the Run as JSON")?;
+    std::fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
+    Ok(())
 }
 
 /// Takes the series out, which no rule reads and which are nearly all of a Run.

@@ -1,14 +1,13 @@
 //! `pathtwin lab validate`.
 
-use std::{process::ExitCode, time::Duration};
+use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
-use lab::LabError;
-use validation::validate::{self, Check, Verdict};
+use lab::{Config, Lab, LabError};
+use validation::validate::{self, Bench, Check, Verdict};
 
 use pathtwin::{
     cli::{Format, Validate},
-    commands::lab::run::Lab,
     exit::{Failure, code},
     format, progress,
 };
@@ -20,11 +19,18 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         format::print(format!("{}\n", names.join("\n")).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let lab = Lab::open(arguments.no_cache)?;
+    let lab = Lab::open(&Config {
+        cache: !arguments.no_cache,
+        jobs: arguments.jobs,
+        ..Config::default()
+    })?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let pool = lab.pool(arguments.jobs, Duration::from_secs(600), stop);
     let bar = progress::bar(validate::steps(&checks)?);
-    let report = validate::run(&pool, &checks, || bar.inc(1));
+    let bench = Bench { lab: &lab, stop };
+    let report = validate::run(bench, &checks, &mut |damaged| {
+        progress::tell_damaged(&bar, damaged);
+        bar.inc(1);
+    });
     bar.finish_and_clear();
     let report = match report {
         Err(LabError::Stopped) => {

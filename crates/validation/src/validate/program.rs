@@ -1,14 +1,17 @@
 //! A known program on the same path measures what our own flow does.
 
-use std::{env, sync::atomic::AtomicBool};
+use std::env;
 
 use model::{
     job::{Command, Exec},
     spec::Spec,
 };
 
-use super::{Check, Expect, Line, Work, seen::Seen};
-use lab::{LabError, exec, guest::Boot, pool::Pool};
+use super::{Bench, Check, Expect, Line, Work, seen::Seen};
+use lab::{
+    LabError,
+    exec::{HostFiles, Programs},
+};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "iperf3 beside our own flow",
@@ -21,23 +24,24 @@ const SPEC: &str = include_str!("specs/iperf3.toml");
 /// Virtual time after which it is ended.
 const LIMIT_NS: u64 = 60_000_000_000;
 
-fn judge(pool: &Pool<'_>) -> Result<Vec<Line>, LabError> {
+fn judge(bench: Bench<'_>) -> Result<Vec<Line>, LabError> {
     let found = env::var_os("PATH")
         .is_some_and(|path| env::split_paths(&path).any(|dir| dir.join("iperf3").is_file()));
     if !found {
         let why = "iperf3 is not installed (Debian and Ubuntu: apt install iperf3)";
         return Ok(vec![Line::skipped(why)]);
     }
-    let wrong = |e: model::spec::SpecError| LabError::Check(CHECKS[0].name, e.to_string());
+    let wrong = |e: model::spec::SpecError| LabError::Check(CHECKS[0].name, e);
     let cells = Spec::parse("iperf3", SPEC)
         .and_then(|spec| spec.cells())
         .map_err(wrong)?;
-    let own = pool.run(&cells, |_| ()).into_iter().flatten();
+    let own = bench.lab.all(&cells, bench.stop, &mut |_| ());
+    let own = own.into_iter().flatten();
     let mut lines = Vec::new();
     for (cell, result) in cells.iter().zip(own) {
         let result = result?;
         let own = Seen::new(cell, &result)?.goodput().unwrap_or(f64::NAN);
-        let iperf3 = iperf3(pool, cell)?;
+        let iperf3 = iperf3(bench, cell)?;
         let expected = Expect::within(own, 0.02);
         lines.push(Line::new(
             cell.ends.server.cc.clone(),
@@ -50,7 +54,7 @@ fn judge(pool: &Pool<'_>) -> Result<Vec<Line>, LabError> {
 }
 
 /// What iperf3 says that it received, Mbit/s.
-fn iperf3(pool: &Pool<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabError> {
+fn iperf3(bench: Bench<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabError> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     let seconds = cell.duration.as_secs();
     let omitted = cell.warmup.as_secs();
@@ -68,15 +72,11 @@ fn iperf3(pool: &Pool<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabE
         directory: "/".to_owned(),
         limit_ns: LIMIT_NS,
     };
-    let stop: &AtomicBool = pool.stop;
-    let boot = Boot {
-        kernel: pool.kernel,
-        sandbox: pool.sandbox,
-        cpu: sys::sched::lone_cpu(),
-        wall_limit: pool.wall_limit,
-        stop,
+    let programs = Programs {
+        exec: &job,
+        files: HostFiles::WritableIfNeedBe,
     };
-    let done = exec::run(boot, &job, exec::HostFiles::WritableIfNeedBe)?;
+    let done = bench.lab.run(&programs, bench.stop, &mut |_| ())?;
     let said = done.programs.last().map(|p| p.stdout.as_slice());
     let document: serde_json::Value =
         serde_json::from_slice(said.unwrap_or_default()).unwrap_or_default();

@@ -4,9 +4,8 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use lab::{
-    exec::{ExecResult, HostFiles},
-    guest::Boot,
-    sandbox::Sandbox,
+    Config, Lab,
+    exec::{ExecResult, HostFiles, Programs},
 };
 use model::job::{Command, Exec as Job};
 
@@ -33,16 +32,12 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         directory: directory.to_string_lossy().into_owned(),
         limit_ns: Duration::from_secs(arguments.limit).as_nanos() as u64,
     };
-    let kernel = kernel::locate().map_err(lab::LabError::from)?;
-    let sandbox = Sandbox::new(&lab::guest::program()?)?;
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let boot = Boot {
-        kernel: &kernel.path,
-        sandbox: &sandbox,
-        cpu: sys::sched::lone_cpu(),
+    let lab = Lab::open(&Config {
+        cache: false,
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
-        stop,
-    };
+        ..Config::default()
+    })?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let files = match arguments.allow_host_writes {
         true => {
             say_if_writable();
@@ -50,7 +45,8 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         }
         false => HostFiles::ReadOnly,
     };
-    let result = lab::exec::run(boot, &job, files)?;
+    let programs = Programs { exec: &job, files };
+    let result = lab.run(&programs, stop, &mut |_| ())?;
     show(arguments, &job, &result)
 }
 

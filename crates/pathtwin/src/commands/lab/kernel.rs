@@ -5,7 +5,7 @@ use std::{fmt::Write, path::Path, process::ExitCode, time::Duration};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use kernel::{BuildOptions, Image, Progress, Stage};
-use lab::{LabError, guest::Boot, sandbox::Sandbox};
+use lab::{Config, Lab, LabError};
 use model::job::Facts;
 
 use crate::{
@@ -82,20 +82,18 @@ struct Info<'a> {
 }
 
 fn info(format: Format) -> Result<(), Failure> {
-    let image = kernel::locate().map_err(LabError::from)?;
-    let sandbox = Sandbox::new(&lab::guest::program()?)?;
-    let boot = Boot {
-        kernel: &image.path,
-        sandbox: &sandbox,
-        cpu: None,
+    let lab = Lab::open(&Config {
+        cache: false,
         wall_limit: Duration::from_secs(60),
-        stop: sys::signal::stop_flag().context("watch for Ctrl-C")?,
-    };
-    let facts = lab::facts::facts(boot)?;
+        ..Config::default()
+    })?;
+    let image = lab.image();
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let facts = lab.run(&lab::facts::Try, stop, &mut |_| ())?;
     if format == Format::Text {
-        return format::print(text(&image, &facts).as_bytes());
+        return format::print(text(image, &facts).as_bytes());
     }
-    let Image { path, sha256, meta } = &image;
+    let Image { path, sha256, meta } = image;
     format::json(&Info {
         path,
         sha256,

@@ -1,7 +1,6 @@
 //! `pathtwin lab run`.
 
 use std::{
-    num::NonZeroUsize,
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -9,14 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use kernel::Image;
-use lab::{
-    LabError,
-    cache::Cache,
-    cell::CellResult,
-    pool::{Ended, Pool},
-    sandbox::Sandbox,
-};
+use lab::{Config, Lab, LabError, cell::CellResult, native::Native};
 use model::{
     cell::Cell,
     figures::Figures,
@@ -101,82 +93,34 @@ struct Done {
     failed: usize,
 }
 
-/// What cells in guests need: the image, the folders, the results that are known.
-pub struct Lab {
-    /// The kernel image.
-    pub kernel: Image,
-    /// The folders.
-    pub sandbox: Sandbox,
-    cache: Option<Cache>,
-}
-
-impl Lab {
-    /// Finds all that cells need.
-    ///
-    /// # Errors
-    ///
-    /// The image or the guest program is missing, or folders cannot be made.
-    pub fn open(no_cache: bool) -> Result<Self, Failure> {
-        let kernel = kernel::locate().map_err(LabError::from)?;
-        let guest = lab::guest::program()?;
-        let sandbox = Sandbox::new(&guest)?;
-        let cache = match no_cache {
-            true => None,
-            false => Some(Cache::new(lab::cache::folder()?, &kernel.sha256, &guest)?),
-        };
-        Ok(Self {
-            kernel,
-            sandbox,
-            cache,
-        })
-    }
-
-    /// A pool of `jobs` guests at once; one a processor if that is not said.
-    pub fn pool<'a>(
-        &'a self,
-        jobs: Option<NonZeroUsize>,
-        wall_limit: Duration,
-        stop: &'a AtomicBool,
-    ) -> Pool<'a> {
-        let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
-        Pool {
-            kernel: &self.kernel.path,
-            sandbox: &self.sandbox,
-            cache: self.cache.as_ref(),
-            jobs: jobs.map_or(processors, NonZeroUsize::get),
-            wall_limit,
-            stop,
-        }
-    }
-}
-
 fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let lab = Lab::open(arguments.no_cache)?;
-    let limit = Duration::from_secs(arguments.cells.wall_limit);
-    let pool = lab.pool(arguments.jobs, limit, stop);
-    let done = watched(cells, |told| pool.run(cells, told));
-    if let Some(cache) = &lab.cache {
-        cache.trim();
-    }
-    Ok(done)
+    let lab = Lab::open(&Config {
+        cache: !arguments.no_cache,
+        jobs: arguments.jobs,
+        wall_limit: Duration::from_secs(arguments.cells.wall_limit),
+        ..Config::default()
+    })?;
+    Ok(watched(cells, |told| lab.all(cells, stop, told)))
 }
 
 /// One cell after the other: they share this host's processors and its clock.
 fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let native = lab::native::Native::new(&lab::guest::program()?, cells)?;
+    let native = Native::open(cells)?;
     let limit = Duration::from_secs(arguments.cells.wall_limit);
-    Ok(watched(cells, |told| native.run(cells, limit, stop, told)))
+    Ok(watched(cells, |told| native.all(cells, limit, stop, told)))
 }
 
 /// Runs cells with a progress bar, and says at once which failed.
 fn watched(
     cells: &[Cell],
-    run: impl FnOnce(&mut dyn FnMut(&Ended)) -> Vec<Option<Result<CellResult, LabError>>>,
+    run: impl FnOnce(
+        &mut dyn FnMut(&lab::Done<CellResult>),
+    ) -> Vec<Option<Result<CellResult, LabError>>>,
 ) -> Done {
     let bar = progress::bar(cells.len());
     let mut failed = 0;
     let results = run(&mut |ended| {
-        bar.inc(1);
+        progress::step(&bar, ended);
         let Err(error) = &ended.result else { return };
         if !matches!(error, LabError::Stopped) {
             failed += 1;

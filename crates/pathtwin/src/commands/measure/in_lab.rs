@@ -10,7 +10,7 @@ use std::{
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::ProgressBar;
-use lab::{guest::Boot, sandbox::Sandbox};
+use lab::{Config, Lab};
 use measure::run::{Estimate, estimate};
 use model::{job, net::Layer, plan::Plan, run::Run};
 
@@ -18,6 +18,7 @@ use super::live;
 use crate::{
     cli::Cells,
     exit::{Failure, code},
+    progress,
 };
 
 /// The path, if it is one of the lab.
@@ -28,6 +29,9 @@ pub(super) struct Path {
     lab: Option<PathBuf>,
     #[command(flatten)]
     cells: Cells,
+    /// With --lab: measure also if the result of this path, plan and seed is known
+    #[arg(long, requires = "lab")]
+    no_cache: bool,
 }
 
 impl Path {
@@ -61,8 +65,11 @@ impl Path {
             .into_iter()
             .next()
             .ok_or_else(|| anyhow!("the spec has no cells"))?;
-        let kernel = kernel::locate().map_err(lab::LabError::from)?;
-        let sandbox = Sandbox::new(&lab::guest::program()?)?;
+        let lab = Lab::open(&Config {
+            cache: !self.no_cache,
+            wall_limit: Duration::from_secs(self.cells.wall_limit),
+            ..Config::default()
+        })?;
         let usual = ["cubic", "bbr"].map(str::to_owned);
         let address = IpAddr::from([127, 0, 0, 1]);
         let layer = model::run::LayerAddress {
@@ -80,15 +87,10 @@ impl Path {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             limit_ns: limit.as_nanos() as u64,
         };
-        let boot = Boot {
-            kernel: &kernel.path,
-            sandbox: &sandbox,
-            cpu: sys::sched::lone_cpu(),
-            wall_limit: Duration::from_secs(self.cells.wall_limit),
-            stop,
-        };
         let waiting = waiting(&estimate);
-        let measured = lab::measure::run(boot, &job)?;
+        let measured = lab.run(&job, stop, &mut |done| {
+            progress::tell_damaged(&waiting, done.damaged.as_ref());
+        })?;
         waiting.finish_and_clear();
         Ok(measured.run)
     }

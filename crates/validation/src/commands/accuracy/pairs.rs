@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use model::{cell::Cell, run::Run, spec::Spec};
 use validation::accuracy::{
-    self, many,
+    many,
     pairs::{self, Path as Kind, Pool},
     pairs_table,
 };
 
 use pathtwin::{
     exit::{Failure, code},
-    format, progress,
+    format,
 };
+
+use super::Bench;
 
 /// How much of it.
 pub(super) struct Size<'a> {
@@ -28,7 +30,7 @@ pub(super) struct Size<'a> {
 /// A run to be had: on which path, by which seed.
 type Wanted = (Kind, u64);
 
-pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failure> {
+pub(super) fn pairs(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     if let Some(folder) = size.folder {
         let made = std::fs::create_dir_all(folder);
         made.with_context(|| format!("make {}", folder.display()))?;
@@ -37,7 +39,7 @@ pub(super) fn pairs(lab: accuracy::Lab<'_>, size: &Size<'_>) -> Result<(), Failu
         path,
         runs: Vec::new(),
     });
-    for ((path, _), run) in runs(lab, wanted(size.runs), size.folder)? {
+    for ((path, _), run) in runs(bench, wanted(size.runs), size.folder)? {
         if let Some(pool) = pools.iter_mut().find(|pool| pool.path == path) {
             pool.runs.push(run);
         }
@@ -62,7 +64,7 @@ fn wanted(runs: usize) -> Vec<Wanted> {
 
 /// The runs: from the folder those that are there, and the others made and kept in it one by one.
 fn runs(
-    lab: accuracy::Lab<'_>,
+    bench: Bench<'_>,
     wanted: Vec<Wanted>,
     folder: Option<&Path>,
 ) -> Result<Vec<(Wanted, Run)>, Failure> {
@@ -76,18 +78,14 @@ fn runs(
     }
     let cells = missing.iter().map(|of| cell(*of));
     let cells = cells.collect::<Result<Vec<_>, _>>()?;
-    let bar = progress::bar(cells.len());
-    let results = accuracy::run(lab, &cells, &measure::plans::default(), &|index, result| {
-        if let Ok(measured) = result {
-            pairs::without_courses(&mut measured.run);
-            if let Some(folder) = folder {
-                keep(&file(folder, missing[index]), &measured.run);
-            }
+    let plan = measure::plans::default();
+    let made = bench.measure(&cells, &plan, |index, measured| {
+        pairs::without_courses(&mut measured.run);
+        if let Some(folder) = folder {
+            keep(&file(folder, missing[index]), &measured.run);
         }
-        bar.inc(1);
-    });
-    bar.finish_and_clear();
-    let made = super::all_of(&cells, results)?.into_iter().map(|m| m.run);
+    })?;
+    let made = made.into_iter().map(|m| m.run);
     all.extend(missing.iter().copied().zip(made));
     all.sort_by_key(|((_, seed), _)| *seed);
     Ok(all)

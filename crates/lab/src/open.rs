@@ -1,0 +1,218 @@
+//! The way into the lab.
+
+use std::{
+    fs,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use kernel::Image;
+
+use crate::{
+    LabError,
+    cache::{self, Cache, Known},
+    entry::{self, Damage},
+    guest::{self, Boot},
+    job::{Job, Left},
+    pool::{self, Done, One},
+    sandbox::Sandbox,
+};
+
+/// How the lab is used.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Whether results are remembered, and known ones taken.
+    pub cache: bool,
+    /// Guests at once; absent = one a processor, which is the best there is.
+    pub jobs: Option<NonZeroUsize>,
+    /// Real time after which a guest is ended.
+    pub wall_limit: Duration,
+    /// The guest program; absent = [`guest::program`].
+    pub guest: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            cache: true,
+            jobs: None,
+            wall_limit: Duration::from_secs(600),
+            guest: None,
+        }
+    }
+}
+
+/// The lab: a kernel image, a guest program, the folders that guests live in, and the results that
+/// are known. All that runs in it, of whatever kind, comes in here.
+///
+/// What runs is not taken from a cache with `cache: false`, or if it is no [`Job::repeats`]: programs
+/// of the host (`lab exec`) may have changed, which no key knows.
+#[derive(Debug)]
+pub struct Lab {
+    image: Image,
+    sandbox: Sandbox,
+    cache: Option<Cache>,
+    pub(crate) jobs: NonZeroUsize,
+    wall_limit: Duration,
+}
+
+impl Lab {
+    /// Finds all that guests need.
+    ///
+    /// # Errors
+    /// The kernel image, the guest program or a folder for the cache is missing or cannot be used.
+    pub fn open(config: &Config) -> Result<Self, LabError> {
+        let image = kernel::locate()?;
+        let guest = match &config.guest {
+            Some(guest) => guest.clone(),
+            None => guest::program()?,
+        };
+        let cache = match config.cache {
+            true => Some(Cache::new(cache::folder()?, &image.sha256, &guest)?),
+            false => None,
+        };
+        let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
+        let all = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
+        Ok(Self {
+            image,
+            sandbox: Sandbox::new(&guest)?,
+            cache,
+            jobs: config.jobs.unwrap_or(all),
+            wall_limit: config.wall_limit,
+        })
+    }
+
+    /// The kernel image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Does all jobs side by side, and tells of each as it ends, in any order. Returns when all have
+    /// ended or were stopped; those that were not begun are never told of. What is done is kept.
+    pub fn each<J: Job>(
+        &self,
+        jobs: &[J],
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(Done<J::Output>),
+    ) {
+        pool::each(self, jobs, stop, told);
+        if let Some(cache) = &self.cache {
+            cache.trim();
+        }
+    }
+
+    /// As [`Self::each`], with the results in the order of the jobs; absent = not begun.
+    pub fn all<J: Job>(
+        &self,
+        jobs: &[J],
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(&Done<J::Output>),
+    ) -> Vec<Option<Result<J::Output, LabError>>> {
+        let mut results: Vec<_> = jobs.iter().map(|_| None).collect();
+        self.each(jobs, stop, &mut |done| {
+            told(&done);
+            let place = done.index;
+            results[place] = Some(done.result);
+        });
+        results
+    }
+
+    /// Does a single job.
+    ///
+    /// # Errors
+    /// It failed, or was stopped.
+    pub fn run<J: Job>(
+        &self,
+        job: &J,
+        stop: &AtomicBool,
+        told: &mut dyn FnMut(&Done<J::Output>),
+    ) -> Result<J::Output, LabError> {
+        let results = self.all(std::slice::from_ref(job), stop, told);
+        let result = results.into_iter().flatten().next();
+        result.unwrap_or(Err(LabError::Stopped))
+    }
+
+    /// The result of a job: the known one, or by a guest.
+    pub(crate) fn one<J: Job>(
+        &self,
+        job: &J,
+        cpu: Option<usize>,
+        stop: &AtomicBool,
+    ) -> One<J::Output> {
+        let boot = Boot {
+            kernel: &self.image.path,
+            sandbox: &self.sandbox,
+            cpu,
+            wall_limit: self.wall_limit,
+            stop,
+        };
+        let cache = self.cache.as_ref().filter(|_| job.repeats());
+        let Some(cache) = cache else {
+            let left = left_by_guest(boot, job);
+            return fresh(left.and_then(|left| job.result(left)), None);
+        };
+        match cache.key(job) {
+            Ok(key) => remembered(cache, &key, boot, job),
+            Err(error) => fresh(Err(error), None),
+        }
+    }
+}
+
+/// The result under a key, or by a guest, and then remembered.
+fn remembered<J: Job>(
+    cache: &Cache,
+    key: &blake3::Hash,
+    boot: Boot<'_>,
+    job: &J,
+) -> One<J::Output> {
+    let known = match cache.get(key) {
+        Known::Left(left) => match job.result(left) {
+            Ok(result) => Ok(result),
+            Err(_) => Err(Some(cache.drop_damaged(key, Damage::Contents))),
+        },
+        Known::Nothing => Err(None),
+        Known::Damaged(damaged) => Err(Some(damaged)),
+    };
+    let damaged = match known {
+        Ok(result) => {
+            return One {
+                cached: true,
+                ..fresh(Ok(result), None)
+            };
+        }
+        Err(damaged) => damaged,
+    };
+    let result = left_by_guest(boot, job).and_then(|left| {
+        let text = entry::encode(key, &left);
+        let result = job.result(left)?;
+        // A full disk must not lose the result in hand.
+        let _ = cache.put(key, &text);
+        Ok(result)
+    });
+    fresh(result, damaged)
+}
+
+/// What was made now.
+fn fresh<T>(result: Result<T, LabError>, damaged: Option<cache::Damaged>) -> One<T> {
+    One {
+        result,
+        cached: false,
+        damaged,
+    }
+}
+
+/// Does a job in a guest.
+fn left_by_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Left, LabError> {
+    let folder = boot.sandbox.cell_folder()?;
+    let left = in_folder(boot, job, &folder);
+    let _ = fs::remove_dir_all(&folder);
+    left
+}
+
+fn in_folder<J: Job>(boot: Boot<'_>, job: &J, folder: &Path) -> Result<Left, LabError> {
+    job.prepare(folder)?;
+    let cost = guest::run(boot, folder, &job.order(), job.seed(), job.memory_mb())?;
+    Left::read(folder, job.files(), cost)
+}
