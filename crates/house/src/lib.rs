@@ -1,0 +1,52 @@
+//! Rules of this workspace's source that neither rustc nor clippy checks.
+//!
+//! **Circles.** A module is a file; an inline module belongs to the file it is in. Module A depends
+//! on module B when code of A outside of tests names something that B defines, or B itself. What is
+//! named through a re-export counts as the place that defines it. These are no dependencies:
+//!
+//! * `mod b;` and a re-export (`pub use b::Item;`, of any visibility);
+//! * of a child on its parent or a further ancestor: the file of a parent is the common ground of
+//!   its children, and Rust shows them even what is private in it. A parent may use its children.
+//!
+//! So a circle goes through modules of which none contains all others: two siblings that use each
+//! other, or one that uses a parent elsewhere whose children use it. What only a macro generates, and
+//! methods of a type that is not named, are not seen.
+//!
+//! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
+//! are in `foo.rs` itself or `foo/tests.rs`.
+//!
+//! **Comments.** Lines of comments have at most 100 columns, unless they hold a link.
+
+mod circles;
+mod paths;
+mod resolve;
+mod style;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+pub use circles::{Circle, Step};
+pub use style::{long_comments, misplaced};
+pub use tree::ReadError;
+
+/// The circles between the modules of one program or library, whose first file is `root`.
+///
+/// # Errors
+///
+/// A file of it is missing or is not Rust.
+pub fn circles(root: &Path) -> Result<Vec<Circle>, ReadError> {
+    let tree = tree::Tree::read(root)?;
+    Ok(circles::find(&resolve::dependencies(&tree)))
+}
+
+/// The first files of all libraries and programs in `crates` of a workspace.
+pub fn roots(workspace: &Path) -> Vec<PathBuf> {
+    let crates = std::fs::read_dir(workspace.join("crates"));
+    let folders = crates.into_iter().flatten().flatten();
+    let mut roots: Vec<PathBuf> = folders
+        .flat_map(|folder| ["lib.rs", "main.rs"].map(|f| folder.path().join("src").join(f)))
+        .filter(|file| file.exists())
+        .collect();
+    roots.sort();
+    roots
+}

@@ -1,0 +1,54 @@
+//! Where files are, and how wide their comments.
+
+use std::path::{Path, PathBuf};
+
+/// Most columns of a line of a comment.
+const COLUMNS: usize = 100;
+
+/// Files of source that are not where the rules want them.
+pub fn misplaced(workspace: &Path) -> Vec<PathBuf> {
+    let in_source = |file: &PathBuf| file.components().any(|c| c.as_os_str() == "src");
+    let wrong = |file: &PathBuf| {
+        let name = file.file_name().map(|n| n.to_string_lossy().into_owned());
+        name.is_some_and(|name| name == "mod.rs" || name.ends_with("_tests.rs"))
+    };
+    let mut files = sources(workspace);
+    files.retain(|file| in_source(file) && wrong(file));
+    files
+}
+
+/// Lines of comments with more than 100 columns: file and line. A link may be longer.
+pub fn long_comments(workspace: &Path) -> Vec<(PathBuf, usize)> {
+    let mut long = Vec::new();
+    for file in sources(workspace) {
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        for (index, line) in text.lines().enumerate() {
+            let comment = line.trim_start().starts_with("//");
+            if comment && !line.contains("://") && line.chars().count() > COLUMNS {
+                long.push((file.clone(), index + 1));
+            }
+        }
+    }
+    long
+}
+
+/// All files of Rust in the crates of a workspace and its fuzz targets.
+fn sources(workspace: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![
+        workspace.join("crates"),
+        workspace.join("fuzz/fuzz_targets"),
+    ];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,45 @@
+//! This workspace keeps its rules.
+
+use std::path::{Path, PathBuf};
+
+fn workspace() -> PathBuf {
+    let own = std::env::var_os("PATHTWIN_SOURCE").map(PathBuf::from);
+    own.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+}
+
+#[test]
+fn no_modules_depend_on_each_other_in_a_circle() {
+    let roots = house::roots(&workspace());
+    assert!(roots.len() > 10, "{roots:?}");
+    let mut text = Vec::new();
+    for root in roots {
+        match house::circles(&root) {
+            Ok(circles) => text.extend(circles.iter().map(ToString::to_string)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(
+        text.is_empty(),
+        "{} circles:\n{}",
+        text.len(),
+        text.join("\n")
+    );
+}
+
+#[test]
+fn files_are_where_the_habit_wants_them() {
+    let files = house::misplaced(&workspace());
+    assert!(files.is_empty(), "{files:#?}");
+}
+
+#[test]
+fn comments_are_at_most_100_columns_wide() {
+    let lines = house::long_comments(&workspace());
+    let places = lines.iter().map(|(f, l)| format!("{}:{l}", f.display()));
+    assert!(
+        lines.is_empty(),
+        "{} lines:\n{}",
+        lines.len(),
+        places.collect::<Vec<_>>().join("\n")
+    );
+}
