@@ -11,7 +11,7 @@ use std::{
 };
 
 use explain::{
-    calibration, compose,
+    compose,
     corpus::{File, Outcome, Part, Scenario, What, markdown, score},
     registry,
 };
@@ -199,7 +199,7 @@ fn confidence_is_not_overstated() {
 
 #[test]
 fn the_counts_behind_confidence_are_those_of_training() {
-    let counts = calibration::source(&reviewed(Part::Training));
+    let counts = explain::corpus::source(&reviewed(Part::Training));
     current("crates/explain/src/calibration/counts.rs", &counts);
 }
 

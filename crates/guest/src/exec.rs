@@ -18,7 +18,7 @@ use model::{
 use sys::{boot, clock::Instant};
 use testbed::Testbed;
 
-use crate::{Engine, run::address};
+use crate::{Engine, setting::address};
 
 /// Mount point of the host's files.
 const HOST: &str = "/host";

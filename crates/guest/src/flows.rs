@@ -19,7 +19,7 @@ use traffic::{
     udp::{self, Pace},
 };
 
-use crate::run::{Times, address};
+use crate::setting::{Times, address};
 
 /// First port of the servers; each flow has its own, so that no order of arrival matters.
 const PORT: u16 = 10_000;

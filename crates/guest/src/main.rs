@@ -10,6 +10,7 @@ mod flows;
 mod init;
 mod measure;
 mod run;
+mod setting;
 mod watch;
 
 use std::{path::Path, process::ExitCode};

@@ -28,7 +28,7 @@ use traffic::{
     wire::{Key, PORT, message::Limits},
 };
 
-use crate::{Engine, flows, run::Times};
+use crate::{Engine, flows, setting::Times};
 
 /// Carries the plan out.
 pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {

@@ -6,14 +6,17 @@ use anyhow::Context;
 use model::{
     cell::Cell,
     job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
-    net::Direction,
     record::{OUTPUT_SCHEMA, Output, QueueInfo, Stream},
 };
 use sys::clock::Instant;
-use testbed::{Node, Testbed};
+use testbed::Testbed;
 use traffic::probe::{self, Probes, Schedule};
 
-use crate::{Engine, flows, watch};
+use crate::{
+    Engine, flows,
+    setting::{Times, address},
+    watch,
+};
 
 /// UDP port on which probes are answered (the echo service).
 const ECHO: u16 = 7;
@@ -23,32 +26,6 @@ const TRIES: u32 = 60;
 
 /// Virtual time a cell may take beyond its own length before it counts as hung.
 const GRACE: Duration = Duration::from_secs(120);
-
-/// The points in time of a cell.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
-    /// Idle probing starts.
-    pub(crate) first: Instant,
-    /// The load starts; zero of all records.
-    pub(crate) zero: Instant,
-    /// Measuring starts.
-    pub(crate) measured: Instant,
-    /// All ends.
-    pub(crate) end: Instant,
-}
-
-impl Times {
-    pub(crate) fn new(cell: &Cell, from: Instant) -> Self {
-        let zero = from.after(cell.idle);
-        let measured = zero.after(cell.warmup);
-        Self {
-            first: from,
-            zero,
-            measured,
-            end: measured.after(cell.duration),
-        }
-    }
-}
 
 /// Measures a cell, writes its records, and returns the description.
 pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output> {
@@ -95,12 +72,6 @@ fn connect_probes(bed: &Testbed) -> anyhow::Result<std::net::UdpSocket> {
     let socket = bed.client().ns.run(|| sys::socket::udp(client))??;
     socket.connect(server)?;
     Ok(socket)
-}
-
-/// The address of an end.
-pub(crate) fn address(node: &Node) -> anyhow::Result<std::net::IpAddr> {
-    node.address
-        .with_context(|| format!("{} has no address", node.name))
 }
 
 fn start_probes(
@@ -239,9 +210,4 @@ fn increase(
         })
         .filter(|(_, increase)| *increase > 0)
         .collect()
-}
-
-/// Whether the measured traffic has data in `direction`.
-pub(crate) fn loads(cell: &Cell, direction: Direction) -> bool {
-    cell.traffic.directions.contains(&direction)
 }

@@ -15,7 +15,7 @@ use testbed::{LossCounter, Testbed, WatchedQueue};
 
 use crate::{
     flows::{Running, Started},
-    run::{Times, loads},
+    setting::{Times, loads},
 };
 
 /// Competing flows and receivers are looked at once in so many samples.

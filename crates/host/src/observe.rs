@@ -5,6 +5,7 @@
 //! first and the last list in which a connection was seen.
 
 mod figures;
+mod moved;
 mod sample;
 mod verdict;
 

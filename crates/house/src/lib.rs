@@ -17,6 +17,7 @@
 //!
 //! **Comments.** Lines of comments have at most 100 columns, unless they hold a link.
 
+mod attributes;
 mod circles;
 mod paths;
 mod resolve;

@@ -8,7 +8,7 @@ use std::{
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::{Attribute, ImplItem, Item, ItemUse, Macro, UseTree, Visibility, visit::Visit};
 
-use crate::tree::is_test;
+use crate::attributes::is_test;
 
 /// A path in code.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::tools::MissingTool;
+use super::missing::MissingTool;
 
 /// A failure to find, build or read a kernel image. The text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum KernelError {
         why: String,
     },
     /// Programs or libraries that the build needs are absent.
-    #[error("the kernel cannot be built here, something is missing:\n{}", super::tools::describe(.0))]
+    #[error("the kernel cannot be built here, something is missing:\n{}", super::missing::describe(.0))]
     MissingTools(Vec<MissingTool>),
     /// This machine cannot run or build User Mode Linux.
     #[error("the lab's kernel cannot be built on this machine: {0}")]

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use super::image::find;
+use super::bytes::find;
 
 /// The configuration as text; `None` if the image has none, or `gzip` is absent.
 pub(super) fn extract(image: &[u8]) -> Option<String> {

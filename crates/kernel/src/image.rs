@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::bytes::contains;
 use super::cache::Cache;
 use super::config::{self, Config};
 use super::error::{Context as _, KernelError};
@@ -100,24 +101,6 @@ impl Traits {
             seccomp: contains(image, b"seccomp=<on/auto/off>"),
         }
     }
-}
-
-pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    find(haystack, needle).is_some()
-}
-
-/// Position of the first occurrence.
-pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    let first = *needle.first()?;
-    let mut from = 0;
-    while let Some(at) = haystack[from..].iter().position(|byte| *byte == first) {
-        let start = from + at;
-        if haystack[start..].starts_with(needle) {
-            return Some(start);
-        }
-        from = start + 1;
-    }
-    None
 }
 
 impl Meta {
@@ -268,13 +251,6 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_found() {
-        assert_eq!(find(b"aab aabc", b"aabc"), Some(4));
-        assert_eq!(find(b"aab", b"c"), None);
-        assert_eq!(find(b"", b"c"), None);
-    }
 
     #[test]
     fn a_script_is_no_image() {

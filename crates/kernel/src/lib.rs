@@ -16,11 +16,13 @@
 
 mod apt;
 mod build;
+mod bytes;
 mod cache;
 mod config;
 mod error;
 mod ikconfig;
 mod image;
+mod missing;
 mod patches;
 mod recipe;
 mod run;
@@ -43,5 +45,5 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[("GLIBC_TUNABLES", "glibc.pthread.rse
 pub use build::{BuildOptions, Built, Progress, Stage, build};
 pub use error::KernelError;
 pub use image::{Image, Meta, SourceInfo, locate};
+pub use missing::MissingTool;
 pub use patches::{PatchReport, PatchState};
-pub use tools::MissingTool;

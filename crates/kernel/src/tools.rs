@@ -2,20 +2,10 @@
 //!
 //! The list was found by building Linux 7.2 and 6.1 with a `PATH` that holds nothing else.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::KernelError;
-
-/// Something the build needs and did not find.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissingTool {
-    /// The program or file.
-    pub name: &'static str,
-    /// The package of Debian and Ubuntu that brings it.
-    pub package: &'static str,
-}
+use super::{error::KernelError, missing::MissingTool};
 
 /// Always needed: configure, patch, compile, link.
 const BUILD: &[(&str, &str)] = &[
@@ -158,27 +148,10 @@ fn has_static_libc() -> bool {
     static_libc().is_some() && headers.is_ok_and(|out| out.status.success())
 }
 
-/// The missing pieces and one command that brings them all.
-pub(super) fn describe(missing: &[MissingTool]) -> String {
-    let mut text = String::new();
-    let mut packages: Vec<&str> = Vec::new();
-    for tool in missing {
-        let _ = writeln!(text, "  {} (package {})", tool.name, tool.package);
-        if !packages.contains(&tool.package) {
-            packages.push(tool.package);
-        }
-    }
-    let _ = write!(
-        text,
-        "on Debian and Ubuntu: apt-get install {}",
-        packages.join(" ")
-    );
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::missing::describe;
 
     #[test]
     fn all_missing_programs_are_named_at_once() {

@@ -5,6 +5,7 @@
 
 pub mod bounds;
 mod check;
+mod collect;
 pub mod default;
 mod field;
 mod line;

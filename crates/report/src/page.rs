@@ -7,6 +7,7 @@
 mod again;
 mod buckets;
 mod chart;
+mod charts;
 mod delay;
 mod frame;
 mod glance;
@@ -39,7 +40,7 @@ struct Section {
 /// The page of some documents. `program`: version of the program that writes it.
 pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
     let words = Words::new(lang);
-    let mut charts = chart::Charts::default();
+    let mut charts = charts::Charts::default();
     let mut sections = Vec::new();
     let mut top = Vec::new();
     if let Some((run, findings)) = &documents.run {
@@ -112,7 +113,7 @@ fn run_sections(
     run: &Run,
     findings: &Findings,
     words: &Words,
-    charts: &mut chart::Charts,
+    charts: &mut charts::Charts,
 ) -> Vec<Section> {
     let section = |id, nav, title, body: Option<Markup>| {
         body.map(|body| Section {
@@ -176,7 +177,7 @@ fn matrix_section(
     number: usize,
     lead: bool,
     words: &Words,
-    charts: &mut chart::Charts,
+    charts: &mut charts::Charts,
 ) -> Option<Section> {
     // Anchors are fixed words: a page has few matrices.
     let ids = ["matrix", "matrix-2", "matrix-3", "matrix-4"];

@@ -27,6 +27,7 @@ pub use place::Place;
 pub use postgres::Address;
 pub use prune::{Pruned, Retention};
 pub use query::{Entry, Filter, Point, SeriesName};
+pub use rows::Saved;
 pub use schema::SCHEMA;
-pub use store::{Saved, Store};
+pub use store::Store;
 pub use trend::{FactChange, Trend, trends};

@@ -3,12 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Document, FigureRow, Saved,
+    Document, FigureRow,
     sql::{Sql, SqlError, Value},
 };
 
 /// Rows in one statement; the databases allow some 32,000 parameters.
 const AT_ONCE: usize = 500;
+
+/// What became of a document that was to be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// It is saved: it will be there whatever happens to this process or to the power.
+    Added,
+    /// The same one was there already.
+    Known,
+}
 
 /// A document by its row.
 pub(crate) struct Found {

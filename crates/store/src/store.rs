@@ -5,7 +5,7 @@ use crate::{
     body::{compress, decompress, same},
     document::Kind,
     postgres::Postgres,
-    rows::{Found, insert, move_to, remove},
+    rows::{Found, Saved, insert, move_to, remove},
     schema,
     sql::{Sql, SqlError, Value},
     sqlite::Sqlite,
@@ -18,15 +18,6 @@ const TRIES: u32 = 10;
 pub struct Store {
     pub(crate) sql: Box<dyn Sql>,
     pub(crate) place: String,
-}
-
-/// What became of a document that was to be saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Saved {
-    /// It is saved: it will be there whatever happens to this process or to the power.
-    Added,
-    /// The same one was there already.
-    Known,
 }
 
 impl Store {

@@ -8,6 +8,7 @@
 //! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that no
 //! Run of the evaluation was ever seen while rules were written.
 
+mod counting;
 mod outcome;
 mod score;
 mod text;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 
 use crate::compose::Scene;
 
+pub use counting::{count, source};
 pub use outcome::{Found, Outcome};
 pub use score::{Bin, Counts, Score, score};
 pub use text::markdown;

@@ -6,20 +6,13 @@ use sys::tcp_info::TcpInfo;
 
 use super::{
     Connection,
+    moved::Moved,
     sample::{Counters, Sample, difference},
     verdict,
 };
 
 /// Slow start threshold of a connection that has had no loss (`TCP_INFINITE_SSTHRESH`, include/net/tcp.h, Linux 7.2).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
-
-/// Differences between the first and the last sample.
-pub(super) struct Moved {
-    pub(super) span_us: u64,
-    pub(super) acked: Option<u64>,
-    pub(super) received: Option<u64>,
-    busy_us: Option<u64>,
-}
 
 /// The figures of a connection and what they say. `end` is when the last list was taken.
 pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {

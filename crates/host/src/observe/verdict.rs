@@ -2,7 +2,7 @@
 
 use model::observation::{Because, Figure, ObservedSocket, Verdict};
 
-use super::figures::Moved;
+use super::moved::Moved;
 
 /// Fewest samples that a verdict is given on: two intervals, so that one odd moment is not all there is.
 pub const MIN_SAMPLES: usize = 3;

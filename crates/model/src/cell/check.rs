@@ -5,73 +5,18 @@ use std::time::Duration;
 use super::{
     Cell, End, LabPath, Traffic, TrafficKind,
     bounds::{
-        MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_RATE, MAX_SIZE, MAX_SOCKET, MAX_TIME,
-        MIN_MTU_V4, MIN_MTU_V6, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+        MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MIN_MTU_V4, MIN_MTU_V6,
+        MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
     },
+    collect::Check,
     field::{Field, Table},
     line,
     rule::{Impossible, Rule, is_cc, is_name},
 };
 use crate::{
     net::{Direction, IpVersion, Side},
-    units::{Bytes, Rate, show_duration},
+    units::Bytes,
 };
-
-/// Collects what is impossible.
-#[derive(Debug, Default)]
-pub(super) struct Check(Vec<Impossible>);
-
-impl Check {
-    pub(super) fn refuse(&mut self, field: Field, rule: Rule) {
-        self.0.push(Impossible { field, rule });
-    }
-
-    /// Refuses unless it holds.
-    pub(super) fn need(&mut self, holds: bool, field: Field, rule: Rule) {
-        if !holds {
-            self.refuse(field, rule);
-        }
-    }
-
-    pub(super) fn time(&mut self, value: Duration, least: Duration, field: Field) {
-        self.within(value, least, MAX_TIME, field, show_duration);
-    }
-
-    fn size(&mut self, value: Option<Bytes>, least: Bytes, most: Bytes, field: Field) {
-        if let Some(value) = value {
-            self.within(value, least, most, field, |size| size.to_string());
-        }
-    }
-
-    pub(super) fn rate(&mut self, value: Option<Rate>, field: Field) {
-        let Some(rate) = value else { return };
-        self.need(rate.bps() > 0, field, Rule::NoRate);
-        self.within(rate, Rate::from_bps(0), MAX_RATE, field, |rate| {
-            rate.to_string()
-        });
-    }
-
-    fn count(&mut self, value: u32, least: u32, most: u32, field: Field) {
-        self.within(value, least, most, field, |count| count.to_string());
-    }
-
-    fn within<T: PartialOrd + Copy>(
-        &mut self,
-        value: T,
-        least: T,
-        most: T,
-        field: Field,
-        show: impl Fn(T) -> String,
-    ) {
-        if value < least {
-            let (value, least) = (show(value), show(least));
-            self.refuse(field, Rule::TooSmall { value, least });
-        } else if value > most {
-            let (value, most) = (show(value), show(most));
-            self.refuse(field, Rule::TooLarge { value, most });
-        }
-    }
-}
 
 impl Cell {
     /// What is impossible about it, in the order of its fields; nothing if it can be run.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Queue, bounds::MAX_BUFFER, check::Check,
+    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Queue, bounds::MAX_BUFFER, collect::Check,
     field::Table, rule::Rule,
 };
 use crate::net::Direction;

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limit, Nanos, Parameter, walk::table};
+use super::{
+    Limit, Nanos, Parameter,
+    walk::{AtMost, table},
+};
 use crate::{
     cell::EndQdisc,
     net::{Direction, Side},
@@ -154,4 +157,16 @@ pub enum Uncopied {
     Radio,
     /// A relay that packets take because there is no direct way.
     Relay,
+}
+
+impl AtMost for CompetitorKind {
+    fn at_most(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+impl AtMost for Directions {
+    fn at_most(&self, _: &Self) -> bool {
+        false
+    }
 }

@@ -1,6 +1,6 @@
 //! All parameters of a path, each with its name.
 
-use super::{CompetitorKind, Directions, Limit, Nanos, Parameter, Source};
+use super::{Limit, Nanos, Parameter, Source};
 use crate::{
     cell::{Buffer, EndQdisc, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
@@ -75,15 +75,7 @@ macro_rules! words {
     };
 }
 words!(
-    bool,
-    String,
-    Queue,
-    EndQdisc,
-    IpVersion,
-    TunnelKind,
-    TunnelAt,
-    CompetitorKind,
-    Directions
+    bool, String, Queue, EndQdisc, IpVersion, TunnelKind, TunnelAt
 );
 
 /// Receives each known parameter with its dotted name.

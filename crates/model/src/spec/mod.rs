@@ -13,6 +13,7 @@
 //! ```
 
 mod build;
+mod document;
 mod error;
 mod keys;
 mod kind;
@@ -36,9 +37,10 @@ pub use write::write;
 
 use crate::{cell::Cell, units::Seed};
 use build::Frame;
+use document::Document;
 use error::Problems;
 use matrix::{Factor, Level};
-use text::{Document, Entry};
+use text::Entry;
 use value::{Scalar, Value};
 use view::View;
 
@@ -63,7 +65,7 @@ impl Spec {
     /// Reads a spec. `file_name` is for messages, and names the spec if the text does not.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, SpecError> {
         let mut problems = Problems::default();
-        let document = text::read(text, &mut problems);
+        let document = document::read(text, &mut problems);
         let mut spec = Self {
             name: String::new(),
             file: file_name.to_owned(),

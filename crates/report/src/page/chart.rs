@@ -3,15 +3,6 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-/// All charts of a page, and the data of the timelines.
-#[derive(Debug, Default)]
-pub(super) struct Charts {
-    pub(super) drawn: Vec<Chart>,
-    pub(super) timelines: Vec<super::timeline::Timeline>,
-    /// Number of the step whose timeline is drawn at first.
-    pub(super) start: Option<u32>,
-}
-
 /// A chart of lines and points. The script finds its place by `id`.
 #[derive(Debug, Serialize)]
 pub(super) struct Chart {

@@ -8,7 +8,8 @@ use model::{
 };
 
 use super::{
-    chart::{self, Axis, Chart, Charts, Line, figure, round},
+    chart::{self, Axis, Chart, Line, figure, round},
+    charts::Charts,
     words::Words,
 };
 use crate::number::short;

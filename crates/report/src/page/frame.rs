@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Section,
-    chart::{Chart, Charts},
-    timeline::Timeline,
+    chart::Chart,
+    charts::{Charts, Timeline},
     words::Words,
 };
 

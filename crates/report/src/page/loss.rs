@@ -12,7 +12,8 @@ use model::{
 };
 
 use super::{
-    chart::{self, Axis, Chart, Charts, Line, Shape, figure, round},
+    chart::{self, Axis, Chart, Line, Shape, figure, round},
+    charts::Charts,
     words::Words,
 };
 use crate::{

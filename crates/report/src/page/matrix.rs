@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::row::{Row, Rows};
 
 use super::{
-    chart::Charts,
+    charts::Charts,
     heat::{self, last},
     loss,
     words::Words,

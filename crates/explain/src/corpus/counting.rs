@@ -1,0 +1,37 @@
+//! What became of findings, counted: the table that [`crate::calibration`] rests on.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use super::Outcome;
+use crate::calibration::Counts;
+
+/// Counts findings by cause and strength.
+pub fn count(outcomes: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
+    let mut table: BTreeMap<String, Counts> = BTreeMap::new();
+    for outcome in outcomes {
+        for (found, right) in outcome.judged() {
+            let counts = table.entry(found.code.clone()).or_default();
+            let cell = &mut counts[found.strength as usize];
+            cell[0] += u32::from(right);
+            cell[1] += 1;
+        }
+    }
+    table
+}
+
+/// The text of `counts.rs`.
+pub fn source(outcomes: &[Outcome]) -> String {
+    let mut out = String::from(
+        "//! Made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p pathtwin-explain`.\n\n\
+         use super::Counts;\n\n\
+         /// Findings of each cause that were right, and all, by strength from weak to strong.\n\
+         #[rustfmt::skip]\n\
+         pub(super) const COUNTS: &[(&str, Counts)] = &[\n",
+    );
+    for (code, counts) in count(outcomes) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "    ({code:?}, {counts:?}),");
+    }
+    out.push_str("];\n");
+    out
+}

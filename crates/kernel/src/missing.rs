@@ -1,0 +1,30 @@
+//! What a build needs and did not find.
+
+use std::fmt::Write as _;
+
+/// Something the build needs and did not find.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingTool {
+    /// The program or file.
+    pub name: &'static str,
+    /// The package of Debian and Ubuntu that brings it.
+    pub package: &'static str,
+}
+
+/// The missing pieces and one command that brings them all.
+pub(super) fn describe(missing: &[MissingTool]) -> String {
+    let mut text = String::new();
+    let mut packages: Vec<&str> = Vec::new();
+    for tool in missing {
+        let _ = writeln!(text, "  {} (package {})", tool.name, tool.package);
+        if !packages.contains(&tool.package) {
+            packages.push(tool.package);
+        }
+    }
+    let _ = write!(
+        text,
+        "on Debian and Ubuntu: apt-get install {}",
+        packages.join(" ")
+    );
+    text
+}

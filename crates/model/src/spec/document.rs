@@ -1,0 +1,63 @@
+//! A whole spec, key by key.
+
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    error::{Place, Problems},
+    matrix::Factor,
+    text::{Entries, Lines, Reader, entry},
+};
+
+/// A whole spec, key by key.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Document {
+    /// What stands outside of the matrix.
+    pub(super) base: Entries,
+    /// The matrix, in the order of the file.
+    pub(super) factors: Vec<Factor>,
+    /// Number of `[[cross]]` tables.
+    pub(super) crosses: usize,
+}
+
+/// Most `[[cross]]` tables.
+const MAX_CROSSES: usize = 1000;
+
+/// Reads a text as far as possible; what is wrong goes to `problems`.
+pub(super) fn read(text: &str, problems: &mut Problems) -> Document {
+    let lines = Lines::of(text);
+    let (root, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let place = error.span().map_or(Place::File, |span| lines.place(span));
+        problems.add(place, "", error.message().replace('\n', "; "));
+    }
+    let mut document = Document {
+        base: Entries::new(),
+        factors: Vec::new(),
+        crosses: 0,
+    };
+    if !errors.is_empty() {
+        return document;
+    }
+    let root = root.get_ref();
+    document.crosses = entry(root, "cross")
+        .and_then(DeValue::as_array)
+        .map_or(0, |a| a.len());
+    if document.crosses > MAX_CROSSES {
+        problems.add(
+            Place::File,
+            "cross",
+            format!("more than {MAX_CROSSES} tables"),
+        );
+        return document;
+    }
+    let mut reader = Reader {
+        lines,
+        crosses: document.crosses,
+        problems,
+    };
+    reader.table("", root, "matrix", &mut document.base);
+    if let Some((key, matrix)) = root.iter().find(|(key, _)| key.get_ref() == "matrix") {
+        document.factors = reader.matrix(key, matrix);
+    }
+    document
+}
