@@ -1,19 +1,37 @@
 //! The command line.
 
+#[cfg(feature = "history")]
+mod age;
+#[cfg(feature = "lab")]
+mod check;
+pub(crate) mod compare;
+pub(crate) mod document;
 mod explain;
+pub(crate) mod facts;
+#[cfg(feature = "history")]
+pub(crate) mod history;
+pub(crate) mod iperf3;
 #[cfg(feature = "lab")]
 mod lab;
+pub(crate) mod measure;
+pub(crate) mod observe;
+#[cfg(feature = "page")]
+pub(crate) mod report;
+pub(crate) mod serve;
 #[cfg(feature = "lab")]
 mod validation;
+pub(crate) mod values;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "lab")]
+pub use check::Check;
 pub(crate) use explain::Explain;
 pub use explain::Form;
 #[cfg(feature = "lab")]
 pub(crate) use lab::{Cells, Engine, Exec, Kernel, KernelCommand, Lab, Run};
 #[cfg(feature = "lab")]
-pub use validation::{Accuracy, Check, Corpus, Validate, Which};
+pub use validation::{Accuracy, Corpus, Validate, Which};
 
 /// Find out why TCP is slow on a path, prove the fix on a twin of it
 #[derive(Debug, Parser)]
@@ -26,26 +44,26 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab path
-    Measure(Box<crate::commands::measure::Measure>),
+    Measure(Box<measure::Measure>),
     /// Be the far end of measurements
-    Serve(crate::commands::serve::Serve),
+    Serve(serve::Serve),
     /// The real Linux kernel on a path you describe, in virtual time
     #[cfg(feature = "lab")]
     #[command(subcommand)]
     Lab(Lab),
     /// The protocol of iperf3
     #[command(subcommand)]
-    Iperf3(crate::commands::iperf3::Iperf3),
+    Iperf3(iperf3::Iperf3),
     /// What limits the live TCP connections of this host, without adding any load
-    Observe(crate::commands::observe::Observe),
+    Observe(observe::Observe),
     /// Say what this host is and how it reaches an address
-    Facts(crate::commands::facts::Facts),
+    Facts(facts::Facts),
     Explain(Explain),
-    Compare(crate::commands::compare::Compare),
+    Compare(compare::Compare),
     #[cfg(feature = "page")]
-    Report(crate::commands::report::Report),
+    Report(report::Report),
     #[cfg(feature = "history")]
-    History(crate::commands::history::History),
+    History(history::History),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

@@ -3,9 +3,13 @@
 use std::{io::Read, path::Path};
 
 use anyhow::Context;
-use clap::Args;
 
-use crate::exit::{Failure, code};
+#[cfg(feature = "history")]
+use crate::cli::history::Where;
+use crate::{
+    cli::document::Place,
+    exit::{Failure, code},
+};
 
 /// What a file holds, or standard input (`-`); `None` if the name is not that of a file.
 pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
@@ -19,14 +23,6 @@ pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
         return None;
     };
     Some(text.map_err(|e| Failure::new(code::USE, e)))
-}
-
-/// Where documents are that are no files.
-#[derive(Debug, Args)]
-pub(crate) struct Place {
-    #[cfg(feature = "history")]
-    #[command(flatten)]
-    history: crate::commands::history::Where,
 }
 
 impl Place {
@@ -46,4 +42,47 @@ impl Place {
             anyhow::anyhow!("{name}: no such file, and this pathtwin was built without a history");
         Err(Failure::new(code::USE, why))
     }
+}
+
+#[cfg(feature = "history")]
+impl Where {
+    /// Opens it; made if it is not there.
+    pub(crate) fn open(&self) -> Result<store::Store, Failure> {
+        let set = std::env::var("PATHTWIN_STORE")
+            .ok()
+            .filter(|s| !s.is_empty());
+        let place = match self.store.clone().or(set) {
+            Some(text) => store::Place::parse(&text)?,
+            None => of_user()?,
+        };
+        Ok(store::Store::open(&place)?)
+    }
+}
+
+#[cfg(feature = "history")]
+/// The user's own history. One that an earlier version left open to other users is taken back.
+fn of_user() -> Result<store::Place, Failure> {
+    let place = store::Place::of_user(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"));
+    let place = place.ok_or_else(|| {
+        let why = "no folder for the history: HOME is not set; give --store";
+        Failure::new(code::LACKS, anyhow::anyhow!(why))
+    })?;
+    if let Some(file) = place.file() {
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(end);
+            std::path::PathBuf::from(name)
+        });
+        let all = [
+            file.parent(),
+            Some(file),
+            Some(&beside[0]),
+            Some(&beside[1]),
+        ];
+        for path in all.into_iter().flatten() {
+            // Not there yet, or on a file system without modes.
+            let _ = sys::files::make_private(path);
+        }
+    }
+    Ok(place)
 }

@@ -47,6 +47,23 @@ impl From<lab::LabError> for Failure {
     }
 }
 
+#[cfg(feature = "history")]
+impl From<store::StoreError> for Failure {
+    fn from(error: store::StoreError) -> Self {
+        use store::StoreError as E;
+        let code = match &error {
+            E::Place { .. }
+            | E::Url { .. }
+            | E::Missing(_)
+            | E::Ambiguous { .. }
+            | E::Format { .. } => code::USE,
+            E::Open { .. } | E::Newer { .. } | E::Full { .. } | E::Busy { .. } => code::LACKS,
+            E::Database { .. } | E::Damaged { .. } => code::FAILED,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::new(code::FAILED, error)

@@ -21,7 +21,7 @@ pub(crate) struct Explain {
     #[arg(group = "what")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) place: crate::document::Place,
+    pub(crate) place: super::document::Place,
     #[cfg(feature = "lab")]
     #[command(flatten, next_help_heading = "For --corpus")]
     pub(crate) corpus: super::Corpus,

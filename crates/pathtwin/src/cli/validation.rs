@@ -2,9 +2,9 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, ValueEnum};
 
-use super::{Arguments, Command, Form, Format, Lab};
+use super::Format;
 
 /// Check `measure` on drawn lab paths, where the truth is known
 #[derive(Debug, Args)]
@@ -38,29 +38,6 @@ pub struct Accuracy {
     /// Runs at once; default: one a processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// What of the command line is for the program of these checks.
-#[derive(Debug)]
-pub enum Check {
-    /// `lab validate`.
-    Validate(Validate),
-    /// `lab accuracy`.
-    Accuracy(Accuracy),
-    /// `explain --corpus`, and what is printed.
-    Corpus(Corpus, Form),
-}
-
-impl Check {
-    /// Reads the command line, which is that of pathtwin; `None` if it asks for something else.
-    pub fn parse() -> Option<Self> {
-        match Arguments::parse().command {
-            Command::Lab(Lab::Validate(arguments)) => Some(Self::Validate(arguments)),
-            Command::Lab(Lab::Accuracy(arguments)) => Some(Self::Accuracy(arguments)),
-            Command::Explain(arguments) => Some(Self::Corpus(arguments.corpus, arguments.output)),
-            _ => None,
-        }
-    }
 }
 
 /// How a corpus is run.

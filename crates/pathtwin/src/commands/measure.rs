@@ -8,14 +8,13 @@ mod live;
 
 use std::{
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
-    path::{Path, PathBuf},
+    path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
 };
 
 use anyhow::{Context, anyhow};
-use clap::{ArgGroup, Args};
 use measure::{
     plans,
     run::{Start, Target, estimate},
@@ -24,11 +23,11 @@ use model::{
     net::Layer,
     plan::{Budget, Plan},
     run::Run,
-    spec::quantity,
-    units::{Bytes, Seed},
+    units::Seed,
 };
 use traffic::wire::{Key, PORT};
 
+use crate::cli::measure::Measure;
 use crate::{
     cli::Format,
     commands::iperf3 as one_test,
@@ -38,78 +37,6 @@ use crate::{
 
 /// How long an address may take to answer when it is tried.
 const REACH: Duration = Duration::from_secs(5);
-
-#[derive(Debug, Args)]
-#[command(group(ArgGroup::new("end").required(true)))]
-#[command(after_help = "Examples:
-  ssh server.example cat .config/pathtwin/key | pathtwin measure server.example --key -
-  pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
-  pathtwin measure --lab cases/1-dorm/twin.toml --quick
-  pathtwin measure server.example --budget-bytes 2GB --out run.json
-  pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
-  pathtwin measure iperf3://server.example -R -C bbr      (one test)
-
-On the far end runs `pathtwin serve`; it says where its key is. Ctrl-C ends a run early; what was
-measured is kept and marked. Plans and their keys: docs/reference/plan.md.
-
-Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
-run failed or was cut short, 130 stopped by Ctrl-C.")]
-pub(crate) struct Measure {
-    /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
-    #[arg(group = "end")]
-    host: Option<String>,
-    /// Address of the far end inside a tunnel; may be given several times
-    #[arg(long, value_name = "ADDRESS", requires = "host")]
-    via: Vec<IpAddr>,
-    #[command(flatten)]
-    lab: in_lab::Path,
-    /// A file with the key; - is standard input. Default: $PATHTWIN_KEY, else ~/.config/pathtwin/key
-    #[arg(long, value_name = "KEY", requires = "host")]
-    key: Option<String>,
-    /// The far end is open to all
-    #[arg(long, conflicts_with = "key")]
-    open: bool,
-    /// About a minute
-    #[arg(long, group = "which")]
-    quick: bool,
-    /// Longer and more often, for narrow intervals
-    #[arg(long, group = "which")]
-    thorough: bool,
-    /// An own plan, a TOML file
-    #[arg(long, value_name = "FILE", group = "which")]
-    plan: Option<PathBuf>,
-    /// Most payload bytes in both directions together
-    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
-    budget_bytes: Option<Bytes>,
-    /// Longest time
-    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
-    budget_time: Option<Duration>,
-    /// Say what the plan is and what it will take, and measure nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Keep the run in this file, as JSON
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Put a label on the run in the history, such as change=bbr; may be given several times
-    #[cfg(feature = "history")]
-    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::history::pair)]
-    label: Vec<(String, String)>,
-    /// Do not keep the run in the history (runs on lab paths are only kept with --store)
-    #[cfg(feature = "history")]
-    #[arg(long, conflicts_with = "store")]
-    no_store: bool,
-    #[cfg(feature = "history")]
-    #[command(flatten)]
-    place: crate::commands::history::Where,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
-    #[command(
-        flatten,
-        next_help_heading = "For one test with iperf3://HOST, in place of a plan"
-    )]
-    iperf3: one_test::Test,
-}
 
 pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     let server = arguments

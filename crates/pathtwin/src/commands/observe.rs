@@ -8,20 +8,16 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use clap::Args;
 use host::observe::Watch;
 use indicatif::{ProgressBar, ProgressStyle};
-use model::{
-    observation::{Filter, Observation},
-    prefix::Prefix,
-    spec::quantity,
-};
+use model::observation::{Filter, Observation};
 use sys::{
     Netlink, NetlinkError,
     clock::Instant,
     sock_diag::{self, Owner, WITH_DATA},
 };
 
+use crate::cli::observe::Observe;
 use crate::{
     cli::Format,
     exit::{Failure, code},
@@ -34,41 +30,6 @@ const MIN_INTERVAL: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Lines of the live table, unless said: what fits on most terminals.
 const LIVE_LINES: usize = 20;
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  pathtwin observe
-  pathtwin observe --dst 10.0.0.0/8 --follow
-  pathtwin observe --port 443 --output jsonl | jq 'select(.verdict == \"loss_or_path\")'
-
-Nothing is sent and nothing is changed. Without root the processes of others are not named.
-Verdicts, figures and bounds: docs/reference/observe.md.
-
-Exit codes: 0 done, 2 wrong use, 3 the kernel lacks something, 130 stopped by Ctrl-C before
---duration had passed (what was seen is printed).")]
-pub(crate) struct Observe {
-    /// Only connections to these addresses: 10.0.0.0/8, 2001:db8::/32, 192.0.2.1
-    #[arg(long, value_name = "PREFIX")]
-    dst: Option<Prefix>,
-    /// Only connections with this port at either end
-    #[arg(long, value_name = "N")]
-    port: Option<u16>,
-    /// Time between two looks at the sockets
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = quantity::duration)]
-    interval: Duration,
-    /// Time to observe; with --follow, how far back the table looks
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantity::duration)]
-    duration: Duration,
-    /// Go on until Ctrl-C: a table that is renewed on a terminal; rows after each look with jsonl
-    #[arg(long)]
-    follow: bool,
-    /// Only the first N connections
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
-}
 
 pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
     check(arguments).map_err(|e| Failure::new(code::USE, e))?;

@@ -3,29 +3,17 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use clap::Args;
 use compare::Measured;
 use model::run::Run;
 
+use crate::cli::compare::From;
 use crate::{
     document,
     exit::{Failure, code},
 };
 
 #[cfg(feature = "history")]
-use crate::commands::history::Where;
-
-/// Where the runs are.
-#[derive(Debug, Args)]
-pub(super) struct From {
-    #[cfg(feature = "history")]
-    #[command(flatten)]
-    place: Where,
-    /// The path whose runs last:, before: and label: mean; may be left out if there is only one
-    #[cfg(feature = "history")]
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
-}
+use crate::cli::history::Where;
 
 /// What a name stands for.
 #[derive(Debug, PartialEq, Eq)]

@@ -3,35 +3,15 @@
 use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Write},
-    path::{Path, PathBuf},
-    time::Duration,
+    path::Path,
 };
 
 use anyhow::Context;
-use clap::Args;
-use model::{spec::quantity, units::Bytes};
-use store::{Kind, Retention};
+use store::Retention;
 
-use super::{Where, Which, ago_us, amount, pair};
+use super::ago_us;
+use crate::cli::history::{Delete, Export, Import, Label, Prune};
 use crate::exit::{Failure, code};
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The label path is the path that a run is of: runs of one path make a series.
-Documents with the label keep are never pruned."
-)]
-pub(super) struct Label {
-    #[command(flatten)]
-    place: Where,
-    /// The beginning of its id
-    id: String,
-    /// Labels; one without a value is taken away
-    #[arg(required = true, value_name = "NAME=VALUE", value_parser = pair)]
-    labels: Vec<(String, String)>,
-    /// Its kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    kind: Kind,
-}
 
 pub(super) fn label(arguments: &Label) -> Result<(), Failure> {
     let mut store = arguments.place.open()?;
@@ -42,18 +22,6 @@ pub(super) fn label(arguments: &Label) -> Result<(), Failure> {
     Ok(())
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Delete {
-    #[command(flatten)]
-    place: Where,
-    /// The beginnings of their ids
-    #[arg(required = true)]
-    ids: Vec<String>,
-    /// Their kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    kind: Kind,
-}
-
 pub(super) fn delete(arguments: &Delete) -> Result<(), Failure> {
     let mut store = arguments.place.open()?;
     for id in &arguments.ids {
@@ -61,17 +29,6 @@ pub(super) fn delete(arguments: &Delete) -> Result<(), Failure> {
         eprintln!("pathtwin: deleted {} {id}", arguments.kind);
     }
     Ok(())
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Export {
-    #[command(flatten)]
-    place: Where,
-    #[command(flatten)]
-    which: Which,
-    /// Only this kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND")]
-    kind: Option<Kind>,
 }
 
 pub(super) fn export(arguments: &Export) -> Result<(), Failure> {
@@ -123,19 +80,6 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-#[derive(Debug, Args)]
-#[command(after_help = "A document that is there already is not added again.")]
-pub(super) struct Import {
-    #[command(flatten)]
-    place: Where,
-    /// Runs as JSON, or what `history export` wrote; - is standard input
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
-    /// Put this label on each; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    label: Vec<(String, String)>,
-}
-
 pub(super) fn import(arguments: &Import) -> Result<(), Failure> {
     let mut store = arguments.place.open()?;
     let (mut added, mut known) = (0, 0);
@@ -153,22 +97,6 @@ pub(super) fn import(arguments: &Import) -> Result<(), Failure> {
     }
     eprintln!("pathtwin: {added} documents added, {known} were there");
     Ok(())
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
-pub(super) struct Prune {
-    #[command(flatten)]
-    place: Where,
-    /// Forget what is older than this, such as 180d
-    #[arg(long, value_name = "AGE", value_parser = amount::age, group = "what")]
-    older_than: Option<Duration>,
-    /// Forget the oldest until the rest takes no more than this, such as 1GB
-    #[arg(long, value_name = "SIZE", value_parser = quantity::size, group = "what")]
-    larger_than: Option<Bytes>,
-    /// Only say what would go
-    #[arg(long)]
-    dry_run: bool,
 }
 
 pub(super) fn prune(arguments: &Prune) -> Result<(), Failure> {

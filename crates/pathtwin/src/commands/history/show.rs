@@ -1,32 +1,14 @@
 //! `pathtwin history list` and `show`.
 
-use clap::Args;
 use model::run::Run;
 use report::{plain, time};
 use store::{Entry, Kind};
 
-use super::{Where, Which};
+use crate::cli::history::{List, Show};
 use crate::{cli::Format, exit::Failure, format};
 
 /// Documents that are listed if nothing is said.
 const FEW: u64 = 50;
-
-#[derive(Debug, Args)]
-pub(super) struct List {
-    #[command(flatten)]
-    place: Where,
-    #[command(flatten)]
-    which: Which,
-    /// Only this kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND")]
-    kind: Option<Kind>,
-    /// All of them; without it, text shows the last 50
-    #[arg(long, conflicts_with = "last")]
-    all: bool,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
-}
 
 pub(super) fn list(arguments: &List) -> Result<(), Failure> {
     let mut filter = arguments.which.filter(arguments.kind);
@@ -65,20 +47,6 @@ fn table(entries: &[Entry]) -> String {
         &[4],
         rows,
     )
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Show {
-    #[command(flatten)]
-    place: Where,
-    /// The beginning of its id
-    id: String,
-    /// Its kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    kind: Kind,
-    /// What to print; json is the document as it was kept
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
 }
 
 pub(super) fn show(arguments: &Show) -> Result<(), Failure> {

@@ -2,27 +2,15 @@
 
 use std::fmt::Write as _;
 
-use clap::Args;
 use report::{plain, time};
 use serde::Serialize;
 use store::{Point, SeriesName, Store, Trend as Change};
 
-use super::{Where, Which};
+use crate::cli::history::{Of, Series, Trend, Which};
 use crate::{cli::Format, exit::Failure, format};
 
 /// Runs of a series that are looked at if nothing is said.
 const LAST: u64 = 1000;
-
-/// Which series.
-#[derive(Clone, Debug, Args)]
-struct Of {
-    /// Only this kind of figure, such as goodput_bps
-    #[arg(long, value_name = "FIGURE")]
-    figure: Option<String>,
-    /// Only steps with all these words in their name, such as "tunnel tcp down"
-    #[arg(long, value_name = "WORDS")]
-    step: Option<String>,
-}
 
 impl Of {
     fn fits(&self, name: &SeriesName) -> bool {
@@ -42,20 +30,6 @@ impl Of {
         names.retain(|name| self.fits(name));
         Ok(names)
     }
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Without --figure and --step, the series that there are.")]
-pub(super) struct Series {
-    #[command(flatten)]
-    place: Where,
-    #[command(flatten)]
-    of: Of,
-    #[command(flatten)]
-    which: Which,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
 }
 
 /// A point with the name of its series.
@@ -133,26 +107,6 @@ fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
         ));
     }
     out
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Without --last, the last 1000 runs of each series are looked at.
-
-A change is found three to five runs after it, at the earliest with eight
-runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
-(docs/statistics.md)."
-)]
-pub(super) struct Trend {
-    #[command(flatten)]
-    place: Where,
-    #[command(flatten)]
-    of: Of,
-    #[command(flatten)]
-    which: Which,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
 }
 
 pub(super) fn trend(arguments: &Trend) -> Result<(), Failure> {

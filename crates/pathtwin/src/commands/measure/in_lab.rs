@@ -2,37 +2,23 @@
 
 use std::{
     net::IpAddr,
-    path::{self, PathBuf},
+    path::{self},
     sync::atomic::AtomicBool,
     time::Duration,
 };
 
 use anyhow::anyhow;
-use clap::Args;
 use indicatif::ProgressBar;
 use lab::{Config, Lab};
 use measure::run::{Estimate, estimate};
 use model::{job, net::Layer, plan::Plan, run::Run};
 
 use super::live;
+use crate::cli::measure::Path;
 use crate::{
-    cli::Cells,
     exit::{Failure, code},
     progress,
 };
-
-/// The path, if it is one of the lab.
-#[derive(Debug, Args)]
-pub(super) struct Path {
-    /// Measure between the ends of this lab path (a spec), in virtual time
-    #[arg(long, value_name = "SPEC", group = "end")]
-    lab: Option<PathBuf>,
-    #[command(flatten)]
-    cells: Cells,
-    /// With --lab: measure also if the result of this path, plan and seed is known
-    #[arg(long, requires = "lab")]
-    no_cache: bool,
-}
 
 impl Path {
     /// Its spec, if it is one of the lab.

@@ -9,9 +9,10 @@ use anyhow::anyhow;
 use measure::run::iperf3::{Start, measure};
 use model::{net::Layer, plan::Plan, run::Run};
 
-use super::{Measure, REACH, live, now_us, seed};
+use super::{REACH, live, now_us, seed};
+use crate::cli::measure::Measure;
 use crate::{
-    commands::iperf3::addresses,
+    cli::values::addresses,
     exit::{Failure, code},
 };
 

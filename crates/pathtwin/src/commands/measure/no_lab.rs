@@ -2,18 +2,10 @@
 
 use std::{convert::Infallible, sync::atomic::AtomicBool};
 
-use clap::Args;
 use model::{plan::Plan, run::Run};
 
+use crate::cli::measure::Path;
 use crate::exit::Failure;
-
-/// The path is never one of the lab.
-#[derive(Debug, Args)]
-pub(super) struct Path {
-    /// Seed of the order of the steps
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-}
 
 impl Path {
     pub(super) fn spec(&self) -> Option<&Infallible> {

@@ -35,7 +35,7 @@ pub(crate) fn addresses(url: &str) -> Result<Vec<SocketAddr>, Failure> {
 }
 
 /// Where a server listens: `ADDRESS`, `ADDRESS:PORT`, `:PORT`.
-pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     if let Ok(ip) = bare.unwrap_or(text).parse::<IpAddr>() {
         return Ok((ip, wire::PORT).into());
@@ -48,7 +48,7 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// A span of time; a bare number is of seconds, as for iperf3.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(_) => quantity::duration(&format!("{text}s")),
         Err(_) => quantity::duration(text),
@@ -56,7 +56,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// A rate in bit/s, 0 for none; `50M` as for iperf3, where a letter is a power of 1000.
-pub(super) fn rate(text: &str) -> Result<u64, String> {
+pub(crate) fn rate(text: &str) -> Result<u64, String> {
     match with_letter(text, 1000) {
         Some(rate) => Ok(rate),
         None => quantity::rate(text).map(|rate| rate.bps()),
@@ -64,7 +64,7 @@ pub(super) fn rate(text: &str) -> Result<u64, String> {
 }
 
 /// A size in bytes; `4M` as for iperf3, where a letter is a power of 1024.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     match with_letter(text, 1024) {
         Some(size) => Ok(size),
         None => quantity::size(text).map(|size| size.0),

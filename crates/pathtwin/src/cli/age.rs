@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// A span of time in whole minutes, hours, days or weeks.
-pub(super) fn age(text: &str) -> Result<Duration, String> {
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
     let wrong =
         || format!("{text:?} is no age: give a whole number with m, h, d or w, such as 180d");
     let split = text

@@ -1,0 +1,28 @@
+//! What of the command line is for the program that checks pathtwin itself.
+
+use clap::Parser;
+
+use super::{Accuracy, Arguments, Command, Corpus, Form, Lab, Validate};
+
+/// What of the command line is for the program of these checks.
+#[derive(Debug)]
+pub enum Check {
+    /// `lab validate`.
+    Validate(Validate),
+    /// `lab accuracy`.
+    Accuracy(Accuracy),
+    /// `explain --corpus`, and what is printed.
+    Corpus(Corpus, Form),
+}
+
+impl Check {
+    /// Reads the command line, which is that of pathtwin; `None` if it asks for something else.
+    pub fn parse() -> Option<Self> {
+        match Arguments::parse().command {
+            Command::Lab(Lab::Validate(arguments)) => Some(Self::Validate(arguments)),
+            Command::Lab(Lab::Accuracy(arguments)) => Some(Self::Accuracy(arguments)),
+            Command::Explain(arguments) => Some(Self::Corpus(arguments.corpus, arguments.output)),
+            _ => None,
+        }
+    }
+}
