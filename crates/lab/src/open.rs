@@ -97,7 +97,8 @@ impl Lab {
         stop: &AtomicBool,
         told: &mut dyn FnMut(Done<J::Output>),
     ) {
-        pool::each(self, jobs, stop, told);
+        let one = |job: &J, cpu| self.one(job, cpu, stop);
+        pool::each(self.jobs, jobs, one, stop, told);
         if let Some(cache) = &self.cache {
             cache.trim();
         }

@@ -1,6 +1,7 @@
 //! Many jobs side by side: one guest a processor, each held to its own.
 
 use std::{
+    num::NonZeroUsize,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    Lab, LabError,
+    LabError,
     cache::Damaged,
     job::Job,
     progress::{Pace, Progress},
@@ -38,11 +39,13 @@ pub(crate) struct One<T> {
     pub(crate) damaged: Option<Damaged>,
 }
 
-/// Does all jobs and tells of each as it ends, on the thread that called. Returns when all have ended
+/// Does all jobs by `one`, on so many workers and each worker on a processor of its own, and tells of
+/// each as it ends, on the thread that called. Returns when all have ended
 /// or were stopped; those that were not begun are never told of.
 pub(crate) fn each<J: Job>(
-    lab: &Lab,
+    workers: NonZeroUsize,
     jobs: &[J],
+    one: impl Fn(&J, Option<usize>) -> One<J::Output> + Sync,
     stop: &AtomicBool,
     told: &mut dyn FnMut(Done<J::Output>),
 ) {
@@ -51,15 +54,15 @@ pub(crate) fn each<J: Job>(
     let (sender, receiver) = mpsc::channel();
     let mut pace = Pace::new(jobs.len());
     thread::scope(|scope| {
-        for _ in 0..lab.jobs.get().clamp(1, jobs.len().max(1)) {
+        for _ in 0..workers.get().clamp(1, jobs.len().max(1)) {
             let sender = sender.clone();
-            let (next, cpus) = (&next, &cpus);
+            let (next, cpus, one) = (&next, &cpus, &one);
             scope.spawn(move || {
                 let cpu = cpus.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(index) else { return };
-                    if sender.send((index, lab.one(job, cpu, stop))).is_err() {
+                    if sender.send((index, one(job, cpu))).is_err() {
                         return;
                     }
                 }

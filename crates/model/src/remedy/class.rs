@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Bottleneck, TunnelMode};
-
 /// Kind of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -42,45 +40,4 @@ pub enum RemedyClass {
     Settings,
     /// The line itself, or who runs it.
     Line,
-}
-
-impl Action {
-    /// Its kind.
-    pub fn class(&self) -> RemedyClass {
-        match self {
-            Self::Keep => RemedyClass::None,
-            Self::CongestionControl { .. } => RemedyClass::CongestionControl,
-            Self::Shaper { below, .. } => match below {
-                Bottleneck::Queue => RemedyClass::QueueManagement,
-                Bottleneck::Policer => RemedyClass::AvoidLimit,
-            },
-            Self::Queue { .. } | Self::Ecn { .. } | Self::NotsentLowat { .. } => {
-                RemedyClass::QueueManagement
-            }
-            Self::QueueLimit { .. } => RemedyClass::QueueLimit,
-            Self::SocketBuffer { .. } | Self::FreeBuffer { .. } | Self::UdpBuffer { .. } => {
-                RemedyClass::Buffers
-            }
-            Self::TunnelMtu { .. }
-            | Self::LinkMtu { .. }
-            | Self::MssClamp { .. }
-            | Self::MtuProbing => RemedyClass::Mtu,
-            Self::Offload { .. } => RemedyClass::Offload,
-            Self::ReceiveSteering { .. } | Self::DeviceQueues { .. } | Self::Relieve { .. } => {
-                RemedyClass::Processor
-            }
-            Self::RemoveShaper { .. } | Self::Sysctl { .. } => RemedyClass::Settings,
-            Self::Tunnel { mode } => match mode {
-                TunnelMode::Direct => RemedyClass::DirectConnection,
-                TunnelMode::OtherPort => RemedyClass::AvoidLimit,
-                TunnelMode::Kernel | TunnelMode::Device => RemedyClass::TunnelSoftware,
-            },
-            Self::MoreFlows { .. } => RemedyClass::MoreFlows,
-            Self::FeedSender => RemedyClass::Application,
-            Self::KeepOrder => RemedyClass::Ordering,
-            Self::Radio => RemedyClass::Radio,
-            Self::AskProvider { .. } | Self::Measure { .. } => RemedyClass::Line,
-            Self::Told { class, .. } => *class,
-        }
-    }
 }

@@ -9,14 +9,12 @@ use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
+pub use super::greeting::CODE;
 use super::{
     Token,
     greeting::Greeting,
     key::{hex, random, unhex},
 };
-
-/// Bytes of an authentication code.
-pub const CODE: usize = 16;
 
 /// What the code of a connection and that of a challenge are told apart by.
 const CONNECTION: u8 = b'T';
