@@ -111,5 +111,4 @@ fn command(link: &str, cmd: u32, data: u32) -> io::Result<u32> {
 }
 
 #[cfg(test)]
-#[path = "ethtool_tests.rs"]
 mod tests;

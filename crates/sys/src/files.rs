@@ -217,5 +217,4 @@ fn read_to(file: File, longest: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 #[cfg(test)]
-#[path = "files_tests.rs"]
 mod tests;

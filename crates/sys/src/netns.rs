@@ -160,5 +160,4 @@ struct OpError {
 }
 
 #[cfg(test)]
-#[path = "netns_tests.rs"]
 mod tests;

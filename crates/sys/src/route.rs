@@ -185,5 +185,4 @@ fn metrics(attrs: Attrs<'_>) -> Metrics {
 }
 
 #[cfg(test)]
-#[path = "route_tests.rs"]
 mod tests;

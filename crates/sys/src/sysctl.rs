@@ -95,5 +95,4 @@ fn path(key: &str) -> io::Result<PathBuf> {
 }
 
 #[cfg(test)]
-#[path = "sysctl_tests.rs"]
 mod tests;

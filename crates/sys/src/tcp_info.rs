@@ -103,5 +103,4 @@ fn tcp_option(fd: BorrowedFd<'_>, option: libc::c_int, buf: &mut [u8]) -> io::Re
 }
 
 #[cfg(test)]
-#[path = "tcp_info_tests.rs"]
 mod tests;

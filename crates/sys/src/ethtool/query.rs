@@ -201,5 +201,4 @@ pub(crate) fn text(from: &[u8], offset: usize, len: usize) -> String {
 }
 
 #[cfg(test)]
-#[path = "query_tests.rs"]
 mod tests;
