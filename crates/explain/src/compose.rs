@@ -178,7 +178,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
         figures: Vec::new(),
         ratios: Vec::new(),
         cut_short: None,
-        notes: vec!["composed, not measured".to_owned()],
+        notes: vec![model::text!("composed, not measured")],
     }
 }
 

@@ -29,10 +29,11 @@ use crate::{
     facts::HostFacts,
     net::{IpVersion, Layer},
     plan::Plan,
+    text::Text,
 };
 
 /// Version of [`Run`].
-pub const RUN_SCHEMA: u32 = 1;
+pub const RUN_SCHEMA: u32 = 2;
 
 /// What was measured, by whom, on what, with what validity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,10 +72,10 @@ pub struct Run {
     pub ratios: Vec<Ratio>,
     /// Why the run ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut_short: Option<String>,
+    pub cut_short: Option<Text>,
     /// What was left out, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
 }
 
 /// One end of a run.

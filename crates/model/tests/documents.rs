@@ -8,7 +8,8 @@ use model::{
     findings::{FINDINGS_SCHEMA, Findings, Severity},
     net::Side,
     path::{Loss, Parameter, Path, Source},
-    run::{Run, RunError, StepKind},
+    run::{Invalid, Run, RunError, StepKind},
+    text,
     units::Share,
 };
 
@@ -32,6 +33,21 @@ fn a_run_of_schema_1_is_read() {
     let rtt = sample.probes.as_ref().and_then(|probes| probes.p50_us);
     assert_eq!(rtt, Some(225_182.848));
     assert!(sample.valid);
+}
+
+/// Schema 1 held notes and reasons as plain strings.
+#[test]
+fn words_of_a_run_of_schema_1_are_texts() {
+    let mut document: serde_json::Value = serde_json::from_slice(RUN_1).unwrap();
+    document["notes"] = serde_json::json!(["left out: idle (not with iperf3)"]);
+    document["cut_short"] = "stopped by the user".into();
+    let failed = serde_json::json!([{"because": "failed", "why": "no connection carried data"}]);
+    document["samples"][0]["invalid"] = failed;
+    let run = Run::parse(&serde_json::to_vec(&document).unwrap()).unwrap();
+    assert_eq!(run.notes[0].to_string(), "left out: idle (not with iperf3)");
+    assert_eq!(run.cut_short, Some(text!("stopped by the user")));
+    let why = text!("no connection carried data");
+    assert_eq!(run.samples[0].invalid, [Invalid::failed(why)]);
 }
 
 #[test]

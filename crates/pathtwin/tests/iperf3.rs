@@ -172,7 +172,7 @@ fn run_through(address: &str) -> model::run::Run {
 
 fn holds_what_iperf3_tells(run: &model::run::Run) {
     assert!(
-        run.notes.iter().any(|n| n.contains("idle")),
+        run.notes.iter().any(|n| n.to_string().contains("idle")),
         "{:?}",
         run.notes
     );

@@ -59,7 +59,10 @@ fn samples(run: &Run) -> Vec<Case> {
     cases.push(Case {
         class: "run".to_owned(),
         name: "ended by itself".to_owned(),
-        text: run.cut_short.clone().unwrap_or_default(),
+        text: run
+            .cut_short
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string),
         outcome: match run.cut_short {
             Some(_) => Outcome::Error("cut short"),
             None => Outcome::Passed,

@@ -39,7 +39,7 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
         },
     );
     if let Some(why) = &run.cut_short {
-        let _ = writeln!(out, "\n**Cut short**: {}", escape(why));
+        let _ = writeln!(out, "\n**Cut short**: {}", escape(&why.to_string()));
     }
     let _ = writeln!(
         out,
@@ -113,7 +113,7 @@ fn remarks(run: &Run, out: &mut String) {
         let _ = writeln!(out, "\n> does not count: {}", escape(&what));
     }
     for note in &run.notes {
-        let _ = writeln!(out, "\n> {}", escape(note));
+        let _ = writeln!(out, "\n> {}", escape(&note.to_string()));
     }
 }
 

@@ -103,8 +103,8 @@ fn run_head(run: &Run, words: &Words) -> Markup {
             span { (lasted) }
             span { (samples) }
         }
-        @if let Some(why) = &run.cut_short {
-            p.warning { strong { (words.say("head-cut-short")) } " " (why) }
+        @if let Some(why) = run.cut_short.as_ref().map(|why| words.told(why)) {
+            p.warning { strong { (words.say("head-cut-short")) } " " span lang=[why.lang] { (why.text) } }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod common;
 
+use model::text::Text;
 use std::{collections::BTreeMap, io::Write as _, process::Stdio};
 
 use common::{key, load, nothing_found, run};
@@ -46,7 +47,7 @@ fn named(plan: &str, cc: &str, why: &str) -> Run {
     let mut sample = load(key(StepKind::Tcp, down, Some(1), cc), 0, &[1]);
     sample.valid = false;
     sample.invalid = vec![Invalid::Failed {
-        why: why.to_owned(),
+        why: Text::plain(why.to_owned()),
     }];
     let mut run = run(vec![sample]);
     plan.clone_into(&mut run.plan.name);

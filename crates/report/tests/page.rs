@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use model::text::Text;
 use std::net::{IpAddr, Ipv4Addr};
 
 use explain::compose::{self, Line, Scene};
@@ -107,8 +108,8 @@ fn run() -> Run {
         samples,
         figures,
         ratios,
-        cut_short: Some("</script><script>alert(1)</script>".to_owned()),
-        notes: vec!["<img src=x onerror=alert(1)>".to_owned()],
+        cut_short: Some(Text::plain("</script><script>alert(1)</script>")),
+        notes: vec![Text::plain("<img src=x onerror=alert(1)>")],
         ..Run::new(
             "0123456789abcdef".to_owned(),
             1_795_255_200_000_000,

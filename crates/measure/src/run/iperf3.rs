@@ -5,6 +5,10 @@
 
 mod sample;
 
+use model::{
+    text,
+    text::{Text, Value},
+};
 use std::{
     net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
@@ -88,10 +92,12 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
     };
     let near = End::new(start.program, facts);
     let far = End::new("iperf3", model::facts::HostFacts::default());
-    let note = "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads";
+    let note = text!(
+        "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads"
+    );
     let mut run = Run {
         layers: vec![layer],
-        notes: vec![note.to_owned()],
+        notes: vec![note],
         ..Run::new(start.id.clone(), start.started_us, plan, near, far)
     };
     let plan = allowed(&run.plan, &mut run.notes)?;
@@ -109,7 +115,7 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
 }
 
 /// The plan without the steps that iperf3 cannot do, which are noted.
-fn allowed(plan: &Plan, notes: &mut Vec<String>) -> Result<Plan, FarError> {
+fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
     let (steps, others): (Vec<_>, Vec<_>) = plan
         .steps
         .iter()
@@ -121,7 +127,10 @@ fn allowed(plan: &Plan, notes: &mut Vec<String>) -> Result<Plan, FarError> {
         .collect();
     kinds.dedup();
     if !kinds.is_empty() {
-        notes.push(format!("left out: {} (not with iperf3)", kinds.join(", ")));
+        notes.push(text!(
+            "left out: {steps} (not with iperf3)",
+            steps = kinds.join(", ")
+        ));
     }
     if steps.is_empty() {
         return Err(FarError::Plan);
@@ -165,9 +174,10 @@ impl Bench<'_> {
                     return;
                 }
                 if self.step(run, &task, of) == Done::Lacking {
-                    run.notes.push(format!(
-                        "left out from then on: down with {} (the server does not send with it)",
-                        task.cc.as_deref().unwrap_or("its default")
+                    let cc = task.cc.as_deref().map(Value::from);
+                    run.notes.push(text!(
+                        "left out from then on: down with {cc} (the server does not send with it)",
+                        cc = cc.unwrap_or_else(|| text!("its default").into())
                     ));
                     lacking.push(task.cc.clone());
                 }
@@ -189,13 +199,13 @@ impl Bench<'_> {
         let spent_s = Instant::now().since(self.zero) as f64 / 1e9;
         let late = |most: f64| schedule::time_s(task) > most - spent_s;
         let spent = match plan.budget {
-            budget if budget.time_s.is_some_and(late) => "the time is spent",
+            budget if budget.time_s.is_some_and(late) => text!("the time is spent"),
             budget if budget.bytes.is_some_and(|most| self.bytes >= most) => {
-                "the budget of bytes is spent"
+                text!("the budget of bytes is spent")
             }
             _ => return true,
         };
-        run.notes.push(format!("ended early: {spent}"));
+        run.notes.push(text!("ended early: {spent}", spent = spent));
         false
     }
 
@@ -236,11 +246,11 @@ impl Bench<'_> {
             Err(error) => {
                 // Gone: there is nothing to go on with.
                 if matches!(error, Error::Connect(..)) {
-                    run.cut_short = Some(error.to_string());
+                    run.cut_short = Some(Text::plain(error.to_string()));
                 }
                 for sample in &mut samples {
-                    let why = error.to_string();
-                    sample.invalid.push(Invalid::Failed { why });
+                    let why = Text::plain(error.to_string());
+                    sample.invalid.push(Invalid::failed(why));
                 }
             }
         }

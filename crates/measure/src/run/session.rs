@@ -1,5 +1,6 @@
 //! The course of a run: facts, the steps that run once, the blocks, and what they say together.
 
+use model::{text, text::Text};
 use std::{
     collections::HashMap,
     net::SocketAddr,
@@ -92,14 +93,14 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
             validity::facts_after(&mut bench, &mut run, start.targets, own);
             bench.far.bye();
         }
-        Err(error) => run.cut_short = Some(error.to_string()),
+        Err(error) => run.cut_short = Some(Text::plain(error.to_string())),
     }
     conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)
 }
 
 /// The layers and families that the plan wants and that have an address on this host.
-fn layers(start: &Start<'_>, notes: &mut Vec<String>) -> Vec<LayerAddress> {
+fn layers(start: &Start<'_>, notes: &mut Vec<Text>) -> Vec<LayerAddress> {
     let wanted = |layer: &LayerAddress| {
         (start.plan.layers.is_empty() || start.plan.layers.contains(&layer.layer))
             && (start.plan.families.is_empty() || start.plan.families.contains(&layer.family))
@@ -109,7 +110,11 @@ fn layers(start: &Start<'_>, notes: &mut Vec<String>) -> Vec<LayerAddress> {
         match target.addressed() {
             Ok(layer) if wanted(&layer) => layers.push(layer),
             Ok(_) => {}
-            Err(error) => notes.push(format!("{} is left out: {error}", target.far)),
+            Err(error) => notes.push(text!(
+                "{address} is left out: {error}",
+                address = target.far.to_string(),
+                error = error.to_string()
+            )),
         }
     }
     layers
@@ -190,9 +195,9 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
         return Ok(false);
     }
     if let Some(why) = cannot(bench, task).or_else(|| too_much(bench, task)) {
-        let note = format!("left out: {} ({why})", name(task));
+        let note = text!("left out: {step} ({why})", step = name(task), why = why);
         if !run.notes.contains(&note) {
-            (bench.on)(Event::Note(&note));
+            (bench.on)(Event::Note(&note.to_string()));
             run.notes.push(note);
         }
         return Ok(true);
@@ -238,27 +243,27 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
 }
 
 /// Why an end cannot do a task at all.
-fn cannot(bench: &Bench<'_>, task: &Task) -> Option<String> {
+fn cannot(bench: &Bench<'_>, task: &Task) -> Option<Text> {
     let quic = matches!(task.step.what, What::Quic { .. });
     if quic && !traffic::quic::AVAILABLE {
-        return Some("this program was built without QUIC".to_owned());
+        return Some(text!("this program was built without QUIC"));
     }
-    (quic && !bench.far.can(QUIC)).then(|| "the far end does not do QUIC".to_owned())
+    (quic && !bench.far.can(QUIC)).then(|| text!("the far end does not do QUIC"))
 }
 
 /// Why a task does not fit what is left of the budget.
-fn too_much(bench: &Bench<'_>, task: &Task) -> Option<String> {
+fn too_much(bench: &Bench<'_>, task: &Task) -> Option<Text> {
     let budget = bench.plan.budget;
     if let Some(most) = budget.time_s {
         let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
         if schedule::time_s(task) > left {
-            return Some("the time is spent".to_owned());
+            return Some(text!("the time is spent"));
         }
     }
     let most = budget.bytes?;
     let rate = steps::expected_bps(bench, task)?;
     let bytes = rate / 8.0 * schedule::loaded_s(task);
-    (bench.bytes as f64 + bytes > most as f64).then(|| "the budget of bytes is spent".to_owned())
+    (bench.bytes as f64 + bytes > most as f64).then(|| text!("the budget of bytes is spent"))
 }
 
 fn name(task: &Task) -> String {

@@ -13,6 +13,7 @@ mod sweep;
 mod tcp;
 mod udp;
 
+use model::text::Text;
 use model::{
     net::Direction,
     plan::What,
@@ -53,9 +54,8 @@ pub(crate) fn failed(bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sa
         .map(|direction| {
             let key = key(&task.step.what, &task.layer, task.cc.as_deref(), direction);
             let mut sample = blank(bench, key);
-            sample.invalid.push(Invalid::Failed {
-                why: error.to_string(),
-            });
+            let why = Text::plain(error.to_string());
+            sample.invalid.push(Invalid::failed(why));
             sample
         })
         .collect()

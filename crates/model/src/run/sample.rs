@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 use crate::net::{Direction, IpVersion, Layer};
+use crate::{
+    text,
+    text::{Text, Value},
+};
 
 /// What was run: samples of the same key are repeats of each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -181,11 +185,10 @@ impl Sample {
 }
 
 /// Why a sample does not count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "because", rename_all = "snake_case")]
 pub enum Invalid {
     /// The kernel used another congestion control.
-    #[error("asked for {asked}, the socket used {used}")]
     CongestionReplaced {
         /// Asked for.
         asked: String,
@@ -193,25 +196,21 @@ pub enum Invalid {
         used: String,
     },
     /// The sending host had no processor time left, so that it, not the path, set the pace.
-    #[error("the sender's busiest processor was {} % busy", (share * 100.0).round())]
     SenderProcessor {
         /// Busy share of the busiest processor.
         share: f64,
     },
     /// The receiving host had no processor time left.
-    #[error("the receiver's busiest processor was {} % busy", (share * 100.0).round())]
     ReceiverProcessor {
         /// Busy share of the busiest processor.
         share: f64,
     },
     /// A clock was set while measuring.
-    #[error("a clock was set by {by_us} µs in between")]
     ClockStep {
         /// By how much, µs.
         by_us: i64,
     },
     /// The route to the other end changed.
-    #[error("the route changed from {before} to {after}")]
     RouteChanged {
         /// Before.
         before: String,
@@ -219,7 +218,6 @@ pub enum Invalid {
         after: String,
     },
     /// The tunnel went from a direct connection to a relay or back.
-    #[error("the tunnel went from {before} to {after}")]
     RelayChanged {
         /// Before.
         before: String,
@@ -227,12 +225,63 @@ pub enum Invalid {
         after: String,
     },
     /// It did not last long enough to count.
-    #[error("it was cut short")]
     CutShort,
     /// Something failed.
-    #[error("{why}")]
     Failed {
         /// What and why.
-        why: String,
+        why: Text,
     },
 }
+
+impl Invalid {
+    /// Something failed, in words of its own.
+    pub fn failed(why: Text) -> Self {
+        Self::Failed { why }
+    }
+
+    /// The reason in words.
+    pub fn text(&self) -> Text {
+        let percent = |share: &f64| Value::Share((share * 100.0).round() / 100.0);
+        match self {
+            Self::CongestionReplaced { asked, used } => {
+                text!(
+                    "asked for {asked}, the socket used {used}",
+                    asked = asked,
+                    used = used
+                )
+            }
+            Self::SenderProcessor { share } => text!(
+                "the sender's busiest processor was {share} busy",
+                share = percent(share)
+            ),
+            Self::ReceiverProcessor { share } => text!(
+                "the receiver's busiest processor was {share} busy",
+                share = percent(share)
+            ),
+            Self::ClockStep { by_us } => text!(
+                "a clock was set by {by} in between",
+                by = Value::Us(*by_us as f64)
+            ),
+            Self::RouteChanged { before, after } => text!(
+                "the route changed from {before} to {after}",
+                before = before,
+                after = after
+            ),
+            Self::RelayChanged { before, after } => text!(
+                "the tunnel went from {before} to {after}",
+                before = before,
+                after = after
+            ),
+            Self::CutShort => text!("it was cut short"),
+            Self::Failed { why } => why.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for Invalid {}

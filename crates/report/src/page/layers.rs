@@ -6,7 +6,7 @@ use model::{
     run::{Figure, FigureKind, Ratio, Run},
 };
 
-use super::words::Words;
+use super::words::{Told, Words};
 use crate::{
     figures::{FigureRow, FigureTable, tables},
     number::{percent, short},
@@ -209,15 +209,19 @@ pub(super) fn doubts(run: &Run, words: &Words) -> Option<Markup> {
         html! {
             @if run.lab { p { (words.say("doubts-lab")) } }
             @if !run.notes.is_empty() {
-                ul { @for note in &run.notes { li { (note) } } }
+                ul { @for note in &run.notes { @let told = words.told(note); li lang=[told.lang] { (told.text) } } }
             }
             @if !invalid.is_empty() {
                 details.more {
                     summary { (words.fill("doubts-invalid", &[("n", invalid.len().into())])) }
                     ul { @for sample in invalid {
-                        @let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
+                        @let why: Vec<Told> = sample.invalid.iter().map(|i| words.told(&i.text())).collect();
                         li { (sample.number) ": " (words.layer(sample.key.layer)) ", "
-                            (words.key(&sample.key, families)) ": " (why.join("; ")) }
+                            (words.key(&sample.key, families)) ": "
+                            @for (at, told) in why.iter().enumerate() {
+                                @if at > 0 { "; " }
+                                span lang=[told.lang] { (told.text) }
+                            } }
                     } }
                 }
             }

@@ -4,6 +4,7 @@ use iperf3::{
     outcome::{self, Outcome, Stream},
     params,
 };
+use model::text::Text;
 use model::{
     net::Direction,
     run::{FlowResult, Invalid, Sample, Tcp},
@@ -50,9 +51,7 @@ fn invalid(invalid: &outcome::Invalid) -> Invalid {
             asked: asked.clone(),
             used: used.clone(),
         },
-        other => Invalid::Failed {
-            why: other.to_string(),
-        },
+        other => Invalid::failed(Text::plain(other.to_string())),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bulk QUIC in one direction, with probes beside it.
 
+use model::{text, text::Text};
 use std::time::Duration;
 
 use analysis::flow;
@@ -133,12 +134,13 @@ fn watch(
 
 fn judge(sample: &mut Sample, tcp: &Tcp, sent: &QuicOutcome, received: &QuicOutcome) {
     for error in sent.errors.iter().chain(&received.errors) {
-        sample.invalid.push(Invalid::Failed { why: error.clone() });
+        let why = Text::plain(error.clone());
+        sample.invalid.push(Invalid::failed(why));
     }
     if tcp.bytes == 0 && sample.invalid.is_empty() {
-        sample.invalid.push(Invalid::Failed {
-            why: "QUIC: no data arrived".to_owned(),
-        });
+        sample
+            .invalid
+            .push(Invalid::failed(text!("QUIC: no data arrived")));
     }
 }
 

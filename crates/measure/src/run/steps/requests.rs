@@ -1,5 +1,6 @@
 //! What steps of requests have in common: probes beside them, the display, what is kept.
 
+use model::{text, text::Text};
 use std::{net::SocketAddr, time::Duration};
 
 use analysis::percentile;
@@ -69,10 +70,9 @@ pub(crate) fn run(
     sample.probes = beside.finish(bench, zero, window)?;
     bench.bytes += requests.exchanges.iter().map(|e| e.bytes).sum::<u64>();
     if requests.exchanges.is_empty() {
-        let why = requests.error.clone();
-        sample.invalid.push(Invalid::Failed {
-            why: why.unwrap_or_else(|| "no request was answered in time".to_owned()),
-        });
+        let none = || text!("no request was answered in time");
+        let why = requests.error.clone().map_or_else(none, Text::plain);
+        sample.invalid.push(Invalid::failed(why));
     }
     sample.load_at_us = Some(bench.us_at(zero));
     sample.short = Some(compose(&requests));

@@ -1,5 +1,6 @@
 //! Bulk TCP, in one direction or in both, with probes beside it.
 
+use model::{text, text::Text};
 use std::{net::TcpStream, time::Duration};
 
 use analysis::flow;
@@ -212,18 +213,19 @@ fn judge(
         });
     }
     for error in sent.errors.iter().chain(&received.errors) {
-        sample.invalid.push(Invalid::Failed { why: error.clone() });
+        let why = Text::plain(error.clone());
+        sample.invalid.push(Invalid::failed(why));
     }
     let told = |series: &Series| series.has(flow::arrived(series));
     if !received.flows.iter().all(told) {
-        sample.invalid.push(Invalid::Failed {
-            why: "the receiver does not know how much has arrived".to_owned(),
-        });
+        sample.invalid.push(Invalid::failed(text!(
+            "the receiver does not know how much has arrived"
+        )));
     }
     if tcp.flows.is_empty() {
-        sample.invalid.push(Invalid::Failed {
-            why: "no connection carried data".to_owned(),
-        });
+        sample
+            .invalid
+            .push(Invalid::failed(text!("no connection carried data")));
     }
 }
 

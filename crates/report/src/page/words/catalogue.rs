@@ -8,9 +8,10 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The files of Chinese; no template is in two of them.
-pub(super) const CHINESE: [&str; 3] = [
+pub(super) const CHINESE: [&str; 4] = [
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
+    include_str!("../../../locales/zh-CN/measure.toml"),
     include_str!("../../../locales/zh-CN/remedies.toml"),
 ];
 

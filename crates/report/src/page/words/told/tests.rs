@@ -10,6 +10,7 @@ use explain::{
 use model::{
     findings::Findings,
     remedy::{self, Action},
+    run::Invalid,
 };
 
 use super::{super::catalogue, *};
@@ -299,4 +300,21 @@ fn every_remedy_has_a_sentence_in_chinese() {
             }
         }
     }
+}
+
+#[test]
+fn reasons_and_notes_of_a_run_are_said_in_chinese() {
+    let words = Words::new(Lang::SimplifiedChinese);
+    let reasons = [
+        Invalid::SenderProcessor { share: 0.971 },
+        Invalid::CongestionReplaced {
+            asked: "bbr".to_owned(),
+            used: "cubic".to_owned(),
+        },
+        Invalid::ClockStep { by_us: 2000 },
+        Invalid::CutShort,
+    ];
+    let told = reasons.map(|reason| words.told(&reason.text()));
+    assert!(told.iter().all(|t| t.lang.is_none()));
+    assert!(told[0].text.ends_with("97 %"), "{}", told[0].text);
 }
