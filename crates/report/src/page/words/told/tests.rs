@@ -74,7 +74,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn templates() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, code) in sources() {
-        for after in [" text!(", "(text!(", "say!("]
+        for after in ["text!(", "say!("]
             .iter()
             .flat_map(|m| code.split(m).skip(1))
         {
