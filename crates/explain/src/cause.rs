@@ -4,13 +4,11 @@ use analysis::view::{DirectionView, Host, View};
 use model::{
     findings::{RemedyClass, Severity},
     remedy::Action,
+    text,
+    text::Text,
 };
 
-use crate::{
-    advice::Scope,
-    says::{Says, say},
-    verdict::Verdict,
-};
+use crate::{advice::Scope, verdict::Verdict};
 
 /// A cause that can be found.
 #[derive(Debug)]
@@ -99,26 +97,28 @@ pub enum Need {
 
 impl Need {
     /// What is missing, in words.
-    pub fn missing(self) -> Says {
+    pub fn missing(self) -> Text {
         match self {
-            Self::Idle => say!("latency without load was not measured"),
-            Self::Tcp => say!("no bulk TCP was measured in this direction"),
-            Self::LoadedProbes => say!("no latency probes ran beside the TCP load"),
-            Self::Sweep => say!("UDP at rising rates was not measured in this direction"),
-            Self::Below => say!("the path below the tunnel was not measured"),
-            Self::TcpInfo => say!("the sending kernel said nothing of its sockets"),
+            Self::Idle => text!("latency without load was not measured"),
+            Self::Tcp => text!("no bulk TCP was measured in this direction"),
+            Self::LoadedProbes => text!("no latency probes ran beside the TCP load"),
+            Self::Sweep => text!("UDP at rising rates was not measured in this direction"),
+            Self::Below => text!("the path below the tunnel was not measured"),
+            Self::TcpInfo => text!("the sending kernel said nothing of its sockets"),
         }
     }
 
     /// What to measure.
-    pub fn settle(self) -> Says {
+    pub fn settle(self) -> Text {
         match self {
-            Self::Idle => say!("a plan with the step `idle`"),
-            Self::Tcp => say!("a plan with a `tcp` step in this direction"),
-            Self::LoadedProbes => say!("a plan with `probe_ms`"),
-            Self::Sweep => say!("a plan with a `udp_sweep` step in this direction"),
-            Self::Below => say!("the same plan with the far end's own address beside the tunnel's"),
-            Self::TcpInfo => say!("the same plan with pathtwin on Linux as the sending end"),
+            Self::Idle => text!("a plan with the step `idle`"),
+            Self::Tcp => text!("a plan with a `tcp` step in this direction"),
+            Self::LoadedProbes => text!("a plan with `probe_ms`"),
+            Self::Sweep => text!("a plan with a `udp_sweep` step in this direction"),
+            Self::Below => {
+                text!("the same plan with the far end's own address beside the tunnel's")
+            }
+            Self::TcpInfo => text!("the same plan with pathtwin on Linux as the sending end"),
         }
     }
 

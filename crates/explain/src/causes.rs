@@ -37,9 +37,9 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
-use model::findings::Value;
+use model::{findings::Value, text::Text};
 
-use crate::{cause::Cause, says::Says};
+use crate::cause::Cause;
 
 /// From this share of the capacity on, TCP fills the path.
 pub(crate) const FULL: f64 = 0.85;
@@ -110,6 +110,6 @@ fn whole(number: f64) -> Value {
 }
 
 /// A value as `text` has it, or what is said where it is not known.
-fn known_or(value: Option<f64>, text: fn(f64) -> Value, unknown: Says) -> Value {
+fn known_or(value: Option<f64>, text: fn(f64) -> Value, unknown: Text) -> Value {
     value.map_or(Value::Text(unknown), text)
 }

@@ -6,6 +6,8 @@ use model::{
     net::Side,
     remedy::{Action, Location},
     run::Run,
+    text,
+    text::Text,
 };
 
 use crate::{
@@ -13,7 +15,6 @@ use crate::{
     calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
-    says::{Says, say},
     verdict::{Holds, Strength, Verdict, unknown},
 };
 
@@ -30,7 +31,7 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
         run: run.id.clone(),
         layer: None,
         family: None,
-        summary: say!("Nothing valid was measured, so nothing can be said."),
+        summary: text!("Nothing valid was measured, so nothing can be said."),
         findings: Vec::new(),
         ruled_out: Vec::new(),
         cannot_tell: Vec::new(),
@@ -142,15 +143,15 @@ fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
         let cause = this.cause;
         if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
             answers[at].verdict = unknown(
-                say!("{cause} makes the same picture", cause = masker.code),
-                say!(
+                text!("{cause} makes the same picture", cause = masker.code),
+                text!(
                     "the same plan after {cause} is dealt with",
                     cause = masker.code
                 ),
             );
         } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
             answers[at].verdict = Verdict::RuledOut {
-                why: say!(
+                why: text!(
                     "none of {causes} holds there",
                     causes = cause.depends_on.join(", ")
                 ),
@@ -165,7 +166,7 @@ fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
         for answer in &mut answers {
             if answer.cause.code == causes::HEALTHY && matches!(answer.verdict, Verdict::Holds(_)) {
                 answer.verdict = Verdict::RuledOut {
-                    why: say!("something holds it back"),
+                    why: text!("something holds it back"),
                 };
             }
         }
@@ -215,7 +216,7 @@ fn finding(
     });
     Finding {
         code: cause.code.to_owned(),
-        title: Says::plain(cause.title),
+        title: Text::plain(cause.title),
         severity: severity(cause, &holds),
         confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },
@@ -246,7 +247,7 @@ fn remedies(cause: &Cause, on: Option<Side>, scope: Scope) -> Vec<Remedy> {
                 Action::AskProvider { .. } | Action::Measure { .. } => Location::Elsewhere,
                 _ => usual,
             };
-            Remedy::new(action, on, Says::fixed(cause.remedy.why))
+            Remedy::new(action, on, Text::fixed(cause.remedy.why))
         })
         .collect()
 }

@@ -18,7 +18,6 @@ pub mod corpus;
 mod judge;
 pub mod pages;
 pub mod published;
-pub mod says;
 mod summary;
 pub mod verdict;
 

@@ -4,24 +4,23 @@ use analysis::view::View;
 use model::{
     findings::{Finding, Place, Severity},
     net::{Direction, Layer},
+    text,
+    text::Text,
 };
 
-use crate::{
-    causes,
-    says::{Says, end, say},
-};
+use crate::{causes, verdict::end};
 
 /// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would settle
 /// the first of the doubts.
 pub(crate) fn of(
     findings: &[Finding],
-    healthy: Option<Says>,
-    open: Option<Says>,
+    healthy: Option<Text>,
+    open: Option<Text>,
     view: &View,
-) -> Says {
+) -> Text {
     let layer = match view.layer {
-        Layer::Tunnel => say!("tunnel"),
-        Layer::Underlay => say!("path"),
+        Layer::Tunnel => text!("tunnel"),
+        Layer::Underlay => text!("path"),
     };
     let grave: Vec<&Finding> = findings
         .iter()
@@ -30,7 +29,7 @@ pub(crate) fn of(
     match (grave.split_first(), healthy) {
         (Some((first, others)), _) => found(first, others),
         (None, Some(says)) => {
-            say!(
+            text!(
                 "Nothing holds this {layer} back: {says}.",
                 layer = layer,
                 says = says
@@ -41,8 +40,8 @@ pub(crate) fn of(
 }
 
 /// The first finding and its sentence, and what else was found.
-fn found(first: &Finding, others: &[&Finding]) -> Says {
-    let mut titles: Vec<Says> = Vec::new();
+fn found(first: &Finding, others: &[&Finding]) -> Text {
+    let mut titles: Vec<Text> = Vec::new();
     for other in others {
         let title = at(other.title.clone(), other.place);
         if other.code != first.code && !titles.contains(&title) {
@@ -51,10 +50,10 @@ fn found(first: &Finding, others: &[&Finding]) -> Says {
     }
     let title = at(first.title.clone(), first.place);
     let says = first.says.clone();
-    let list = |list, next| say!("{list}; {next}", list = list, next = next);
+    let list = |list, next| text!("{list}; {next}", list = list, next = next);
     match titles.into_iter().reduce(list) {
-        None => say!("{Title}: {says}.", Title = title, says = says),
-        Some(others) => say!(
+        None => text!("{Title}: {says}.", Title = title, says = says),
+        Some(others) => text!(
             "{Title}: {says}; also: {others}.",
             Title = title,
             says = says,
@@ -64,12 +63,12 @@ fn found(first: &Finding, others: &[&Finding]) -> Says {
 }
 
 /// Nothing was found, and it is not healthy either.
-fn undecided(open: Option<Says>, view: &View, layer: Says) -> Says {
+fn undecided(open: Option<Text>, view: &View, layer: Text) -> Text {
     let slow = view.directions().into_iter().find_map(|way| {
         let load = way.default_load()?;
         let filled = way.utilization(&load)?;
         (filled < causes::FULL).then(|| {
-            say!(
+            text!(
                 "TCP {direction} takes {share} % of what this {layer} carries, and this run does not show why",
                 direction = along(way.direction),
                 share = format!("{:.0}", filled * 100.0),
@@ -78,30 +77,30 @@ fn undecided(open: Option<Says>, view: &View, layer: Says) -> Says {
         })
     });
     let what = slow.unwrap_or_else(|| {
-        say!(
+        text!(
             "This run does not show what limits this {layer}",
             layer = layer
         )
     });
     match open {
-        Some(settle) => say!("{what}; next: {settle}.", what = what, settle = settle),
-        None => say!("{what}.", what = what),
+        Some(settle) => text!("{what}; next: {settle}.", what = what, settle = settle),
+        None => text!("{what}.", what = what),
     }
 }
 
-fn along(direction: Direction) -> Says {
+fn along(direction: Direction) -> Text {
     match direction {
-        Direction::Down => say!("down (far to near)"),
-        Direction::Up => say!("up (near to far)"),
+        Direction::Down => text!("down (far to near)"),
+        Direction::Up => text!("up (near to far)"),
     }
 }
 
 /// The title of a finding, and where it is.
-fn at(title: Says, place: Place) -> Says {
+fn at(title: Text, place: Place) -> Text {
     let place = match (place.direction, place.end) {
         (Some(way), _) => along(way),
         (None, Some(side)) => end(side),
         (None, None) => return title,
     };
-    say!("{title}, {place}", title = title, place = place)
+    text!("{title}, {place}", title = title, place = place)
 }

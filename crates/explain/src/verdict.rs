@@ -3,10 +3,10 @@
 use model::{
     findings::{EvidenceItem, Severity, Value},
     net::Side,
+    text,
+    text::Text,
 };
 use serde::{Deserialize, Serialize};
-
-use crate::says::Says;
 
 /// The answer of one rule for one place.
 #[derive(Clone, Debug)]
@@ -16,14 +16,14 @@ pub enum Verdict {
     /// It is not, or it limits nothing.
     RuledOut {
         /// Why, with the figure.
-        why: Says,
+        why: Text,
     },
     /// The Run does not say.
     CannotTell {
         /// What is missing, or contradicts.
-        because: Says,
+        because: Text,
         /// What measurement would settle it.
-        settle: Says,
+        settle: Text,
     },
 }
 
@@ -62,18 +62,18 @@ pub struct Holds {
     /// Severity here, if it is another than the cause's own.
     pub severity: Option<Severity>,
     /// One sentence with the figures.
-    pub says: Says,
+    pub says: Text,
     /// The figures.
     pub evidence: Vec<EvidenceItem>,
     /// What would change or settle it.
-    pub settle: Option<Says>,
+    pub settle: Option<Text>,
     /// Causes that make the same picture where the evidence is no better than this; beside those of
     /// the cause itself.
     pub masked_by: &'static [&'static str],
 }
 
 /// The cause is there, with this sentence and these figures.
-pub(crate) fn holds(strength: Strength, says: Says, evidence: Vec<EvidenceItem>) -> Verdict {
+pub(crate) fn holds(strength: Strength, says: Text, evidence: Vec<EvidenceItem>) -> Verdict {
     Verdict::Holds(Box::new(Holds {
         strength,
         severity: None,
@@ -102,7 +102,7 @@ impl Verdict {
     }
 
     /// With a measurement that would settle it.
-    pub(crate) fn settled_by(mut self, settle: Says) -> Self {
+    pub(crate) fn settled_by(mut self, settle: Text) -> Self {
         if let Self::Holds(holds) = &mut self {
             holds.settle = Some(settle);
         }
@@ -111,17 +111,17 @@ impl Verdict {
 }
 
 /// It is not there.
-pub(crate) fn not(why: Says) -> Verdict {
+pub(crate) fn not(why: Text) -> Verdict {
     Verdict::RuledOut { why }
 }
 
 /// The Run does not say.
-pub(crate) fn unknown(because: Says, settle: Says) -> Verdict {
+pub(crate) fn unknown(because: Text, settle: Text) -> Verdict {
     Verdict::CannotTell { because, settle }
 }
 
 /// A figure of the evidence.
-pub(crate) fn figure(name: Says, value: Value) -> EvidenceItem {
+pub(crate) fn figure(name: Text, value: Value) -> EvidenceItem {
     EvidenceItem {
         name,
         value,
@@ -134,18 +134,18 @@ pub(crate) fn figure(name: Says, value: Value) -> EvidenceItem {
 }
 
 /// A figure of the evidence that is words.
-pub(crate) fn worded(name: Says, value: Says) -> EvidenceItem {
+pub(crate) fn worded(name: Text, value: Text) -> EvidenceItem {
     figure(name, Value::Text(value))
 }
 
 /// The parts of a figure, one after the other.
 pub(crate) trait Figure: Sized {
     /// What it was held against.
-    fn against(self, bound: Says) -> Self;
+    fn against(self, bound: Text) -> Self;
     /// It decides.
     fn deciding(self) -> Self;
     /// How it was computed.
-    fn by(self, arithmetic: Says) -> Self;
+    fn by(self, arithmetic: Text) -> Self;
     /// The samples it comes from.
     fn of(self, samples: &[u32]) -> Self;
     /// The host it comes from.
@@ -153,7 +153,7 @@ pub(crate) trait Figure: Sized {
 }
 
 impl Figure for EvidenceItem {
-    fn against(mut self, bound: Says) -> Self {
+    fn against(mut self, bound: Text) -> Self {
         self.bound = Some(bound);
         self
     }
@@ -163,7 +163,7 @@ impl Figure for EvidenceItem {
         self
     }
 
-    fn by(mut self, arithmetic: Says) -> Self {
+    fn by(mut self, arithmetic: Text) -> Self {
         self.arithmetic = Some(arithmetic);
         self
     }
@@ -176,5 +176,13 @@ impl Figure for EvidenceItem {
     fn on(mut self, end: Side) -> Self {
         self.end = Some(end);
         self
+    }
+}
+
+/// An end, in sentences.
+pub(crate) fn end(side: Side) -> Text {
+    match side {
+        Side::Near => text!("near host"),
+        Side::Far => text!("far host"),
     }
 }

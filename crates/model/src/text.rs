@@ -62,6 +62,17 @@ impl Text {
         }
     }
 
+    /// A template of this program that is chosen where it runs, with its values.
+    pub fn filled(template: &'static str, values: Vec<(&'static str, Value)>) -> Self {
+        let values = values.into_iter();
+        Self {
+            template: Cow::Borrowed(template),
+            values: values
+                .map(|(name, value)| (Cow::Borrowed(name), value))
+                .collect(),
+        }
+    }
+
     /// The English template: what a catalogue is asked for.
     pub fn template(&self) -> &str {
         &self.template

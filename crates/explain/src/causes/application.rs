@@ -1,15 +1,16 @@
 //! The program gives TCP too little to send.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::DirectionView;
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use super::{FULL, percent, rate};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -59,19 +60,19 @@ fn test(way: &DirectionView) -> Verdict {
     };
     let Some(share) = load.app_limited else {
         return unknown(
-            say!("the sender's kernel does not say whether its program limits it"),
-            say!("a sender with Linux 4.9 or newer"),
+            text!("the sender's kernel does not say whether its program limits it"),
+            text!("a sender with Linux 4.9 or newer"),
         );
     };
     if share <= MOSTLY {
-        return not(say!(
+        return not(text!(
             "the sender was limited by its program at {share} of the looks",
             share = percent(share)
         ));
     }
     let filled = way.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return not(say!(
+        return not(text!(
             "TCP fills {filled} of the path",
             filled = percent(filled)
         ));
@@ -79,32 +80,32 @@ fn test(way: &DirectionView) -> Verdict {
     let idle = load.busy.is_some_and(|b| b < 0.9);
     let calm = load.loss().is_some_and(|l| l < 1e-3);
     if !idle && !calm {
-        return not(say!(
+        return not(text!(
             "the sender had something under way all the time, and lost packets"
         ));
     }
     let mut evidence = vec![
         figure(
-            say!("looks at which the program limited"),
+            text!("looks at which the program limited"),
             Value::Share(share),
         )
-        .against(say!("more than half"))
+        .against(text!("more than half"))
         .of(&load.samples)
         .deciding(),
-        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     if let Some(busy) = load.busy {
         evidence.push(
-            figure(say!("time with something to send"), Value::Share(busy)).of(&load.samples),
+            figure(text!("time with something to send"), Value::Share(busy)).of(&load.samples),
         );
     }
     if let Some(filled) = filled {
         evidence.push(
-            figure(say!("share of the path used"), Value::Share(filled))
-                .against(say!("below 85 %")),
+            figure(text!("share of the path used"), Value::Share(filled))
+                .against(text!("below 85 %")),
         );
     }
-    let says = say!(
+    let says = text!(
         "at {share} of the looks the program had given TCP nothing more to send, at {goodput}",
         share = percent(share),
         goodput = rate(load.goodput_bps)

@@ -1,16 +1,17 @@
 //! Queue management on a device where no queue is.
 
-use crate::advice::{Scope, device};
-use model::remedy::{Action, Bottleneck, Flow};
-
 use analysis::view::DirectionView;
-use model::findings::{RemedyClass, Severity};
+use model::{
+    findings::{RemedyClass, Severity},
+    remedy::{Action, Bottleneck, Flow},
+    text,
+};
 
 use super::own_queue;
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, On, Test},
-    says::{end, say},
-    verdict::Verdict,
+    verdict::{Verdict, end},
 };
 
 /// Kinds that manage a queue, if there is one.
@@ -51,7 +52,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 
 fn test(way: &DirectionView) -> Verdict {
     own_queue::is_of(way, &MANAGED, None, |sender, queue| {
-        say!(
+        text!(
             "the {host}'s device has {kind}, but the delay is made behind it",
             host = end(sender.side),
             kind = &queue.kind

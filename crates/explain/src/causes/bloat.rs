@@ -3,11 +3,10 @@
 use super::time;
 use crate::{
     cause::Need,
-    says::say,
     verdict::{Verdict, not, unknown},
 };
 use analysis::view::{DirectionView, Idle, Load};
-use model::findings::Severity;
+use model::{findings::Severity, text};
 
 /// Added delay under load that is worth a word, µs: the border between A and B of the usual grades.
 pub(super) const WARN_US: f64 = 30_000.0;
@@ -36,7 +35,7 @@ pub(super) fn of(way: &DirectionView) -> Result<Bloat, Verdict> {
         ));
     };
     if added_us <= WARN_US {
-        return Err(not(say!(
+        return Err(not(text!(
             "the round trip rises by {added} under TCP, at most {most} is fine",
             added = time(added_us.max(0.0)),
             most = time(WARN_US)

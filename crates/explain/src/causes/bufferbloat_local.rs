@@ -1,16 +1,17 @@
 //! The queue of the sender's own device grows too long.
 
-use crate::advice::{Scope, device};
-use model::remedy::{Action, Discipline};
-
 use analysis::{models, view::DirectionView};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Discipline},
+    text,
+};
 
 use super::{bloat, bytes, time};
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    says::{end, say},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -56,13 +57,13 @@ fn test(way: &DirectionView) -> Verdict {
     let sender = way.sender();
     let Some(waiting) = sender.backlog_bytes(&way.samples_of(load)) else {
         return unknown(
-            say!("how much waits in the sender's own device is not known"),
-            say!("the same plan with pathtwin on Linux at the sending end"),
+            text!("how much waits in the sender's own device is not known"),
+            text!("the same plan with pathtwin on Linux at the sending end"),
         );
     };
     let own_us = waiting * 8.0 / load.goodput_bps * 1e6;
     if own_us < 0.4 * added {
-        return not(say!(
+        return not(text!(
             "{waiting} wait in the sender's device, {own} of the {added} added",
             waiting = bytes(waiting),
             own = time(own_us),
@@ -71,25 +72,25 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let evidence = vec![
         figure(
-            say!("waiting in the sender's own queue"),
+            text!("waiting in the sender's own queue"),
             Value::Bytes(waiting),
         )
-        .against(say!("little of what waits in all"))
+        .against(text!("little of what waits in all"))
         .on(sender.side)
         .of(&load.samples)
         .deciding(),
-        figure(say!("delay of that"), Value::Us(own_us)).by(say!("bytes over rate")),
-        figure(say!("added by TCP"), Value::Us(added))
-            .against(say!("above 30 ms; act above 60 ms"))
+        figure(text!("delay of that"), Value::Us(own_us)).by(text!("bytes over rate")),
+        figure(text!("added by TCP"), Value::Us(added))
+            .against(text!("above 30 ms; act above 60 ms"))
             .of(&load.samples),
         figure(
-            say!("waiting in all"),
+            text!("waiting in all"),
             Value::Bytes(models::buffer_bytes(added / 1e6, load.goodput_bps)),
         )
-        .by(say!("delay * rate")),
-        figure(say!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
+        .by(text!("delay * rate")),
+        figure(text!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
     ];
-    let says = say!(
+    let says = text!(
         "{own} of the {added} that TCP adds to the round trip are spent in the {host}'s own queue",
         own = time(own_us.min(added)),
         added = time(added),

@@ -1,16 +1,17 @@
 //! A queue somewhere on the path grows far too long under load.
 
-use crate::advice::Scope;
-use model::net::Direction;
-use model::remedy::{Action, Bottleneck, Flow};
-
 use analysis::{models, view::DirectionView};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    net::Direction,
+    remedy::{Action, Bottleneck, Flow},
+    text,
+};
 
 use super::{bloat, rate, time};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
 };
 
@@ -64,24 +65,24 @@ fn test(way: &DirectionView) -> Verdict {
     let loaded = idle.p50_us + added;
     let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
     let mut evidence = vec![
-        figure(say!("added by TCP"), Value::Us(added))
-            .against(say!("above 30 ms; act above 60 ms"))
-            .by(say!(
+        figure(text!("added by TCP"), Value::Us(added))
+            .against(text!("above 30 ms; act above 60 ms"))
+            .by(text!(
                 "{loaded} - {idle}",
                 loaded = time(loaded),
                 idle = time(idle.p50_us)
             ))
             .of(&load.samples)
             .deciding(),
-        figure(say!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
-        figure(say!("bytes waiting"), Value::Bytes(buffer)).by(say!("delay * rate")),
-        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
+        figure(text!("bytes waiting"), Value::Bytes(buffer)).by(text!("delay * rate")),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     let full = way.utilization(load).is_some_and(|f| f > 0.7);
     let above = way.sweep().and_then(|s| s.above?.rtt_us);
     if let Some(rtt) = above {
         evidence.push(figure(
-            say!("round trip under too much UDP"),
+            text!("round trip under too much UDP"),
             Value::Us(rtt),
         ));
     }
@@ -89,9 +90,9 @@ fn test(way: &DirectionView) -> Verdict {
     if let Some(bbr) = way.load_with("bbr").filter(|b| b.cc != load.cc)
         && let Some(less) = way.added_delay_us(&bbr)
     {
-        evidence.push(figure(say!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
+        evidence.push(figure(text!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
     }
-    let says = say!(
+    let says = text!(
         "the round trip rises from {idle} to {loaded} while TCP runs at {goodput}, which is {buffer} waiting in a queue",
         idle = time(idle.p50_us),
         loaded = time(loaded),

@@ -1,15 +1,16 @@
 //! A congestion control was set where no sender is.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::{models, view::DirectionView};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, On, Test},
-    says::{end, say},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -50,13 +51,13 @@ fn test(way: &DirectionView) -> Verdict {
         way.receiver().default_cc(),
     ) else {
         return unknown(
-            say!("the congestion controls of both hosts are not known"),
-            say!("facts of both hosts"),
+            text!("the congestion controls of both hosts are not known"),
+            text!("facts of both hosts"),
         );
     };
     let loss_based = |cc: &str| models::loss_based_bps(cc, 0.01, 0.1, 1448.0).is_some();
     if !loss_based(&sends) || loss_based(&receives) {
-        return not(say!(
+        return not(text!(
             "the sender uses {sends}, the receiver's default is {receives}",
             sends = sends.as_str(),
             receives = receives.as_str()
@@ -64,12 +65,12 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let (from, to) = (way.sender().side, way.receiver().side);
     let evidence = vec![
-        figure(say!("of the sender's socket"), Value::Name(sends.clone()))
+        figure(text!("of the sender's socket"), Value::Name(sends.clone()))
             .on(from)
             .deciding(),
-        figure(say!("set on the receiver"), Value::Name(receives.clone())).on(to),
+        figure(text!("set on the receiver"), Value::Name(receives.clone())).on(to),
     ];
-    let says = say!(
+    let says = text!(
         "the {to} has {receives}, but the {from} sends, with {sends}",
         to = end(to),
         receives = receives,

@@ -4,13 +4,11 @@ use analysis::view::{Host, View};
 use model::{
     findings::{EvidenceItem, Value},
     run::Sample,
+    text,
 };
 
 use super::percent;
-use crate::{
-    says::{end, say},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
-};
+use crate::verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown};
 
 /// A processor busier than this has nothing left.
 pub(super) const FULL_CORE: f64 = 0.95;
@@ -50,45 +48,45 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     let view = host.view();
     if view.lab() {
         return unknown(
-            say!("processing costs no time in the lab"),
-            say!("the native engine, or the hosts themselves"),
+            text!("processing costs no time in the lab"),
+            text!("the native engine, or the hosts themselves"),
         );
     }
     let samples = view.tcp_samples();
     let Some((most, softirq)) = host.busiest_core(&samples) else {
         return unknown(
-            say!("the use of this host's processors is not known"),
-            say!("the same plan with pathtwin on Linux at this end"),
+            text!("the use of this host's processors is not known"),
+            text!("the same plan with pathtwin on Linux at this end"),
         );
     };
     let Some((found, share)) = busy(host, &samples) else {
-        return not(say!(
+        return not(text!(
             "the busiest processor was busy for {most} of the time",
             most = percent(most)
         ));
     };
     if found != which {
-        return not(say!("another kind of work fills the processor"));
+        return not(text!("another kind of work fills the processor"));
     }
     let mut evidence = vec![
         figure(
             match which {
-                Busy::Core => say!("busiest processor"),
-                Busy::Softirq => say!("busiest processor, in softirqs"),
-                Busy::Thread => say!("the tunnel's busiest thread, of a processor"),
+                Busy::Core => text!("busiest processor"),
+                Busy::Softirq => text!("busiest processor, in softirqs"),
+                Busy::Thread => text!("the tunnel's busiest thread, of a processor"),
             },
             Value::Share(share),
         )
         .against(match which {
-            Busy::Core => say!("at least 95 % busy"),
-            Busy::Softirq => say!("most of a busy processor"),
-            Busy::Thread => say!("at least 90 % of a processor"),
+            Busy::Core => text!("at least 95 % busy"),
+            Busy::Softirq => text!("most of a busy processor"),
+            Busy::Thread => text!("at least 90 % of a processor"),
         })
         .on(host.side)
         .deciding(),
     ];
     if which != Busy::Softirq && softirq > 0.2 {
-        evidence.push(figure(say!("of it in softirqs"), Value::Share(softirq)).on(host.side));
+        evidence.push(figure(text!("of it in softirqs"), Value::Share(softirq)).on(host.side));
     }
     let signs = signs(&view, &mut evidence);
     if let Some(squeezed) = host
@@ -101,19 +99,19 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     {
         evidence.push(
             figure(
-                say!("times a processor ran out of its budget"),
+                text!("times a processor ran out of its budget"),
                 Value::Count(squeezed),
             )
             .on(host.side),
         );
     }
     let says = match which {
-        Busy::Core => say!(
+        Busy::Core => text!(
             "a processor of the {host} is busy for {share} of the time",
             host = end(host.side),
             share = percent(share)
         ),
-        Busy::Softirq => say!(
+        Busy::Softirq => text!(
             "a processor of the {host} spends {share} of its time in softirqs",
             host = end(host.side),
             share = percent(share)
@@ -123,7 +121,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
                 .tunnel_thread(&samples)
                 .map(|t| t.1)
                 .unwrap_or_default();
-            say!(
+            text!(
                 "the tunnel's thread {name} uses {share} of a processor",
                 name = name,
                 share = percent(share)
@@ -145,14 +143,14 @@ fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
             signs[0] |= ratio < SCALES;
             evidence.push(
                 figure(
-                    say!(
+                    text!(
                         "{many} flows over {few}",
                         many = many.flows,
                         few = load.flows
                     ),
                     Value::Ratio(ratio),
                 )
-                .against(say!("no gain")),
+                .against(text!("no gain")),
             );
         }
         let inside = way.sweep().map(|s| s.capacity_bps);
@@ -164,10 +162,10 @@ fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
             signs[1] |= inside < 0.7 * outside;
             evidence.push(
                 figure(
-                    say!("UDP in the tunnel over UDP beside it"),
+                    text!("UDP in the tunnel over UDP beside it"),
                     Value::Ratio(inside / outside),
                 )
-                .against(say!("far below 1")),
+                .against(text!("far below 1")),
             );
         }
         signs[2] |= way.utilization(&load).is_some_and(|f| f > 0.8);

@@ -1,13 +1,14 @@
 //! A processor is full of softirqs.
 
-use crate::advice::{Scope, device};
-use model::remedy::Action;
-
 use analysis::view::Host;
-use model::findings::{RemedyClass, Severity};
+use model::{
+    findings::{RemedyClass, Severity},
+    remedy::Action,
+};
 
 use super::cpu::{self, Busy};
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
     verdict::Verdict,
 };

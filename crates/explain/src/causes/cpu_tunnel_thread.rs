@@ -1,13 +1,14 @@
 //! The tunnel's thread has nothing left.
 
-use crate::advice::Scope;
-use model::remedy::{Action, Processor, TunnelMode};
-
 use analysis::view::Host;
-use model::findings::{RemedyClass, Severity};
+use model::{
+    findings::{RemedyClass, Severity},
+    remedy::{Action, Processor, TunnelMode},
+};
 
 use super::cpu::{self, Busy};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
     verdict::Verdict,
 };

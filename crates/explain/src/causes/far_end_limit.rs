@@ -1,18 +1,17 @@
 //! Only the far host can change it.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
     net::{Direction, Side},
+    remedy::Action,
+    text,
 };
 
 use super::{FULL, percent, rate};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -47,43 +46,43 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![
         scope.send_with("bbr"),
         Action::Measure {
-            what: say!("against a server that is known to send with bbr"),
+            what: text!("against a server that is known to send with bbr"),
         },
     ]
 }
 
 fn test(way: &DirectionView) -> Verdict {
     if way.direction == Direction::Up {
-        return not(say!("the near host sends in this direction"));
+        return not(text!("the near host sends in this direction"));
     }
     let (Some(load), Some(back)) = (way.default_load(), way.reverse().default_load()) else {
         return unknown(
-            say!("the other direction was not measured"),
-            say!("a plan with both directions"),
+            text!("the other direction was not measured"),
+            text!("a plan with both directions"),
         );
     };
     let Some(filled) = way.reverse().utilization(&back) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled < FULL {
-        return not(say!(
+        return not(text!(
             "the other direction takes {filled} of its path only: the near end has the same trouble",
             filled = percent(filled)
         ));
     }
     let evidence = vec![
         figure(
-            say!("congestion control of the far host"),
+            text!("congestion control of the far host"),
             Value::Name(load.cc.clone()),
         )
         .on(Side::Far)
         .deciding(),
-        figure(say!("goodput down"), Value::Bps(load.goodput_bps)).of(&load.samples),
-        figure(say!("goodput up"), Value::Bps(back.goodput_bps)).of(&back.samples),
-        figure(say!("share of the path used, up"), Value::Share(filled))
-            .against(say!("at least 85 %")),
+        figure(text!("goodput down"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput up"), Value::Bps(back.goodput_bps)).of(&back.samples),
+        figure(text!("share of the path used, up"), Value::Share(filled))
+            .against(text!("at least 85 %")),
     ];
-    let says = say!(
+    let says = text!(
         "up, where the near host sends, {goodput} come through; down the far host's {cc} decides",
         goodput = rate(back.goodput_bps),
         cc = &load.cc

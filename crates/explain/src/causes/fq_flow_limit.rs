@@ -1,15 +1,16 @@
 //! The fq queue cuts one flow off.
 
-use crate::advice::{Scope, device};
-use model::remedy::{Action, Limited};
-
 use analysis::view::Host;
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Limited},
+    text,
+};
 
 use super::{drops::drops, whole};
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -51,29 +52,29 @@ fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "qdisc", &["flows_plimit"]) else {
         return unknown(
-            say!("the counters of this host's queues were not read"),
-            say!("the same plan with pathtwin on Linux at this end"),
+            text!("the counters of this host's queues were not read"),
+            text!("the same plan with pathtwin on Linux at this end"),
         );
     };
     if found.lost == 0.0 {
-        return not(say!("no flow went beyond the limit of an fq queue"));
+        return not(text!("no flow went beyond the limit of an fq queue"));
     }
     if !found.explain() {
-        return not(say!(
+        return not(text!(
             "fq cut {lost} packets, few against what TCP sent again",
             lost = whole(found.lost)
         ));
     }
     let evidence = vec![
         figure(
-            say!("packets beyond fq's limit for a flow"),
+            text!("packets beyond fq's limit for a flow"),
             Value::Count(found.lost),
         )
-        .against(say!("none"))
+        .against(text!("none"))
         .on(host.side)
         .deciding(),
     ];
-    let says = say!(
+    let says = text!(
         "fq dropped {lost} packets because a flow had more than its limit",
         lost = whole(found.lost)
     );

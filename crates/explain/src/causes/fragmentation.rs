@@ -1,17 +1,16 @@
 //! The tunnel's packets do not fit the path and are cut up.
 
-use crate::advice::{Scope, tunnel_device};
-use model::remedy::Action;
-
 use analysis::view::View;
 use model::{
     findings::{RemedyClass, Severity, Value},
     net::{IpVersion, Layer, Side},
+    remedy::Action,
+    text,
 };
 
 use crate::{
+    advice::{Scope, tunnel_device},
     cause::{Advice, Cause, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -56,10 +55,10 @@ fn test(view: &View) -> Verdict {
     let facts = [Side::Near, Side::Far].map(|side| view.host(side));
     if view.layer == Layer::Underlay {
         return match facts.iter().any(|host| host.path_known()) {
-            true => not(say!("no tunnel was measured")),
+            true => not(text!("no tunnel was measured")),
             false => unknown(
-                say!("it is not known whether a tunnel is on this path"),
-                say!("facts of the hosts"),
+                text!("it is not known whether a tunnel is on this path"),
+                text!("facts of the hosts"),
             ),
         };
     }
@@ -81,18 +80,18 @@ fn test(view: &View) -> Verdict {
         signs[0] = inside + overhead > path;
         evidence.push(
             figure(
-                say!("packets of the tunnel on the path"),
+                text!("packets of the tunnel on the path"),
                 Value::Bytes(f64::from(inside + overhead)),
             )
-            .against(say!("at most the path's MTU"))
-            .by(say!(
+            .against(text!("at most the path's MTU"))
+            .by(text!(
                 "{inside} + {overhead}",
                 inside = inside,
                 overhead = overhead
             ))
             .deciding(),
         );
-        evidence.push(figure(say!("path MTU"), Value::Bytes(f64::from(path))));
+        evidence.push(figure(text!("path MTU"), Value::Bytes(f64::from(path))));
     }
     let samples = view.tcp_samples();
     let segments: f64 = view
@@ -113,10 +112,10 @@ fn test(view: &View) -> Verdict {
             signs[1] = true;
             evidence.push(
                 figure(
-                    say!("fragments made or put together while TCP ran"),
+                    text!("fragments made or put together while TCP ran"),
                     Value::Count(made),
                 )
-                .against(say!("none"))
+                .against(text!("none"))
                 .on(side)
                 .deciding(),
             );
@@ -124,22 +123,22 @@ fn test(view: &View) -> Verdict {
     }
     if !known {
         return unknown(
-            say!("neither the path's MTU nor counters of fragments are known"),
-            say!("a plan with the step `pmtu` on both layers"),
+            text!("neither the path's MTU nor counters of fragments are known"),
+            text!("a plan with the step `pmtu` on both layers"),
         );
     }
     if !signs.contains(&true) {
-        return not(say!(
+        return not(text!(
             "the tunnel's packets fit the path, and no fragments were counted"
         ));
     }
     let says = match (path, inside) {
-        (Some((path, _)), Some(inside)) if signs[0] => say!(
+        (Some((path, _)), Some(inside)) if signs[0] => text!(
             "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes",
             inside = inside,
             path = path
         ),
-        _ => say!("the hosts made or put together fragments while TCP ran"),
+        _ => text!("the hosts made or put together fragments while TCP ran"),
     };
     holds(Strength::of(&signs), says, evidence)
 }

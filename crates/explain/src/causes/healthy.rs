@@ -1,15 +1,16 @@
 //! Nothing is wrong.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::{Load, View};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -65,12 +66,12 @@ fn test(view: &View) -> Verdict {
             continue;
         };
         let name = || match way.direction {
-            model::net::Direction::Down => say!("down"),
-            model::net::Direction::Up => say!("up"),
+            model::net::Direction::Down => text!("down"),
+            model::net::Direction::Up => text!("up"),
         };
         let Some(filled) = way.utilization(&load) else {
             return unknown(
-                say!(
+                text!(
                     "what the path carries {direction} was not measured",
                     direction = name()
                 ),
@@ -80,19 +81,19 @@ fn test(view: &View) -> Verdict {
         let growing = filled >= GROWING && still_growing(&load);
         certain &= !growing;
         if growing {
-            words.push(say!(
+            words.push(text!(
                 "{goodput} {direction} and was still growing",
                 goodput = rate(load.goodput_bps),
                 direction = name()
             ));
         } else if filled < FULL {
-            return not(say!(
+            return not(text!(
                 "TCP {direction} takes {filled} of what the path carries",
                 direction = name(),
                 filled = percent(filled)
             ));
         } else {
-            words.push(say!(
+            words.push(text!(
                 "{goodput} {direction}",
                 goodput = rate(load.goodput_bps),
                 direction = name()
@@ -100,16 +101,16 @@ fn test(view: &View) -> Verdict {
         }
         evidence.push(
             figure(
-                say!("share of the path used, {direction}", direction = name()),
+                text!("share of the path used, {direction}", direction = name()),
                 Value::Share(filled),
             )
-            .against(say!("at least 85 %"))
+            .against(text!("at least 85 %"))
             .of(&load.samples)
             .deciding(),
         );
         match way.added_delay_us(&load) {
             Some(added) if added > WARN_US => {
-                return not(say!(
+                return not(text!(
                     "TCP {direction} adds {added} of delay",
                     direction = name(),
                     added = time(added)
@@ -117,20 +118,20 @@ fn test(view: &View) -> Verdict {
             }
             Some(added) => evidence.push(
                 figure(
-                    say!("added to the round trip, {direction}", direction = name()),
+                    text!("added to the round trip, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .against(say!("below 30 ms")),
+                .against(text!("below 30 ms")),
             ),
             None => certain = false,
         }
     }
     let both = words.len() == 2;
-    let list = |list, next| say!("{list} and {next}", list = list, next = next);
+    let list = |list, next| text!("{list} and {next}", list = list, next = next);
     let Some(rates) = words.into_iter().reduce(list) else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let says = say!("TCP gets {rates}, what the path carries", rates = rates);
+    let says = text!("TCP gets {rates}, what the path carries", rates = rates);
     let strength = if certain {
         Strength::of(&[true, both])
     } else {

@@ -5,12 +5,15 @@ use analysis::{
     models,
     view::{DirectionView, Load},
 };
-use model::findings::{EvidenceItem, Value};
+use model::{
+    findings::{EvidenceItem, Value},
+    text,
+    text::Text,
+};
 
 use super::{FULL, percent, rate, time};
 use crate::{
     cause::Need,
-    says::{Says, say},
     verdict::{Figure, Verdict, figure, not, unknown},
 };
 
@@ -32,7 +35,7 @@ pub(super) struct HeldBack {
 /// Whether `what`, of which the kernel says `share`, held the sender back; the verdict if not.
 pub(super) fn by(
     way: &DirectionView,
-    what: Says,
+    what: Text,
     share: fn(&Load) -> Option<f64>,
 ) -> Result<HeldBack, Verdict> {
     let Some(load) = way.default_load() else {
@@ -40,15 +43,15 @@ pub(super) fn by(
     };
     let Some(share) = share(&load) else {
         return Err(unknown(
-            say!(
+            text!(
                 "the sender's kernel does not say how long the {what} held it back",
                 what = what.clone()
             ),
-            say!("a sender with Linux 4.10 or newer"),
+            text!("a sender with Linux 4.10 or newer"),
         ));
     };
     if share <= LIMITED {
-        return Err(not(say!(
+        return Err(not(text!(
             "the {what} held the sender back for {share} of its busy time, at most {most} is usual",
             what = what.clone(),
             share = percent(share),
@@ -57,7 +60,7 @@ pub(super) fn by(
     }
     let filled = way.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return Err(not(say!(
+        return Err(not(text!(
             "it held the sender back for {share} of the time, but TCP fills {filled} of the path all the same",
             share = percent(share),
             filled = percent(filled)
@@ -65,13 +68,13 @@ pub(super) fn by(
     }
     let evidence = vec![
         figure(
-            say!("time held back by the {what}", what = what.clone()),
+            text!("time held back by the {what}", what = what.clone()),
             Value::Share(share),
         )
-        .against(say!("above 15 % of the busy time"))
+        .against(text!("above 15 % of the busy time"))
         .of(&load.samples)
         .deciding(),
-        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
     ];
     Ok(HeldBack {
         load,
@@ -87,8 +90,8 @@ impl HeldBack {
         let rtt = self.load.rtt_us()?;
         let bytes = models::needed_bytes(self.load.goodput_bps, rtt / 1e6);
         self.evidence.push(
-            figure(say!("bytes under way"), Value::Bytes(bytes))
-                .by(say!(
+            figure(text!("bytes under way"), Value::Bytes(bytes))
+                .by(text!(
                     "goodput * RTT = {goodput} * {rtt}",
                     goodput = rate(self.load.goodput_bps),
                     rtt = time(rtt)
@@ -99,12 +102,12 @@ impl HeldBack {
     }
 
     /// Adds what the path needs under way, and gives it, bytes.
-    pub(super) fn needs(&mut self, way: &DirectionView, name: Says) -> Option<f64> {
+    pub(super) fn needs(&mut self, way: &DirectionView, name: Text) -> Option<f64> {
         let (rtt, sweep) = (self.load.rtt_us()?, way.sweep()?);
         let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
         self.evidence.push(
             figure(name, Value::Bytes(needed))
-                .by(say!(
+                .by(text!(
                     "rate * RTT = {capacity} * {rtt}",
                     capacity = rate(sweep.capacity_bps),
                     rtt = time(rtt)

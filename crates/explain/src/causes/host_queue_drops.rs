@@ -1,21 +1,23 @@
 //! Packets are dropped in a host's own queues.
 
-use crate::advice::Scope;
-use model::remedy::{Action, Limited};
-
 use analysis::view::Host;
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Limited},
+    text,
+    text::Text,
+};
 
 use super::{FULL, drops::drops, whole};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
 /// Groups of counters, the ends of their names, and what they say.
-const PLACES: [(&str, &[&str], Says); 3] = [
-    ("softnet", &["dropped"], say!("softnet dropped")),
+const PLACES: [(&str, &[&str], Text); 3] = [
+    ("softnet", &["dropped"], text!("softnet dropped")),
     (
         "nic",
         &[
@@ -26,12 +28,12 @@ const PLACES: [(&str, &[&str], Says); 3] = [
             "rx_dropped",
             "tx_dropped",
         ],
-        say!("the card dropped"),
+        text!("the card dropped"),
     ),
     (
         "qdisc",
         &[".drops", ".dropped"],
-        say!("the queue of the device dropped"),
+        text!("the queue of the device dropped"),
     ),
 ];
 
@@ -88,7 +90,7 @@ fn test(host: &Host) -> Verdict {
     let samples = view.tcp_samples();
     let mut read = false;
     let mut evidence = Vec::new();
-    let mut worst: Option<(f64, Says)> = None;
+    let mut worst: Option<(f64, Text)> = None;
     for (group, ends, what) in PLACES {
         let Some(found) = drops(host, &samples, group, ends) else {
             continue;
@@ -97,16 +99,16 @@ fn test(host: &Host) -> Verdict {
         if found.explain() {
             evidence.push(
                 figure(
-                    say!("packets {what} while TCP ran", what = what.clone()),
+                    text!("packets {what} while TCP ran", what = what.clone()),
                     Value::Count(found.lost),
                 )
-                .against(say!("none"))
+                .against(text!("none"))
                 .on(host.side)
                 .deciding(),
             );
             if let Some(share) = found.share {
                 evidence.push(figure(
-                    say!("the same over what TCP sent again"),
+                    text!("the same over what TCP sent again"),
                     Value::Ratio(share),
                 ));
             }
@@ -117,21 +119,21 @@ fn test(host: &Host) -> Verdict {
     }
     if !read {
         return unknown(
-            say!("this host's counters were not read"),
-            say!("the same plan with pathtwin on Linux at this end"),
+            text!("this host's counters were not read"),
+            text!("the same plan with pathtwin on Linux at this end"),
         );
     }
     let Some((lost, what)) = worst else {
-        return not(say!(
+        return not(text!(
             "its queues dropped nothing while TCP ran, or little against what TCP sent again"
         ));
     };
     if filled {
-        return not(say!(
+        return not(text!(
             "its queues dropped packets, but TCP fills the path all the same"
         ));
     }
-    let says = say!(
+    let says = text!(
         "{what} {lost} packets while TCP ran",
         what = what,
         lost = whole(lost)
@@ -145,7 +147,7 @@ fn limit(host: &Host, group: &str) -> Action {
     let (limit, packets) = match group {
         "softnet" => {
             let now = host.facts.sysctl("net.core.netdev_max_backlog");
-            (Limited::Backlog, 4 * now.unwrap_or(1000))
+            (Limited::Backlog, now.unwrap_or(1000).saturating_mul(4))
         }
         "nic" => {
             let rings = device.and_then(|device| device.rings.as_ref());

@@ -1,31 +1,33 @@
 //! Settings of a host that harm TCP.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::Host;
-use model::findings::{EvidenceItem, RemedyClass, Severity, Value};
+use model::{
+    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+    text::Text,
+};
 
 use super::FULL;
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
 /// Parameters that are on in every kernel unless someone switched them off, and what that costs.
-const ON: [(&str, Says); 3] = [
+const ON: [(&str, Text); 3] = [
     (
         "net.ipv4.tcp_timestamps",
-        say!("round trips are measured once a window only"),
+        text!("round trips are measured once a window only"),
     ),
     (
         "net.ipv4.tcp_sack",
-        say!("one loss a round trip is all that is repaired"),
+        text!("one loss a round trip is all that is repaired"),
     ),
     (
         "net.ipv4.tcp_window_scaling",
-        say!("no window can be larger than 64 kB"),
+        text!("no window can be larger than 64 kB"),
     ),
 ];
 
@@ -102,18 +104,18 @@ fn test(host: &Host) -> Verdict {
     let facts = host.facts;
     if facts.sysctls.is_empty() && facts.congestion.default.is_none() {
         return unknown(
-            say!("the settings of this host are not known"),
-            say!("facts of this host"),
+            text!("the settings of this host are not known"),
+            text!("facts of this host"),
         );
     }
     let mut evidence: Vec<EvidenceItem> = Vec::new();
     let mut words = Vec::new();
     for (name, cost) in ON {
         if facts.sysctl(name) == Some(0) {
-            words.push(say!("{name} is off", name = name));
+            words.push(text!("{name} is off", name = name));
             evidence.push(
-                figure(Says::name(name), Value::Count(0.0))
-                    .against(Says::name("1"))
+                figure(Text::name(name), Value::Count(0.0))
+                    .against(Text::name("1"))
                     .by(cost)
                     .on(host.side)
                     .deciding(),
@@ -124,13 +126,13 @@ fn test(host: &Host) -> Verdict {
         if let Some([_, _, max]) = facts.sysctl_triple(name)
             && max < TINY
         {
-            words.push(say!("{name} ends at {max} bytes", name = name, max = max));
+            words.push(text!("{name} ends at {max} bytes", name = name, max = max));
             evidence.push(
                 figure(
-                    say!("{name}, largest", name = name),
+                    text!("{name}, largest", name = name),
                     Value::Bytes(max as f64),
                 )
-                .against(say!("several MB"))
+                .against(text!("several MB"))
                 .on(host.side)
                 .deciding(),
             );
@@ -142,20 +144,20 @@ fn test(host: &Host) -> Verdict {
         .as_deref()
         .filter(|cc| ODD.contains(cc))
     {
-        words.push(say!("the congestion control is {cc}", cc = cc));
+        words.push(text!("the congestion control is {cc}", cc = cc));
         evidence.push(
             figure(
-                Says::name("net.ipv4.tcp_congestion_control"),
+                Text::name("net.ipv4.tcp_congestion_control"),
                 Value::Name(cc.to_owned()),
             )
-            .against(say!("cubic or bbr"))
+            .against(text!("cubic or bbr"))
             .on(host.side)
             .deciding(),
         );
     }
-    let list = |list, next| say!("{list}; {next}", list = list, next = next);
+    let list = |list, next| text!("{list}; {next}", list = list, next = next);
     let Some(says) = words.into_iter().reduce(list) else {
-        return not(say!(
+        return not(text!(
             "TCP's options are on, and buffers and congestion control are usual"
         ));
     };

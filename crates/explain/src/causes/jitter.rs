@@ -1,18 +1,19 @@
 //! Delay that varies hurts a loss-based congestion control.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::{
     models,
     view::{DirectionView, SlowStart},
 };
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use super::{FULL, percent, rate, time, whole};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -84,20 +85,23 @@ fn test(way: &DirectionView) -> Verdict {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if load.cc != "cubic" {
-        return not(say!("{cc} does not end slow start by delay", cc = &load.cc));
+        return not(text!(
+            "{cc} does not end slow start by delay",
+            cc = &load.cc
+        ));
     }
     let (Some(filled), Some(carries)) = (way.utilization(&load), way.flow_capacity_bps()) else {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled >= FULL {
-        return not(say!(
+        return not(text!(
             "TCP takes {filled} of what the path carries",
             filled = percent(filled)
         ));
     }
     let Some(p95) = idle.p95_us else {
         return unknown(
-            say!("too few idle probes to know how the delay varies"),
+            text!("too few idle probes to know how the delay varies"),
             Need::Idle.settle(),
         );
     };
@@ -106,7 +110,7 @@ fn test(way: &DirectionView) -> Verdict {
         (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]),
     );
     if varies < rise {
-        return not(say!(
+        return not(text!(
             "without load the round trip varies by {varies}, and slow start ends at a rise of {rise}",
             varies = time(varies.max(0.0)),
             rise = time(rise)
@@ -115,8 +119,8 @@ fn test(way: &DirectionView) -> Verdict {
     let starts = way.slow_starts(&load);
     if starts.is_empty() {
         return unknown(
-            say!("the sender's counters do not say how slow start ended"),
-            say!("the same plan with pathtwin on Linux as the sending end"),
+            text!("the sender's counters do not say how slow start ended"),
+            text!("the same plan with pathtwin on Linux as the sending end"),
         );
     }
     let holds_bytes = models::needed_bytes(carries, idle.min_us / 1e6);
@@ -127,7 +131,7 @@ fn test(way: &DirectionView) -> Verdict {
         .map(|s| s.window)
         .collect();
     let Some(start) = stats::median(&early).filter(|_| 2 * early.len() >= starts.len()) else {
-        return not(say!(
+        return not(text!(
             "slow start ended by delay and early in {early} of {all} samples",
             early = early.len(),
             all = starts.len()
@@ -139,7 +143,7 @@ fn test(way: &DirectionView) -> Verdict {
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
         .unwrap_or(0.0);
     if sweep.below.lost > 0.0 && lost > needed / 3.0 {
-        return not(say!(
+        return not(text!(
             "the loss of {lost} that UDP has, too, explains the goodput",
             lost = percent(lost)
         ));
@@ -147,60 +151,63 @@ fn test(way: &DirectionView) -> Verdict {
     let bbr = way.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if gain.is_some_and(|g| g < GAIN) {
-        return not(say!("bbr, which does not mind, gets no more"));
+        return not(text!("bbr, which does not mind, gets no more"));
     }
     let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
     let [from, to] = load.window_s;
     let window = models::cubic_growth(start, from, to, rtt / 1e6, most);
     let model = models::window_bps(window, load.mss_bytes(), rtt / 1e6);
     let mut evidence = vec![
-        figure(say!("window at the end of slow start"), Value::Share(share))
-            .against(say!("below 60 % of what the path holds"))
-            .by(say!(
-                "{start} packets of {mss} bytes over {carries} * {rtt}",
-                start = whole(start),
-                mss = whole(load.mss_bytes()),
-                carries = rate(carries),
-                rtt = time(idle.min_us)
-            ))
-            .on(way.sender().side)
-            .of(&load.samples)
-            .deciding(),
         figure(
-            say!("samples in which it ended so, of {all}", all = starts.len()),
+            text!("window at the end of slow start"),
+            Value::Share(share),
+        )
+        .against(text!("below 60 % of what the path holds"))
+        .by(text!(
+            "{start} packets of {mss} bytes over {carries} * {rtt}",
+            start = whole(start),
+            mss = whole(load.mss_bytes()),
+            carries = rate(carries),
+            rtt = time(idle.min_us)
+        ))
+        .on(way.sender().side)
+        .of(&load.samples)
+        .deciding(),
+        figure(
+            text!("samples in which it ended so, of {all}", all = starts.len()),
             Value::Count(early.len() as f64),
         )
-        .against(say!("at least half")),
+        .against(text!("at least half")),
         figure(
-            say!("idle round trip, smallest to 95th percentile"),
+            text!("idle round trip, smallest to 95th percentile"),
             Value::Us(varies),
         )
-        .against(say!(
+        .against(text!(
             "above {rise}, which ends slow start",
             rise = time(rise)
         ))
         .of(&idle.samples),
-        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
         figure(
-            say!("cubic by the model, from that window"),
+            text!("cubic by the model, from that window"),
             Value::Bps(model),
         )
-        .by(say!(
+        .by(text!(
             "mean from {from} to {to} s of growth by 5 % a round trip or 0.4 t^3",
             from = whole(from),
             to = whole(to)
         )),
-        figure(say!("share of the path used"), Value::Share(filled)).against(say!("below 85 %")),
-        figure(say!("lost of UDP below the capacity"), Value::Share(lost)).of(&sweep.samples),
+        figure(text!("share of the path used"), Value::Share(filled)).against(text!("below 85 %")),
+        figure(text!("lost of UDP below the capacity"), Value::Share(lost)).of(&sweep.samples),
     ];
     if let (Some(gain), Some(bbr)) = (gain, &bbr) {
         evidence.push(
-            figure(say!("gain with bbr, measured"), Value::Ratio(gain))
-                .against(say!("at least 1.1"))
+            figure(text!("gain with bbr, measured"), Value::Ratio(gain))
+                .against(text!("at least 1.1"))
                 .of(&bbr.samples),
         );
     }
-    let says = say!(
+    let says = text!(
         "the delay varies by {varies} without load, which ends slow start at {share} of the window that the path \
          holds, and cubic gets {goodput} of {carries}",
         varies = time(varies),
@@ -212,7 +219,7 @@ fn test(way: &DirectionView) -> Verdict {
     let verdict = holds(Strength::of(&signs), says, evidence);
     match gain {
         Some(_) => verdict,
-        None => verdict.settled_by(say!(
+        None => verdict.settled_by(text!(
             "the same load with bbr in turn, and one that lasts a minute"
         )),
     }

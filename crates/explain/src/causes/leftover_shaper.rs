@@ -1,18 +1,17 @@
 //! A shaper on a host's own device is the bottleneck.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::Host;
 use model::{
     findings::{RemedyClass, Severity, Value},
     net::{Direction, Side},
+    remedy::Action,
+    text,
 };
 
 use super::rate;
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -57,8 +56,8 @@ fn actions(scope: &Scope) -> Vec<Action> {
 fn test(host: &Host) -> Verdict {
     if host.facts.path.is_none() {
         return unknown(
-            say!("the queues of this host are not known"),
-            say!("facts of this host"),
+            text!("the queues of this host are not known"),
+            text!("facts of this host"),
         );
     }
     let direction = match host.side {
@@ -69,11 +68,11 @@ fn test(host: &Host) -> Verdict {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     let Some((device, kind, bps)) = shaper(host) else {
-        return not(say!("no queue of this host's path has a rate"));
+        return not(text!("no queue of this host's path has a rate"));
     };
     let ratio = sweep.capacity_bps / bps;
     if !(0.85..=1.1).contains(&ratio) {
-        return not(say!(
+        return not(text!(
             "its shaper lets {rate} through, the path carries {capacity}",
             rate = rate(bps),
             capacity = rate(sweep.capacity_bps)
@@ -81,15 +80,15 @@ fn test(host: &Host) -> Verdict {
     }
     let evidence = vec![
         figure(
-            say!("{kind} on {device}", kind = kind, device = device),
+            text!("{kind} on {device}", kind = kind, device = device),
             Value::Bps(bps),
         )
-        .against(say!("the measured capacity"))
+        .against(text!("the measured capacity"))
         .on(host.side)
         .deciding(),
-        figure(say!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(text!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
-    let says = say!(
+    let says = text!(
         "{kind} on {device} lets {rate} through, and that is what the path carries",
         kind = kind,
         device = device,

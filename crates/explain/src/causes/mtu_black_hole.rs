@@ -1,19 +1,17 @@
 //! Large packets vanish without a word.
 
-use crate::advice::{Scope, device, tunnel_device};
-use model::net::Layer;
-use model::remedy::Action;
-
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
-    net::Direction,
+    net::{Direction, Layer},
+    remedy::Action,
+    text,
 };
 
 use super::rate;
 use crate::{
+    advice::{Scope, device, tunnel_device},
     cause::{Advice, Cause, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -61,7 +59,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
     let sizes = way.sizes();
     let passed = sizes
         .iter()
-        .filter(|s| 2 * s.received > s.sent)
+        .filter(|s| s.received > s.sent / 2)
         .map(|s| s.packet);
     let found = way.view.pmtu().and_then(|p| match way.direction {
         Direction::Up => p.up,
@@ -108,22 +106,22 @@ fn test(way: &DirectionView) -> Verdict {
     });
     if sizes.is_empty() && silent.is_none() {
         return unknown(
-            say!("datagrams of several sizes were not sent"),
-            say!("a plan with the steps `sizes` and `pmtu`"),
+            text!("datagrams of several sizes were not sent"),
+            text!("a plan with the steps `sizes` and `pmtu`"),
         );
     }
     if passes.is_none()
         && let Some(found) = found.filter(|_| silent == Some(false))
     {
-        return not(say!(
+        return not(text!(
             "packets of {found} bytes arrive, and larger ones are refused with a word",
             found = found
         ));
     }
     if passes.is_none() && silent != Some(true) {
         return unknown(
-            say!("no datagram of any size came through"),
-            say!("the step `sizes` for longer"),
+            text!("no datagram of any size came through"),
+            text!("the step `sizes` for longer"),
         );
     }
     let load = way.default_load();
@@ -135,60 +133,60 @@ fn test(way: &DirectionView) -> Verdict {
     });
     let (Some(passes), Some(stops)) = (passes, stops.filter(|s| passes.is_some_and(|p| *s > p)))
     else {
-        return not(say!("packets of all sizes up to the device's MTU arrive"));
+        return not(text!("packets of all sizes up to the device's MTU arrive"));
     };
     if let Some(found) = found.filter(|f| *f >= stops) {
-        return not(say!(
+        return not(text!(
             "the search for the path's MTU got packets of {found} bytes through",
             found = found
         ));
     }
     if silent == Some(false) {
-        return not(say!(
+        return not(text!(
             "packets of {stops} bytes do not fit, and ICMP says so",
             stops = stops
         ));
     }
     if packet.is_some_and(|p| p <= f64::from(passes)) && !stalls {
-        return not(say!(
+        return not(text!(
             "packets of {stops} bytes vanish, but TCP's are smaller than that",
             stops = stops
         ));
     }
     let mut evidence = vec![
         figure(
-            say!("largest packet that arrives"),
+            text!("largest packet that arrives"),
             Value::Bytes(f64::from(passes)),
         ),
         figure(
-            say!("smallest that never does"),
+            text!("smallest that never does"),
             Value::Bytes(f64::from(stops)),
         )
-        .against(say!("none, or a message"))
+        .against(text!("none, or a message"))
         .deciding(),
     ];
     if let Some(found) = found {
         evidence.push(figure(
-            say!("path MTU by search"),
+            text!("path MTU by search"),
             Value::Bytes(f64::from(found)),
         ));
     }
     if let Some(load) = &load {
-        evidence.push(figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples));
+        evidence.push(figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples));
         if let Some(cwnd) = load.cwnd_p50 {
             evidence.push(
-                figure(say!("congestion window, segments"), Value::Count(cwnd)).of(&load.samples),
+                figure(text!("congestion window, segments"), Value::Count(cwnd)).of(&load.samples),
             );
         }
     }
     let says = match &load {
-        Some(load) => say!(
+        Some(load) => text!(
             "packets of {passes} bytes arrive, packets of {stops} never, and TCP gets {goodput}",
             passes = passes,
             stops = stops,
             goodput = rate(load.goodput_bps)
         ),
-        None => say!(
+        None => text!(
             "packets of {passes} bytes arrive, packets of {stops} never",
             passes = passes,
             stops = stops

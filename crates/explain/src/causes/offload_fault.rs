@@ -1,15 +1,17 @@
 //! An offload, a driver or the kernel breaks packets of one direction.
 
-use crate::advice::{Scope, device};
-use model::remedy::Action;
-
 use analysis::view::{DirectionView, Host};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+    text::Text,
+};
 
 use super::{percent, rate};
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
 };
 
@@ -19,10 +21,10 @@ const COLLAPSED: f64 = 0.1;
 const ONE_WAY: f64 = 5.0;
 
 /// Kernel releases with known faults of segmentation offload over tunnels: from, up to and not with.
-const FAULTY: [([u32; 3], [u32; 3], Says); 1] = [(
+const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
     [7, 0, 0],
     [7, 1, 5],
-    say!("UDP segmentation of tunnels, tailscale/tailscale#19777"),
+    text!("UDP segmentation of tunnels, tailscale/tailscale#19777"),
 )];
 
 pub(super) const CAUSE: Cause = Cause {
@@ -79,7 +81,7 @@ fn test(way: &DirectionView) -> Verdict {
         return unknown(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled > COLLAPSED {
-        return not(say!(
+        return not(text!(
             "TCP with {cc} takes {filled} of the path",
             cc = &best.cc,
             filled = percent(filled)
@@ -90,7 +92,7 @@ fn test(way: &DirectionView) -> Verdict {
         return unknown(Need::TcpInfo.missing(), Need::TcpInfo.settle());
     };
     if again < 0.02 || again < 5.0 * alone {
-        return not(say!(
+        return not(text!(
             "TCP sends {again} again and UDP loses {alone}: nothing breaks",
             again = percent(again),
             alone = percent(alone)
@@ -100,43 +102,43 @@ fn test(way: &DirectionView) -> Verdict {
     let receiver = way.receiver();
     let sums = receiver.counter_increase(&samples, "nstat", &["InCsumErrors"]);
     let mut evidence = vec![
-        figure(say!("sent again of TCP"), Value::Share(again))
-            .against(say!("close to what UDP loses"))
+        figure(text!("sent again of TCP"), Value::Share(again))
+            .against(text!("close to what UDP loses"))
             .of(&best.samples)
             .deciding(),
         figure(
-            say!("lost of UDP, datagram by datagram"),
+            text!("lost of UDP, datagram by datagram"),
             Value::Share(alone),
         )
         .of(&sweep.samples),
         figure(
-            say!("goodput of {cc}", cc = &best.cc),
+            text!("goodput of {cc}", cc = &best.cc),
             Value::Bps(best.goodput_bps),
         )
         .of(&best.samples),
-        figure(say!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(text!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
     let back = way.reverse().default_load().map(|l| l.goodput_bps);
     let one_way = back.is_some_and(|b| b > ONE_WAY * best.goodput_bps);
     if let Some(back) = back {
         evidence.push(figure(
-            say!("goodput of the other direction"),
+            text!("goodput of the other direction"),
             Value::Bps(back),
         ));
     }
     if let Some(sums) = sums {
         evidence.push(
-            figure(say!("wrong checksums"), Value::Count(sums))
-                .against(say!("none"))
+            figure(text!("wrong checksums"), Value::Count(sums))
+                .against(text!("none"))
                 .on(receiver.side),
         );
     }
     let known = known_fault(&way.sender()).or_else(|| known_fault(&receiver));
     let fault_known = known.is_some();
     if let Some(known) = known {
-        evidence.push(worded(say!("known fault"), known));
+        evidence.push(worded(text!("known fault"), known));
     }
-    let says = say!(
+    let says = text!(
         "TCP gets {goodput} with any congestion control and sends {again} again, while UDP passes at {capacity}",
         goodput = rate(best.goodput_bps),
         again = percent(again),
@@ -148,11 +150,11 @@ fn test(way: &DirectionView) -> Verdict {
         says,
         evidence,
     )
-    .settled_by(say!("the same plan with tx-udp-segmentation off"))
+    .settled_by(text!("the same plan with tx-udp-segmentation off"))
 }
 
 /// A known fault of a host's kernel.
-fn known_fault(host: &Host) -> Option<Says> {
+fn known_fault(host: &Host) -> Option<Text> {
     let release = host.facts.kernel.as_deref()?;
     let mut numbers = release
         .split(|c: char| !c.is_ascii_digit())

@@ -1,18 +1,17 @@
 //! Each flow gets a part of the line and no more.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::DirectionView;
 use model::{
     findings::{RemedyClass, Severity, Value},
     net::Layer,
+    remedy::Action,
+    text,
 };
 
 use super::rate;
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -74,14 +73,14 @@ fn test(way: &DirectionView) -> Verdict {
     };
     let Some(many) = way.parallel_load() else {
         return unknown(
-            say!("several flows at once were not measured"),
-            say!("a plan with a `tcp` step of 4 flows"),
+            text!("several flows at once were not measured"),
+            text!("a plan with a `tcp` step of 4 flows"),
         );
     };
     let times = f64::from(many.flows) / f64::from(load.flows);
     let gain = many.goodput_bps / load.goodput_bps;
     if gain < SCALES * times {
-        return not(say!(
+        return not(text!(
             "{flows} flows get {gain} times what {few} gets: they share a limit",
             flows = many.flows,
             gain = format!("{gain:.2}"),
@@ -90,34 +89,34 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let over = many.goodput_bps / sweep.capacity_bps;
     if over < 1.3 {
-        return not(say!("several flows get no more than one flow of UDP"));
+        return not(text!("several flows get no more than one flow of UDP"));
     }
     let filled = way.utilization(&load).unwrap_or(0.0);
     let evidence = vec![
         figure(
-            say!(
+            text!(
                 "{many} flows over {few}",
                 many = many.flows,
                 few = load.flows
             ),
             Value::Ratio(gain),
         )
-        .against(say!("close to the number of flows"))
+        .against(text!("close to the number of flows"))
         .of(&many.samples)
         .deciding(),
         figure(
-            say!("several flows of TCP over one of UDP"),
+            text!("several flows of TCP over one of UDP"),
             Value::Ratio(over),
         )
-        .against(say!("above 1.3"))
+        .against(text!("above 1.3"))
         .of(&sweep.samples),
         figure(
-            say!("one flow of TCP over one of UDP"),
+            text!("one flow of TCP over one of UDP"),
             Value::Ratio(filled),
         )
-        .against(say!("close to 1")),
+        .against(text!("close to 1")),
     ];
-    let says = say!(
+    let says = text!(
         "one flow gets {goodput}, of TCP and of UDP, and {flows} flows get {together}",
         goodput = rate(load.goodput_bps),
         flows = many.flows,

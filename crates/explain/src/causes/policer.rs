@@ -1,15 +1,16 @@
 //! A policer drops above a rate, without a queue.
 
-use crate::advice::{Scope, device};
-use model::remedy::{Action, Bottleneck, Flow};
-
 use analysis::view::{DirectionView, Load};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Bottleneck, Flow},
+    text,
+};
 
 use super::{FULL, percent, rate, time};
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -60,7 +61,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![
         scope.shaper(device, Flow::Egress, Bottleneck::Policer),
         Action::AskProvider {
-            request: say!("to shape and not to police"),
+            request: text!("to shape and not to police"),
         },
     ]
 }
@@ -71,14 +72,14 @@ fn test(way: &DirectionView) -> Verdict {
     };
     let Some(above) = sweep.above else {
         return unknown(
-            say!("the sweep did not get beyond what the path carries"),
-            say!("a sweep to a higher rate"),
+            text!("the sweep did not get beyond what the path carries"),
+            text!("a sweep to a higher rate"),
         );
     };
     let Some(rtt) = above.rtt_us else {
         return unknown(
-            say!("no latency probes ran beside the sweep"),
-            say!("a plan with `probe_ms`"),
+            text!("no latency probes ran beside the sweep"),
+            text!("a plan with `probe_ms`"),
         );
     };
     let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
@@ -87,7 +88,7 @@ fn test(way: &DirectionView) -> Verdict {
     let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
     let added = rtt - calm;
     if added > slack {
-        return not(say!(
+        return not(text!(
             "above {capacity} a queue builds: the round trip rises by {added}",
             capacity = rate(sweep.capacity_bps),
             added = time(added)
@@ -95,17 +96,17 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
     if above.lost < 0.5 * excess {
-        return not(say!("what exceeds the rate is not lost"));
+        return not(text!("what exceeds the rate is not lost"));
     }
     let plain = way.default_load();
     // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is there.
     let Some(load) = reached(way) else {
         return unknown(
-            say!(
+            text!(
                 "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
              fair queue look the same then"
             ),
-            say!("TCP with bbr or several flows"),
+            text!("TCP with bbr or several flows"),
         );
     };
     // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the target of the
@@ -120,31 +121,31 @@ fn test(way: &DirectionView) -> Verdict {
         .max(1_000.0)
         .max(SMOOTHED * calm);
     if let Some(own) = own.filter(|own| *own > own_slack) {
-        return not(say!(
+        return not(text!(
             "TCP's own round trip rises by {own}: a queue that keeps flows apart, not a policer",
             own = time(own)
         ));
     }
     let mut evidence = vec![
         figure(
-            say!("added to the round trip above the rate"),
+            text!("added to the round trip above the rate"),
             Value::Us(added.max(0.0)),
         )
-        .against(say!("no more than a packet"))
+        .against(text!("no more than a packet"))
         .of(&sweep.samples)
         .deciding(),
-        figure(say!("carried at most"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
-        figure(say!("lost of UDP above it"), Value::Share(above.lost))
-            .against(say!("all that exceeds the rate"))
+        figure(text!("carried at most"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        figure(text!("lost of UDP above it"), Value::Share(above.lost))
+            .against(text!("all that exceeds the rate"))
             .of(&sweep.samples),
     ];
     if let Some(own) = own {
         evidence.push(
             figure(
-                say!("added to TCP's own round trip, 95th percentile"),
+                text!("added to TCP's own round trip, 95th percentile"),
                 Value::Us(own.max(0.0)),
             )
-            .against(say!("no queue"))
+            .against(text!("no queue"))
             .of(&load.samples),
         );
     }
@@ -152,7 +153,7 @@ fn test(way: &DirectionView) -> Verdict {
     for load in std::iter::once(&load).chain(beside) {
         evidence.push(
             figure(
-                say!("goodput of {cc}", cc = &load.cc),
+                text!("goodput of {cc}", cc = &load.cc),
                 Value::Bps(load.goodput_bps),
             )
             .of(&load.samples),
@@ -160,14 +161,14 @@ fn test(way: &DirectionView) -> Verdict {
         if let Some(again) = load.retransmitted_segments() {
             evidence.push(
                 figure(
-                    say!("sent again by {cc}", cc = &load.cc),
+                    text!("sent again by {cc}", cc = &load.cc),
                     Value::Share(again),
                 )
                 .of(&load.samples),
             );
         }
     }
-    let says = say!(
+    let says = text!(
         "of UDP above {capacity} all that exceeds it is lost ({lost}) and nothing is delayed",
         capacity = rate(sweep.capacity_bps),
         lost = percent(above.lost)

@@ -1,18 +1,19 @@
 //! A loss-based congestion control takes random loss for congestion.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::{
     models,
     view::{DirectionView, Load, Sweep},
 };
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use super::{FULL, percent, rate, time, whole};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -85,10 +86,10 @@ fn test(way: &DirectionView) -> Verdict {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
-        return not(say!("{cc} is not known to be loss-based", cc = &load.cc));
+        return not(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
     if let Some(filled) = way.utilization(&load).filter(|f| *f >= FULL) {
-        return not(say!(
+        return not(text!(
             "TCP takes {filled} of what the path carries",
             filled = percent(filled)
         ));
@@ -98,7 +99,7 @@ fn test(way: &DirectionView) -> Verdict {
     };
     let mss = load.mss_bytes();
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
-        return not(say!("no loss explains this goodput"));
+        return not(text!("no loss explains this goodput"));
     };
     let filled = way.utilization(&load).unwrap_or(0.0);
     let (loss, from) = match loss(&sweep, &load, needed, filled) {
@@ -106,11 +107,11 @@ fn test(way: &DirectionView) -> Verdict {
         Err(verdict) => return verdict,
     };
     let Some(model) = models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss) else {
-        return not(say!("{cc} is not known to be loss-based", cc = &load.cc));
+        return not(text!("{cc} is not known to be loss-based", cc = &load.cc));
     };
     let ratio = load.goodput_bps / model;
     if ratio < LOW {
-        return not(say!(
+        return not(text!(
             "with a loss of {loss} {cc} would get {model}, and gets {goodput}: something else holds it back",
             loss = percent(loss),
             cc = &load.cc,
@@ -119,7 +120,7 @@ fn test(way: &DirectionView) -> Verdict {
         ));
     }
     if ratio > HIGH {
-        return not(say!(
+        return not(text!(
             "with a loss of {loss} at random {cc} would get {model}, and gets {goodput}: the losses come in few bursts",
             loss = percent(loss),
             cc = &load.cc,
@@ -130,7 +131,7 @@ fn test(way: &DirectionView) -> Verdict {
     let bbr = way.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if let Some(gain) = gain.filter(|g| *g < 1.2) {
-        return not(say!(
+        return not(text!(
             "bbr, which does not mind single losses, gets {gain} times as much",
             gain = format!("{gain:.2}")
         ));
@@ -138,17 +139,17 @@ fn test(way: &DirectionView) -> Verdict {
     let mut evidence = evidence(way, &load, &sweep, loss, from, model, rtt);
     if let (Some(bbr), Some(gain)) = (&bbr, gain) {
         evidence.push(
-            figure(say!("gain with bbr, measured"), Value::Ratio(gain))
-                .against(say!("at least 1.5"))
+            figure(text!("gain with bbr, measured"), Value::Ratio(gain))
+                .against(text!("at least 1.5"))
                 .of(&bbr.samples),
         );
         if let Some(best) = models::bbr_bps(loss, carries) {
             evidence.push(
-                figure(say!("bbr by the model"), Value::Bps(best)).by(say!("(1 - p) * capacity")),
+                figure(text!("bbr by the model"), Value::Bps(best)).by(text!("(1 - p) * capacity")),
             );
         }
     }
-    let says = say!(
+    let says = text!(
         "at a loss of {loss} and {rtt}, {cc} gets {model} by the formula and {goodput} here, of {carries} that the path carries",
         loss = percent(loss),
         rtt = time(rtt),
@@ -178,7 +179,7 @@ fn test(way: &DirectionView) -> Verdict {
         From::Tcp => verdict.unless(&["policer", "reordering", "receive-window", "send-buffer"]),
     };
     match gain {
-        None => verdict.settled_by(say!("the same load with bbr in turn, five times each")),
+        None => verdict.settled_by(text!("the same load with bbr in turn, five times each")),
         Some(_) => verdict,
     }
 }
@@ -201,7 +202,7 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
         return Ok((below.loss(), From::Udp));
     }
     if most < needed / 8.0 {
-        return Err(not(say!(
+        return Err(not(text!(
             "UDP at up to {below} loses {lost} of {sent} datagrams; it would take a loss of {needed}",
             below = rate(sweep.below_bps),
             lost = below.lost.to_string(),
@@ -211,24 +212,24 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
     }
     match load.loss() {
         Some(lost) if lost > 0.0 && filled > OWN => Err(unknown(
-            say!(
+            text!(
                 "TCP loses {lost} at {filled} of what the path carries, where it may be its own queue's overflow, \
                  and UDP was too short to tell",
                 lost = percent(lost),
                 filled = percent(filled)
             ),
-            say!("UDP for a minute at half of what the path carries"),
+            text!("UDP for a minute at half of what the path carries"),
         )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
-        Some(lost) if lost > 0.0 => Err(not(say!(
+        Some(lost) if lost > 0.0 => Err(not(text!(
             "TCP loses {lost}, UDP below what the path carries at most {most}: TCP's losses are of its own making",
             lost = percent(lost),
             most = percent(most)
         ))),
-        Some(_) => Err(not(say!("nothing is lost, of TCP nor of UDP"))),
+        Some(_) => Err(not(text!("nothing is lost, of TCP nor of UDP"))),
         None => Err(unknown(
-            say!("too few datagrams were sent to see a loss this small"),
-            say!("UDP for a minute at half of what the path carries"),
+            text!("too few datagrams were sent to see a loss this small"),
+            text!("UDP for a minute at half of what the path carries"),
         )),
     }
 }
@@ -244,43 +245,43 @@ fn evidence(
 ) -> Vec<model::findings::EvidenceItem> {
     let below = &sweep.below;
     let seen = match from {
-        From::Udp => figure(say!("lost of UDP below the capacity"), Value::Share(loss))
-            .by(say!(
+        From::Udp => figure(text!("lost of UDP below the capacity"), Value::Share(loss))
+            .by(text!(
                 "{lost} of {sent} datagrams at up to {below}",
                 lost = whole(below.lost),
                 sent = whole(below.sent),
                 below = rate(sweep.below_bps)
             ))
             .of(&sweep.samples),
-        From::Tcp => figure(say!("lost of TCP"), Value::Share(loss))
-            .by(say!("sent again, without what the receiver had twice"))
+        From::Tcp => figure(text!("lost of TCP"), Value::Share(loss))
+            .by(text!("sent again, without what the receiver had twice"))
             .of(&load.samples),
     };
     let mut list = vec![
         seen,
         figure(
-            say!("goodput of {cc} over its model", cc = &load.cc),
+            text!("goodput of {cc} over its model", cc = &load.cc),
             Value::Ratio(load.goodput_bps / model),
         )
-        .against(say!("between 0.4 and 2.5"))
+        .against(text!("between 0.4 and 2.5"))
         .of(&load.samples)
         .deciding(),
-        figure(say!("{cc} by the model", cc = &load.cc), Value::Bps(model)).by(say!(
+        figure(text!("{cc} by the model", cc = &load.cc), Value::Bps(model)).by(text!(
             "max(1.22 / sqrt(p), 1.054 (RTT / p)^(3/4)) * {mss} bytes / {rtt}",
             mss = whole(load.mss_bytes()),
             rtt = time(rtt)
         )),
-        figure(say!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
         figure(
-            say!("what the path carries"),
+            text!("what the path carries"),
             Value::Bps(way.flow_capacity_bps().unwrap_or(0.0)),
         )
         .of(&sweep.samples),
     ];
     if let Some(added) = way.added_delay_us(load) {
         list.push(
-            figure(say!("added to the round trip"), Value::Us(added))
-                .against(say!("no full queue"))
+            figure(text!("added to the round trip"), Value::Us(added))
+                .against(text!("no full queue"))
                 .of(&load.samples),
         );
     }

@@ -1,15 +1,16 @@
 //! The receiver offers too small a window.
 
-use crate::advice::Scope;
-use model::remedy::{Action, Buffer};
-
 use analysis::{models, view::DirectionView};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Buffer},
+    text,
+};
 
 use super::{bytes, held_back, percent, rate, time};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
 };
 
@@ -51,13 +52,13 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(way: &DirectionView) -> Verdict {
-    let mut held = match held_back::by(way, say!("receive window"), |l| l.rwnd_limited) {
+    let mut held = match held_back::by(way, text!("receive window"), |l| l.rwnd_limited) {
         Ok(held) => held,
         Err(verdict) => return verdict,
     };
     let load = held.load.clone();
     let mut fits = false;
-    let mut says = say!(
+    let mut says = text!(
         "the receiver's window held the sender back for {share} of its busy time at {goodput}",
         share = percent(held.share),
         goodput = rate(load.goodput_bps)
@@ -67,9 +68,9 @@ fn test(way: &DirectionView) -> Verdict {
         let ratio = load.goodput_bps / limit;
         fits = (0.5..=1.5).contains(&ratio);
         held.evidence.push(
-            figure(say!("window over round trip"), Value::Bps(limit))
-                .against(say!("close to the goodput"))
-                .by(say!(
+            figure(text!("window over round trip"), Value::Bps(limit))
+                .against(text!("close to the goodput"))
+                .by(text!(
                     "W / RTT = {window} * 8 / {rtt}",
                     window = bytes(window),
                     rtt = time(rtt)
@@ -77,7 +78,7 @@ fn test(way: &DirectionView) -> Verdict {
                 .of(&load.samples),
         );
         if fits {
-            says = say!(
+            says = text!(
                 "a window of {window} in {rtt} allows {limit}, and {goodput} came out",
                 window = bytes(window),
                 rtt = time(rtt),
@@ -85,19 +86,19 @@ fn test(way: &DirectionView) -> Verdict {
                 goodput = rate(load.goodput_bps)
             );
         }
-        held.needs(way, say!("window the path needs"));
+        held.needs(way, text!("window the path needs"));
     }
     if let Some(again) = load.retransmitted_segments() {
         held.evidence.push(
-            figure(say!("sent again"), Value::Share(again))
-                .against(say!("close to nothing"))
+            figure(text!("sent again"), Value::Share(again))
+                .against(text!("close to nothing"))
                 .of(&load.samples),
         );
     }
     if let Some(filled) = held.filled {
         held.evidence.push(
-            figure(say!("share of the path used"), Value::Share(filled))
-                .against(say!("below 85 %")),
+            figure(text!("share of the path used"), Value::Share(filled))
+                .against(text!("below 85 %")),
         );
     }
     let [clear, clean] = held.signs();

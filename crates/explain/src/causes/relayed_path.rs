@@ -1,20 +1,20 @@
 //! The tunnel goes through a relay.
 
-use crate::advice::Scope;
-use model::remedy::{Action, TunnelMode};
-
 use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
     findings::{RemedyClass, Severity, Value},
     net::{Layer, Side},
+    remedy::{Action, TunnelMode},
     run::Invalid,
+    text,
+    text::Text,
 };
 
 use super::time;
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
 };
 
@@ -69,56 +69,56 @@ fn test(view: &View) -> Verdict {
         if tunnel.path == Some(TunnelPath::Relayed) {
             let relay = match &tunnel.relay {
                 Some(relay) => Value::from(relay),
-                None => say!("a relay").into(),
+                None => text!("a relay").into(),
             };
             let mut evidence = vec![
-                worded(say!("connection to the peer"), say!("relayed"))
-                    .against(say!("direct"))
+                worded(text!("connection to the peer"), text!("relayed"))
+                    .against(text!("direct"))
                     .on(*side)
                     .deciding(),
             ];
             if let Some((inside, outside)) = detour {
-                evidence.push(figure(say!("round trip in the tunnel"), Value::Us(inside)));
-                evidence.push(figure(say!("round trip beside it"), Value::Us(outside)));
+                evidence.push(figure(text!("round trip in the tunnel"), Value::Us(inside)));
+                evidence.push(figure(text!("round trip beside it"), Value::Us(outside)));
             }
-            let says = say!("packets to the peer go through {relay}", relay = relay);
+            let says = text!("packets to the peer go through {relay}", relay = relay);
             return holds(Strength::Strong, says, evidence);
         }
     }
     if let Some(changed) = relay_appeared(view) {
-        let says = say!(
+        let says = text!(
             "while measuring, the tunnel went {changed}",
             changed = changed.clone()
         );
-        let evidence = vec![worded(say!("connection to the peer"), changed).deciding()];
+        let evidence = vec![worded(text!("connection to the peer"), changed).deciding()];
         return holds(Strength::Fair, says, evidence);
     }
     if tunnels
         .iter()
         .any(|(_, t)| t.path == Some(TunnelPath::Direct))
     {
-        return not(say!(
+        return not(text!(
             "the tunnel's status says that the connection is direct"
         ));
     }
     if let Some((inside, outside)) = detour {
         if inside - outside > DETOUR_US && inside > DETOUR * outside {
             let evidence = vec![
-                figure(say!("round trip in the tunnel"), Value::Us(inside))
-                    .against(say!("close to that beside it"))
+                figure(text!("round trip in the tunnel"), Value::Us(inside))
+                    .against(text!("close to that beside it"))
                     .deciding(),
-                figure(say!("round trip beside it"), Value::Us(outside)),
+                figure(text!("round trip beside it"), Value::Us(outside)),
             ];
-            let says = say!(
+            let says = text!(
                 "the tunnel takes {inside}, the path beside it {outside}: another way",
                 inside = time(inside),
                 outside = time(outside)
             );
-            return holds(Strength::Weak, says, evidence).settled_by(say!(
+            return holds(Strength::Weak, says, evidence).settled_by(text!(
                 "the status of the tunnel (netbird status, tailscale status)"
             ));
         }
-        return not(say!(
+        return not(text!(
             "the round trip in the tunnel, {inside}, is that of the path, {outside}",
             inside = time(inside),
             outside = time(outside)
@@ -128,14 +128,14 @@ fn test(view: &View) -> Verdict {
         t.kind == TunnelKind::KernelWireguard && t.product == Product::None
     };
     if tunnels.iter().any(|(_, t)| plain(t)) {
-        return not(say!("WireGuard by itself goes straight to its endpoint"));
+        return not(text!("WireGuard by itself goes straight to its endpoint"));
     }
     match view.layer {
         Layer::Underlay if tunnels.is_empty() && view.host(Side::Near).path_known() => {
-            not(say!("there is no tunnel on this path"))
+            not(text!("there is no tunnel on this path"))
         }
         _ => unknown(
-            say!("neither the tunnel's status nor the path below it is known"),
+            text!("neither the tunnel's status nor the path below it is known"),
             Need::Below.settle(),
         ),
     }
@@ -147,9 +147,9 @@ fn detour(view: &View) -> Option<(f64, f64)> {
 }
 
 /// Whether samples were spoiled because the connection changed.
-fn relay_appeared(view: &View) -> Option<Says> {
+fn relay_appeared(view: &View) -> Option<Text> {
     view.invalid_reasons().find_map(|why| match why {
-        Invalid::RelayChanged { before, after } => Some(say!(
+        Invalid::RelayChanged { before, after } => Some(text!(
             "from {before} to {after}",
             before = connection(before),
             after = connection(after)
@@ -159,11 +159,11 @@ fn relay_appeared(view: &View) -> Option<Says> {
 }
 
 /// A way to the peer as samples name it.
-fn connection(way: &str) -> Says {
+fn connection(way: &str) -> Text {
     match (way, way.strip_prefix("relayed through ")) {
-        ("direct", _) => say!("direct"),
-        ("relayed", _) => say!("relayed"),
-        (_, Some(relay)) => say!("relayed through {relay}", relay = relay),
-        (name, None) => Says::name(name),
+        ("direct", _) => text!("direct"),
+        ("relayed", _) => text!("relayed"),
+        (_, Some(relay)) => text!("relayed through {relay}", relay = relay),
+        (name, None) => Text::name(name),
     }
 }

@@ -1,15 +1,16 @@
 //! Packets overtake each other.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::DirectionView;
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+};
 
 use super::{FULL, known_or, percent};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -60,17 +61,17 @@ fn test(way: &DirectionView) -> Verdict {
     let seen = load.reord_seen.is_some_and(|n| n > 0.0);
     if overtaken.is_none() && load.reord_seen.is_none() {
         return unknown(
-            say!("neither UDP nor the sender's kernel says whether packets overtake each other"),
+            text!("neither UDP nor the sender's kernel says whether packets overtake each other"),
             Need::Sweep.settle(),
         );
     }
     let by_udp = overtaken.is_some_and(|s| s >= SEEN);
     let by_tcp = seen && spurious.is_some_and(|s| s >= SPURIOUS);
     if !by_udp && !by_tcp {
-        return not(say!(
+        return not(text!(
             "of UDP {overtaken} are overtaken, and of TCP's retransmissions {needless} were needless",
-            overtaken = known_or(overtaken, percent, say!("an unknown share")),
-            needless = known_or(spurious, percent, say!("none"))
+            overtaken = known_or(overtaken, percent, text!("an unknown share")),
+            needless = known_or(spurious, percent, text!("none"))
         ));
     }
     // With a queue that loses more than overtakes, order is not the matter.
@@ -79,7 +80,7 @@ fn test(way: &DirectionView) -> Verdict {
         && !by_tcp
         && lost > overtaken
     {
-        return not(say!(
+        return not(text!(
             "more datagrams are lost ({lost}) than overtaken ({overtaken})",
             lost = percent(lost),
             overtaken = percent(overtaken)
@@ -88,25 +89,28 @@ fn test(way: &DirectionView) -> Verdict {
     let mut evidence = Vec::new();
     if let Some(share) = overtaken {
         evidence.push(
-            figure(say!("overtaken of UDP"), Value::Share(share))
-                .against(say!("at most 0.1 %"))
+            figure(text!("overtaken of UDP"), Value::Share(share))
+                .against(text!("at most 0.1 %"))
                 .deciding(),
         );
     }
     if let Some(share) = spurious {
         evidence.push(
-            figure(say!("needless of what TCP sent again"), Value::Share(share))
-                .against(say!("above half"))
-                .of(&load.samples),
+            figure(
+                text!("needless of what TCP sent again"),
+                Value::Share(share),
+            )
+            .against(text!("above half"))
+            .of(&load.samples),
         );
     }
     if let Some(times) = load.reord_seen {
         evidence
-            .push(figure(say!("times the sender saw it"), Value::Count(times)).of(&load.samples));
+            .push(figure(text!("times the sender saw it"), Value::Count(times)).of(&load.samples));
     }
-    let says = say!(
+    let says = text!(
         "{overtaken} of UDP's datagrams are overtaken by later ones",
-        overtaken = known_or(overtaken, percent, say!("some"))
+        overtaken = known_or(overtaken, percent, text!("some"))
     );
     let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), says, evidence);
     match way.utilization(&load) {

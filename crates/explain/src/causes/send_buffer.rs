@@ -1,15 +1,16 @@
 //! The sender's socket buffer is too small.
 
-use crate::advice::Scope;
-use model::remedy::{Action, Buffer};
-
 use analysis::view::{DirectionView, Host};
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::{Action, Buffer},
+    text,
+};
 
 use super::{bytes, held_back, percent, rate};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds},
 };
 
@@ -54,18 +55,18 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(way: &DirectionView) -> Verdict {
-    let mut held = match held_back::by(way, say!("send buffer"), |l| l.sndbuf_limited) {
+    let mut held = match held_back::by(way, text!("send buffer"), |l| l.sndbuf_limited) {
         Ok(held) => held,
         Err(verdict) => return full(way).unwrap_or(verdict),
     };
     held.under_way();
-    held.needs(way, say!("bytes under way that the path needs"));
+    held.needs(way, text!("bytes under way that the path needs"));
     let sender = way.sender();
     if let Some(max) = largest(&sender) {
         held.evidence
-            .push(figure(say!("tcp_wmem, largest"), Value::Bytes(max)).on(sender.side));
+            .push(figure(text!("tcp_wmem, largest"), Value::Bytes(max)).on(sender.side));
     }
-    let says = say!(
+    let says = text!(
         "the send buffer held the sender back for {share} of its busy time at {goodput}",
         share = percent(held.share),
         goodput = rate(held.load.goodput_bps)
@@ -91,7 +92,7 @@ fn largest(host: &Host) -> Option<f64> {
 fn full(way: &DirectionView) -> Option<Verdict> {
     let mut held = held_back::by(
         way,
-        say!("kernel's count of looks without more to send"),
+        text!("kernel's count of looks without more to send"),
         |l| l.app_limited,
     )
     .ok()
@@ -110,11 +111,11 @@ fn full(way: &DirectionView) -> Option<Verdict> {
     }
     held.evidence.push(
         figure(
-            say!("bytes under way over the largest of tcp_wmem"),
+            text!("bytes under way over the largest of tcp_wmem"),
             Value::Ratio(ratio),
         )
-        .against(say!("close to 1"))
-        .by(say!(
+        .against(text!("close to 1"))
+        .by(text!(
             "{under_way} / {largest}",
             under_way = bytes(under_way),
             largest = bytes(largest)
@@ -123,12 +124,12 @@ fn full(way: &DirectionView) -> Option<Verdict> {
         .deciding(),
     );
     held.evidence.push(
-        figure(say!("congestion window"), Value::Bytes(window))
-            .against(say!("larger than what is under way"))
+        figure(text!("congestion window"), Value::Bytes(window))
+            .against(text!("larger than what is under way"))
             .of(&load.samples),
     );
-    held.needs(way, say!("bytes under way that the path needs"));
-    let says = say!(
+    held.needs(way, text!("bytes under way that the path needs"));
+    let says = text!(
         "{under_way} are under way, which is all that the send buffer may hold, at {goodput}",
         under_way = bytes(under_way),
         goodput = rate(load.goodput_bps)

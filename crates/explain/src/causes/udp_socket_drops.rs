@@ -1,18 +1,20 @@
 //! A UDP socket of a host overflows: the tunnel's own.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::Host;
-use model::findings::{RemedyClass, Severity, Value};
+use model::{
+    findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
+    text::Text,
+};
 
 use super::{
     drops::{Drops, drops},
     whole,
 };
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -55,46 +57,46 @@ fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) else {
         return unknown(
-            say!("this host's counters were not read"),
-            say!("the same plan with pathtwin on Linux at this end"),
+            text!("this host's counters were not read"),
+            text!("the same plan with pathtwin on Linux at this end"),
         );
     };
     let Drops { lost, share } = found;
     if lost == 0.0 {
-        return not(say!(
+        return not(text!(
             "no UDP socket of this host dropped anything while TCP ran"
         ));
     }
     if !found.explain() {
-        return not(say!(
+        return not(text!(
             "UDP sockets dropped {lost} datagrams, which is not what TCP sent again",
             lost = whole(lost)
         ));
     }
     let mut evidence = vec![
         figure(
-            say!("datagrams dropped by UDP sockets while TCP ran"),
+            text!("datagrams dropped by UDP sockets while TCP ran"),
             Value::Count(lost),
         )
-        .against(say!("none"))
+        .against(text!("none"))
         .on(host.side)
         .deciding(),
     ];
     if let Some(share) = share {
         evidence.push(
             figure(
-                say!("the same over what TCP sent again"),
+                text!("the same over what TCP sent again"),
                 Value::Ratio(share),
             )
-            .against(say!("at least 0.2")),
+            .against(text!("at least 0.2")),
         );
     }
     for name in ["net.core.rmem_default", "net.core.wmem_default"] {
         if let Some(bytes) = host.facts.sysctl(name) {
-            evidence.push(figure(Says::name(name), Value::Bytes(bytes as f64)).on(host.side));
+            evidence.push(figure(Text::name(name), Value::Bytes(bytes as f64)).on(host.side));
         }
     }
-    let says = say!(
+    let says = text!(
         "UDP sockets of this host dropped {lost} datagrams while TCP ran",
         lost = whole(lost)
     );

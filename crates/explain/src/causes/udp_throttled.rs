@@ -1,18 +1,17 @@
 //! UDP gets much less than TCP on the same path.
 
-use crate::advice::Scope;
-use model::remedy::{Action, TunnelMode};
-
 use analysis::view::{DirectionView, Load};
 use model::{
     findings::{RemedyClass, Severity, Value},
     net::Layer,
+    remedy::{Action, TunnelMode},
+    text,
 };
 
 use super::rate;
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
 };
 
@@ -74,26 +73,26 @@ fn test(way: &DirectionView) -> Verdict {
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps));
     let (Some(tcp), Some(sweep)) = (best, outside.sweep()) else {
         return unknown(
-            say!("TCP and UDP were not both measured beside the tunnel"),
-            say!("the same plan on both layers"),
+            text!("TCP and UDP were not both measured beside the tunnel"),
+            text!("the same plan on both layers"),
         );
     };
     if sweep.above.is_none() {
-        return not(say!(
+        return not(text!(
             "UDP was not tried beyond {capacity} and lost nothing for it",
             capacity = rate(sweep.capacity_bps)
         ));
     }
     let ratio = tcp.goodput_bps / sweep.capacity_bps;
     if ratio < MORE {
-        return not(say!(
+        return not(text!(
             "UDP gets {capacity}, TCP {goodput}",
             capacity = rate(sweep.capacity_bps),
             goodput = rate(tcp.goodput_bps)
         ));
     }
     let evidence = evidence(&tcp, sweep.capacity_bps, &sweep.samples, ratio);
-    let says = say!(
+    let says = text!(
         "beside each other, TCP gets {goodput} and UDP at most {capacity}",
         goodput = rate(tcp.goodput_bps),
         capacity = rate(sweep.capacity_bps)
@@ -108,10 +107,10 @@ fn evidence(
     ratio: f64,
 ) -> Vec<model::findings::EvidenceItem> {
     vec![
-        figure(say!("TCP over UDP on the path"), Value::Ratio(ratio))
-            .against(say!("at least 1.5"))
+        figure(text!("TCP over UDP on the path"), Value::Ratio(ratio))
+            .against(text!("at least 1.5"))
             .deciding(),
-        figure(say!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).of(&tcp.samples),
-        figure(say!("most that UDP gets"), Value::Bps(udp_bps)).of(samples),
+        figure(text!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).of(&tcp.samples),
+        figure(text!("most that UDP gets"), Value::Bps(udp_bps)).of(samples),
     ]
 }

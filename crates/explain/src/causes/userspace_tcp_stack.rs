@@ -1,18 +1,18 @@
 //! A TCP/IP stack in a process.
 
-use crate::advice::Scope;
-use model::remedy::{Action, TunnelMode};
-
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
+    remedy::{Action, TunnelMode},
+    text,
+    text::Text,
 };
 
 use super::{FULL, percent};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, On, Test},
-    says::{Says, say},
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
 };
 
@@ -55,28 +55,28 @@ fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not(say!("there is no tunnel on this path"))
+            not(text!("there is no tunnel on this path"))
         } else {
             unknown(
-                say!("it is not known what moves the tunnel's packets"),
-                say!("facts of this host, taken as root"),
+                text!("it is not known what moves the tunnel's packets"),
+                text!("facts of this host, taken as root"),
             )
         };
     };
     if tunnel.kind == TunnelKind::Unknown {
         return unknown(
-            say!("it is not known what moves the tunnel's packets"),
-            say!("facts of this host, taken as root"),
+            text!("it is not known what moves the tunnel's packets"),
+            text!("facts of this host, taken as root"),
         );
     }
     if tunnel.kind != TunnelKind::Netstack {
-        return not(say!(
+        return not(text!(
             "TCP ends in the kernel; the tunnel is {kind}",
             kind = name(tunnel.kind)
         ));
     }
     let mut evidence = vec![
-        worded(say!("tunnel"), say!("TCP/IP stack in a process"))
+        worded(text!("tunnel"), text!("TCP/IP stack in a process"))
             .on(host.side)
             .deciding(),
     ];
@@ -88,7 +88,10 @@ fn test(host: &Host) -> Verdict {
         };
         if let Some(filled) = way.utilization(&load) {
             slow |= filled < FULL;
-            evidence.push(figure(say!("share of the path used"), Value::Share(filled)));
+            evidence.push(figure(
+                text!("share of the path used"),
+                Value::Share(filled),
+            ));
         }
         if let Some(other) = way
             .loads()
@@ -99,14 +102,14 @@ fn test(host: &Host) -> Verdict {
             same |= (0.85..1.18).contains(&ratio);
             evidence.push(
                 figure(
-                    say!("{cc} over {own}", cc = &other.cc, own = &load.cc),
+                    text!("{cc} over {own}", cc = &other.cc, own = &load.cc),
                     Value::Ratio(ratio),
                 )
-                .against(say!("close to 1: the kernel's has no effect")),
+                .against(text!("close to 1: the kernel's has no effect")),
             );
         }
     }
-    let says = say!("this end's connections are those of the VPN's own process");
+    let says = text!("this end's connections are those of the VPN's own process");
     let verdict = holds(Strength::of(&[true, slow, same]), says, evidence);
     if slow {
         verdict
@@ -116,16 +119,16 @@ fn test(host: &Host) -> Verdict {
 }
 
 /// What a tunnel is called in sentences.
-pub(super) fn name(kind: TunnelKind) -> Says {
+pub(super) fn name(kind: TunnelKind) -> Text {
     match kind {
-        TunnelKind::KernelWireguard => say!("the kernel's WireGuard"),
-        TunnelKind::WireguardGo => say!("wireguard-go"),
-        TunnelKind::Boringtun => say!("BoringTun"),
-        TunnelKind::Netstack => say!("a TCP/IP stack in a process"),
-        TunnelKind::Openvpn => say!("OpenVPN"),
-        TunnelKind::OtherTun => say!("a process on a tun device"),
-        TunnelKind::Plain => say!("a plain tunnel of the kernel"),
-        TunnelKind::Unknown => say!("not known"),
+        TunnelKind::KernelWireguard => text!("the kernel's WireGuard"),
+        TunnelKind::WireguardGo => text!("wireguard-go"),
+        TunnelKind::Boringtun => text!("BoringTun"),
+        TunnelKind::Netstack => text!("a TCP/IP stack in a process"),
+        TunnelKind::Openvpn => text!("OpenVPN"),
+        TunnelKind::OtherTun => text!("a process on a tun device"),
+        TunnelKind::Plain => text!("a plain tunnel of the kernel"),
+        TunnelKind::Unknown => text!("not known"),
     }
 }
 
@@ -141,8 +144,8 @@ pub(super) fn kept(host: &Host) -> Option<f64> {
 }
 
 /// The same in words.
-pub(super) fn kept_text(kept: f64) -> Says {
-    say!(
+pub(super) fn kept_text(kept: f64) -> Text {
+    text!(
         "the tunnel gets {kept} of what TCP gets beside it",
         kept = percent(kept)
     )

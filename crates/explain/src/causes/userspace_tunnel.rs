@@ -1,18 +1,17 @@
 //! The tunnel's packets pass through a process.
 
-use crate::advice::Scope;
-use model::remedy::{Action, TunnelMode};
-
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
     findings::{RemedyClass, Severity, Value},
+    remedy::{Action, TunnelMode},
+    text,
 };
 
 use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, On, Test},
-    says::say,
     verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
 };
 
@@ -58,29 +57,29 @@ fn actions(_: &Scope) -> Vec<Action> {
 fn test(host: &Host) -> Verdict {
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not(say!("there is no tunnel on this path"))
+            not(text!("there is no tunnel on this path"))
         } else {
             unknown(
-                say!("it is not known what moves the tunnel's packets"),
-                say!("facts of this host, taken as root"),
+                text!("it is not known what moves the tunnel's packets"),
+                text!("facts of this host, taken as root"),
             )
         };
     };
     match tunnel.kind.is_userspace() {
         None => {
             return unknown(
-                say!("it is not known what moves the tunnel's packets"),
-                say!("facts of this host, taken as root"),
+                text!("it is not known what moves the tunnel's packets"),
+                text!("facts of this host, taken as root"),
             );
         }
-        Some(false) => return not(say!("the tunnel is {kind}", kind = name(tunnel.kind))),
+        Some(false) => return not(text!("the tunnel is {kind}", kind = name(tunnel.kind))),
         Some(true) if tunnel.kind == TunnelKind::Netstack => {
-            return not(say!("the process has the whole TCP/IP stack"));
+            return not(text!("the process has the whole TCP/IP stack"));
         }
         Some(true) => {}
     }
     let mut evidence = vec![
-        worded(say!("tunnel"), name(tunnel.kind))
+        worded(text!("tunnel"), name(tunnel.kind))
             .on(host.side)
             .deciding(),
     ];
@@ -89,26 +88,26 @@ fn test(host: &Host) -> Verdict {
     if let Some((share, thread)) = &thread {
         evidence.push(
             figure(
-                say!("processor share of its thread {thread}", thread = thread),
+                text!("processor share of its thread {thread}", thread = thread),
                 Value::Share(*share),
             )
             .on(host.side),
         );
     }
     let kept = kept(host);
-    let mut says = say!(
+    let mut says = text!(
         "on this host the tunnel is {kind}",
         kind = name(tunnel.kind)
     );
     if let Some(kept) = kept {
         evidence.push(
             figure(
-                say!("goodput over that of the path below"),
+                text!("goodput over that of the path below"),
                 Value::Ratio(kept),
             )
-            .against(say!("at least 0.7")),
+            .against(text!("at least 0.7")),
         );
-        says = say!("{tunnel}; {kept}", tunnel = says, kept = kept_text(kept));
+        says = text!("{tunnel}; {kept}", tunnel = says, kept = kept_text(kept));
     }
     let busy = thread.is_some_and(|(share, _)| share > 0.7);
     let costs = kept.is_some_and(|k| k < COSTS);

@@ -1,19 +1,18 @@
 //! A radio link is part of the path.
 
-use crate::advice::Scope;
-use model::remedy::Action;
-
 use analysis::view::Host;
 use model::{
     facts::DeviceKind,
     findings::{RemedyClass, Severity, Value},
+    remedy::Action,
+    text,
 };
 
 use super::{FULL, known_or, percent, time};
 use crate::{
+    advice::Scope,
     cause::{Advice, Cause, On, Test},
-    says::{end, say},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
+    verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown, worded},
 };
 
 /// Variation of the idle round trip that a cable does not make, µs.
@@ -55,17 +54,17 @@ fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(path) = &host.facts.path else {
         return unknown(
-            say!("the devices of this host are not known"),
-            say!("facts of this host"),
+            text!("the devices of this host are not known"),
+            text!("facts of this host"),
         );
     };
     let Some(device) = path.devices().find(|d| d.kind == DeviceKind::Wlan) else {
-        return not(say!("no wireless device is on this host's path"));
+        return not(text!("no wireless device is on this host's path"));
     };
     let mut evidence = vec![
         worded(
-            say!("device"),
-            say!("{device}, wireless", device = &device.name),
+            text!("device"),
+            text!("{device}, wireless", device = &device.name),
         )
         .on(host.side)
         .deciding(),
@@ -73,8 +72,8 @@ fn test(host: &Host) -> Verdict {
     let signal = device.wireless.as_ref().and_then(|w| w.signal_dbm);
     if let Some(signal) = signal {
         evidence.push(
-            figure(say!("signal"), Value::Name(format!("{signal} dBm")))
-                .against(say!("above -70 dBm"))
+            figure(text!("signal"), Value::Name(format!("{signal} dBm")))
+                .against(text!("above -70 dBm"))
                 .on(host.side),
         );
     }
@@ -84,10 +83,10 @@ fn test(host: &Host) -> Verdict {
     if let Some(varies) = varies {
         evidence.push(
             figure(
-                say!("idle round trip, median to 95th percentile"),
+                text!("idle round trip, median to 95th percentile"),
                 Value::Us(varies),
             )
-            .against(say!("below 10 ms")),
+            .against(text!("below 10 ms")),
         );
     }
     let mut lost = 0.0_f64;
@@ -102,27 +101,28 @@ fn test(host: &Host) -> Verdict {
     }
     if lost > 1e-4 {
         evidence.push(
-            figure(say!("lost of UDP, at least"), Value::Share(lost)).against(say!("below 0.01 %")),
+            figure(text!("lost of UDP, at least"), Value::Share(lost))
+                .against(text!("below 0.01 %")),
         );
     }
     let shaky = varies.is_some_and(|v| v > VARIES_US);
     let weak = signal.is_some_and(|s| s < WEAK_DBM);
     if !shaky && lost <= 1e-4 && !weak {
-        return not(say!(
+        return not(text!(
             "{device} is wireless, but nothing is lost and the round trip varies by {varies}",
             device = &device.name,
-            varies = known_or(varies, time, say!("an unknown time"))
+            varies = known_or(varies, time, text!("an unknown time"))
         ));
     }
-    let says = say!(
+    let says = text!(
         "the {host}'s {device} is wireless; UDP loses at least {lost} and the idle round trip varies by {varies}",
         host = end(host.side),
         device = &device.name,
         lost = percent(lost),
-        varies = known_or(varies, time, say!("an unknown time"))
+        varies = known_or(varies, time, text!("an unknown time"))
     );
     let verdict = holds(Strength::of(&[shaky, lost > 1e-3, weak]), says, evidence)
-        .settled_by(say!("the same plan over a cable"));
+        .settled_by(text!("the same plan over a cable"));
     if slow || shaky {
         verdict
     } else {

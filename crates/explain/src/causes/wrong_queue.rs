@@ -1,15 +1,16 @@
 //! The device that is the bottleneck has a queue without management.
 
-use crate::advice::{Scope, device};
-use model::remedy::{Action, Discipline};
-
 use analysis::view::DirectionView;
-use model::findings::{RemedyClass, Severity};
+use model::{
+    findings::{RemedyClass, Severity},
+    remedy::{Action, Discipline},
+    text,
+};
 
 use super::own_queue;
 use crate::{
+    advice::{Scope, device},
     cause::{Advice, Cause, On, Test},
-    says::say,
     verdict::Verdict,
 };
 
@@ -59,8 +60,8 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(way: &DirectionView) -> Verdict {
-    own_queue::is_of(way, &PLAIN, Some(say!("fq_codel or cake")), |_, queue| {
-        say!(
+    own_queue::is_of(way, &PLAIN, Some(text!("fq_codel or cake")), |_, queue| {
+        text!(
             "its queue is {kind}, which keeps no delay down",
             kind = &queue.kind
         )

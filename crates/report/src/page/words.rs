@@ -1,16 +1,12 @@
-//! What the page says, by language: Fluent catalogues in `locales/`.
+//! What the page says, by language. Texts of the page and of documents are made and translated alike:
+//! English templates, and catalogues in `locales/`.
 
-use fluent_bundle::{FluentArgs, FluentBundle, FluentResource, FluentValue};
 use model::{
     findings::{Place, Severity},
     net::{Direction, IpVersion, Layer, Side},
     run::{Key, StepKind},
-    text::{Catalogue, Text},
+    text::{Catalogue, Text, Value},
 };
-use unic_langid::LanguageIdentifier;
-
-const ENGLISH: &str = include_str!("../../locales/en.ftl");
-const CHINESE: &str = include_str!("../../locales/zh-CN.ftl");
 
 /// A language of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,60 +26,35 @@ impl Lang {
             Self::SimplifiedChinese => "zh-CN",
         }
     }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::English => ENGLISH,
-            Self::SimplifiedChinese => CHINESE,
-        }
-    }
 }
 
 /// The texts of one language.
 pub(super) struct Words {
     pub(super) lang: Lang,
-    bundle: FluentBundle<FluentResource>,
-    /// Of texts in documents; absent for English, which is what they are in.
+    /// Absent for English, which all texts are in.
     catalogue: Option<Catalogue>,
 }
 
 impl Words {
     pub(super) fn new(lang: Lang) -> Self {
-        let tag: LanguageIdentifier = lang.tag().parse().unwrap_or_default();
-        let mut bundle = FluentBundle::new(vec![tag]);
-        // Marks around values are for text that mixes directions of writing.
-        bundle.set_use_isolating(false);
-        // What is wrong in a catalogue is found by its test; what is right in it is used.
-        let resource =
-            FluentResource::try_new(lang.words().to_owned()).unwrap_or_else(|(some, _)| some);
-        bundle.add_resource_overriding(resource);
         Self {
             lang,
-            bundle,
             catalogue: catalogue::of(lang),
         }
     }
 
-    /// A text.
+    /// A text of the page.
     pub(super) fn say(&self, id: &str) -> String {
         self.fill(id, &[])
     }
 
-    /// A text with values in it.
-    pub(super) fn fill(&self, id: &str, values: &[(&str, Fill<'_>)]) -> String {
-        self.find(id, values).unwrap_or_else(|| id.to_owned())
-    }
-
-    fn find(&self, id: &str, values: &[(&str, Fill<'_>)]) -> Option<String> {
-        let pattern = self.bundle.get_message(id)?.value()?;
-        let mut arguments = FluentArgs::new();
-        for (name, value) in values {
-            arguments.set(*name, value.0.clone());
+    /// A text of the page with values in it.
+    pub(super) fn fill(&self, id: &str, values: &[(&'static str, Value)]) -> String {
+        let one = values.iter().any(|(_, value)| *value == Value::Count(1.0));
+        match texts::english(id, one) {
+            Some(english) => self.told(&Text::filled(english, values.to_vec())).text,
+            None => id.to_owned(),
         }
-        let text = self
-            .bundle
-            .format_pattern(pattern, Some(&arguments), &mut Vec::new());
-        Some(text.into_owned())
     }
 
     /// The name of a cause that is only known by its code, as a heading.
@@ -180,34 +151,8 @@ impl Words {
     }
 }
 
-/// A value in a text.
-pub(super) struct Fill<'a>(FluentValue<'a>);
-
-impl<'a> From<&'a str> for Fill<'a> {
-    fn from(text: &'a str) -> Self {
-        Self(FluentValue::from(text))
-    }
-}
-
-impl From<String> for Fill<'_> {
-    fn from(text: String) -> Self {
-        Self(FluentValue::from(text))
-    }
-}
-
-impl From<u32> for Fill<'_> {
-    fn from(number: u32) -> Self {
-        Self(FluentValue::from(number))
-    }
-}
-
-impl From<usize> for Fill<'_> {
-    fn from(number: usize) -> Self {
-        Self(FluentValue::from(number))
-    }
-}
-
 mod catalogue;
+mod texts;
 mod told;
 
 pub(super) use told::Told;

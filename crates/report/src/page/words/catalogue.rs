@@ -1,4 +1,4 @@
-//! The translations of texts in documents, by language: `locales/<language>/*.toml`, each line an English
+//! The translations by language: `locales/<language>/*.toml`, each line an English
 //! template and its translation.
 
 use std::collections::BTreeMap;
@@ -8,10 +8,11 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The files of Chinese; no template is in two of them.
-pub(super) const CHINESE: [&str; 4] = [
+pub(super) const CHINESE: [&str; 5] = [
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
     include_str!("../../../locales/zh-CN/measure.toml"),
+    include_str!("../../../locales/zh-CN/page.toml"),
     include_str!("../../../locales/zh-CN/remedies.toml"),
 ];
 

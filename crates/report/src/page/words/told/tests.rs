@@ -13,7 +13,10 @@ use model::{
     run::Invalid,
 };
 
-use super::{super::catalogue, *};
+use super::{
+    super::{catalogue, texts},
+    *,
+};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -74,7 +77,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn templates() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, code) in sources() {
-        for after in ["text!(", "say!("]
+        for after in ["text!("]
             .iter()
             .flat_map(|m| code.split(m).skip(1))
         {
@@ -86,6 +89,7 @@ fn templates() -> BTreeSet<String> {
         found.extend([cause.title, cause.remedy.why].map(str::to_owned));
     }
     found.extend(Value::units().map(str::to_owned));
+    found.extend(texts::TEXTS.iter().map(|(_, text)| (*text).to_owned()));
     found
 }
 
