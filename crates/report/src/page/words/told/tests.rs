@@ -77,10 +77,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn templates() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, code) in sources() {
-        for after in ["text!("]
-            .iter()
-            .flat_map(|m| code.split(m).skip(1))
-        {
+        for after in ["text!("].iter().flat_map(|m| code.split(m).skip(1)) {
             let template = literal(after);
             found.insert(template.unwrap_or_else(|| panic!("{}: {after:.60}", path.display())));
         }
