@@ -10,8 +10,8 @@ use model::{
     remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, RouteTo},
 };
 
-/// Share of what the path carries that a shaper lets through, so that the queue forms in it (OpenWrt, SQM
-/// details).
+/// Share of what the path carries that a shaper lets through, so that the queue forms in it
+/// (OpenWrt, SQM details).
 const SHAPED: f64 = 0.95;
 
 /// A place in a Run at which a cause was found.
@@ -69,8 +69,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Room in a buffer of `host` for `times` the bandwidth-delay product. Where its kernel grows buffers to
-    /// that already, a program has fixed the size.
+    /// Room in a buffer of `host` for `times` the bandwidth-delay product. Where its kernel grows
+    /// buffers to that already, a program has fixed the size.
     pub(crate) fn buffer(&self, host: Option<Host>, buffer: Buffer, times: f64) -> Action {
         let needed = self.way().and_then(|way| {
             let rtt_us = way.default_load()?.rtt_us()?;

@@ -24,8 +24,8 @@ pub struct Cause {
     /// Codes of causes that make the same picture: if one of them holds in the same place, this one
     /// is not judged.
     pub masked_by: &'static [&'static str],
-    /// Codes of causes that it only makes sense beside: if none of them holds in the same place, this
-    /// one is not there.
+    /// Codes of causes that it only makes sense beside: if none of them holds in the same place,
+    /// this one is not there.
     pub depends_on: &'static [&'static str],
     /// The test.
     pub test: Test,

@@ -10,8 +10,8 @@ use model::{
 
 use crate::{causes, verdict::end};
 
-/// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would settle
-/// the first of the doubts.
+/// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would
+/// settle the first of the doubts.
 pub(crate) fn of(
     findings: &[Finding],
     healthy: Option<Text>,

@@ -62,8 +62,8 @@ pub struct Finding {
     pub title: Text,
     /// How much it matters.
     pub severity: Severity,
-    /// Probability that this cause is there, 0 to 1: what became of findings of this strength on the
-    /// corpus.
+    /// Probability that this cause is there, 0 to 1: what became of findings of this strength on
+    /// the corpus.
     pub confidence: f64,
     /// Where it is.
     #[serde(flatten)]

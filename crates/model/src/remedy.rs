@@ -1,8 +1,8 @@
 //! Remedies as data: what to do about a cause, with its parameters and the place it belongs to.
 //!
-//! One value has four uses. A cause computes it from a Run; [`Remedy::sentence`] says it in words and
-//! [`commands`] in those of a shell; [`Remedy::apply`] carries it out on a [`Path`](crate::path::Path), to
-//! be tried in the lab.
+//! One value has four uses. A cause computes it from a Run; [`Remedy::sentence`] says it in words
+//! and [`commands`] in those of a shell; [`Remedy::apply`] carries it out on a
+//! [`Path`](crate::path::Path), to be tried in the lab.
 
 mod action;
 mod class;

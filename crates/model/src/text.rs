@@ -1,9 +1,9 @@
 //! Texts with values, formatted only when they are rendered.
 //!
-//! A [`Text`] is an English template and the values for the names in its braces. `Display` renders it in
-//! English; [`Text::render`] in the language of a [`Catalogue`], which is looked up by the English
-//! template, as gettext has it. The [`text!`](crate::text!) macro is the only way to make one from words,
-//! so that the sources hold every template a catalogue must know.
+//! A [`Text`] is an English template and the values for the names in its braces. `Display` renders
+//! it in English; [`Text::render`] in the language of a [`Catalogue`], which is looked up by the
+//! English template, as gettext has it. The [`text!`](crate::text!) macro is the only way to make
+//! one from words, so that the sources hold every template a catalogue must know.
 
 mod catalogue;
 mod document;
@@ -15,8 +15,9 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 pub use catalogue::Catalogue;
 pub use value::Value;
 
-/// The most values that are put into one text, those of inner texts counted. A document from elsewhere
-/// may nest texts so that they would render without end; no text of this program comes near it.
+/// The most values that are put into one text, those of inner texts counted. A document from
+/// elsewhere may nest texts so that they would render without end; no text of this program comes
+/// near it.
 const MOST_VALUES: u32 = 1000;
 
 /// A sentence, or a part of one: a template, and the values for the names in its braces.
@@ -28,8 +29,8 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text without values, from words that are a template or the same in every language. Words of
-    /// this program go through [`text!`](crate::text!).
+    /// A text without values, from words that are a template or the same in every language. Words
+    /// of this program go through [`text!`](crate::text!).
     pub fn plain(words: impl Into<Cow<'static, str>>) -> Self {
         Self {
             template: words.into(),
@@ -88,8 +89,8 @@ impl Text {
         self.template.is_empty()
     }
 
-    /// The text in the language of a catalogue; `None` if that lacks one of its templates, so that no
-    /// text is half translated.
+    /// The text in the language of a catalogue; `None` if that lacks one of its templates, so that
+    /// no text is half translated.
     pub fn render(&self, catalogue: &Catalogue) -> Option<String> {
         let mut out = Rendering::new(Some(catalogue));
         out.text(self).then_some(out.text)

@@ -19,8 +19,8 @@ pub(super) struct Drops {
 }
 
 impl Drops {
-    /// Whether they explain what TCP sent again: some packets at least (a card drops what no one wants,
-    /// too), and a good part of it.
+    /// Whether they explain what TCP sent again: some packets at least (a card drops what no one
+    /// wants, too), and a good part of it.
     pub(super) fn explain(&self) -> bool {
         self.lost >= FEWEST && self.share.is_none_or(|s| (MANY..=TOO_MANY).contains(&s))
     }

@@ -31,8 +31,8 @@ const ON: [(&str, Text); 3] = [
     ),
 ];
 
-/// The buffers of Linux by default, with the largest that it takes itself where memory is plenty, bytes
-/// (net/ipv4/tcp.c, tcp_init, Linux 6.12).
+/// The buffers of Linux by default, with the largest that it takes itself where memory is plenty,
+/// bytes (net/ipv4/tcp.c, tcp_init, Linux 6.12).
 const BUFFERS: [(&str, &str); 2] = [
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),

@@ -20,8 +20,8 @@ use crate::{
 /// A rise of the round trip at which slow start ends: an eighth of it, but within these bounds, µs
 /// (HYSTART_DELAY_THRESH).
 const RISE_US: [f64; 2] = [4_000.0, 16_000.0];
-/// Window, as a share of what the path holds, below which slow start ended early. Where a queue ends it,
-/// the path is full by then.
+/// Window, as a share of what the path holds, below which slow start ended early. Where a queue
+/// ends it, the path is full by then.
 const EARLY: f64 = 0.6;
 /// What bbr must gain to confirm.
 const GAIN: f64 = 1.1;

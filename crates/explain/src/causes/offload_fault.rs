@@ -20,7 +20,8 @@ const COLLAPSED: f64 = 0.1;
 /// The best direction must be this many times as fast for "one direction only".
 const ONE_WAY: f64 = 5.0;
 
-/// Kernel releases with known faults of segmentation offload over tunnels: from, up to and not with.
+/// Kernel releases with known faults of segmentation offload over tunnels: from, up to and not
+/// with.
 const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
     [7, 0, 0],
     [7, 1, 5],

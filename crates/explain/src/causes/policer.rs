@@ -99,7 +99,8 @@ fn test(way: &DirectionView) -> Verdict {
         return not(text!("what exceeds the rate is not lost"));
     }
     let plain = way.default_load();
-    // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is there.
+    // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is
+    // there.
     let Some(load) = reached(way) else {
         return unknown(
             text!(
@@ -109,8 +110,9 @@ fn test(way: &DirectionView) -> Verdict {
             text!("TCP with bbr or several flows"),
         );
     };
-    // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the target of the
-    // queue's management, bbr for what it sends too fast in one round trip of eight, a quarter of it.
+    // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the
+    // target of the queue's management, bbr for what it sends too fast in one round trip of eight,
+    // a quarter of it.
     let alone = |l: &Load| l.flows == load.flows;
     let own = |l: &Load| Some(l.rtt_p95_us.or(l.rtt_p50_us)? - calm);
     let loads = way.loads();

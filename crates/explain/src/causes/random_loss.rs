@@ -23,7 +23,8 @@ const LOW: f64 = 0.4;
 const HIGH: f64 = 2.5;
 /// Lost datagrams from which UDP's loss is a figure of its own.
 const ENOUGH: f64 = 5.0;
-/// From this share of the path on, TCP's losses may be those of a short queue that it filled itself.
+/// From this share of the path on, TCP's losses may be those of a short queue that it filled
+/// itself.
 const OWN: f64 = 0.5;
 /// What another congestion control must gain to confirm.
 const GAIN: f64 = 1.5;

@@ -85,10 +85,10 @@ fn largest(host: &Host) -> Option<f64> {
     Some(max as f64)
 }
 
-/// The buffer is full all the time though the kernel counts no waiting: it starts that clock only if a
-/// write waits for room at the moment at which the last segment leaves (tcp_cwnd_validate). Then the
-/// kernel takes the sender for limited by its program, the bytes under way are the buffer, and the
-/// congestion window has room.
+/// The buffer is full all the time though the kernel counts no waiting: it starts that clock only
+/// if a write waits for room at the moment at which the last segment leaves (tcp_cwnd_validate).
+/// Then the kernel takes the sender for limited by its program, the bytes under way are the buffer,
+/// and the congestion window has room.
 fn full(way: &DirectionView) -> Option<Verdict> {
     let mut held = held_back::by(
         way,

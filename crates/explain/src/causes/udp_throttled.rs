@@ -58,7 +58,8 @@ fn actions(_: &Scope) -> Vec<Action> {
 }
 
 fn test(way: &DirectionView) -> Verdict {
-    // The tunnel itself is UDP: what is in it does not tell. Beside it, the two protocols are compared.
+    // The tunnel itself is UDP: what is in it does not tell. Beside it, the two protocols are
+    // compared.
     let outside = match way.view.layer {
         Layer::Underlay => *way,
         Layer::Tunnel => match way.underlay() {

@@ -1,5 +1,5 @@
-//! Findings of schema 1, which held each text as a string and the wording of those with values beside
-//! them, in maps named `messages` by the names of the fields.
+//! Findings of schema 1, which held each text as a string and the wording of those with values
+//! beside them, in maps named `messages` by the names of the fields.
 
 use serde_json::Value;
 

@@ -66,7 +66,8 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bytes: Option<u64>,
     },
-    /// Away with a fixed size that a program gives its TCP sockets, so that the kernel grows their buffers.
+    /// Away with a fixed size that a program gives its TCP sockets, so that the kernel grows their
+    /// buffers.
     FreeBuffer {
         /// Which.
         buffer: Buffer,

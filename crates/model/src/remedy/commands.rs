@@ -1,7 +1,8 @@
-//! Remedies as commands: iproute2, sysctl, ethtool and nft; on OpenWrt UCI where the setting is its.
+//! Remedies as commands: iproute2, sysctl, ethtool and nft; on OpenWrt UCI where the setting is
+//! its.
 //!
-//! They change the running system and nothing that survives a reboot, except those of UCI. Every name in
-//! them goes through [`shell`](super::shell).
+//! They change the running system and nothing that survives a reboot, except those of UCI. Every
+//! name in them goes through [`shell`](super::shell).
 
 use super::{
     Action, Buffer, CcScope, Discipline, Flow, Limited, Remedy, RouteTo,
@@ -20,8 +21,8 @@ pub enum Dialect {
 /// The device that packets are sent to before they reach another, so that they can be shaped.
 const IFB: &str = "ifb-pathtwin";
 
-/// The commands of a remedy, in order, to be run as root where the remedy belongs. Words in angle brackets
-/// are what the Run does not know. Empty where no command does it.
+/// The commands of a remedy, in order, to be run as root where the remedy belongs. Words in angle
+/// brackets are what the Run does not know. Empty where no command does it.
 pub fn commands(remedy: &Remedy, dialect: Dialect) -> Vec<String> {
     let action = &remedy.action;
     match action {
@@ -172,7 +173,8 @@ fn shaper(action: &Action, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// A rate with a queue in it: cake and fq have their own, others sit in a class of HTB. `mode` is cake's.
+/// A rate with a queue in it: cake and fq have their own, others sit in a class of HTB. `mode` is
+/// cake's.
 fn shaped(dev: &str, rate: &str, queue: Discipline, mode: &str) -> Vec<String> {
     match queue {
         Discipline::Cake => vec![format!(
@@ -243,7 +245,8 @@ fn sizes(action: &Action, dialect: Dialect) -> Vec<String> {
     match action {
         Action::TunnelMtu { bytes, .. } => {
             let bytes = bytes.map_or_else(|| unknown("bytes"), |bytes| bytes.to_string());
-            // UCI names an interface of WireGuard as its device; letters, digits and _ are all it allows.
+            // UCI names an interface of WireGuard as its device; letters, digits and _ are all it
+            // allows.
             let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
             match dialect {
                 Dialect::OpenWrt if dev.bytes().all(plain) => vec![
@@ -270,7 +273,8 @@ fn sizes(action: &Action, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// All processors for all receive queues: a mask of 32 bits a group (Documentation/networking/scaling.rst).
+/// All processors for all receive queues: a mask of 32 bits a group
+/// (Documentation/networking/scaling.rst).
 fn steering(name: Option<&str>, cpus: Option<u32>, dialect: Dialect) -> Vec<String> {
     if dialect == Dialect::OpenWrt {
         return [

@@ -1,5 +1,5 @@
-//! Remedies in documents: the action, and beside it for readers its kind, its sentence and its commands,
-//! which are ignored when it is read.
+//! Remedies in documents: the action, and beside it for readers its kind, its sentence and its
+//! commands, which are ignored when it is read.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 

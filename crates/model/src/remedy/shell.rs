@@ -1,5 +1,5 @@
-//! Words of a shell command. Names come from the facts of two hosts, of which one may be another's: what
-//! is copied into a shell must stay one word there, whatever is in it.
+//! Words of a shell command. Names come from the facts of two hosts, of which one may be another's:
+//! what is copied into a shell must stay one word there, whatever is in it.
 
 /// A value as one word of a POSIX shell; what no name can be is replaced by a placeholder.
 pub(super) fn word(value: &str, placeholder: &str) -> String {
@@ -20,8 +20,8 @@ pub(super) fn unknown(placeholder: &str) -> String {
     format!("'<{placeholder}>'")
 }
 
-/// A device's name. The kernel takes up to 15 bytes, without blanks, slashes and colons (`dev_valid_name` of
-/// net/core/dev.c, Linux 6.12).
+/// A device's name. The kernel takes up to 15 bytes, without blanks, slashes and colons
+/// (`dev_valid_name` of net/core/dev.c, Linux 6.12).
 pub(super) fn device(name: Option<&str>) -> String {
     let valid = |name: &&str| {
         name.len() < 16 && !name.contains(['/', ' ', ':']) && !matches!(*name, "." | "..")

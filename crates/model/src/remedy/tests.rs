@@ -196,7 +196,8 @@ fn what_the_lab_cannot_show_says_why() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever a far end calls its device, each command is one command with the words it is made of.
+    /// Whatever a far end calls its device, each command is one command with the words it is made
+    /// of.
     #[test]
     fn no_name_adds_a_word_to_a_command(name in "[ -~]{1,15}") {
         let words_of = |name: &str| -> Vec<usize> {

@@ -14,7 +14,8 @@ pub enum NotTriable {
     /// Nothing is changed by it.
     #[error("it changes nothing")]
     NoChange,
-    /// A Path holds nothing that it changes: the lab models paths, not processors, cards and programs.
+    /// A Path holds nothing that it changes: the lab models paths, not processors, cards and
+    /// programs.
     #[error("the lab has no such setting")]
     NotOnAPath,
     /// A value that it needs is unknown.
@@ -91,8 +92,9 @@ impl Remedy {
         Ok(path.ends.end_mut(side))
     }
 
-    /// A shaper on the sending end is that end's own. Anywhere else before or behind the bottleneck it is
-    /// the bottleneck: a lab path has one in each direction, and the slower of two in a row decides.
+    /// A shaper on the sending end is that end's own. Anywhere else before or behind the bottleneck
+    /// it is the bottleneck: a lab path has one in each direction, and the slower of two in a row
+    /// decides.
     fn shape(&self, path: &mut Path) -> Result<(), NotTriable> {
         let Action::Shaper {
             rate_bps,

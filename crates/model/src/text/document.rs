@@ -1,8 +1,9 @@
 //! Texts and values in documents.
 //!
-//! A text without values is a plain string. One with values is an object: `text` in English for those who
-//! only read, and `template` and `values`, which say how it was worded; `text` is ignored when it is read.
-//! A plain string is read as a text without values, which is what documents of schema 1 hold.
+//! A text without values is a plain string. One with values is an object: `text` in English for
+//! those who only read, and `template` and `values`, which say how it was worded; `text` is ignored
+//! when it is read. A plain string is read as a text without values, which is what documents of
+//! schema 1 hold.
 
 use std::{borrow::Cow, collections::BTreeMap};
 

@@ -1,8 +1,8 @@
 //! How texts are made.
 
-/// A [`Text`](crate::text::Text) from a template and the values for the names in its braces, which the
-/// compiler compares. A value is a [`Value`](crate::text::Value): a figure with its unit, a name, or again
-/// a text. The value of a name with a capital letter in front begins a sentence.
+/// A [`Text`](crate::text::Text) from a template and the values for the names in its braces, which
+/// the compiler compares. A value is a [`Value`](crate::text::Value): a figure with its unit, a
+/// name, or again a text. The value of a name with a capital letter in front begins a sentence.
 ///
 /// ```
 /// use model::{text, text::Value};

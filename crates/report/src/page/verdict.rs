@@ -9,8 +9,8 @@ use model::{
 
 use super::words::{Told, Words};
 
-/// How the path is doing, for the mark beside the verdict: name of the class, key of the word, sign.
-/// The sign and the word carry what the colour does.
+/// How the path is doing, for the mark beside the verdict: name of the class, key of the word,
+/// sign. The sign and the word carry what the colour does.
 fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
     let healthy = findings.findings.iter().any(|f| f.code == "healthy");
     match findings.worst() {

@@ -1,5 +1,5 @@
-//! What the page says, by language. Texts of the page and of documents are made and translated alike:
-//! English templates, and catalogues in `locales/`.
+//! What the page says, by language. Texts of the page and of documents are made and translated
+//! alike: English templates, and catalogues in `locales/`.
 
 use model::{
     findings::{Place, Severity},

@@ -1,5 +1,5 @@
-//! The English texts of the page by their names: the templates that the catalogues know. One that ends in
-//! `-one` is taken where a number in it is 1.
+//! The English texts of the page by their names: the templates that the catalogues know. One that
+//! ends in `-one` is taken where a number in it is 1.
 
 /// Names and texts. A value in braces comes from the documents.
 pub(super) const TEXTS: &[(&str, &str)] = &[

@@ -12,8 +12,8 @@ use super::{Lang, Words};
 /// A text of a document, as the page says it.
 pub(in crate::page) struct Told {
     pub(in crate::page) text: String,
-    /// Its language, if that is not the page's: what no catalogue has (a text of a program of another
-    /// version) stays English.
+    /// Its language, if that is not the page's: what no catalogue has (a text of a program of
+    /// another version) stays English.
     pub(in crate::page) lang: Option<&'static str>,
     english: bool,
 }
