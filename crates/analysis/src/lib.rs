@@ -2,12 +2,15 @@
 //! layer, direction and host, and what theory says a flow can get. No I/O, and no judgement: what a
 //! quantity means for a path is said by `explain`.
 
+pub mod curve;
 pub mod figures;
 pub mod flow;
 pub mod flows;
 pub mod models;
+pub mod over_time;
 pub mod page;
 pub mod percentile;
+pub mod repeats;
 pub mod rows;
 pub mod summary;
 pub mod view;

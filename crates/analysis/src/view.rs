@@ -231,6 +231,15 @@ impl<'a> DirectionView<'a> {
         loads.iter().min_by_key(rank).cloned()
     }
 
+    /// The loads with the fewest flows, by congestion control.
+    pub fn single_loads(&self) -> Vec<Load> {
+        let mut loads = self.loads();
+        let fewest = loads.iter().map(|l| l.flows).min();
+        loads.retain(|l| Some(l.flows) == fewest);
+        loads.sort_by(|a, b| a.cc.cmp(&b.cc));
+        loads
+    }
+
     /// The load with one flow (or the fewest) under a congestion control.
     pub fn load_with(&self, cc: &str) -> Option<Load> {
         let loads = self.loads();
@@ -285,13 +294,23 @@ impl<'a> DirectionView<'a> {
 
     /// Rate of a load's IP packets, bit/s.
     fn packets_bps(&self, load: &Load) -> f64 {
+        load.goodput_bps / self.payload_share(load)
+    }
+
+    /// Share of a load's full packets that is payload.
+    fn payload_share(&self, load: &Load) -> f64 {
         let mss = load.mss_bytes();
         // 20 bytes of IP, 20 of TCP, 12 of its timestamps; 20 more of IPv6.
         let headers = match self.view.family {
             IpVersion::V4 => 52.0,
             IpVersion::V6 => 72.0,
         };
-        load.goodput_bps * (mss + headers) / mss
+        mss / (mss + headers)
+    }
+
+    /// What the path carries for one flow as payload in packets of a load's size, bit/s.
+    pub fn payload_capacity_bps(&self, load: &Load) -> Option<f64> {
+        Some(self.flow_capacity_bps()? * self.payload_share(load))
     }
 
     /// What a load's packets take of what the path carries; `None` without a sweep.

@@ -113,10 +113,10 @@ pub struct ObservedSocket {
     /// if it limited all, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_rate_bps: Option<f64>,
-    /// Bytes sent again as a share of the bytes sent.
+    /// Retransmitted bytes as a share of the bytes sent: as the figure `retransmitted` of a Run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmission_rate: Option<f64>,
-    /// Bytes sent again.
+    /// Bytes retransmitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_bytes: Option<u64>,
     /// Median of the smoothed RTT, us.
@@ -131,10 +131,10 @@ pub struct ObservedSocket {
     /// Share of the time with data to send or to be acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
-    /// Share of the busy time in which the peer's window held it back.
+    /// Share of the busy time in which the peer's window limited it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer held it back.
+    /// Share of the busy time in which the send buffer limited it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
     /// Share of the samples at which the application had not given enough to fill the window.

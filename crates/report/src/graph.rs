@@ -1,12 +1,12 @@
 //! Results of a matrix as one page with bar charts: no script, no network, light and dark.
 
+use analysis::repeats::{Summary, summaries};
 use std::fmt::Write;
 
 use model::{figures::Figures, row::Row};
 
 use crate::{
     number::{factor, short},
-    summary::{Summary, summaries},
     terminal::{self, factor_keys},
 };
 

@@ -17,6 +17,5 @@ pub mod page;
 pub mod plain;
 pub mod prometheus;
 pub mod run;
-pub mod summary;
 pub mod terminal;
 pub mod time;

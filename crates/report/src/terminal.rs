@@ -1,12 +1,10 @@
 //! Results as a table on a terminal.
 
+use analysis::repeats::{Spread, Summary, summaries};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{figures::Figures, row::Row};
 
-use crate::{
-    number::{factor, percent, short},
-    summary::{Spread, Summary, summaries},
-};
+use crate::number::{factor, percent, short};
 
 type Value = fn(&Row) -> Option<f64>;
 

@@ -129,6 +129,12 @@ impl Load {
         Some((self.dsack_dups? / again).min(1.0))
     }
 
+    /// The 95 % interval of the goodput, bit/s; `None` of too few repeats.
+    pub fn goodput_interval_bps(&self) -> Option<(f64, f64)> {
+        let interval = stats::median_interval(&self.goodputs)?;
+        Some((interval.low, interval.high))
+    }
+
     /// Payload of a segment, bytes; that of an Ethernet path with timestamps if it is not known.
     pub fn mss_bytes(&self) -> f64 {
         self.mss.unwrap_or(1448.0)

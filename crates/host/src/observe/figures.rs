@@ -1,5 +1,6 @@
 //! The figures of one connection.
 
+use analysis::{figures::share, flow};
 use model::observation::ObservedSocket;
 use stats::median;
 use sys::tcp_info::TcpInfo;
@@ -33,7 +34,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         received: counted(|c| c.received),
         busy_us: counted(|c| c.busy_us),
     };
-    let of_busy = |time: Option<u64>| share(time?, moved.busy_us?);
+    let of_busy = |time: Option<u64>| flow::limited(time? as f64, moved.busy_us? as f64);
     let rwnd_limited = of_busy(counted(|c| c.rwnd_limited_us));
     let sndbuf_limited = of_busy(counted(|c| c.sndbuf_limited_us));
     let retransmitted = counted(|c| c.retransmitted);
@@ -57,14 +58,16 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         delivery_rate_bps: delivery_rate(samples),
         retransmission_rate: retransmitted
             .zip(counted(|c| c.sent))
-            .and_then(|(again, sent)| share(again, sent)),
+            .and_then(|(again, sent)| flow::retransmitted(again as f64, sent as f64)),
         retransmitted_bytes: retransmitted,
         rtt_us,
         min_rtt_us: info.min_rtt_us,
         rtt_over_min: rtt_us
             .zip(info.min_rtt_us.filter(|&us| us > 0))
             .map(|(rtt, min)| rtt / f64::from(min)),
-        busy: moved.busy_us.and_then(|busy| share(busy, moved.span_us)),
+        busy: moved
+            .busy_us
+            .and_then(|us| flow::busy(us as f64, moved.span_us as f64)),
         rwnd_limited,
         sndbuf_limited,
         app_limited: app_limited(samples),
@@ -91,13 +94,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
 
 /// Bytes over a span as bit/s; unknown if no time has passed.
 fn rate(bytes: Option<u64>, span_us: u64) -> Option<f64> {
-    let bits = bytes? as f64 * 8.0;
-    (span_us > 0).then(|| bits * 1e6 / span_us as f64)
-}
-
-/// The kernel counts times in ticks, so a part may come out greater than the whole.
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| (part as f64 / whole as f64).min(1.0))
+    flow::rate_bps(bytes? as f64, span_us as f64)
 }
 
 fn middle(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
@@ -114,7 +111,7 @@ fn delivery_rate(samples: &[Sample]) -> Option<f64> {
 fn app_limited(samples: &[Sample]) -> Option<f64> {
     let delivering = samples.iter().filter(|s| s.delivery_rate_bytes_s.is_some());
     let limited = delivering.clone().filter(|s| s.app_limited).count();
-    share(limited as u64, delivering.count() as u64)
+    share(limited as f64, delivering.count() as f64)
 }
 
 fn pacing_limit(info: &TcpInfo) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Series over time, in points as flent has them.
 
-use analysis::flow;
+use analysis::over_time;
 use model::{
     net::Direction,
     run::{Column, Probes, Sample},
@@ -87,24 +87,21 @@ impl Repeat<'_> {
 
 impl Slot<'_> {
     pub(super) fn value(&self, course: Course) -> Option<f64> {
-        let span_us = (self.window_us[1] - self.window_us[0]) as f64;
         let flows = |direction| -> Option<Vec<f64>> {
             let tcp = self.repeat.sample(direction)?.tcp.as_ref()?;
-            let bytes = tcp.flows.iter().map(|flow| {
-                let received = flow.received.as_ref()?;
-                received.increase(flow::arrived(received), self.window_us)
-            });
-            bytes.map(|b| Some(b? * 8.0 / span_us)).collect()
+            // Mbit/s, as flent has them.
+            let bps = over_time::goodputs_bps(&tcp.flows, self.window_us)?;
+            Some(bps.into_iter().map(|bps| bps / 1e6).collect())
         };
         match course {
             Course::Flow(direction, place) => flows(direction)?.get(place).copied(),
             Course::Sum(direction) => Some(flows(direction)?.iter().sum()),
-            Course::Mean(direction) => stats::mean(&flows(direction)?),
+            Course::Mean(direction) => over_time::mean(flows(direction)?.into_iter()),
             Course::Ping => {
                 let within =
                     |(at, _): &(i64, _)| (self.window_us[0]..self.window_us[1]).contains(at);
                 let pings = self.repeat.pings().into_iter().filter(within);
-                stats::mean(&pings.filter_map(|(_, ms)| ms).collect::<Vec<_>>())
+                over_time::mean(pings.filter_map(|(_, ms)| ms))
             }
         }
     }

@@ -1,13 +1,13 @@
 //! A matrix as tables of coloured cells: any two factors against each other, a table for each setting of
 //! the others. The colours go with the numbers, they do not replace them.
 
+use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
 use model::row::Row;
 
 use super::words::Words;
 use crate::{
     number::{factor, percent, short},
-    summary::{Summary, summaries},
     terminal::factor_keys,
 };
 

@@ -1,7 +1,8 @@
 //! Throughput against loss: what was measured, and the curve of the model.
 
 use analysis::{
-    models,
+    curve::Curve,
+    repeats::{Summary, summaries},
     view::{DirectionView, Load, View},
 };
 use maud::{Markup, html};
@@ -16,10 +17,7 @@ use super::{
     charts::Charts,
     words::Words,
 };
-use crate::{
-    number::{percent, short},
-    summary::{Summary, summaries},
-};
+use crate::number::{percent, short};
 
 /// Losses the curves go over.
 const FROM: f64 = 1e-5;
@@ -41,34 +39,15 @@ struct Point {
     model_bps: Option<f64>,
 }
 
-/// A congestion control on a path: what the model needs.
-struct Curve {
-    cc: String,
-    rtt_s: f64,
-    mss: f64,
-    flows: f64,
-    capacity_bps: f64,
-}
-
-impl Curve {
-    /// Payload, bit/s; `None` where the model says nothing.
-    fn at(&self, loss: f64) -> Option<f64> {
-        let one = match self.cc.as_str() {
-            "bbr" => return models::bbr_bps(loss, self.capacity_bps),
-            cc => models::loss_based_bps(cc, loss, self.rtt_s, self.mss)?,
-        };
-        Some((one * self.flows).min(self.capacity_bps))
-    }
-
-    fn line(&self) -> Vec<[f64; 2]> {
-        const STEPS: i32 = 80;
-        (0..=STEPS)
-            .filter_map(|i| {
-                let loss = FROM * (TO / FROM).powf(f64::from(i) / f64::from(STEPS));
-                Some([round(loss * 100.0), round(self.at(loss)? / 1e6)])
-            })
-            .collect()
-    }
+/// The curve in points of a chart: loss in percent, Mbit/s.
+fn line(curve: &Curve) -> Vec<[f64; 2]> {
+    const STEPS: i32 = 80;
+    (0..=STEPS)
+        .filter_map(|i| {
+            let loss = FROM * (TO / FROM).powf(f64::from(i) / f64::from(STEPS));
+            Some([round(loss * 100.0), round(curve.at(loss)? / 1e6)])
+        })
+        .collect()
 }
 
 /// Of a run: one chart for each direction.
@@ -102,27 +81,15 @@ pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Ma
 /// The loads with the fewest flows of a direction, on the judged layer and below, and the curves of
 /// the judged layer.
 fn of_way(way: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
-    let loads = fewest(way);
-    let carries = way.flow_capacity_bps();
+    let loads = way.single_loads();
     let curves: Vec<Curve> = loads
         .iter()
-        .filter_map(|load| {
-            let mss = load.mss_bytes();
-            Some(Curve {
-                cc: load.cc.clone(),
-                rtt_s: load.rtt_us()? / 1e6,
-                mss,
-                flows: f64::from(load.flows),
-                // Headers of IP and TCP with timestamps.
-                capacity_bps: carries? * mss / (mss + 52.0),
-            })
-        })
-        .filter(|curve| curve.at(0.01).is_some())
+        .filter_map(|load| Curve::of(way, load))
         .collect();
     let mut points: Vec<Point> = Vec::new();
     for way in [way.underlay(), Some(*way)].into_iter().flatten() {
         let layer = way.view.layer;
-        points.extend(fewest(&way).iter().filter_map(|load| {
+        points.extend(way.single_loads().iter().filter_map(|load| {
             let name = format!("{} · {}", words.layer(layer), load.cc);
             point(load, name, layer, &curves)
         }));
@@ -130,22 +97,10 @@ fn of_way(way: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Cur
     (!points.is_empty()).then_some((points, curves))
 }
 
-fn fewest(way: &DirectionView<'_>) -> Vec<Load> {
-    let loads = way.loads();
-    let least = loads.iter().map(|l| l.flows).min();
-    let mut loads: Vec<Load> = loads
-        .into_iter()
-        .filter(|l| Some(l.flows) == least)
-        .collect();
-    loads.sort_by(|a, b| a.cc.cmp(&b.cc));
-    loads
-}
-
 fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Point> {
     let seen = load.loss()?;
     let none = seen <= 0.0;
     let loss = if none { 1.0 / load.segments? } else { seen };
-    let interval = stats::median_interval(&load.goodputs);
     let curve = curves.iter().find(|c| c.cc == load.cc);
     Some(Point {
         name,
@@ -154,7 +109,7 @@ fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Po
         loss,
         none,
         goodput_bps: load.goodput_bps,
-        low_high_bps: interval.map(|i| (i.low, i.high)),
+        low_high_bps: load.goodput_interval_bps(),
         model_bps: curve.and_then(|c| c.at(loss)),
     })
 }
@@ -210,14 +165,16 @@ fn of_setting(group: &Summary<'_>, capacity_bps: f64) -> Option<(Point, Option<C
     let curve = group
         .spread(|r| r.tcp_rtt_p50_ms)
         .zip(first.cc_used.clone())
-        .map(|(rtt, cc)| Curve {
-            cc,
-            rtt_s: rtt.median / 1e3,
-            mss: MSS,
-            flows: first.flows as f64,
-            capacity_bps,
-        })
-        .filter(|curve| curve.at(0.01).is_some());
+        .and_then(|(rtt, cc)| {
+            Curve {
+                cc,
+                rtt_s: rtt.median / 1e3,
+                mss: MSS,
+                flows: first.flows as f64,
+                capacity_bps,
+            }
+            .known()
+        });
     let point = Point {
         name: series_name(first),
         cc: first.cc_used.clone(),
@@ -255,7 +212,7 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
         colour: colour(Some(&c.cc)),
         dash: 1 + colour(Some(&c.cc)) % 2,
         points: None,
-        xy: c.line(),
+        xy: line(c),
         bars: Vec::new(),
     });
     let mut series: Vec<Line> = curves.collect();
@@ -362,28 +319,16 @@ fn table(points: &[Point], words: &Words) -> Markup {
 mod tests {
     use super::*;
 
-    fn curve(cc: &str) -> Curve {
-        Curve {
+    #[test]
+    fn a_curve_is_drawn_as_far_as_the_model_goes() {
+        let curve = |cc: &str| Curve {
             cc: cc.to_owned(),
             rtt_s: 0.1,
             mss: 1448.0,
             flows: 1.0,
             capacity_bps: 100e6,
-        }
-    }
-
-    #[test]
-    fn reno_follows_the_square_root_of_mathis_up_to_the_line() {
-        // sqrt(1.5 / 0.0001) = 122.5 packets of 1448 bytes in 100 ms.
-        let at = curve("reno").at(1e-4).unwrap();
-        assert!((at / (122.474 * 1448.0 * 8.0 / 0.1) - 1.0).abs() < 1e-4);
-        assert_eq!(curve("reno").at(1e-9), Some(100e6));
-    }
-
-    #[test]
-    fn bbr_ends_at_its_cliff_and_an_unknown_control_has_no_curve() {
-        let bbr = curve("bbr").line();
-        assert!(bbr.iter().all(|[loss, _]| *loss < 19.6));
-        assert!(curve("vegas").line().is_empty());
+        };
+        assert!(line(&curve("bbr")).iter().all(|[loss, _]| *loss < 19.6));
+        assert!(line(&curve("vegas")).is_empty());
     }
 }

@@ -1,5 +1,6 @@
 //! Results of the lab: what matters most in words, heat maps, throughput against loss, all values.
 
+use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
 use model::row::{Row, Rows};
 
@@ -11,7 +12,6 @@ use super::{
 };
 use crate::{
     number::{factor, short},
-    summary::{Summary, summaries},
     terminal,
 };
 

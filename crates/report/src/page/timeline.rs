@@ -1,6 +1,6 @@
 //! What a step did over time: goodput, congestion window, round trips, retransmissions.
 
-use analysis::{figures, flow};
+use analysis::{figures, flow, over_time};
 use maud::{Markup, html};
 use model::run::{self, FigureKind, FlowResult, Run, Sample, Series, StepKind};
 
@@ -247,9 +247,7 @@ fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
 
 /// What passes from look to look, in whole multiples of the shortest there is.
 fn apart_us(series: &Series) -> Option<i64> {
-    let looks = series.at_us.windows(2);
-    let apart: Vec<f64> = looks.map(|two| (two[1] - two[0]) as f64).collect();
-    let times = stats::median(&apart)? / LOOK_US as f64;
+    let times = over_time::interval_us(series)? / LOOK_US as f64;
     Some(times.round().max(1.0) as i64 * LOOK_US)
 }
 

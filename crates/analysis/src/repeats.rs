@@ -1,4 +1,4 @@
-//! Rows of the same setting and other seeds, taken together.
+//! Rows of the lab of the same setting and other seeds, taken together.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct Spread {
     pub median: f64,
     /// Number of repeats.
     pub n: usize,
-    /// The 95 % bootstrap interval of the median; absent with fewer than three repeats.
+    /// The 95 % interval of the median; absent with fewer than three repeats.
     pub interval: Option<Interval>,
 }
 
@@ -28,10 +28,9 @@ pub fn summaries(rows: &[Row]) -> Vec<Summary<'_>> {
     let mut groups: Vec<Summary<'_>> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
-        let factors = serde_json::to_string(&row.factors).unwrap_or_default();
         let key = format!(
-            "{} {factors} {:?} {:?} {:?}",
-            row.name, row.layer, row.direction, row.cross
+            "{} {:?} {:?} {:?} {:?}",
+            row.name, row.factors, row.layer, row.direction, row.cross
         );
         match places.get(&key) {
             Some(&place) => groups[place].rows.push(row),
