@@ -9,11 +9,10 @@ use std::{io, net::TcpStream, os::fd::OwnedFd, sync::Arc};
 use rustix::{
     fs::{MemfdFlags, ftruncate, memfd_create},
     io::Errno,
-    pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee},
+    pipe::{
+        PipeFlags, SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with, splice, tee,
+    },
 };
-
-/// Bytes of a pipe as it is made (fs/pipe.c, `PIPE_DEF_BUFFERS` pages).
-const SMALL: usize = 64 << 10;
 
 /// A pipe full of zeroes.
 #[derive(Clone, Debug)]
@@ -36,10 +35,14 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Of a size, or of the usual one where the host gives no more (pipe(7), `pipe-user-pages-soft`).
+    /// Of a size, or of what the host gives: a user who has many pipes gets them of two pages, or one
+    /// (pipe(7), `pipe-user-pages-soft`; fs/pipe.c of Linux 6.18, `alloc_pipe_info`).
     fn new(size: usize) -> io::Result<Self> {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
-        let size = fcntl_setpipe_size(&from, size).unwrap_or(SMALL);
+        let size = match fcntl_setpipe_size(&from, size) {
+            Ok(size) => size,
+            Err(_) => fcntl_getpipe_size(&from)?,
+        };
         Ok(Self { from, to, size })
     }
 }

@@ -1,0 +1,38 @@
+//! The attacks, by what they are after.
+
+mod budget;
+mod crowd;
+mod documents;
+mod files;
+mod hostile;
+mod iperf3;
+mod lab;
+mod scene;
+mod solid;
+mod strangers;
+mod tokens;
+
+use crate::case::Case;
+
+/// All attacks.
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    [
+        budget::CASES,
+        iperf3::CASES,
+        tokens::CASES,
+        crowd::CASES,
+        strangers::CASES,
+        solid::CASES,
+        files::CASES,
+        documents::CASES,
+        hostile::CASES,
+        lab::CASES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The attack of a name.
+pub fn find(name: &str) -> Option<&'static Case> {
+    all().find(|case| case.name == name)
+}

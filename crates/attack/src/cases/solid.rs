@@ -1,0 +1,262 @@
+//! A client that holds the key and breaks the protocol.
+
+use std::{
+    io::Write,
+    thread,
+    time::{Duration, Instant},
+};
+
+use traffic::wire::message::{Order, Request};
+
+use super::{budget::ATTACKER, scene::Scene};
+use crate::{
+    case::{Case, Seen, Target, Trouble},
+    client::{Session, drain, tcp, udp},
+    served::Served,
+};
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "deflate-bomb",
+        attack: "key holder: requests of 64 kB that inflate to 64 MB",
+        bound: "cut off; 4 MiB more at most",
+        run: deflate_bomb,
+    },
+    Case {
+        name: "deaf-client",
+        attack: "key holder: asks for facts again and again, and reads no reply",
+        bound: "one thread, 4 MiB more; other clients unharmed",
+        run: deaf,
+    },
+    Case {
+        name: "slow-http",
+        attack: "key holder: HTTP requests of which a byte comes now and then",
+        bound: "each cut off within 15 s",
+        run: slow_http,
+    },
+    Case {
+        name: "agreements-without-end",
+        attack: "key holder: opens 1,000 loads and services and starts none",
+        bound: "32 of them; all given back within 10 s",
+        run: agreements,
+    },
+    Case {
+        name: "absurd-orders",
+        attack: "key holder: orders with the least and largest of every number",
+        bound: "each answered; the server lives; all given back within 10 s",
+        run: absurd,
+    },
+    Case {
+        name: "quic-garbage",
+        attack: "key holder: a QUIC load fed with random datagrams",
+        bound: "it ends; other clients unharmed; all given back within 10 s",
+        run: quic_garbage,
+    },
+];
+
+fn deflate_bomb(target: &Target) -> Result<Seen, Trouble> {
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let (cut, most) = crate::process::most_while(served.pid(), || {
+        let mut cut = 0;
+        for _ in 0..4 {
+            let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+            // Its frames are small; what they inflate to is not.
+            let bomb = Request::Hello {
+                program: "x".repeat(64 << 20),
+            };
+            let broken = session
+                .tell(&bomb)
+                .and_then(|()| session.ask(&Request::Ping));
+            cut += u32::from(broken.is_err());
+        }
+        Ok::<_, Trouble>(cut)
+    })?;
+    seen.check(cut? == 4, "cut off each time");
+    let more = most.resident_kib.saturating_sub(before.resident_kib);
+    seen.at_most("KiB", more as f64, 4096.0);
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+fn deaf(target: &Target) -> Result<Seen, Trouble> {
+    let scene = Scene::new(target, &[])?;
+    let mut seen = Seen::default();
+    let (_, most) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+        session.set_patience(Duration::from_millis(50));
+        going.ready();
+        while going.on() {
+            if session.tell(&Request::Facts { toward: None }).is_err() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+        Ok(())
+    })?;
+    let more = most.resident_kib.saturating_sub(scene.before.resident_kib);
+    seen.at_most("KiB", more as f64, 4096.0);
+    scene.rests(&mut seen)?;
+    Ok(seen)
+}
+
+fn slow_http(target: &Target) -> Result<Seen, Trouble> {
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+    let opened = session.open(Order::Http { bytes: 1000 })?;
+    let mut streams = session.streams(&opened, 8)?;
+    let begun = Instant::now();
+    let mut left = streams.len();
+    for byte in b"GET / HTTP/1.1\r\nHost: ".iter().chain([b'x'; 100].iter()) {
+        left = 0;
+        for stream in &mut streams {
+            left += usize::from(stream.write_all(&[*byte]).is_ok());
+        }
+        if left == 0 || begun.elapsed() > Duration::from_secs(17) {
+            break;
+        }
+        thread::sleep(Duration::from_millis(400));
+    }
+    seen.check(left == 0, format!("{left} of 8 not cut off"));
+    seen.at_most("s until all were", begun.elapsed().as_secs_f64(), 15.0);
+    drop((session, streams));
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+fn agreements(target: &Target) -> Result<Seen, Trouble> {
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+    let mut opened = Vec::new();
+    for number in 0..1000 {
+        let order = match number % 4 {
+            0 => Order::Echo,
+            1 => Order::Http { bytes: 1000 },
+            2 => tcp(number % 8 < 4, 8, Duration::from_secs(1)),
+            _ => udp(number % 8 < 4, 1_000_000, 1000, Duration::from_secs(1)),
+        };
+        match session.open(order) {
+            Ok(one) => opened.push(one),
+            Err(Trouble::No(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    seen.at_most("agreements", opened.len() as f64, 32.0);
+    // They are given back when they are finished, too.
+    for one in &opened {
+        session.finish(one)?;
+    }
+    seen.check(
+        session.open(Order::Echo).is_ok(),
+        "one more is opened afterwards",
+    );
+    drop(session);
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+fn absurd(target: &Target) -> Result<Seen, Trouble> {
+    let mut served = Served::start(target, &["--max-rate", "40mbit", "--max-bytes", "10MB"])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let ends = [0, 1, u64::from(u32::MAX), u64::MAX];
+    let mut answered = 0;
+    for first in ends {
+        for second in ends {
+            let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+            for order in orders(first, second) {
+                match session.open(order.clone()) {
+                    // One that is agreed on is used.
+                    Ok(opened) => {
+                        let mut stream = session.stream(&opened, first as u16)?;
+                        if matches!(order, Order::Udp(_) | Order::Quic { .. }) {
+                            let _ = session.proved(&opened);
+                            let _ = session.start(&opened);
+                        }
+                        let soon = Instant::now() + Duration::from_millis(50);
+                        drain(&mut stream, Duration::from_millis(10), soon);
+                        session.finish(&opened)?;
+                    }
+                    Err(Trouble::No(_)) => {}
+                    Err(other) => return Err(other),
+                }
+                answered += 1;
+            }
+        }
+    }
+    seen.note(format!("{answered} orders answered"));
+    seen.check(served.is_alive(), "the server lives");
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+/// Orders of all kinds, of two numbers.
+fn orders(first: u64, second: u64) -> Vec<Order> {
+    use traffic::wire::message::{TcpOrder, UdpOrder};
+    vec![
+        Order::Tcp(TcpOrder {
+            send: first % 2 == 0,
+            flows: first as u16,
+            cc: Some("reno\u{0}".repeat(1 + (second % 7) as usize)),
+            duration_us: second,
+            look_us: first,
+        }),
+        Order::Udp(UdpOrder {
+            send: second % 2 == 0,
+            rate_bps: first,
+            payload: second as u32,
+            duration_us: first,
+        }),
+        Order::Udp(UdpOrder {
+            send: true,
+            rate_bps: second,
+            payload: 17,
+            duration_us: first,
+        }),
+        Order::Short { bytes: first },
+        Order::Http { bytes: second },
+        Order::Quic {
+            send: true,
+            duration_us: first,
+            look_us: second,
+        },
+    ]
+}
+
+fn quic_garbage(target: &Target) -> Result<Seen, Trouble> {
+    let scene = Scene::new(target, &[])?;
+    let mut seen = Seen::default();
+    let (ended, _) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+        let order = Order::Quic {
+            send: true,
+            duration_us: 2_000_000,
+            look_us: 1000,
+        };
+        let opened = session.open(order)?;
+        let socket = session.proved(&opened)?;
+        session.start(&opened)?;
+        going.ready();
+        let mut random = stats::Random::new(9);
+        while going.on() {
+            let size = 20 + random.next_u64() % 1400;
+            let mut bytes: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
+            // Every other one has the first byte and version of an Initial (RFC 9000, section 17.2).
+            if size % 2 == 0 {
+                bytes[..5].copy_from_slice(&[0xc0, 0, 0, 0, 1]);
+            }
+            let _ = socket.send(&bytes);
+            let _ = socket.set_nonblocking(true);
+            let _ = socket.recv(&mut [0; 2048]);
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(session.finish(&opened).is_ok())
+    })?;
+    seen.check(ended, "it ended when told to");
+    scene.rests(&mut seen)?;
+    Ok(seen)
+}

@@ -1,0 +1,165 @@
+//! Those who overhear what goes over the wire in the clear, and do not hold the key.
+
+use std::{
+    io::Write,
+    net::{IpAddr, Ipv4Addr, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use traffic::wire::message::Order;
+
+use super::budget::ATTACKER as CLIENT;
+use crate::{
+    case::{Case, Seen, Target, Trouble},
+    client::{Session, connect_from, drain, drain_datagrams, prove, stranger, udp},
+    served::Served,
+};
+
+/// Where those are who overhear.
+const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "overheard-http",
+        attack: "on-path: opens a data connection of an HTTP service with the first bytes of the client's own",
+        bound: "no answer, from his own address or the client's",
+        run: overheard_http,
+    },
+    Case {
+        name: "overheard-short",
+        attack: "on-path: asks for short answers of 1 MB with the first bytes of the client's own connection",
+        bound: "no answer, from his own address or the client's",
+        run: overheard_short,
+    },
+    Case {
+        name: "overheard-udp",
+        attack: "on-path: sends a client's overheard hello, and proves his own address",
+        bound: "he gets no load; the client does",
+        run: overheard_udp,
+    },
+    Case {
+        name: "guessed-tokens",
+        attack: "stranger: 20,000 hellos and 2,000 data connections with made-up tokens",
+        bound: "no byte comes back",
+        run: guessed,
+    },
+];
+
+fn overheard_http(target: &Target) -> Result<Seen, Trouble> {
+    let request = b"GET / HTTP/1.1\r\nHost: pathtwin\r\n\r\n";
+    overheard_answers(target, Order::Http { bytes: 1_000_000 }, request)
+}
+
+fn overheard_short(target: &Target) -> Result<Seen, Trouble> {
+    overheard_answers(target, Order::Short { bytes: 1_000_000 }, &[])
+}
+
+fn overheard_answers(target: &Target, order: Order, request: &[u8]) -> Result<Seen, Trouble> {
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
+    let opened = session.open(order)?;
+    let ask = |from: IpAddr, first: &[u8]| -> Result<u64, Trouble> {
+        let mut stream = connect_from(from, served.address())?;
+        // One that is closed at once has refused.
+        let _ = stream
+            .write_all(first)
+            .and_then(|()| stream.write_all(request));
+        let deadline = Instant::now() + Duration::from_secs(3);
+        Ok(drain(&mut stream, Duration::from_millis(500), deadline))
+    };
+    let first = session.greeting(&opened, 0);
+    seen.check(ask(CLIENT, &first)? >= 1_000_000, "the client is answered");
+    seen.at_most(
+        "bytes to his own address",
+        ask(STRANGER, &first)? as f64,
+        0.0,
+    );
+    seen.at_most(
+        "bytes to the client's address",
+        ask(CLIENT, &first)? as f64,
+        0.0,
+    );
+    drop(session);
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+fn overheard_udp(target: &Target) -> Result<Seen, Trouble> {
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
+    let opened = session.open(udp(true, 8_000_000, 1000, Duration::from_secs(2)))?;
+    let own = UdpSocket::bind((STRANGER, 0))?;
+    own.connect(served.address())?;
+    let overheard = session.answer(&opened, None);
+    let proved = prove(&own, stranger(&overheard))?;
+    seen.check(!proved, format!("he proved his address: {proved}"));
+    let client = session.proved(&opened);
+    seen.check(client.is_ok(), "the client proves its own");
+    // He comes in between again, before the start.
+    let _ = prove(&own, stranger(&overheard))?;
+    let started = session.start(&opened);
+    let deadline = Instant::now() + Duration::from_secs(3);
+    let wait = Duration::from_secs(1);
+    let taken = drain_datagrams(&own, wait, deadline);
+    seen.at_most("bytes of the load to him", taken as f64, 0.0);
+    let got = client.map_or(0, |s| drain_datagrams(&s, wait, deadline));
+    seen.check(
+        started.is_ok() && got > 0,
+        format!("{got} bytes to the client"),
+    );
+    drop(session);
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+fn guessed(target: &Target) -> Result<Seen, Trouble> {
+    use traffic::wire::{Greeting, Token, datagram::Datagram};
+    let served = Served::start(target, &[])?;
+    let before = served.at_rest()?;
+    let mut seen = Seen::default();
+    // There is something to guess.
+    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
+    let _opened = session.open(Order::Echo)?;
+    let socket = UdpSocket::bind((STRANGER, 0))?;
+    socket.connect(served.address())?;
+    let mut back = 0;
+    let mut random = stats::Random::new(6);
+    let mut token = || {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&random.next_u64().to_be_bytes());
+        Token(bytes)
+    };
+    for number in 0..20_000 {
+        let _ = socket.send(&Datagram::Hello(token()).greeting());
+        if number % 100 == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+    let deadline = Instant::now() + Duration::from_secs(1);
+    let _ = socket.set_read_timeout(Some(Duration::from_millis(200)));
+    while Instant::now() < deadline {
+        match socket.recv(&mut [0; 2048]) {
+            Ok(n) => back += n,
+            Err(_) => break,
+        }
+    }
+    for _ in 0..2000 {
+        let mut stream = connect_from(STRANGER, served.address())?;
+        let greeting = Greeting::Data {
+            token: token(),
+            index: 0,
+        };
+        let _ = stream.write_all(&greeting.bytes());
+        back += drain(&mut stream, Duration::from_millis(200), deadline + REST) as usize;
+    }
+    seen.at_most("bytes back", back as f64, 0.0);
+    drop(session);
+    crate::process::rests(served.pid(), &before, &mut seen)?;
+    Ok(seen)
+}
+
+const REST: Duration = Duration::from_secs(30);

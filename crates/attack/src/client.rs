@@ -1,0 +1,324 @@
+//! A client that means harm: it speaks the own protocol, and does what the own client never would.
+//!
+//! What the attacks know of the protocol is here, so that a change of it changes this module alone.
+
+use std::{
+    io::{self, Read, Write},
+    net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    time::{Duration, Instant},
+};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
+use traffic::wire::{
+    Channel, Greeting, Key, Token,
+    datagram::{Datagram, GREETING},
+    greeting::CONTROL,
+    message::{Order, Outcome, Reply, Request, TcpOrder, UdpOrder},
+};
+
+use crate::case::Trouble;
+
+/// How long a reply may take; longer than any that the server promises.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Longest reply, bytes.
+const LONGEST: usize = 64 << 20;
+
+/// How long one answer to a datagram is waited for, and how often it is sent.
+const TRY: Duration = Duration::from_millis(150);
+const TRIES: usize = 20;
+
+/// A control channel under the key.
+pub struct Session {
+    channel: Channel,
+    at: SocketAddr,
+    from: IpAddr,
+    flows: u16,
+}
+
+/// A load or service that the server agreed to.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    token: Token,
+}
+
+/// The first request of every session.
+pub fn hello() -> Request {
+    Request::Hello {
+        program: "attack".to_owned(),
+    }
+}
+
+impl Session {
+    /// Comes in with the key, from an address of this host.
+    ///
+    /// # Errors
+    /// It is not let in.
+    pub fn open_from(from: IpAddr, at: SocketAddr, key: &Key) -> Result<Self, Trouble> {
+        let stream = connect_from(from, at)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut channel = Channel::connect(stream, key, LONGEST)?;
+        channel.set_patience(Some(PATIENCE));
+        let mut session = Self {
+            channel,
+            at,
+            from,
+            flows: 1,
+        };
+        if let Reply::Welcome(welcome) = session.ask(&hello())? {
+            session.flows = u16::try_from(welcome.limits.flows).unwrap_or(u16::MAX);
+        }
+        Ok(session)
+    }
+
+    /// Connections that one load may have.
+    pub fn flows(&self) -> u16 {
+        self.flows
+    }
+
+    /// Comes in with the key.
+    ///
+    /// # Errors
+    /// It is not let in.
+    pub fn new(at: SocketAddr, key: &Key) -> Result<Self, Trouble> {
+        Self::open_from(at.ip(), at, key)
+    }
+
+    /// Asks, and waits for the reply.
+    ///
+    /// # Errors
+    /// The server says no, or the channel ends.
+    pub fn ask(&mut self, request: &Request) -> Result<Reply, Trouble> {
+        self.channel.send(request)?;
+        match self.channel.receive()? {
+            Reply::No { why } => Err(Trouble::No(why)),
+            reply => Ok(reply),
+        }
+    }
+
+    /// Asks, and waits for nothing.
+    ///
+    /// # Errors
+    /// The channel ended.
+    pub fn tell(&mut self, request: &Request) -> Result<(), Trouble> {
+        Ok(self.channel.send(request)?)
+    }
+
+    /// How long a reply is waited for.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.channel.set_patience(Some(patience));
+    }
+
+    /// Agrees on a load or a service.
+    ///
+    /// # Errors
+    /// The server says no, or the channel ends.
+    pub fn open(&mut self, order: Order) -> Result<Opened, Trouble> {
+        match self.ask(&Request::Open(order))? {
+            Reply::Opened { token, .. } => Ok(Opened { token }),
+            other => Err(Trouble::setup(format!("{other:?} to open"))),
+        }
+    }
+
+    /// Starts a load.
+    ///
+    /// # Errors
+    /// The server says no, or the channel ends.
+    pub fn start(&mut self, opened: &Opened) -> Result<(), Trouble> {
+        let token = opened.token;
+        self.ask(&Request::Start { token }).map(|_| ())
+    }
+
+    /// Ends a load or a service.
+    ///
+    /// # Errors
+    /// The server says no, or the channel ends.
+    pub fn finish(&mut self, opened: &Opened) -> Result<Outcome, Trouble> {
+        let token = opened.token;
+        match self.ask(&Request::Finish { token })? {
+            Reply::Finished { outcome } => Ok(*outcome),
+            other => Err(Trouble::setup(format!("{other:?} to finish"))),
+        }
+    }
+
+    /// A data connection.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn stream(&self, opened: &Opened, index: u16) -> io::Result<TcpStream> {
+        let mut stream = connect_from(self.from, self.at)?;
+        stream.write_all(&self.greeting(opened, index))?;
+        Ok(stream)
+    }
+
+    /// The first bytes of a data connection, as one on the way would hear them.
+    pub fn greeting(&self, opened: &Opened, index: u16) -> Vec<u8> {
+        let token = opened.token;
+        Greeting::Data { token, index }.bytes()
+    }
+
+    /// Several data connections, numbered from 0.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn streams(&self, opened: &Opened, count: u16) -> io::Result<Vec<TcpStream>> {
+        (0..count).map(|index| self.stream(opened, index)).collect()
+    }
+
+    /// A socket whose address the server has seen to receive.
+    ///
+    /// # Errors
+    /// It was not proved.
+    pub fn proved(&self, opened: &Opened) -> Result<UdpSocket, Trouble> {
+        let socket = UdpSocket::bind((self.from, 0))?;
+        socket.connect(self.at)?;
+        if !prove(&socket, |challenge| self.answer(opened, challenge))? {
+            return Err(Trouble::setup("an address was not proved"));
+        }
+        Ok(socket)
+    }
+
+    /// The datagram that comes next in the proof of an address: after nothing, or after a challenge.
+    pub fn answer(&self, opened: &Opened, challenge: Option<&[u8]>) -> Vec<u8> {
+        let hello = Datagram::Hello(opened.token);
+        let next = match challenge.and_then(Datagram::parse) {
+            Some(Datagram::Challenge(token, secret)) => Datagram::Prove(token, secret),
+            _ => hello,
+        };
+        next.greeting().to_vec()
+    }
+
+    /// Ends the session as if its host had lost power, but for the word of its kernel.
+    pub fn drop_dead(self) {
+        drop(self.channel);
+    }
+}
+
+/// Does the proof of an address on a connected socket, with the datagrams that `answer` gives.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn prove(
+    socket: &UdpSocket,
+    mut answer: impl FnMut(Option<&[u8]>) -> Vec<u8>,
+) -> io::Result<bool> {
+    socket.set_read_timeout(Some(TRY))?;
+    let mut next = answer(None);
+    for _ in 0..TRIES {
+        let _ = socket.send(&next);
+        let mut bytes = [0; GREETING * 4];
+        while let Ok(n) = socket.recv(&mut bytes) {
+            match Datagram::parse(&bytes[..n]) {
+                Some(Datagram::Challenge(..)) => {
+                    next = answer(Some(&bytes[..n]));
+                    let _ = socket.send(&next);
+                }
+                Some(Datagram::Proved(_)) => return Ok(true),
+                _ => {}
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// What a stranger says who has overheard the datagrams of a client but does not have its secrets: its
+/// `hello` as it was, and the proof that he can make himself.
+pub fn stranger(overheard: &[u8]) -> impl FnMut(Option<&[u8]>) -> Vec<u8> {
+    let overheard = overheard.to_vec();
+    move |challenge| match challenge.and_then(Datagram::parse) {
+        Some(Datagram::Challenge(token, secret)) => {
+            Datagram::Prove(token, secret).greeting().to_vec()
+        }
+        _ => overheard.clone(),
+    }
+}
+
+/// A TCP load that the server sends, or takes.
+pub fn tcp(send: bool, flows: u16, duration: Duration) -> Order {
+    Order::Tcp(TcpOrder {
+        send,
+        flows,
+        cc: None,
+        duration_us: duration.as_micros() as u64,
+        look_us: 1000,
+    })
+}
+
+/// A UDP load that the server sends, or takes.
+pub fn udp(send: bool, rate_bps: u64, payload: u32, duration: Duration) -> Order {
+    Order::Udp(UdpOrder {
+        send,
+        rate_bps,
+        payload,
+        duration_us: duration.as_micros() as u64,
+    })
+}
+
+/// A connection from an address of this host.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn connect_from(from: IpAddr, to: SocketAddr) -> io::Result<TcpStream> {
+    let family = match to {
+        SocketAddr::V4(_) => AddressFamily::INET,
+        SocketAddr::V6(_) => AddressFamily::INET6,
+    };
+    let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    bind(&socket, &SocketAddr::new(from, 0))?;
+    connect(&socket, &to)?;
+    let stream = TcpStream::from(socket);
+    stream.set_nodelay(true)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// A greeting of a client that holds the key, as one who listens on the way would record it.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn recorded(key: &Key) -> io::Result<[u8; CONTROL]> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let stream = TcpStream::connect(listener.local_addr()?)?;
+    let key = key.clone();
+    let client = std::thread::spawn(move || Channel::connect(stream, &key, 1000).is_ok());
+    let (mut tap, _) = listener.accept()?;
+    let mut bytes = [0; CONTROL];
+    tap.read_exact(&mut bytes)?;
+    drop(tap);
+    let _ = client.join();
+    Ok(bytes)
+}
+
+/// Reads what comes until nothing has come for `silence`, until the end, or until `deadline`.
+pub fn drain(stream: &mut TcpStream, silence: Duration, deadline: Instant) -> u64 {
+    let _ = stream.set_read_timeout(Some(silence));
+    let mut buffer = vec![0; 1 << 18];
+    let mut sum = 0;
+    while Instant::now() < deadline {
+        match stream.read(&mut buffer) {
+            Ok(n @ 1..) => sum += n as u64,
+            _ => break,
+        }
+    }
+    sum
+}
+
+/// As [`drain`], of a datagram socket: payload bytes, but not those of the proof.
+pub fn drain_datagrams(socket: &UdpSocket, silence: Duration, deadline: Instant) -> u64 {
+    let _ = socket.set_read_timeout(Some(silence));
+    let mut buffer = vec![0; 1 << 16];
+    let mut sum = 0;
+    let mut last = Instant::now();
+    while Instant::now() < deadline && last.elapsed() < silence {
+        if let Ok(n) = socket.recv(&mut buffer)
+            && !matches!(
+                Datagram::parse(&buffer[..n]),
+                Some(Datagram::Challenge(..) | Datagram::Proved(_))
+            )
+        {
+            sum += n as u64;
+            last = Instant::now();
+        }
+    }
+    sum
+}

@@ -1,0 +1,133 @@
+//! A legitimate client beside an attack: `pathtwin measure` of the build under attack.
+
+use std::{
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+};
+
+use model::run::Run;
+
+use crate::{
+    case::{Seen, Trouble},
+    served::Served,
+};
+
+/// What it gets: datagrams down, datagrams up, goodput down in bit/s.
+pub type Figures = [f64; 3];
+
+/// Rates that leave most of a processor free: what is compared is the program, not the machine.
+const PLAN: &str = r#"
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "udp"
+direction = "down"
+rate_bps = 4_000_000
+payload = 1000
+duration_s = 1
+[[step]]
+kind = "udp"
+direction = "up"
+rate_bps = 4_000_000
+payload = 1000
+duration_s = 1
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+cc = ["cubic"]
+warmup_s = 0.3
+duration_s = 1
+repeat = true
+"#;
+
+/// Paces TCP that the server sends, so that its rate says nothing of the machine.
+pub const PACED: &str = "--max-rate=40mbit";
+
+/// Share by which its figures may differ from those without an attack.
+const WITHIN: f64 = 0.05;
+
+/// A client that measures.
+pub struct Client {
+    child: Child,
+}
+
+impl Client {
+    /// Starts to measure against the first address of a server.
+    ///
+    /// # Errors
+    /// The program does not start.
+    pub fn start(served: &Served) -> Result<Self, Trouble> {
+        Self::start_at(served, served.address())
+    }
+
+    /// Starts to measure against one of its addresses.
+    ///
+    /// # Errors
+    /// The program does not start.
+    pub fn start_at(served: &Served, address: SocketAddr) -> Result<Self, Trouble> {
+        let plan = served.folder.path().join("plan.toml");
+        std::fs::write(&plan, PLAN)?;
+        let child = Command::new(&served.target.program)
+            .args([
+                "measure",
+                &address.to_string(),
+                "--output",
+                "json",
+                "--no-store",
+            ])
+            .arg("--key")
+            .arg(served.key_file())
+            .arg("--plan")
+            .arg(&plan)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        Ok(Self { child })
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// It could not measure.
+    pub fn figures(self) -> Result<Figures, Trouble> {
+        let output = self.child.wait_with_output()?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(Trouble::setup(format!(
+                "the legitimate client failed: {why}"
+            )));
+        }
+        let run = Run::parse(&output.stdout).map_err(Trouble::setup)?;
+        let figure = |s: &model::run::Sample| {
+            let received = s.udp.as_ref().map(|u| u.received as f64);
+            received.or(s.tcp.as_ref().map(|t| t.goodput_bps))
+        };
+        let failed = |s: &model::run::Sample| (!s.invalid.is_empty()).then(|| s.invalid.clone());
+        let failed: Vec<_> = run.samples.iter().filter_map(failed).collect();
+        let figures: Vec<f64> = run.samples.iter().filter_map(figure).collect();
+        figures.try_into().map_err(|r| {
+            Trouble::setup(format!("the legitimate client measured {r:?}, {failed:?}"))
+        })
+    }
+}
+
+/// Notes what a legitimate client measures, beside what it should.
+pub fn compare(with: Result<Figures, Trouble>, without: Figures, seen: &mut Seen) {
+    match with {
+        Ok(with) => {
+            let shares = [0, 1, 2].map(|i| with[i] / without[i]);
+            let holds = shares.iter().all(|s| (s - 1.0).abs() <= WITHIN);
+            seen.check(
+                holds,
+                format!(
+                    "a legitimate client got {:.1}, {:.1} and {:.1} % of its figures (UDP down, up, TCP)",
+                    shares[0] * 100.0,
+                    shares[1] * 100.0,
+                    shares[2] * 100.0
+                ),
+            );
+        }
+        Err(trouble) => seen.check(false, trouble),
+    }
+}

@@ -1,0 +1,202 @@
+//! A `pathtwin serve` of its own, on loopback.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    net::SocketAddr,
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use traffic::wire::Key;
+
+use crate::{
+    case::{Target, Trouble},
+    process::Held,
+    usual,
+};
+
+/// How long it may take to serve.
+const START: Duration = Duration::from_secs(20);
+
+/// A running server; killed when dropped.
+pub struct Served {
+    child: Child,
+    /// Where it listens, in the order of `--listen`.
+    pub addresses: Vec<SocketAddr>,
+    /// Where it speaks iperf3's protocol.
+    pub iperf3: Option<SocketAddr>,
+    /// The key its clients hold.
+    pub key: Key,
+    said: Arc<Mutex<String>>,
+    /// A folder of its own, in which the key is the file `key`.
+    pub folder: tempfile::TempDir,
+    /// The program, for clients of the same build.
+    pub target: Target,
+}
+
+impl Served {
+    /// Starts a server on 127.0.0.1 with these arguments.
+    ///
+    /// # Errors
+    /// It does not serve.
+    pub fn start(target: &Target, arguments: &[&str]) -> Result<Self, Trouble> {
+        let listen = ["--listen", "127.0.0.1"];
+        Self::start_by(
+            target,
+            Command::new(&target.program),
+            &[&listen, arguments].concat(),
+        )
+    }
+
+    /// As [`start`](Self::start), with a limit of descriptors.
+    ///
+    /// # Errors
+    /// It does not serve.
+    pub fn with_descriptors(
+        target: &Target,
+        most: u32,
+        arguments: &[&str],
+    ) -> Result<Self, Trouble> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]);
+        shell.arg(&target.program);
+        let listen = ["--listen", "127.0.0.1"];
+        Self::start_by(target, shell, &[&listen, arguments].concat())
+    }
+
+    /// Starts a server by a command to which its arguments are added; addresses are among them.
+    ///
+    /// # Errors
+    /// It does not serve.
+    pub fn start_by(
+        target: &Target,
+        mut program: Command,
+        arguments: &[&str],
+    ) -> Result<Self, Trouble> {
+        let folder = tempfile::tempdir()?;
+        let key = Key::generate()?;
+        let file = folder.path().join("key");
+        let mut options = fs::OpenOptions::new();
+        let mut out = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&file)?;
+        writeln!(out, "{key}")?;
+        let mut child = program
+            .args(["serve", "--port", "0", "--key"])
+            .arg(&file)
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let said = Arc::new(Mutex::new(String::new()));
+        if let Some(stderr) = child.stderr.take() {
+            let said = said.clone();
+            thread::spawn(move || listen_to(BufReader::new(stderr), &said));
+        }
+        let mut served = Self {
+            child,
+            addresses: Vec::new(),
+            iperf3: None,
+            key,
+            said,
+            folder,
+            target: target.clone(),
+        };
+        served.wait(arguments)?;
+        Ok(served)
+    }
+
+    fn wait(&mut self, arguments: &[&str]) -> Result<(), Trouble> {
+        let wanted = arguments.iter().filter(|a| **a == "--listen").count();
+        let wants_iperf3 = arguments.contains(&"--iperf3");
+        let deadline = Instant::now() + START;
+        while Instant::now() < deadline {
+            let said = self.said();
+            self.addresses = after(&said, "serving on ");
+            self.iperf3 = after(&said, "iperf3 server on ").first().copied();
+            if self.addresses.len() >= wanted && (self.iperf3.is_some() || !wants_iperf3) {
+                return Ok(());
+            }
+            if let Some(status) = self.child.try_wait()? {
+                return Err(Trouble::setup(format!(
+                    "the server ended, {status}: {said}"
+                )));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Err(Trouble::setup(format!(
+            "the server does not serve: {}",
+            self.said()
+        )))
+    }
+
+    /// The first address.
+    pub fn address(&self) -> SocketAddr {
+        self.addresses[0]
+    }
+
+    /// The file with the key.
+    pub fn key_file(&self) -> PathBuf {
+        self.folder.path().join("key")
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// What it has said so far.
+    pub fn said(&self) -> String {
+        self.said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What it holds when nothing happens, after it has been used as usual: what its allocator keeps
+    /// of that is there before an attack.
+    ///
+    /// # Errors
+    /// It cannot be used, or is gone.
+    pub fn at_rest(&self) -> Result<Held, Trouble> {
+        usual::session(self.address(), &self.key)?;
+        Ok(Held::settled(self.pid())?)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The addresses that stand behind some words.
+fn after(said: &str, words: &str) -> Vec<SocketAddr> {
+    let rest = said.lines().filter_map(|line| line.split_once(words));
+    rest.filter_map(|(_, rest)| rest.split_whitespace().next()?.parse().ok())
+        .collect()
+}
+
+fn listen_to(mut from: impl BufRead, said: &Mutex<String>) {
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        // A flood of lines is not kept: what is looked for stands among the first.
+        if said.len() < 1 << 20 {
+            said.push_str(&String::from_utf8_lossy(&line));
+        }
+        line.clear();
+    }
+}

@@ -1,0 +1,79 @@
+//! What any client does, so that a server has been used before it is attacked.
+
+use std::{
+    io::Write,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use traffic::wire::{
+    Key,
+    message::{Order, Request},
+};
+
+use crate::{
+    case::Trouble,
+    client::{Session, drain, drain_datagrams, tcp, udp},
+};
+
+/// Time of a load.
+const TIME: Duration = Duration::from_millis(300);
+
+/// How long a place of a client before may take to be free.
+const FREE: Duration = Duration::from_secs(5);
+
+/// A session with one load or service of each kind, as wide as it may be, and finished as it should be.
+pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
+    let begun = Instant::now();
+    let mut session = loop {
+        match Session::new(at, key) {
+            Ok(session) => break session,
+            Err(trouble) if begun.elapsed() > FREE => return Err(trouble),
+            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    session.ask(&Request::Facts { toward: None })?;
+    let opened = session.open(Order::Http { bytes: 10_000 })?;
+    let mut stream = session.stream(&opened, 0)?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: pathtwin\r\nConnection: close\r\n\r\n")?;
+    drain(&mut stream, TIME, Instant::now() + TIME);
+    session.finish(&opened)?;
+    let quic = Order::Quic {
+        send: true,
+        duration_us: TIME.as_micros() as u64,
+        look_us: 1000,
+    };
+    let datagrams = [
+        udp(true, 100_000, 1000, TIME),
+        udp(false, 100_000, 1000, TIME),
+    ];
+    for order in datagrams.into_iter().chain([quic, Order::Echo]) {
+        let opened = session.open(order.clone())?;
+        let socket = session.proved(&opened)?;
+        if order != Order::Echo {
+            session.start(&opened)?;
+        }
+        drain_datagrams(&socket, TIME, Instant::now() + TIME);
+        session.finish(&opened)?;
+    }
+    let flows = session.flows();
+    bulk(&mut session, false, flows)?;
+    // What a session may move may be little, and is spent by this one.
+    bulk(&mut session, true, 1)
+}
+
+fn bulk(session: &mut Session, send: bool, flows: u16) -> Result<(), Trouble> {
+    let opened = session.open(tcp(send, flows, TIME))?;
+    let mut streams = session.streams(&opened, flows)?;
+    session.start(&opened)?;
+    let soon = Instant::now() + TIME;
+    for stream in &mut streams {
+        if send {
+            drain(stream, TIME, soon);
+        } else {
+            stream.write_all(&[0; 1000])?;
+        }
+    }
+    session.finish(&opened)?;
+    Ok(())
+}
