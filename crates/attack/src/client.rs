@@ -58,7 +58,7 @@ impl Session {
         let stream = connect_from(from, at)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut channel = Channel::connect(stream, key, LONGEST)?;
-        channel.set_patience(Some(PATIENCE));
+        channel.set_timeout(Some(PATIENCE));
         let mut session = Self {
             channel,
             at,
@@ -91,7 +91,7 @@ impl Session {
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Trouble> {
         self.channel.send(request)?;
         match self.channel.receive()? {
-            Reply::No { why } => Err(Trouble::No(why)),
+            Reply::No { why, .. } => Err(Trouble::No(why)),
             reply => Ok(reply),
         }
     }
@@ -106,7 +106,7 @@ impl Session {
 
     /// How long a reply is waited for.
     pub fn set_patience(&mut self, patience: Duration) {
-        self.channel.set_patience(Some(patience));
+        self.channel.set_timeout(Some(patience));
     }
 
     /// Agrees on a load or a service.
@@ -240,7 +240,7 @@ pub fn tcp(send: bool, flows: u16, duration: Duration) -> Order {
         flows,
         cc: None,
         duration_us: duration.as_micros() as u64,
-        look_us: 1000,
+        sample_us: 1000,
     })
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
     let quic = Order::Quic {
         send: true,
         duration_us: TIME.as_micros() as u64,
-        look_us: 1000,
+        sample_us: 1000,
     };
     let datagrams = [
         udp(true, 100_000, 1000, TIME),

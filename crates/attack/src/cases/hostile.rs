@@ -55,7 +55,7 @@ fn far(
     let mut handshake = [0; greeting::HANDSHAKE];
     handshake.copy_from_slice(&first[greeting::CONTROL - greeting::HANDSHAKE..]);
     let mut channel = Channel::accept(stream, &handshake, key, 1 << 20)?;
-    channel.set_patience(Some(Duration::from_secs(5)));
+    channel.set_timeout(Some(Duration::from_secs(5)));
     while let Ok(request) = channel.receive::<serde_json::Value>() {
         channel.send(&answer(&request))?;
     }
@@ -122,7 +122,7 @@ fn log(target: &Target) -> Result<Seen, Trouble> {
     for first in [true, false] {
         let stream = connect_from(ATTACKER, served.address())?;
         let mut channel = Channel::connect(stream, &served.key, 1 << 20)?;
-        channel.set_patience(Some(Duration::from_secs(5)));
+        channel.set_timeout(Some(Duration::from_secs(5)));
         if !first {
             channel.send(&crate::client::hello())?;
             let _: serde_json::Value = channel.receive()?;
@@ -136,7 +136,7 @@ fn log(target: &Target) -> Result<Seen, Trouble> {
     seen.check(found == 0, format!("{found} control characters"));
     let forged = said.lines().any(|l| l.starts_with("pathtwin: forged"));
     seen.check(!forged, format!("a line is forged: {forged}"));
-    seen.check(said.contains("127.0.0.2"), "the attack is in the log");
+    seen.check(said.contains("127.0.2.2"), "the attack is in the log");
     Ok(seen)
 }
 

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// The stranger's address.
-const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
+const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 3, 3));
 
 const LIMITS: &[&str] = &["--iperf3", "0", "--max-rate", "50mbit", "--max-flows", "2"];
 
@@ -225,7 +225,7 @@ fn half_open(target: &Target) -> Result<Seen, Trouble> {
             }
             held.push(stream);
         }
-        let other = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 4));
+        let other = IpAddr::V4(Ipv4Addr::new(127, 0, 4, 4));
         let mut client = Client::connect(other, at)?;
         let done = client.ask(&parameters(false, true, 1, 0))?;
         going.hold();

@@ -203,7 +203,7 @@ fn orders(first: u64, second: u64) -> Vec<Order> {
             flows: first as u16,
             cc: Some("reno\u{0}".repeat(1 + (second % 7) as usize)),
             duration_us: second,
-            look_us: first,
+            sample_us: first,
         }),
         Order::Udp(UdpOrder {
             send: second % 2 == 0,
@@ -222,7 +222,7 @@ fn orders(first: u64, second: u64) -> Vec<Order> {
         Order::Quic {
             send: true,
             duration_us: first,
-            look_us: second,
+            sample_us: second,
         },
     ]
 }
@@ -235,7 +235,7 @@ fn quic_garbage(target: &Target) -> Result<Seen, Trouble> {
         let order = Order::Quic {
             send: true,
             duration_us: 2_000_000,
-            look_us: 1000,
+            sample_us: 1000,
         };
         let opened = session.open(order)?;
         let socket = session.proved(&opened)?;

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Where those are who overhear.
-const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
+const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 9, 9));
 
 pub(super) const CASES: &[Case] = &[
     Case {
