@@ -56,24 +56,33 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
         drain_datagrams(&socket, TIME, Instant::now() + TIME);
         session.finish(&opened)?;
     }
+    // All at once that it may have, or what its threads leave behind (glibc keeps their stacks) would
+    // be counted against an attack.
     let flows = session.flows();
-    bulk(&mut session, false, flows)?;
+    bulk(&mut session, &[(false, flows), (false, flows)])?;
     // What a session may move may be little, and is spent by this one.
-    bulk(&mut session, true, 1)
+    bulk(&mut session, &[(true, 1)])
 }
 
-fn bulk(session: &mut Session, send: bool, flows: u16) -> Result<(), Trouble> {
-    let opened = session.open(tcp(send, flows, TIME))?;
-    let mut streams = session.streams(&opened, flows)?;
-    session.start(&opened)?;
-    let soon = Instant::now() + TIME;
-    for stream in &mut streams {
-        if send {
-            drain(stream, TIME, soon);
-        } else {
-            stream.write_all(&[0; 1000])?;
-        }
+/// Loads at once: whether the server sends, and on how many connections.
+fn bulk(session: &mut Session, loads: &[(bool, u16)]) -> Result<(), Trouble> {
+    let mut running = Vec::new();
+    for (send, flows) in loads {
+        let opened = session.open(tcp(*send, *flows, TIME))?;
+        let streams = session.streams(&opened, *flows)?;
+        session.start(&opened)?;
+        running.push((*send, opened, streams));
     }
-    session.finish(&opened)?;
+    let soon = Instant::now() + TIME;
+    for (send, opened, mut streams) in running {
+        for stream in &mut streams {
+            if send {
+                drain(stream, TIME, soon);
+            } else {
+                stream.write_all(&[0; 1000])?;
+            }
+        }
+        session.finish(&opened)?;
+    }
     Ok(())
 }
