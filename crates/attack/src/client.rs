@@ -5,12 +5,13 @@
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
 use traffic::wire::{
-    Channel, Greeting, Key, Token,
+    Channel, Key, Ticket,
     datagram::{Datagram, GREETING},
     greeting::CONTROL,
     message::{Order, Outcome, Reply, Request, TcpOrder, UdpOrder},
@@ -37,9 +38,11 @@ pub struct Session {
 }
 
 /// A load or service that the server agreed to.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Opened {
-    token: Token,
+    ticket: Ticket,
+    /// Number of the next data connection: each is good once.
+    next: AtomicU32,
 }
 
 /// The first request of every session.
@@ -115,7 +118,10 @@ impl Session {
     /// The server says no, or the channel ends.
     pub fn open(&mut self, order: Order) -> Result<Opened, Trouble> {
         match self.ask(&Request::Open(order))? {
-            Reply::Opened { token, .. } => Ok(Opened { token }),
+            Reply::Opened { token, secret, .. } => Ok(Opened {
+                ticket: Ticket { token, secret },
+                next: AtomicU32::new(0),
+            }),
             other => Err(Trouble::setup(format!("{other:?} to open"))),
         }
     }
@@ -125,7 +131,7 @@ impl Session {
     /// # Errors
     /// The server says no, or the channel ends.
     pub fn start(&mut self, opened: &Opened) -> Result<(), Trouble> {
-        let token = opened.token;
+        let token = opened.ticket.token;
         self.ask(&Request::Start { token }).map(|_| ())
     }
 
@@ -134,7 +140,7 @@ impl Session {
     /// # Errors
     /// The server says no, or the channel ends.
     pub fn finish(&mut self, opened: &Opened) -> Result<Outcome, Trouble> {
-        let token = opened.token;
+        let token = opened.ticket.token;
         match self.ask(&Request::Finish { token })? {
             Reply::Finished { outcome } => Ok(*outcome),
             other => Err(Trouble::setup(format!("{other:?} to finish"))),
@@ -145,24 +151,24 @@ impl Session {
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn stream(&self, opened: &Opened, index: u16) -> io::Result<TcpStream> {
+    pub fn stream(&self, opened: &Opened) -> io::Result<TcpStream> {
         let mut stream = connect_from(self.from, self.at)?;
-        stream.write_all(&self.greeting(opened, index))?;
+        let number = opened.next.fetch_add(1, Ordering::Relaxed);
+        stream.write_all(&self.greeting(opened, number))?;
         Ok(stream)
     }
 
     /// The first bytes of a data connection, as one on the way would hear them.
-    pub fn greeting(&self, opened: &Opened, index: u16) -> Vec<u8> {
-        let token = opened.token;
-        Greeting::Data { token, index }.bytes()
+    pub fn greeting(&self, opened: &Opened, number: u32) -> Vec<u8> {
+        opened.ticket.greeting(number).bytes()
     }
 
-    /// Several data connections, numbered from 0.
+    /// Several data connections.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn streams(&self, opened: &Opened, count: u16) -> io::Result<Vec<TcpStream>> {
-        (0..count).map(|index| self.stream(opened, index)).collect()
+        (0..count).map(|_| self.stream(opened)).collect()
     }
 
     /// A socket whose address the server has seen to receive.
@@ -180,10 +186,12 @@ impl Session {
 
     /// The datagram that comes next in the proof of an address: after nothing, or after a challenge.
     pub fn answer(&self, opened: &Opened, challenge: Option<&[u8]>) -> Vec<u8> {
-        let hello = Datagram::Hello(opened.token);
+        let ticket = &opened.ticket;
         let next = match challenge.and_then(Datagram::parse) {
-            Some(Datagram::Challenge(token, secret)) => Datagram::Prove(token, secret),
-            _ => hello,
+            Some(Datagram::Challenge(token, challenge)) => {
+                Datagram::Prove(token, ticket.challenge_code(&challenge))
+            }
+            _ => Datagram::Hello(ticket.token),
         };
         next.greeting().to_vec()
     }

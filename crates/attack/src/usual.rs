@@ -34,7 +34,7 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
     };
     session.ask(&Request::Facts { toward: None })?;
     let opened = session.open(Order::Http { bytes: 10_000 })?;
-    let mut stream = session.stream(&opened, 0)?;
+    let mut stream = session.stream(&opened)?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: pathtwin\r\nConnection: close\r\n\r\n")?;
     drain(&mut stream, TIME, Instant::now() + TIME);
     session.finish(&opened)?;

@@ -163,7 +163,7 @@ fn shared_bytes(target: &Target) -> Result<Seen, Trouble> {
     let mut loads = Vec::new();
     for _ in 0..LOADS {
         let opened = session.open(order.clone())?;
-        loads.push((session.stream(&opened, 0)?, opened));
+        loads.push((session.stream(&opened)?, opened));
     }
     let mut readers = Vec::new();
     for (mut stream, opened) in loads {
@@ -314,7 +314,7 @@ fn overtime_tcp(target: &Target) -> Result<Seen, Trouble> {
     let mut seen = Seen::default();
     let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
     let opened = session.open(tcp(false, 1, TIME))?;
-    let mut stream = session.stream(&opened, 0)?;
+    let mut stream = session.stream(&opened)?;
     session.start(&opened)?;
     let begun = Instant::now();
     stream.set_write_timeout(Some(Duration::from_millis(500)))?;

@@ -132,8 +132,8 @@ fn threads(target: &Target) -> Result<Seen, Trouble> {
             let Ok(opened) = session.open(Order::Http { bytes: 1000 }) else {
                 break;
             };
-            for index in 0..128 {
-                held.extend(session.stream(&opened, index));
+            for _ in 0..128 {
+                held.extend(session.stream(&opened));
             }
         }
         // Half a request each, so that each has its thread.

@@ -172,7 +172,7 @@ fn absurd(target: &Target) -> Result<Seen, Trouble> {
                 match session.open(order.clone()) {
                     // One that is agreed on is used.
                     Ok(opened) => {
-                        let mut stream = session.stream(&opened, first as u16)?;
+                        let mut stream = session.stream(&opened)?;
                         if matches!(order, Order::Udp(_) | Order::Quic { .. }) {
                             let _ = session.proved(&opened);
                             let _ = session.start(&opened);

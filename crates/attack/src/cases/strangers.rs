@@ -75,7 +75,8 @@ fn words(number: usize, replay: &[u8; CONTROL]) -> Vec<u8> {
     let wrong = Greeting::Control([number as u8; 48]).bytes();
     let unknown = Greeting::Data {
         token: Token([number as u8; 16]),
-        index: 0,
+        number: 0,
+        code: [number as u8; 16],
     };
     match number % 8 {
         0 => Vec::new(),

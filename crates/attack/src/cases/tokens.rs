@@ -151,7 +151,8 @@ fn guessed(target: &Target) -> Result<Seen, Trouble> {
         let mut stream = connect_from(STRANGER, served.address())?;
         let greeting = Greeting::Data {
             token: token(),
-            index: 0,
+            number: 0,
+            code: [7; 16],
         };
         let _ = stream.write_all(&greeting.bytes());
         back += drain(&mut stream, Duration::from_millis(200), deadline + REST) as usize;
