@@ -89,6 +89,13 @@ bench: build kernel ## measure speed and cost, beside ns-3, iperf3 and irtt
 fuzz: ## feed every parser with made-up input, SECONDS each (60 unless given)
 	scripts/fuzz --seconds $(or $(SECONDS),60)
 
+.PHONY: attack
+attack: build ## attack the program: every case once, then random messages for MINUTES (60 unless given)
+	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-attack
+	$(RELEASE)/pathtwin-attack table --program $(PATHTWIN)
+	$(RELEASE)/pathtwin-attack fuzz --program $(PATHTWIN) --minutes $(or $(MINUTES),60) \
+		--messages 100000000 $(if $(SEED),--seed $(SEED))
+
 .PHONY: setup
 setup: ## install all that the other targets need
 	scripts/setup build kernel test bench fuzz lint

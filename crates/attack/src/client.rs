@@ -184,7 +184,8 @@ impl Session {
         Ok(socket)
     }
 
-    /// The datagram that comes next in the proof of an address: after nothing, or after a challenge.
+    /// The datagram that comes next in the proof of an address: after nothing, or after a
+    /// challenge.
     pub fn answer(&self, opened: &Opened, challenge: Option<&[u8]>) -> Vec<u8> {
         let ticket = &opened.ticket;
         let next = match challenge.and_then(Datagram::parse) {
@@ -229,8 +230,13 @@ pub fn prove(
     Ok(false)
 }
 
-/// What a stranger says who has overheard the datagrams of a client but does not have its secrets: its
-/// `hello` as it was, and the proof that he can make himself.
+/// Whether a datagram says that an address is proved.
+pub fn is_proved(bytes: &[u8]) -> bool {
+    matches!(Datagram::parse(bytes), Some(Datagram::Proved(_)))
+}
+
+/// What a stranger says who has overheard the datagrams of a client but does not have its secrets:
+/// its `hello` as it was, and the proof that he can make himself.
 pub fn stranger(overheard: &[u8]) -> impl FnMut(Option<&[u8]>) -> Vec<u8> {
     let overheard = overheard.to_vec();
     move |challenge| match challenge.and_then(Datagram::parse) {

@@ -43,6 +43,12 @@ impl Client {
         })
     }
 
+    /// How long the server may take for a step.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        let _ = self.control.set_read_timeout(Some(timeout));
+        let _ = self.control.set_write_timeout(Some(timeout));
+    }
+
     /// The next byte of state; `None` at the end of the connection.
     ///
     /// # Errors

@@ -1,9 +1,17 @@
-//! Attacks a build of pathtwin and prints the table of attacks.
+//! Attacks a build of pathtwin: by the table of attacks, or by a fuzzer of its protocols.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-use attack::{Target, Verdict, cases, runner, table};
-use clap::{Parser, ValueEnum};
+use attack::{
+    Target, Verdict, cases,
+    fuzz::{self, Plan, Summary},
+    runner, table,
+};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[derive(Parser)]
 #[command(
@@ -12,17 +20,61 @@ use clap::{Parser, ValueEnum};
 )]
 struct Arguments {
     /// The program under attack
-    #[arg(long, value_name = "FILE", default_value = "target/release/pathtwin")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "target/release/pathtwin",
+        global = true
+    )]
     program: PathBuf,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
+    output: Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Every attack, once
+    Table(Table),
+    /// Random messages of all protocols in all states
+    Fuzz(Fuzz),
+}
+
+#[derive(Args)]
+struct Table {
     /// Only cases whose name contains this; may be given several times
     #[arg(long, value_name = "TEXT")]
     case: Vec<String>,
     /// Attacks at once
     #[arg(long, value_name = "N", default_value_t = 4)]
     jobs: usize,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    output: Format,
+}
+
+#[derive(Args)]
+struct Fuzz {
+    /// What all choices follow from; default: the time
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Number of the first session, to replay it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
+    /// Messages at least
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    messages: u64,
+    /// Sessions at least
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    sessions: u64,
+    /// Longest time
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    minutes: u64,
+    /// Clients at once
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    clients: usize,
+    /// Messages between two checks
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    batch: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -38,16 +90,23 @@ fn main() -> anyhow::Result<ExitCode> {
         program: arguments.program.canonicalize()?,
         guest: None,
     };
+    match &arguments.command {
+        Command::Table(table) => attack(table, &target, arguments.output),
+        Command::Fuzz(fuzz) => fuzzed(fuzz, &target),
+    }
+}
+
+fn attack(arguments: &Table, target: &Target, output: Format) -> anyhow::Result<ExitCode> {
     let wanted = |name: &str| {
         arguments.case.is_empty() || arguments.case.iter().any(|text| name.contains(text))
     };
     let chosen: Vec<_> = cases::all().filter(|case| wanted(case.name)).collect();
-    let rows = runner::run(&chosen, &target, arguments.jobs, |row| {
-        if arguments.output == Format::Text {
+    let rows = runner::run(&chosen, target, arguments.jobs, |row| {
+        if output == Format::Text {
             print!("{}", table::text(row));
         }
     });
-    match arguments.output {
+    match output {
         Format::Text => {}
         Format::Json => println!("{}", serde_json::to_string_pretty(&rows)?),
         Format::Markdown => print!("{}", table::markdown(&rows)),
@@ -58,4 +117,38 @@ fn main() -> anyhow::Result<ExitCode> {
         (_, true) => ExitCode::from(4),
         _ => ExitCode::SUCCESS,
     })
+}
+
+fn fuzzed(arguments: &Fuzz, target: &Target) -> anyhow::Result<ExitCode> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let plan = Plan {
+        seed: arguments.seed.unwrap_or(now),
+        first: arguments.first,
+        messages: arguments.messages,
+        sessions: arguments.sessions,
+        time: Duration::from_secs(arguments.minutes * 60),
+        clients: arguments.clients,
+        batch: arguments.batch,
+    };
+    println!("seed {}", plan.seed);
+    let summary = fuzz::run(target, plan, &|summary| say(summary))?;
+    say(&summary);
+    for broken in summary.seen.broken() {
+        println!("BROKEN: {}", broken.escape_debug());
+    }
+    Ok(ExitCode::from(u8::from(!summary.seen.broken().is_empty())))
+}
+
+fn say(summary: &Summary) {
+    let tally = &summary.tally;
+    println!(
+        "{:.0} s: {} messages, {} sessions to number {}: {tally:?}",
+        summary.took.as_secs_f64(),
+        tally.messages(),
+        tally.sessions,
+        summary.next,
+    );
+    for seen in summary.seen.seen().iter().rev().take(6).rev() {
+        println!("  {}", seen.escape_debug());
+    }
 }

@@ -83,7 +83,8 @@ impl std::fmt::Display for Held {
     }
 }
 
-/// Waits until a process is back at what it held `before`, ten seconds at most, and notes which it is.
+/// Waits until a process is back at what it held `before`, ten seconds at most, and notes which it
+/// is.
 ///
 /// # Errors
 /// The process is gone.

@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::case::{Case, Row, Target};
 
-/// Makes attacks, `jobs` at once, each on a server of its own; `told` is called after each. Their rows, in
-/// the order of the attacks.
+/// Makes attacks, `jobs` at once, each on a server of its own; `told` is called after each. Their
+/// rows, in the order of the attacks.
 pub fn run(
     cases: &[&'static Case],
     target: &Target,

@@ -164,8 +164,8 @@ impl Served {
             .clone()
     }
 
-    /// What it holds when nothing happens, after it has been used as usual: what its allocator keeps
-    /// of that is there before an attack.
+    /// What it holds when nothing happens, after it has been used as usual: what its allocator
+    /// keeps of that is there before an attack.
     ///
     /// # Errors
     /// It cannot be used, or is gone.

@@ -19,10 +19,14 @@ use crate::{
 /// Time of a load.
 const TIME: Duration = Duration::from_millis(300);
 
+/// Time of a load of many connections, whose samples take memory.
+const BULK: Duration = Duration::from_millis(1500);
+
 /// How long a place of a client before may take to be free.
 const FREE: Duration = Duration::from_secs(5);
 
-/// A session with one load or service of each kind, as wide as it may be, and finished as it should be.
+/// A session with one load or service of each kind, as wide as it may be, and finished as it
+/// should be.
 pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
     let begun = Instant::now();
     let mut session = loop {
@@ -56,8 +60,8 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
         drain_datagrams(&socket, TIME, Instant::now() + TIME);
         session.finish(&opened)?;
     }
-    // All at once that it may have, or what its threads leave behind (glibc keeps their stacks) would
-    // be counted against an attack.
+    // All at once that it may have, or what its threads leave behind (glibc keeps their stacks)
+    // would be counted against an attack.
     let flows = session.flows();
     bulk(&mut session, &[(false, flows), (false, flows)])?;
     // What a session may move may be little, and is spent by this one.
@@ -68,20 +72,21 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
 fn bulk(session: &mut Session, loads: &[(bool, u16)]) -> Result<(), Trouble> {
     let mut running = Vec::new();
     for (send, flows) in loads {
-        let opened = session.open(tcp(*send, *flows, TIME))?;
+        let opened = session.open(tcp(*send, *flows, BULK))?;
         let streams = session.streams(&opened, *flows)?;
         session.start(&opened)?;
         running.push((*send, opened, streams));
     }
-    let soon = Instant::now() + TIME;
+    let begun = Instant::now();
     for (send, opened, mut streams) in running {
         for stream in &mut streams {
             if send {
-                drain(stream, TIME, soon);
+                drain(stream, TIME, begun + TIME);
             } else {
                 stream.write_all(&[0; 1000])?;
             }
         }
+        std::thread::sleep(BULK.saturating_sub(begun.elapsed()));
         session.finish(&opened)?;
     }
     Ok(())

@@ -68,8 +68,8 @@ pub(super) const CASES: &[Case] = &[
 
 fn second_start_tcp(target: &Target) -> Result<Seen, Trouble> {
     const FLOWS: u16 = 100;
-    // All senders of a user share one allowance of pipe buffers (pipe(7), `pipe-user-pages-soft`), which
-    // is no matter of this attack.
+    // All senders of a user share one allowance of pipe buffers (pipe(7), `pipe-user-pages-soft`),
+    // which is no matter of this attack.
     let scene = Scene::new(target, &["--user", "root"])?;
     let mut seen = Seen::default();
     let ((starts, held, refused), most) = scene.beside(&mut seen, |going| {

@@ -13,7 +13,8 @@ use crate::case::{Case, Seen, Target, Trouble};
 /// A Run as it was once measured, small.
 const RUN: &[u8] = include_bytes!("run.json");
 
-/// Escape sequences: the title, the colour, the clipboard, one of a single byte, and a line that forges another.
+/// Escape sequences: the title, the colour, the clipboard, one of a single byte, and a line that
+/// forges another.
 pub(super) const ESCAPES: &str =
     "evil\u{1b}]0;owned\u{7}\u{1b}[31m\u{1b}]52;c;b3duZWQ=\u{7}\u{9b}2J\r\npathtwin: forged";
 
@@ -248,8 +249,8 @@ fn active(text: &str, markup: &str, form: &str) -> bool {
     text.lines().any(|line| outside_code(line).contains(markup))
 }
 
-/// What of a line of Markdown is not code (CommonMark 0.31, section 6.1): a run of backticks opens a
-/// span that the next run of as many closes.
+/// What of a line of Markdown is not code (CommonMark 0.31, section 6.1): a run of backticks opens
+/// a span that the next run of as many closes.
 fn outside_code(line: &str) -> String {
     let mut outside = String::new();
     let mut rest = line;

@@ -32,7 +32,8 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// A folder of the caller that the guest can see: what is in the temporary folders is hidden from it.
+/// A folder of the caller that the guest can see: what is in the temporary folders is hidden from
+/// it.
 fn folder() -> Result<tempfile::TempDir, Trouble> {
     let home = std::env::home_dir().ok_or(Trouble::Needs("a home folder"))?;
     Ok(tempfile::tempdir_in(home)?)
@@ -97,7 +98,8 @@ fn hostfs(target: &Target) -> Result<Seen, Trouble> {
     let under = |place: &str| {
         format!("echo x > {place}FOLDER/new; echo x > {place}FOLDER/old; rm -f {place}FOLDER/old")
     };
-    // The root of the guest's hostfs is its cell's folder, in which `host` leads to the host's root.
+    // The root of the guest's hostfs is its cell's folder, in which `host` leads to the host's
+    // root.
     let again = format!(
         "mkdir -p /tmp/m; mount -t hostfs -o /host none /tmp/m; {}",
         under("/tmp/m")

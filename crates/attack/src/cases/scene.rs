@@ -77,8 +77,8 @@ impl Scene {
         })
     }
 
-    /// Attacks for as long as a legitimate client measures, at least; notes what it measured and what
-    /// the server held at most.
+    /// Attacks for as long as a legitimate client measures, at least; notes what it measured and
+    /// what the server held at most.
     pub(super) fn beside<T: Send>(
         &self,
         seen: &mut Seen,

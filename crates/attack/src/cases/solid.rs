@@ -245,7 +245,8 @@ fn quic_garbage(target: &Target) -> Result<Seen, Trouble> {
         while going.on() {
             let size = 20 + random.next_u64() % 1400;
             let mut bytes: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
-            // Every other one has the first byte and version of an Initial (RFC 9000, section 17.2).
+            // Every other one has the first byte and version of an Initial (RFC 9000, section
+            // 17.2).
             if size % 2 == 0 {
                 bytes[..5].copy_from_slice(&[0xc0, 0, 0, 0, 1]);
             }

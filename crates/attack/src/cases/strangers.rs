@@ -278,7 +278,8 @@ fn forged(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Datagrams of all kinds and sizes, with tokens that are known, with the wrong proof, cut off and filled up.
+/// Datagrams of all kinds and sizes, with tokens that are known, with the wrong proof, cut off and
+/// filled up.
 fn payload(number: usize, hello: &[u8], random: &mut stats::Random) -> Vec<u8> {
     let mut token = [0; 16];
     token.copy_from_slice(&hello[1..17]);

@@ -1,0 +1,315 @@
+//! Sessions of the own protocol.
+
+use std::{
+    io::{Read, Write},
+    net::{IpAddr, TcpStream, UdpSocket},
+    time::Duration,
+};
+
+use stats::Random;
+use traffic::wire::{
+    Greeting, Token,
+    message::{Order, Request, TcpOrder, UdpOrder},
+};
+
+use super::{choice::pick, datagrams, tally::Tally};
+use crate::{
+    case::Trouble,
+    client::{Opened, Session, connect_from},
+    served::Served,
+};
+
+/// How long a reply is waited for; a start may take longer, and its client is gone then.
+const TIMEOUT: Duration = Duration::from_millis(400);
+
+/// What a client has got so far.
+struct State<'a> {
+    served: &'a Served,
+    from: IpAddr,
+    session: Session,
+    opened: Vec<(Order, Opened)>,
+    streams: Vec<TcpStream>,
+    sockets: Vec<UdpSocket>,
+}
+
+/// Whether the session goes on.
+type Goes = Result<bool, Trouble>;
+
+/// One session, from its greeting to whatever end.
+pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
+    if random.next_u64() % 16 == 0 {
+        stranger(served, from, random, tally);
+        return;
+    }
+    tally.requests += 1;
+    let Ok(mut session) = Session::open_from(from, served.address(), &served.key) else {
+        return;
+    };
+    tally.admitted += 1;
+    session.set_patience(TIMEOUT);
+    let mut state = State {
+        served,
+        from,
+        session,
+        opened: Vec::new(),
+        streams: Vec::new(),
+        sockets: Vec::new(),
+    };
+    for _ in 0..8 + random.next_u64() % 48 {
+        match state.step(random, tally) {
+            Ok(true) | Err(Trouble::Io(_)) => {}
+            Err(Trouble::No(_)) => tally.refused += 1,
+            Ok(false) | Err(_) => break,
+        }
+    }
+    state.read(tally);
+    if random.next_u64() % 2 == 0 {
+        tally.requests += 1;
+        let _ = state.session.tell(&Request::Bye);
+    }
+}
+
+impl State<'_> {
+    fn step(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        match random.next_u64() % 100 {
+            0..20 => self.open(random, tally),
+            20..32 => self.connect(random, tally),
+            32..40 => self.prove(random, tally),
+            40..50 => self.start(random, tally),
+            50..58 => self.finish(random, tally),
+            58..78 => self.datagrams(random, tally),
+            78..88 => self.write(random, tally),
+            88..92 => {
+                self.read(tally);
+                Ok(true)
+            }
+            92..94 => {
+                self.lose(random);
+                Ok(true)
+            }
+            _ => self.ask(random, tally),
+        }
+    }
+
+    fn ask(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        tally.requests += 1;
+        let request = match random.next_u64() % 12 {
+            0..6 => Request::Ping,
+            6..8 => crate::client::hello(),
+            8 => Request::Mark {
+                hotspots: random.next_u64() % 2 == 0,
+            },
+            9 => Request::Evidence,
+            10 => Request::Facts {
+                toward: Some(self.from),
+            },
+            _ if random.next_u64() % 4 > 0 => Request::Ping,
+            // Too long for any request; it ends the session.
+            _ => Request::Hello {
+                program: "x".repeat(100_000),
+            },
+        };
+        self.session.ask(&request).map(|_| true)
+    }
+
+    fn open(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        tally.requests += 1;
+        let order = order(random);
+        let opened = self.session.open(order.clone())?;
+        tally.opened += 1;
+        self.opened.push((order, opened));
+        Ok(true)
+    }
+
+    fn connect(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        let Some((order, opened)) = pick(random, &self.opened) else {
+            return Ok(true);
+        };
+        // As many as a load needs, mostly.
+        let wanted = match order {
+            Order::Tcp(tcp) if random.next_u64() % 4 > 0 => tcp.flows.min(16),
+            _ => 1,
+        };
+        for _ in 0..wanted {
+            tally.connections += 1;
+            match random.next_u64() % 40 {
+                0 => {
+                    // A number that was used, and one far beyond.
+                    let number = pick(random, &[0, 1, 5000, u32::MAX]).copied().unwrap_or(0);
+                    let mut stream = connect_from(self.from, self.served.address())?;
+                    stream.write_all(&self.session.greeting(opened, number))?;
+                }
+                _ => self.streams.push(self.session.stream(opened)?),
+            }
+        }
+        Ok(true)
+    }
+
+    fn prove(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        let Some((_, opened)) = pick(random, &self.opened) else {
+            return Ok(true);
+        };
+        let socket = datagrams::prove(&self.session, opened, (self.from, self.served), tally)?;
+        self.sockets.extend(socket);
+        Ok(true)
+    }
+
+    fn start(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        let Some((order, opened)) = pick(random, &self.opened) else {
+            return Ok(true);
+        };
+        // One whose connections have not come is waited for by the server: now and then is enough.
+        let waits = match order {
+            Order::Tcp(_) => self.streams.is_empty(),
+            Order::Udp(_) | Order::Quic { .. } => self.sockets.is_empty(),
+            _ => false,
+        };
+        if waits && random.next_u64() % 16 > 0 {
+            return Ok(true);
+        }
+        tally.requests += 1;
+        self.session.start(opened)?;
+        tally.started += 1;
+        Ok(true)
+    }
+
+    fn finish(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        if self.opened.is_empty() {
+            return Ok(true);
+        }
+        tally.requests += 1;
+        let at = (random.next_u64() % self.opened.len() as u64) as usize;
+        self.session.finish(&self.opened[at].1)?;
+        // One that is finished is now and then used again.
+        if random.next_u64() % 8 > 0 {
+            self.opened.swap_remove(at);
+        }
+        Ok(true)
+    }
+
+    fn datagrams(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        let Some(socket) = pick(random, &self.sockets) else {
+            return Ok(true);
+        };
+        let before = tally.datagrams;
+        while tally.datagrams - before <= random.next_u64() % 40 {
+            tally.datagrams += 1;
+            let _ = socket.send(&datagrams::any(random));
+        }
+        Ok(true)
+    }
+
+    fn write(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
+        let Some(mut stream) = pick(random, &self.streams) else {
+            return Ok(true);
+        };
+        tally.written += 1;
+        stream.set_write_timeout(Some(Duration::from_millis(20)))?;
+        let bytes: &[u8] = match random.next_u64() % 6 {
+            0 => b"GET / HTTP/1.1\r\nHost: pathtwin\r\nConnection: close\r\n\r\n",
+            1..4 => b"GET / HTTP/1.1\r\nHost: pathtwin\r\n\r\n",
+            4 => b"POST /x HTTP/1.0\n\n",
+            _ => &[0; 20_000],
+        };
+        let end = (random.next_u64() % 8 == 0).then_some(bytes.len() / 2);
+        stream.write_all(&bytes[..end.unwrap_or(bytes.len())])?;
+        Ok(true)
+    }
+
+    /// Takes what has come.
+    fn read(&mut self, tally: &mut Tally) {
+        let mut buffer = vec![0; 1 << 16];
+        for mut stream in &self.streams {
+            let _ = stream.set_nonblocking(true);
+            while let Ok(n @ 1..) = stream.read(&mut buffer) {
+                tally.received += n as u64;
+            }
+            let _ = stream.set_nonblocking(false);
+        }
+        for socket in &self.sockets {
+            let _ = socket.set_nonblocking(true);
+            while let Ok(n) = socket.recv(&mut buffer) {
+                tally.received += n as u64;
+            }
+            let _ = socket.set_nonblocking(false);
+        }
+    }
+
+    fn lose(&mut self, random: &mut Random) {
+        if random.next_u64() % 2 == 0 {
+            self.streams.pop();
+        } else {
+            self.sockets.pop();
+        }
+    }
+}
+
+/// Any order: mostly one that makes sense.
+fn order(random: &mut Random) -> Order {
+    let odd = random.next_u64() % 12 == 0;
+    let mut amount = |most: u64| {
+        if odd && random.next_u64() % 3 == 0 {
+            pick(random, &[0, u64::MAX, 1 << 31]).copied().unwrap_or(0)
+        } else {
+            1 + random.next_u64() % most
+        }
+    };
+    let (kind, send) = (amount(12), amount(2) == 1);
+    let (duration_us, sample_us) = (amount(500_000), amount(50_000));
+    match kind {
+        0..4 => Order::Tcp(TcpOrder {
+            send,
+            flows: amount(8) as u16,
+            cc: (amount(3) == 1).then(|| "cubic".to_owned()),
+            duration_us,
+            sample_us,
+        }),
+        4..7 => Order::Udp(UdpOrder {
+            send,
+            rate_bps: amount(5_000_000),
+            payload: (16 + amount(3000)) as u32,
+            duration_us,
+        }),
+        7 | 8 => Order::Echo,
+        9 => Order::Short {
+            bytes: amount(50_000),
+        },
+        10 | 11 => Order::Http {
+            bytes: amount(50_000),
+        },
+        _ => Order::Quic {
+            send,
+            duration_us,
+            sample_us,
+        },
+    }
+}
+
+/// One without the key: a greeting of any kind, then silence or bytes.
+fn stranger(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
+    for _ in 0..4 {
+        tally.connections += 1;
+        let Ok(mut stream) = connect_from(from, served.address()) else {
+            return;
+        };
+        let mut token = [0; 16];
+        token[..8].copy_from_slice(&random.next_u64().to_be_bytes());
+        let mut bytes = match random.next_u64() % 3 {
+            0 => Greeting::Control([random.next_u64() as u8; 48]).bytes(),
+            1 => Greeting::Data {
+                token: Token(token),
+                number: random.next_u64() as u32,
+                code: token,
+            }
+            .bytes(),
+            _ => (0..random.next_u64() % 80)
+                .map(|_| random.next_u64() as u8)
+                .collect(),
+        };
+        bytes.truncate((random.next_u64() % 90) as usize);
+        let _ = stream.write_all(&bytes);
+        let _ = stream.set_nonblocking(true);
+        let _ = stream.read(&mut [0; 64]);
+    }
+    datagrams::strange(served, from, random, tally);
+}
