@@ -63,10 +63,11 @@ corpus: build kernel ## judge every scenario of the corpus anew, half an hour
 	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-explain
 
 .PHONY: lint
-lint: ## format, clippy, documentation, licences and advisories, scripts
+lint: ## format, clippy, documentation, rules of the source, licences and advisories, scripts
 	@scripts/setup build lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
+	$(CARGO) test $(CARGO_FLAGS) -q -p pathtwin-house
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
 	scripts/deny
 	@if command -v shellcheck >/dev/null; then \

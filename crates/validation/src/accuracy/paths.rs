@@ -129,5 +129,4 @@ fn share(percent: f64) -> Option<Parameter<Share>> {
 }
 
 #[cfg(test)]
-#[path = "paths_tests.rs"]
 mod tests;
