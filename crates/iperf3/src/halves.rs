@@ -31,13 +31,13 @@ pub(super) const WAIT: Duration = Duration::from_millis(20);
 const BATCH: usize = 64;
 /// Bytes of a call that receives TCP.
 const READ: usize = 128 << 10;
-/// Times that a datagram's port was said to be closed from which no more are sent. A stream's port is
-/// open as long as its test runs; a host says so once a second at most (net/ipv4/icmp.c).
+/// Times that a datagram's port was said to be closed from which no more are sent. A stream's port
+/// is open as long as its test runs; a host says so once a second at most (net/ipv4/icmp.c).
 const CLOSED: u32 = 3;
 /// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
 const REFUSED: i32 = 111;
-/// How far the datagrams that come may be ahead of the rate: a path that stood still lets go at once
-/// what it held back.
+/// How far the datagrams that come may be ahead of the rate: a path that stood still lets go at
+/// once what it held back.
 const AHEAD: Duration = Duration::from_secs(3);
 
 /// How far a test is, as its halves need to know.

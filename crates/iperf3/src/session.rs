@@ -37,8 +37,8 @@ const OPEN: Duration = Duration::from_secs(20);
 const ENDING: Duration = Duration::from_secs(10);
 /// Ports below are those of services, which might answer what is sent to them (RFC 6335 section 6).
 const FIRST_USER_PORT: u16 = 1024;
-/// A client whose host does not answer on the control connection for so long is gone: first silence,
-/// time between two tries, and their number.
+/// A client whose host does not answer on the control connection for so long is gone: first
+/// silence, time between two tries, and their number.
 const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 5);
 /// How long a client that has closed a stream may take to say why.
 const EXPLAIN: Duration = Duration::from_secs(2);
@@ -183,7 +183,8 @@ impl Session<'_> {
     }
 
     /// Each stream gets a socket of its own, connected to the client. The next one that waits on
-    /// the port is there before the client is answered, or its next stream would meet a closed port.
+    /// the port is there before the client is answered, or its next stream would meet a closed
+    /// port.
     fn open_udp(&mut self, count: usize) -> Result<Vec<Link>, Error> {
         let failed = |id| move |why| Error::Open { id, why };
         let mut waiting = self.udp().map_err(failed(stream_id(0)))?;
@@ -230,8 +231,8 @@ impl Session<'_> {
 
     /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
     /// only the one with the control connection has shown that it receives at its address. That it
-    /// does so at this port the protocol gives it no way to show, as its datagram holds nothing that
-    /// was told it: hence no port of a service, and a sender ends when the port proves closed.
+    /// does so at this port the protocol gives it no way to show, as its datagram holds nothing
+    /// that was told it: hence no port of a service, and a sender ends when the port proves closed.
     fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
         let (n, from) = waiting.recv_from(&mut [0; 16]).ok()?;
         let is_client = from.ip().to_canonical() == self.peer.to_canonical();

@@ -148,7 +148,8 @@ impl Far {
         }
     }
 
-    /// Lets the far host remember its counters, and with `hotspots` sample its processors from now on if it may.
+    /// Lets the far host remember its counters, and with `hotspots` sample its processors from now
+    /// on if it may.
     pub fn mark(&mut self, hotspots: bool) -> Result<(), FarError> {
         self.done(&Request::Mark { hotspots })
     }

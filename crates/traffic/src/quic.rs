@@ -10,6 +10,7 @@ mod identity;
 mod provider;
 mod samples;
 mod session;
+mod settings;
 
 use std::{
     io,
@@ -67,7 +68,7 @@ pub struct Config {
 /// Memory of a load, bytes: the kernel's buffers, what the flow control lets the library hold, and
 /// the samples.
 const MEMORY: u64 =
-    (drive::RECEIVE_BUFFER + drive::SEND_BUFFER) as u64 + drive::WINDOW as u64 + samples::MEMORY;
+    (drive::RECEIVE_BUFFER + drive::SEND_BUFFER) as u64 + settings::WINDOW as u64 + samples::MEMORY;
 
 /// What a lease of a load must have been asked for.
 pub fn need(duration: Duration) -> Need {

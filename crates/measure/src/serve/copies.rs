@@ -1,7 +1,8 @@
 //! Greetings that were answered, so that a copy of one costs nothing.
 //!
-//! Whoever recorded a greeting can send it again and the key fits, but can say nothing after it. That is what keeps
-//! copies out; here they are turned away before the handshake is computed for them.
+//! Whoever recorded a greeting can send it again and the key fits, but can say nothing after it.
+//! That is what keeps copies out; here they are turned away before the handshake is computed for
+//! them.
 
 use std::{collections::HashSet, mem};
 
@@ -18,7 +19,8 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Remembers a greeting. Only holders of the key can make one that is answered, so strangers cannot fill this.
+    /// Remembers a greeting. Only holders of the key can make one that is answered, so strangers
+    /// cannot fill this.
     pub(super) fn add(&mut self, first: &[u8; HANDSHAKE]) {
         if self.new.len() >= MOST {
             self.old = mem::take(&mut self.new);

@@ -126,8 +126,8 @@ fn greeting(
     }
 }
 
-/// Which of those at the gate, in the order they came, is to go when there are too many: the first of the network that
-/// has most of them, so that one network cannot push out another.
+/// Which of those at the gate, in the order they came, is to go when there are too many: the first
+/// of the network that has most of them, so that one network cannot push out another.
 pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for peer in peers.clone() {
@@ -139,8 +139,8 @@ pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize
         .position(|network| counts.get(&network) == Some(&most))
 }
 
-/// The IPv4 address, or the first 64 bits of the IPv6 address: whoever has one address of such a network has all
-/// (RFC 6177).
+/// The IPv4 address, or the first 64 bits of the IPv6 address: whoever has one address of such a
+/// network has all (RFC 6177).
 fn network(ip: IpAddr) -> u64 {
     match ip.to_canonical() {
         IpAddr::V4(ip) => u64::from(u32::from(ip)),

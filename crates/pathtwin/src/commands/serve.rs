@@ -79,10 +79,10 @@ fn admission(arguments: &Serve) -> Admission {
     };
     let descriptors = sys::descriptors::allowed();
     let total_rate = arguments.total_rate.map(Rate::bps);
-    Admission::new(
-        limits,
-        Totals::of(arguments.max_clients, descriptors, total_rate),
-    )
+    let memory = std::fs::read_to_string("/proc/meminfo").ok();
+    let memory = memory.and_then(|text| sys::procfs::memory_bytes(&text));
+    let totals = Totals::of(arguments.max_clients, descriptors, total_rate);
+    Admission::new(limits, totals.on_host_of(memory))
 }
 
 /// Whom to become; `None` to stay root, because it was asked for.

@@ -1,5 +1,5 @@
-//! Payload bytes that loads may still move: one sum for all that draw from it, so that loads side by
-//! side do not each get the whole of what is left.
+//! Payload bytes that loads may still move: one sum for all that draw from it, so that loads side
+//! by side do not each get the whole of what is left.
 
 use std::{
     io,

@@ -37,6 +37,9 @@ impl Default for Totals {
 /// Loads and services of one session at once.
 const LOADS: u64 = 32;
 
+/// Memory of a server at least, bytes: half of it is enough for any one load.
+const LEAST_MEMORY: u64 = 96 << 20;
+
 /// Memory of one session, bytes: its samples, and the buffers of a load of datagrams beside them.
 const MEMORY: u64 = 80 << 20;
 
@@ -44,12 +47,21 @@ impl Totals {
     /// For so many sessions, where the process may have so many descriptors. A quarter of them is
     /// for those who have not shown yet that they hold the key.
     pub fn of(sessions: usize, descriptors: u64, rate_bps: Option<u64>) -> Self {
-        let usual = Self::default();
         Self {
             sessions: sessions.max(1) as u64,
             descriptors: descriptors / 4 * 3,
             rate_bps,
-            ..usual
+            ..Self::default()
+        }
+    }
+
+    /// On a host with so much memory, bytes: a quarter of it, if that is less than usual.
+    #[must_use]
+    pub fn on_host_of(self, memory: Option<u64>) -> Self {
+        let quarter = memory.map_or(u64::MAX, |bytes| bytes / 4);
+        Self {
+            memory: self.memory.min(quarter.max(LEAST_MEMORY)),
+            ..self
         }
     }
 

@@ -1,8 +1,8 @@
 //! How fast bytes may go: a bound that all who move them share.
 //!
 //! The generic cell rate algorithm (ITU-T I.371, annex A) in its form of virtual scheduling: one
-//! number, the time until which all that has moved is paid for. It is as exact as a token bucket and
-//! needs no lock.
+//! number, the time until which all that has moved is paid for. It is as exact as a token bucket
+//! and needs no lock.
 
 use std::{
     num::NonZeroU64,

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::wire::message::Limits;
 
 fn limits() -> Limits {
     Limits {

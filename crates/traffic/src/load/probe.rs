@@ -136,7 +136,8 @@ fn lock(probes: &Mutex<Vec<Slot>>) -> std::sync::MutexGuard<'_, Vec<Slot>> {
 fn send(socket: UdpSocket, every: Duration, stopped: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
     let mut stamped = Stamped::new(socket);
     let offset = clock::realtime_offset();
-    // Numbers of the probes by the numbers of the kernel's stamps: one that could not be sent has none.
+    // Numbers of the probes by the numbers of the kernel's stamps: one that could not be sent has
+    // none.
     let mut numbers = Vec::new();
     let mut next = Instant::now();
     while !stopped.load(Ordering::Relaxed) {

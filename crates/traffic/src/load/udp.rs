@@ -99,8 +99,8 @@ impl UdpLoad {
         Self::start(config, move |config, shared| send(&socket, config, shared))
     }
 
-    /// Starts to count what comes. It ends by itself soon after its time, or when more has come than
-    /// was agreed on.
+    /// Starts to count what comes. It ends by itself soon after its time, or when more has come
+    /// than was agreed on.
     ///
     /// # Errors
     /// The host lacks a thread or memory for the socket.

@@ -11,8 +11,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, Endpoint,
-    EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, Transmit, TransportConfig,
-    ValidationTokenConfig, VarInt, congestion::CubicConfig,
+    EndpointConfig, Event, StreamEvent, StreamId, Transmit, VarInt,
 };
 use sys::{
     socket::{self, Batch, MtuDiscovery},
@@ -22,19 +21,13 @@ use sys::{
 use super::{
     Config, LIBRARY, Shared, Side,
     samples::Samples,
-    session::{Far, Near, NoTokens, ResetKey},
+    session::{Far, Near, ResetKey},
+    settings::{TIMEOUT, server, transport},
 };
 use crate::{
     admission::{GRACE, Spent},
     wire::{key, message::QuicOutcome},
 };
-
-/// Payload under way at most, of a sender and for a receiver: what the flow control grants. A path
-/// whose rate times round trip is more is not filled.
-pub(super) const WINDOW: u32 = 16 << 20;
-
-/// How long the peer may be silent.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Datagrams that one call sends at most, and that one receives.
 const BURST: usize = 16;
@@ -139,7 +132,8 @@ impl Drive {
             self.ended |= now.saturating_duration_since(self.start) > self.longest();
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
-            // A connection that is over must say so now: on a short path the library forgets it within milliseconds.
+            // A connection that is over must say so now: on a short path the library forgets it
+            // within milliseconds.
             if self.ended {
                 break;
             }
@@ -384,34 +378,4 @@ fn lost(reason: &ConnectionError, early: bool) -> Option<String> {
         ConnectionError::ApplicationClosed(_) | ConnectionError::LocallyClosed if !early => None,
         reason => Some(format!("QUIC: {reason}")),
     }
-}
-
-/// `receives`: whether the peer may open its one stream.
-fn transport(receives: bool) -> TransportConfig {
-    let mut config = TransportConfig::default();
-    config
-        .max_concurrent_bidi_streams(VarInt::from_u32(0))
-        .max_concurrent_uni_streams(VarInt::from_u32(receives.into()))
-        .stream_receive_window(VarInt::from_u32(WINDOW))
-        .receive_window(VarInt::from_u32(WINDOW))
-        .send_window(WINDOW.into())
-        .datagram_receive_buffer_size(None)
-        .max_idle_timeout(TIMEOUT.try_into().ok())
-        .congestion_controller_factory(Arc::new(CubicConfig::default()));
-    config
-}
-
-fn server(tls: Far, transport: Arc<TransportConfig>) -> Arc<ServerConfig> {
-    let mut tokens = ValidationTokenConfig::default();
-    tokens.sent(0);
-    let mut config = ServerConfig::new(Arc::new(tls), Arc::new(NoTokens));
-    config
-        .transport_config(transport)
-        .validation_token_config(tokens)
-        .migration(false)
-        // One client, whose address is proved.
-        .max_incoming(1)
-        .incoming_buffer_size(64 << 10)
-        .incoming_buffer_size_total(64 << 10);
-    Arc::new(config)
 }

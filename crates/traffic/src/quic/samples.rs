@@ -8,7 +8,8 @@ use quinn_proto::ConnectionStats;
 /// Most samples that are kept: ten minutes at one each 10 ms.
 const MOST: usize = 60_000;
 
-/// Bytes of memory that they take at most: eleven columns of numbers that may be absent, and a time.
+/// Bytes of memory that they take at most: eleven columns of numbers that may be absent, and a
+/// time.
 pub(super) const MEMORY: u64 = (MOST * (11 * 16 + 8)) as u64;
 
 /// What a sender knows of its connection. All but the window and the times only grow.

@@ -254,8 +254,8 @@ fn decrypt(noise: &mut snow::TransportState, frame: &[u8]) -> Result<Vec<u8>, Ch
     Ok(content)
 }
 
-/// A message from the content of its frames, of which a peer says whether it is deflated. `limit`: most bytes that it
-/// may have when it is inflated.
+/// A message from the content of its frames, of which a peer says whether it is deflated. `limit`:
+/// most bytes that it may have when it is inflated.
 ///
 /// # Errors
 /// It is too long, damaged or none.

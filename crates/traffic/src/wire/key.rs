@@ -81,8 +81,8 @@ impl TryFrom<String> for Token {
     }
 }
 
-/// The public half of a key that a server makes for one agreement: who sees it on a connection knows
-/// that the connection leads to that server.
+/// The public half of a key that a server makes for one agreement: who sees it on a connection
+/// knows that the connection leads to that server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PublicKey(pub [u8; 32]);

@@ -1,7 +1,8 @@
 //! Reading and writing with a peer that must keep a pace.
 //!
-//! A timeout of each single read or write is no bound: a peer that moves a byte just before it ends could hold a thread
-//! for days. So a whole message must move at a pace that the slowest of lines keeps.
+//! A timeout of each single read or write is no bound: a peer that moves a byte just before it ends
+//! could hold a thread for days. So a whole message must move at a pace that the slowest of lines
+//! keeps.
 
 use std::{
     io::{self, Read, Write},
@@ -24,8 +25,8 @@ pub(super) struct Paced<'a> {
 }
 
 impl<'a> Paced<'a> {
-    /// The peer may be silent for `timeout` before the first byte, and fall behind the slowest pace by as much after
-    /// it; `None` = for ever.
+    /// The peer may be silent for `timeout` before the first byte, and fall behind the slowest pace
+    /// by as much after it; `None` = for ever.
     pub(super) fn new(stream: &'a TcpStream, timeout: Option<Duration>) -> Self {
         Self {
             stream,
@@ -63,8 +64,8 @@ impl<'a> Paced<'a> {
         let allowed = timeout + Duration::from_millis(self.moved * 1000 / PACE);
         let spent = self.start.map_or(0, |s| Instant::now().since(s).max(0));
         match allowed.checked_sub(Duration::from_nanos(spent as u64)) {
-            // A write counts as moved what only the own kernel has taken: however much that was, nothing may
-            // stand still for longer than the timeout.
+            // A write counts as moved what only the own kernel has taken: however much that was,
+            // nothing may stand still for longer than the timeout.
             Some(left) if !left.is_zero() => Ok(Some(left.min(timeout))),
             _ => Err(silent()),
         }

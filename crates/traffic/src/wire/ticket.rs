@@ -1,9 +1,9 @@
 //! Tickets: how data connections and datagrams show that they belong to an agreement.
 //!
-//! Data is not encrypted, and whoever listens on its path sees which agreement it belongs to. So the
-//! token is a name and nothing more. The secret that goes with it is told over the control channel
-//! only, and what is shown in the clear is made from it: a code over the number of a connection,
-//! which is good once, or over a challenge, which is good from one address.
+//! Data is not encrypted, and whoever listens on its path sees which agreement it belongs to. So
+//! the token is a name and nothing more. The secret that goes with it is told over the control
+//! channel only, and what is shown in the clear is made from it: a code over the number of a
+//! connection, which is good once, or over a challenge, which is good from one address.
 
 use std::{fmt, io};
 

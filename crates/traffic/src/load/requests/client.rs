@@ -70,8 +70,8 @@ pub struct RequestClient {
 }
 
 impl RequestClient {
-    /// Starts to make requests on connections of their own, each opened with what `greeting` says of
-    /// its number.
+    /// Starts to make requests on connections of their own, each opened with what `greeting` says
+    /// of its number.
     ///
     /// # Errors
     /// The host lacks a thread.
