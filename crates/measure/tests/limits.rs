@@ -136,8 +136,8 @@ fn receive(mut stream: TcpStream, span: Duration) -> u64 {
     sum
 }
 
-/// Each further start dropped the load before it, which went on: with 100 connections six times, 500
-/// descriptors and 2 GB stayed.
+/// Each further start dropped the load before it, which went on: with 100 connections six times,
+/// 500 descriptors and 2 GB stayed.
 #[test]
 fn a_second_start_of_a_load_is_refused_and_the_first_goes_on() {
     let serving = Serving::start(limits());

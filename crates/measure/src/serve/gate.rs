@@ -16,8 +16,8 @@ use sys::clock::Instant;
 use traffic::wire::{
     Channel, Greeting, Refusal, Token,
     greeting::HANDSHAKE,
+    key::CODE,
     message::{Code, Reply, Request},
-    ticket::CODE,
 };
 
 use super::{

@@ -8,7 +8,8 @@ use std::{
 
 use traffic::wire::{
     Ticket, Token,
-    ticket::{CODE, Used, same},
+    key::CODE,
+    ticket::{Used, same},
 };
 
 /// Something that came in for an agreement.

@@ -1,9 +1,6 @@
 //! The first bytes of a TCP connection, parsed before anything is known of the peer.
 
-use super::{Token, VERSION};
-
-/// Bytes of an authentication code.
-pub const CODE: usize = 16;
+use super::{Token, VERSION, key::CODE};
 
 /// Bytes of the first Noise message: an ephemeral key and the tag of an empty payload.
 pub const HANDSHAKE: usize = 48;

@@ -55,6 +55,9 @@ impl fmt::Debug for Key {
     }
 }
 
+/// Bytes of a code by which a connection or an address proves that it belongs to an agreement.
+pub const CODE: usize = 16;
+
 /// A random number that says which agreement a connection or datagram belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

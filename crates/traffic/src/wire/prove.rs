@@ -2,10 +2,7 @@
 
 use std::net::SocketAddr;
 
-use super::{
-    Ticket, Token,
-    ticket::{CODE, same},
-};
+use super::{Ticket, Token, key::CODE, ticket::same};
 
 /// Makes challenges and checks their answers, and remembers none of them.
 pub struct Prover(blake3::Hasher);

@@ -9,11 +9,10 @@ use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
-pub use super::greeting::CODE;
 use super::{
     Token,
     greeting::Greeting,
-    key::{hex, random, unhex},
+    key::{CODE, hex, random, unhex},
 };
 
 /// What the code of a connection and that of a challenge are told apart by.
