@@ -35,7 +35,7 @@ fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
     {
         return Some((Busy::Thread, share));
     }
-    let (most, softirq) = host.busiest_core(&samples)?;
+    let (most, softirq) = host.busiest_core(samples)?;
     (most >= FULL_CORE).then_some(if softirq >= 0.5 {
         (Busy::Softirq, softirq)
     } else {

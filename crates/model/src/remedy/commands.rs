@@ -298,6 +298,6 @@ fn steering(name: Option<&str>, cpus: Option<u32>, dialect: Dialect) -> Vec<Stri
 /// The lowest so many bits, hexadecimal, in groups of 32 with the highest first.
 fn mask(bits: u32) -> String {
     let full = vec!["ffffffff".to_owned(); (bits / 32) as usize];
-    let rest = (bits % 32 != 0).then(|| format!("{:x}", (1_u64 << (bits % 32)) - 1));
+    let rest = (!bits.is_multiple_of(32)).then(|| format!("{:x}", (1_u64 << (bits % 32)) - 1));
     rest.into_iter().chain(full).collect::<Vec<_>>().join(",")
 }
