@@ -22,7 +22,7 @@ AGENTS := x86_64 aarch64
 AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic
 # Bytes: 5 MB.
 AGENT_LIMIT := 5000000
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/cost bench/history packaging/*/*.init)
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/images bench/cost bench/history packaging/*/*.init)
 
 # rustup may just have been installed: its folder is not in the caller's PATH then.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -80,9 +80,10 @@ lint: ## format, clippy, documentation, rules of the source, licences and adviso
 	fi
 
 .PHONY: bench
-bench: build kernel ## measure speed and cost, beside ns-3, iperf3 and irtt
+bench: build kernel ## measure speed and cost, beside ns-3, iperf3, irtt and the first release's kernel
 	@scripts/setup bench
 	bench/run
+	bench/images
 	bench/cost
 	bench/history
 
@@ -123,6 +124,10 @@ agent: ## the program for routers, without the lab, into target/agent-x86_64 and
 kernel: build ## the kernel image of the lab; kept in the user's cache until its recipe changes
 	@scripts/setup kernel
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
+
+.PHONY: dist
+dist: kernel ## the kernel image as an artefact with its licence, patches and recipe, into out/dist
+	PATHTWIN=$(PATHTWIN) scripts/dist
 
 .PHONY: install
 install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)

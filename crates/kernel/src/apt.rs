@@ -2,45 +2,35 @@
 //!
 //! apt works in a private folder with one source line, and checks the archive's signature against
 //! the Debian keyring that the line names. Everything that could weaken that check is switched off
-//! in case the host's configuration switches it on.
+//! in case the host's configuration switches it on. An index that is signed but out of date can be
+//! read on request; what is taken from it must then be known by its hash.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::error::{Context as _, KernelError};
 use super::run::{Runner, plain};
-use super::sources::{DEFAULT_ARCHIVE, debian_mirror, read_host};
-use super::version::newest_package;
+use super::tested::Offer;
+use super::version::source_packages;
 
-/// Tried in this order; the first that has a package is taken. Unstable has the newest.
-const SUITES: &[&str] = &["unstable", "testing", "stable-backports", "stable"];
-
-/// Where the package `debian-archive-keyring` puts its keys.
-const KEYRINGS: &[&str] = &[
-    "/usr/share/keyrings/debian-archive-keyring.gpg",
-    "/usr/share/keyrings/debian-archive-keyring.pgp",
-];
-
-/// A package on disk, and what is known about it.
+/// One suite of one archive, read through a private folder.
 #[derive(Debug)]
-pub(super) struct Package {
-    pub(super) file: PathBuf,
-    /// `linux-source-7.2`
-    pub(super) name: String,
-    /// `http://deb.debian.org/debian unstable`
-    pub(super) archive: String,
-}
-
-/// One suite of one archive, looked at through a private folder.
-pub(super) struct Repository<'a> {
+pub(super) struct Repository {
     pub(super) uri: String,
-    pub(super) suite: &'a str,
-    pub(super) keyring: &'a Path,
+    pub(super) suite: String,
+    pub(super) keyring: PathBuf,
     /// Private to this repository.
-    pub(super) folder: &'a Path,
+    pub(super) folder: PathBuf,
+    /// Take an index that is signed but out of date.
+    pub(super) expired: bool,
 }
 
-impl Repository<'_> {
+impl Repository {
+    /// `http://deb.debian.org/debian unstable`
+    pub(super) fn describe(&self) -> String {
+        format!("{} {}", self.uri, self.suite)
+    }
+
     fn prepare(&self) -> Result<(), KernelError> {
         // Fresh lists every time: with old ones apt answers a bad signature with a warning only.
         let lists = self.folder.join("state/lists");
@@ -100,6 +90,8 @@ impl Repository<'_> {
         ] {
             option(name, &"false");
         }
+        option("Acquire::Check-Date", &true);
+        option("Acquire::Check-Valid-Until", &!self.expired);
         option("Acquire::Languages", &"none");
         option("Acquire::Retries", &"2");
         // The download folder is the user's own; apt's helper user may not be able to write there.
@@ -115,13 +107,15 @@ impl Repository<'_> {
         runner.run("reading the archive's index", &mut command)
     }
 
-    /// The newest source package of the suite.
-    pub(super) fn newest(&self, runner: &Runner) -> Result<Option<String>, KernelError> {
-        let mut command = self.command("apt-cache");
-        command.args(["search", "--names-only", "^linux-source-[0-9.]+$"]);
-        Ok(newest_package(
-            &runner.output("searching for a kernel source", &mut command)?,
-        ))
+    /// The kernel sources of the suite.
+    pub(super) fn offers(&self, runner: &Runner) -> Result<Vec<Offer>, KernelError> {
+        offers(
+            runner,
+            || self.command("apt-get"),
+            self.command("apt-cache"),
+            &self.describe(),
+            self.expired,
+        )
     }
 
     /// Downloads a package and checks it against the signed index.
@@ -133,6 +127,63 @@ impl Repository<'_> {
     ) -> Result<PathBuf, KernelError> {
         fetch(runner, || self.command("apt-get"), name, into)
     }
+}
+
+/// The kernel sources that the host's own apt knows, by its own sources and lists, which carry
+/// their own trust.
+pub(super) fn host_offers(runner: &Runner) -> Result<Vec<Offer>, KernelError> {
+    offers(runner, host_apt, plain("apt-cache"), HOST, false)
+}
+
+/// Downloads a package with the host's own apt.
+pub(super) fn host_download(
+    runner: &Runner,
+    name: &str,
+    into: &Path,
+) -> Result<PathBuf, KernelError> {
+    fetch(runner, host_apt, name, into)
+}
+
+/// What the host's own sources are called where archives are named.
+pub(super) const HOST: &str = "this host's own apt";
+
+fn host_apt() -> Command {
+    let mut apt = plain("apt-get");
+    apt.args([
+        "-o",
+        "APT::Get::AllowUnauthenticated=false",
+        "-o",
+        "APT::Sandbox::User=root",
+    ]);
+    apt
+}
+
+fn offers(
+    runner: &Runner,
+    apt: impl Fn() -> Command,
+    mut search: Command,
+    archive: &str,
+    expired: bool,
+) -> Result<Vec<Offer>, KernelError> {
+    search.args(["search", "--names-only", "^linux-source-[0-9.]+$"]);
+    let names = source_packages(&runner.output("searching for a kernel source", &mut search)?);
+    let mut offers = Vec::new();
+    for package in names {
+        let listing = runner.output(
+            "asking for the package's name",
+            apt().args(["-q", "--print-uris", "download", &package]),
+        )?;
+        if let Some(line) = package_line(&listing, &package) {
+            offers.push(Offer {
+                archive: archive.to_owned(),
+                version: line.version,
+                sha256: line.sha256,
+                package,
+                expired,
+            });
+        }
+    }
+    Ok(offers)
 }
 
 /// Runs `apt-get download` in a folder that keeps packages; one that is there already and whole is
@@ -148,7 +199,7 @@ fn fetch(
         "asking for the package's name",
         apt().args(["-q", "--print-uris", "download", name]),
     )?;
-    let file = package_file(&listing, name).ok_or_else(|| KernelError::BadSource {
+    let line = package_line(&listing, name).ok_or_else(|| KernelError::BadSource {
         path: folder.to_path_buf(),
         why: format!("apt-get does not say which file holds {name}"),
     })?;
@@ -156,132 +207,46 @@ fn fetch(
         &format!("downloading {name}"),
         apt().current_dir(folder).args(["-q", "download", name]),
     )?;
-    Ok(folder.join(file))
+    Ok(folder.join(line.file))
 }
 
-/// The file name in a line like `'http://.../x.deb' linux-source-7.2_7.2.13-1_all.deb 164108840 SHA256:...`.
-fn package_file(listing: &str, name: &str) -> Option<String> {
+/// What apt says of the file that holds a package.
+#[derive(Debug, PartialEq, Eq)]
+struct PackageLine {
+    file: String,
+    version: String,
+    sha256: Option<String>,
+}
+
+/// Reads a line like `'http://.../x.deb' linux-source-7.2_7.2.13-1_all.deb 164108840 SHA256:...`.
+fn package_line(listing: &str, name: &str) -> Option<PackageLine> {
     listing
         .lines()
         .filter(|line| line.starts_with('\''))
         .find_map(|line| {
             let file = line.split_whitespace().nth(1)?;
-            let plain = !file.contains('/')
-                && file.starts_with(&format!("{name}_"))
-                && file.ends_with(".deb");
-            plain.then(|| file.to_owned())
+            let version = file.strip_prefix(name)?.strip_prefix('_')?;
+            let (version, _) = version.strip_suffix(".deb")?.split_once('_')?;
+            let sha256 = line
+                .split_whitespace()
+                .find_map(|word| word.strip_prefix("SHA256:"));
+            (!file.contains('/')).then(|| PackageLine {
+                file: file.to_owned(),
+                // apt writes an epoch's colon as %3a.
+                version: version.replace("%3a", ":"),
+                sha256: sha256.map(str::to_ascii_lowercase),
+            })
         })
 }
 
-/// Fetches the newest kernel source that a signed archive offers into a folder of packages.
-pub(super) fn newest_source(
-    runner: &Runner,
-    scratch: &Path,
-    into: &Path,
-    say: &mut dyn FnMut(&str),
-) -> Result<Package, KernelError> {
-    let mut tried = Vec::new();
-    let mut remedy = "check the network and the mirror, or give a kernel tarball or a linux-source package with \
-                      --source FILE"
-        .to_owned();
-    let archive = debian_mirror(&read_host(Path::new("/etc/apt")))
-        .unwrap_or_else(|| DEFAULT_ARCHIVE.to_owned());
-    if let Some(keyring) = KEYRINGS.iter().map(Path::new).find(|path| path.exists()) {
-        for suite in SUITES {
-            say(&format!("{archive} {suite}"));
-            let folder = &scratch.join(suite);
-            std::fs::create_dir_all(folder).on("create", folder)?;
-            let repository = Repository {
-                uri: archive.clone(),
-                suite,
-                keyring,
-                folder,
-            };
-            match from_repository(runner, &repository, into) {
-                Ok(Some(package)) => return Ok(package),
-                Ok(None) => tried.push((
-                    repository.describe(),
-                    "it has no linux-source package".to_owned(),
-                )),
-                Err(error @ KernelError::Step { .. }) => {
-                    tried.push((repository.describe(), brief(&error)))
-                }
-                Err(other) => return Err(other),
-            }
-        }
-    } else {
-        tried.push((
-            archive,
-            "the keys to check its signature are absent".to_owned(),
-        ));
-        remedy = format!("apt-get install debian-archive-keyring, or: {remedy}");
-    }
-    say("this host's own release");
-    match from_host(runner, into) {
-        Ok(Some(package)) => return Ok(package),
-        Ok(None) => tried.push((
-            "this host's own apt".to_owned(),
-            "it knows no linux-source package".to_owned(),
-        )),
-        Err(error @ KernelError::Step { .. }) => {
-            tried.push(("this host's own apt".to_owned(), brief(&error)))
-        }
-        Err(other) => return Err(other),
-    }
-    Err(KernelError::NoSource { tried, remedy })
-}
-
-impl Repository<'_> {
-    fn describe(&self) -> String {
-        format!("{} {}", self.uri, self.suite)
-    }
-}
-
-fn from_repository(
-    runner: &Runner,
-    repository: &Repository<'_>,
-    into: &Path,
-) -> Result<Option<Package>, KernelError> {
-    repository.update(runner)?;
-    let Some(name) = repository.newest(runner)? else {
-        return Ok(None);
-    };
-    let file = repository.download(runner, &name, into)?;
-    Ok(Some(Package {
-        file,
-        name,
-        archive: repository.describe(),
-    }))
-}
-
-/// By the host's own sources and lists, as they are; they carry their own trust.
-fn from_host(runner: &Runner, into: &Path) -> Result<Option<Package>, KernelError> {
-    let mut search = plain("apt-cache");
-    search.args(["search", "--names-only", "^linux-source-[0-9.]+$"]);
-    let Some(name) = newest_package(&runner.output("searching for a kernel source", &mut search)?)
-    else {
-        return Ok(None);
-    };
-    let apt = || {
-        let mut apt = plain("apt-get");
-        apt.args([
-            "-o",
-            "APT::Get::AllowUnauthenticated=false",
-            "-o",
-            "APT::Sandbox::User=root",
-        ]);
-        apt
-    };
-    let file = fetch(runner, apt, &name, into)?;
-    Ok(Some(Package {
-        file,
-        name,
-        archive: "this host's own release".to_owned(),
-    }))
+/// Whether apt refused an index for its age alone.
+pub(super) fn is_expired(error: &KernelError) -> bool {
+    matches!(error, KernelError::Step { tail, .. }
+        if tail.contains("is expired") || tail.contains("is not valid anymore"))
 }
 
 /// The lines of an apt failure that say why.
-fn brief(error: &KernelError) -> String {
+pub(super) fn brief(error: &KernelError) -> String {
     let KernelError::Step { tail, status, .. } = error else {
         return error.to_string();
     };
@@ -303,13 +268,17 @@ mod tests {
     #[test]
     fn the_file_of_a_package_is_read_from_apts_answer() {
         let listing = "Reading lists...\n\
-            'http://x.example/debian/pool/l/linux-source-7.2_7.2.13-1_all.deb' linux-source-7.2_7.2.13-1_all.deb 1 SHA256:0\n";
+            'http://x.example/debian/pool/l/linux-source-7.2_7.2.13-1_all.deb' linux-source-7.2_7.2.13-1_all.deb 1 SHA256:0A\n";
         assert_eq!(
-            package_file(listing, "linux-source-7.2").as_deref(),
-            Some("linux-source-7.2_7.2.13-1_all.deb")
+            package_line(listing, "linux-source-7.2"),
+            Some(PackageLine {
+                file: "linux-source-7.2_7.2.13-1_all.deb".to_owned(),
+                version: "7.2.13-1".to_owned(),
+                sha256: Some("0a".to_owned()),
+            })
         );
         assert_eq!(
-            package_file(
+            package_line(
                 "'http://x/' linux-source-7.2_/../x.deb 1 \n",
                 "linux-source-7.2"
             ),

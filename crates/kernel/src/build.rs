@@ -6,15 +6,16 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::apt;
 use super::cache::{Cache, Lock, write_file};
 use super::config::{self, Config};
 use super::error::{Context as _, KernelError};
 use super::image::{IMAGE_FILE, Image, META_FILE, Meta};
 use super::patches;
-use super::recipe::{Toolchain, key, recipe};
+use super::recipe::{Toolchain, inputs, key, known, recipe};
 use super::run::{Runner, plain};
+use super::search::{Candidate, Search};
 use super::source::{self, Source};
+use super::tested::remark;
 use super::tools::{self, SourceKind};
 
 /// Objects that Linux 7.2 compiles with the lab's fragment; other versions differ by some percent.
@@ -23,8 +24,11 @@ const USUAL_OBJECTS: u32 = 850;
 /// What to build, and how.
 #[derive(Debug, Clone, Default)]
 pub struct BuildOptions {
-    /// A kernel tarball, a `linux-source` package or a folder; else the newest signed Debian source.
+    /// A kernel tarball, a `linux-source` package or a folder; else the pinned Debian package, or
+    /// where that cannot be had another of a tested series.
     pub source: Option<PathBuf>,
+    /// Also take a package of a series that was not tested.
+    pub untested: bool,
     /// Look for a newer source and build even if there is an image already.
     pub force: bool,
     /// Set it to stop the build.
@@ -46,6 +50,8 @@ pub enum Stage {
     Configure,
     /// Objects are being compiled.
     Compile,
+    /// The image is being booted.
+    Try,
     /// The image is being put in its place.
     Install,
 }
@@ -70,11 +76,27 @@ pub struct Built {
     pub image: Image,
     /// False if it was in the cache already.
     pub fresh: bool,
+    /// What the user should know: sources that were not taken and why, another source than the
+    /// pinned one.
+    pub notes: Vec<String>,
 }
 
-type Report<'a> = &'a mut dyn FnMut(Progress<'_>);
+impl Built {
+    fn known(image: Image) -> Self {
+        Self {
+            image,
+            fresh: false,
+            notes: Vec::new(),
+        }
+    }
+}
 
-fn tell(report: Report<'_>, stage: Stage, detail: &str) {
+/// Boots an image before it is called built; the error says why it does not serve here.
+pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), String>;
+
+pub(super) type Report<'a> = &'a mut dyn FnMut(Progress<'_>);
+
+pub(super) fn tell(report: Report<'_>, stage: Stage, detail: &str) {
     report(Progress {
         stage,
         detail,
@@ -83,21 +105,25 @@ fn tell(report: Report<'_>, stage: Stage, detail: &str) {
     });
 }
 
-/// Builds the lab's kernel, unless the cache has it, and makes it the current one.
+/// Builds the lab's kernel, unless the cache has it, and makes it the current one. A source whose
+/// image does not pass the trial is passed over for the next one.
 ///
 /// # Errors
-/// If a tool is missing, no source can be had, or a step fails; the text says what to do.
+/// If a tool is missing, no source can be had, no image passes the trial, or a step fails; the text
+/// says what to do.
 pub fn build(
     options: &BuildOptions,
+    trial: Trial<'_>,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Built, KernelError> {
-    build_in(&Cache::from_env()?, options, progress)
+    build_in(&Cache::from_env()?, options, trial, progress)
 }
 
 /// As [`build`], in a given cache.
 pub(super) fn build_in(
     cache: &Cache,
     options: &BuildOptions,
+    trial: Trial<'_>,
     report: Report<'_>,
 ) -> Result<Built, KernelError> {
     let kind = match &options.source {
@@ -106,10 +132,7 @@ pub(super) fn build_in(
     };
     let any_will_do = options.source.is_none() && !options.force;
     if any_will_do && let Some(image) = up_to_date(cache) {
-        return Ok(Built {
-            image,
-            fresh: false,
-        });
+        return Ok(Built::known(image));
     }
     tools::check(kind)?;
     cache.create()?;
@@ -118,35 +141,135 @@ pub(super) fn build_in(
     })?;
     // Whoever held the lock may have built just this.
     if any_will_do && let Some(image) = up_to_date(cache) {
-        return Ok(Built {
-            image,
-            fresh: false,
-        });
+        return Ok(Built::known(image));
     }
-    let runner = Runner::new(cache.log(), options.cancel.clone())?;
-    let scratch = cache.scratch(&lock)?;
-    let source = obtain(cache, options, kind, &runner, scratch.path(), report)?;
-    let toolchain = Toolchain::installed()?;
-    let recipe = recipe(&toolchain);
-    let key = key(&source.info.sha256, &recipe);
-    if !options.force
-        && let Ok(image) = Image::cached(&cache.folder(&key))
-    {
-        cache.point_to(&key)?;
-        return Ok(Built {
-            image,
-            fresh: false,
-        });
-    }
-    let job = Job {
-        runner: &runner,
-        source: &source,
-        compiler: toolchain.compiler,
-        recipe,
-        folder: scratch.path(),
+    let mut bench = Bench {
+        cache,
+        lock: &lock,
+        runner: Runner::new(cache.log(), options.cancel.clone())?,
+        toolchain: Toolchain::installed()?,
+        force: options.force,
+        trial,
+        report,
     };
-    let staged = job.make(report)?;
-    install(cache, &lock, &staged, &key, &source, report)
+    match &options.source {
+        Some(path) => {
+            tell(bench.report, Stage::Fetch, &path.to_string_lossy());
+            let scratch = cache.scratch(&lock)?;
+            bench.make(&source::open(path, kind, None)?, scratch.path())
+        }
+        None => bench.best(options.untested),
+    }
+}
+
+/// What all attempts of one build share.
+struct Bench<'a> {
+    cache: &'a Cache,
+    lock: &'a Lock,
+    runner: Runner,
+    toolchain: Toolchain,
+    force: bool,
+    trial: Trial<'a>,
+    report: Report<'a>,
+}
+
+impl Bench<'_> {
+    /// Builds the best source that an archive has and whose image boots here.
+    fn best(&mut self, untested: bool) -> Result<Built, KernelError> {
+        let scratch = self.cache.scratch(self.lock)?;
+        let downloads = self.cache.downloads();
+        let mut say = |what: &str| tell(self.report, Stage::Fetch, what);
+        let mut search = Search::new(
+            &self.runner,
+            &scratch.path().join("apt"),
+            &downloads,
+            &mut say,
+        )?;
+        for (n, candidate) in search.candidates(untested).iter().enumerate() {
+            let folder = scratch.path().join(n.to_string());
+            match self.attempt(&search, candidate, &downloads, &folder) {
+                Ok(mut built) => {
+                    if !built.notes.is_empty() {
+                        let not_taken = search.tried.iter();
+                        built
+                            .notes
+                            .extend(not_taken.map(|(place, why)| format!("{place}: {why}")));
+                    }
+                    return Ok(built);
+                }
+                Err(KernelError::Cancelled) => return Err(KernelError::Cancelled),
+                // The next one may serve: nothing of this one was installed.
+                Err(error) => {
+                    let (place, name) = candidate.describe();
+                    search.tried.push((place, format!("{name}: {error}")));
+                }
+            }
+        }
+        Err(KernelError::NoSource {
+            tried: search.tried,
+            remedy: search.remedy,
+        })
+    }
+
+    fn attempt(
+        &mut self,
+        search: &Search,
+        candidate: &Candidate,
+        downloads: &Path,
+        folder: &Path,
+    ) -> Result<Built, KernelError> {
+        let (_, name) = candidate.describe();
+        tell(self.report, Stage::Fetch, &name);
+        let package = search.fetch(&self.runner, candidate, downloads)?;
+        let source = source::open(&package.file, SourceKind::Archive, Some(package.archive))?;
+        std::fs::create_dir_all(folder).on("create", folder)?;
+        let mut built = self.make(&source, folder)?;
+        let (package, version) = name.split_once(' ').unwrap_or((&name, ""));
+        built
+            .notes
+            .extend(remark(package, version, &source.info.sha256));
+        Ok(built)
+    }
+
+    /// Builds one source, tries the image and installs it.
+    fn make(&mut self, source: &Source, folder: &Path) -> Result<Built, KernelError> {
+        let recipe = recipe(&self.toolchain);
+        let key = key(&source.info.sha256, &recipe);
+        if !self.force
+            && let Ok(image) = Image::cached(&self.cache.folder(&key))
+        {
+            self.cache.point_to(&key)?;
+            return Ok(Built::known(image));
+        }
+        let job = Job {
+            runner: &self.runner,
+            source,
+            compiler: self.toolchain.compiler.clone(),
+            recipe,
+            folder,
+        };
+        let staged = job.make(self.report)?;
+        let image = Image::cached(&staged)?;
+        try_out(&image, self.trial, self.report)?;
+        install(self.cache, self.lock, &staged, &key, source, self.report)
+    }
+}
+
+/// Boots an image.
+pub(super) fn try_out(
+    image: &Image,
+    trial: Trial<'_>,
+    report: Report<'_>,
+) -> Result<(), KernelError> {
+    let version = image
+        .meta
+        .as_ref()
+        .map_or("of unknown version", |meta| &meta.version);
+    tell(report, Stage::Try, version);
+    trial(image).map_err(|why| KernelError::Trial {
+        version: version.to_owned(),
+        why,
+    })
 }
 
 /// The current image, if it was made by today's recipe and tools.
@@ -156,27 +279,11 @@ fn up_to_date(cache: &Cache) -> Option<Image> {
     let Ok(toolchain) = Toolchain::installed() else {
         return Some(image);
     };
-    let made_by = image.meta.as_ref()?.recipe.as_deref()?;
-    (made_by == recipe(&toolchain)).then_some(image)
-}
-
-fn obtain(
-    cache: &Cache,
-    options: &BuildOptions,
-    kind: SourceKind,
-    runner: &Runner,
-    scratch: &Path,
-    report: Report<'_>,
-) -> Result<Source, KernelError> {
-    if let Some(path) = &options.source {
-        tell(report, Stage::Fetch, &path.to_string_lossy());
-        return source::open(path, kind, None);
-    }
-    let mut say = |what: &str| tell(report, Stage::Fetch, what);
-    let apt_folder = scratch.join("apt");
-    let package = apt::newest_source(runner, &apt_folder, &cache.downloads(), &mut say)?;
-    say(&package.name);
-    source::open(&package.file, kind, Some(package.archive))
+    let meta = image.meta.as_ref()?;
+    // An imported image was made by another host's compiler, from the same inputs.
+    let imported =
+        meta.imported && (known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs()));
+    (imported || meta.recipe.as_deref() == Some(&recipe(&toolchain))).then_some(image)
 }
 
 fn install(
@@ -195,6 +302,7 @@ fn install(
     Ok(Built {
         image: Image::cached(&folder)?,
         fresh: true,
+        notes: Vec::new(),
     })
 }
 
@@ -260,6 +368,7 @@ impl Job<'_> {
         let mut meta = Meta::from_config(version, &bytes, config);
         meta.source = Some(self.source.info.clone());
         meta.recipe = Some(self.recipe);
+        meta.inputs = Some(inputs());
         meta.compiler = Some(self.compiler);
         meta.patches = patches;
         let text = serde_json::to_vec_pretty(&meta)
@@ -380,7 +489,7 @@ mod tests {
             source: Some(dir.path().join("absent.deb")),
             ..BuildOptions::default()
         };
-        let error = build_in(&cache, &options, &mut |_| ()).unwrap_err();
+        let error = build_in(&cache, &options, &mut |_| Ok(()), &mut |_| ()).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{error}");
         assert!(!cache.root().exists());
     }

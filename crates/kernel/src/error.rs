@@ -37,7 +37,7 @@ pub enum KernelError {
         why: String,
     },
     /// No kernel source could be had from any archive.
-    #[error("no signed kernel source could be had:\n{}\nremedy: {remedy}", .tried.iter().map(|(what, why)| format!("  {what}: {why}")).collect::<Vec<_>>().join("\n"))]
+    #[error("no tested kernel source could be had that builds and boots here:\n{}\nremedy: {remedy}", .tried.iter().map(|(what, why)| format!("  {what}: {why}")).collect::<Vec<_>>().join("\n"))]
     NoSource {
         /// Each place that was tried, and its answer.
         tried: Vec<(String, String)>,
@@ -63,6 +63,14 @@ pub enum KernelError {
         version: String,
         /// The options, as `CONFIG_...=value`.
         options: Vec<String>,
+    },
+    /// An image does not boot on this host.
+    #[error("the image of Linux {version} does not boot on this host: {why}")]
+    Trial {
+        /// Version of the image.
+        version: String,
+        /// What came of the attempt.
+        why: String,
     },
     /// A program that was run failed.
     #[error("{step} failed ({status}); the whole log is {}\n{tail}", log.display())]
@@ -101,7 +109,8 @@ impl KernelError {
             | Self::BadImage { .. }
             | Self::MissingTools(_)
             | Self::Host(_)
-            | Self::NoSource { .. } => 3,
+            | Self::NoSource { .. }
+            | Self::Trial { .. } => 3,
             Self::Patch { .. }
             | Self::Config { .. }
             | Self::Step { .. }

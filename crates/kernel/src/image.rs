@@ -47,6 +47,12 @@ pub struct Meta {
     /// Hash over the fragment, the patches and the compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipe: Option<String>,
+    /// Hash over the fragment and the patches alone; absent in documents of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<String>,
+    /// Whether the image was built on another host and imported.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
     /// First line of `gcc --version`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
@@ -116,6 +122,8 @@ impl Meta {
             version,
             source: None,
             recipe: None,
+            inputs: None,
+            imported: false,
             compiler: None,
             hz: config.hz(),
             seeded: traits.seeded,

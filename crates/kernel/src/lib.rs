@@ -1,8 +1,9 @@
 //! The lab's kernel image: a real Linux, built as User Mode Linux from a signed source.
 //!
-//! [`build`] fetches the newest `linux-source` package that Debian offers (or takes a source that
-//! the user names), applies the few patches in `patches`, configures it with
-//! `lab.config` on top of `allnoconfig`, and puts one static program into the cache.
+//! [`build`] fetches the pinned `linux-source` package from Debian (or another of a tested series, or
+//! a source that the user names), applies the few patches in `patches`, configures it with
+//! `lab.config` on top of `allnoconfig`, has the image tried, and puts one static program into the
+//! cache.
 //! [`locate`] finds it again. The same source, patches, options and compiler give the same bytes,
 //! wherever they are built.
 //!
@@ -22,12 +23,15 @@ mod config;
 mod error;
 mod ikconfig;
 mod image;
+mod import;
 mod missing;
 mod patches;
 mod recipe;
 mod run;
+mod search;
 mod source;
 mod sources;
+mod tested;
 mod tools;
 mod version;
 
@@ -42,8 +46,9 @@ mod tests;
 /// 0xb7f"). 7.2 starts a program of its own for them and only becomes a little faster.
 pub const ENVIRONMENT: &[(&str, &str)] = &[("GLIBC_TUNABLES", "glibc.pthread.rseq=0")];
 
-pub use build::{BuildOptions, Built, Progress, Stage, build};
+pub use build::{BuildOptions, Built, Progress, Stage, Trial, build};
 pub use error::KernelError;
 pub use image::{Image, Meta, SourceInfo, locate};
+pub use import::import;
 pub use missing::MissingTool;
 pub use patches::{PatchReport, PatchState};

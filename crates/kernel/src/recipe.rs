@@ -52,6 +52,13 @@ fn first_line(program: &str) -> Result<String, KernelError> {
         .to_owned())
 }
 
+/// Hash over the fragment and the patches: what an image is made of besides the source, whoever
+/// compiles it.
+pub(super) fn inputs() -> String {
+    let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
+    hash([SCHEMA, FRAGMENT, SERIES].into_iter().chain(patches))
+}
+
 /// Hash over the fragment, the patches and the compiler.
 pub(super) fn recipe(tools: &Toolchain) -> String {
     let patches = FILES.iter().flat_map(|(name, text)| [*name, *text]);
@@ -64,6 +71,16 @@ pub(super) fn recipe(tools: &Toolchain) -> String {
         SERIES,
     ];
     hash(parts.into_iter().chain(patches))
+}
+
+/// Images that this version's recipe makes of the pinned source.
+const KNOWN: &str = include_str!("../images.sha256");
+
+/// Whether an image, by its SHA-256, is one of those.
+pub(super) fn known(sha256: &str) -> bool {
+    KNOWN
+        .lines()
+        .any(|line| line.split_whitespace().next() == Some(sha256))
 }
 
 /// The key of an image in the cache: its source and its recipe.

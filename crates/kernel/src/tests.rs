@@ -12,6 +12,7 @@ use super::cache::Cache;
 use super::error::KernelError;
 use super::image::{Image, Meta, hex, locate_in};
 use super::run::{Runner, plain};
+use super::search::Search;
 use super::tools::{find_in, path_folders};
 
 fn has(programs: &[&str]) -> bool {
@@ -131,19 +132,34 @@ impl Archive {
             .args(["--kill", "all"]));
     }
 
+    fn repository(&self) -> Repository {
+        let folder = self.dir.path().join("apt");
+        std::fs::create_dir_all(&folder).unwrap();
+        Repository {
+            uri: format!("file:{}", self.dir.path().display()),
+            suite: "unstable".to_owned(),
+            keyring: self.keyring(),
+            folder,
+            expired: false,
+        }
+    }
+
     fn fetch(&self) -> Result<Vec<u8>, KernelError> {
         let runner = Runner::new(self.dir.path().join("log"), None)?;
-        let repository = Repository {
-            uri: format!("file:{}", self.dir.path().display()),
-            suite: "unstable",
-            keyring: &self.keyring(),
-            folder: &self.dir.path().join("apt"),
-        };
-        std::fs::create_dir_all(repository.folder).unwrap();
+        let repository = self.repository();
         repository.update(&runner)?;
-        let name = repository.newest(&runner)?.unwrap();
-        assert_eq!(name, "linux-source-9.8");
-        let file = repository.download(&runner, &name, &self.dir.path().join("got"))?;
+        let offers = repository.offers(&runner)?;
+        assert_eq!(offers.len(), 1);
+        let name = &offers[0].package;
+        assert_eq!(
+            (name.as_str(), offers[0].version.as_str()),
+            ("linux-source-9.8", "9.8.7-1")
+        );
+        let file = repository.download(&runner, name, &self.dir.path().join("got"))?;
+        assert_eq!(
+            offers[0].sha256.as_deref(),
+            Some(super::source::hash_file(&file)?.as_str())
+        );
         Ok(std::fs::read(file).unwrap())
     }
 }
@@ -159,6 +175,48 @@ fn a_signed_archive_is_used() {
     archive.sign();
     let deb = archive.fetch().unwrap();
     assert!(deb.starts_with(b"!<arch>"));
+}
+
+#[test]
+fn an_archive_out_of_date_is_said_and_its_other_packages_are_not_taken() {
+    if !has(APT) {
+        return;
+    }
+    let archive = Archive::new();
+    let release = archive.dists().join("Release");
+    let text = std::fs::read_to_string(&release).unwrap();
+    let text = text.replace(
+        "SHA256:",
+        "Valid-Until: Fri, 02 Jan 2026 00:00:00 UTC\nSHA256:",
+    );
+    std::fs::write(&release, text).unwrap();
+    archive.sign();
+    let runner = Runner::new(archive.dir.path().join("log"), None).unwrap();
+    let mut search = Search::default();
+    let pinned = search.ask(&runner, archive.repository()).unwrap();
+    assert!(!pinned);
+    assert!(search.candidates(true).is_empty());
+    let [(_, why)] = search.tried.as_slice() else {
+        panic!("{:?}", search.tried);
+    };
+    assert!(
+        why.contains("out of date") && why.contains("9.8.7-1"),
+        "{why}"
+    );
+}
+
+/// Asks the real archives: `cargo test -p pathtwin-kernel --lib -- --ignored pinned --nocapture`
+#[test]
+#[ignore = "asks the Debian archive"]
+fn the_pinned_source_can_be_had() {
+    let dir = tempfile::tempdir().unwrap();
+    let runner = Runner::new(dir.path().join("log"), None).unwrap();
+    let mut say = |place: &str| eprintln!("{place}");
+    let mut search = Search::new(&runner, &dir.path().join("apt"), dir.path(), &mut say).unwrap();
+    let candidates = search.candidates(false);
+    eprintln!("{candidates:#?}\n{:#?}", search.tried);
+    let (_, name) = candidates.first().unwrap().describe();
+    assert_eq!(name, "linux-source-7.2 7.2.13-1");
 }
 
 #[test]
@@ -245,14 +303,19 @@ fn long_build(base: &Path, source: Option<PathBuf>) -> Image {
         source,
         ..BuildOptions::default()
     };
-    let built = build_in(&Cache::at(base), &options, &mut |progress| {
-        if progress.total == 0 || progress.done % 100 == 0 {
-            eprintln!(
-                "{:?} {} {}/{}",
-                progress.stage, progress.detail, progress.done, progress.total
-            );
-        }
-    })
+    let built = build_in(
+        &Cache::at(base),
+        &options,
+        &mut |_| Ok(()),
+        &mut |progress| {
+            if progress.total == 0 || progress.done % 100 == 0 {
+                eprintln!(
+                    "{:?} {} {}/{}",
+                    progress.stage, progress.detail, progress.done, progress.total
+                );
+            }
+        },
+    )
     .unwrap();
     assert!(built.fresh);
     built.image.verify().unwrap();
@@ -263,6 +326,7 @@ fn assert_tells(told: &Meta, known: &Meta) {
     let expected = Meta {
         source: None,
         recipe: None,
+        inputs: None,
         compiler: None,
         patches: Vec::new(),
         config: told.config.clone(),
@@ -273,7 +337,7 @@ fn assert_tells(told: &Meta, known: &Meta) {
 }
 
 /// Two builds in two folders give the same bytes. Takes two kernel builds:
-/// `cargo test -p pathtwin-lab --lib -- --ignored kernel::tests::two_builds --nocapture`
+/// `cargo test -p pathtwin-kernel --lib -- --ignored tests::two_builds --nocapture`
 #[test]
 #[ignore = "builds two kernels"]
 fn two_builds_give_the_same_bytes() {
@@ -298,7 +362,7 @@ fn two_builds_give_the_same_bytes() {
 }
 
 /// Any other source builds too, and tells what it lacks:
-/// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-lab --lib -- --ignored kernel::tests::a_given --nocapture`
+/// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-kernel --lib -- --ignored tests::a_given --nocapture`
 ///
 /// With `PATHTWIN_TEST_KERNEL_KEEP=FILE` the image stays there.
 #[test]

@@ -8,14 +8,22 @@ pub(super) fn package_version(name: &str) -> Option<Vec<u32>> {
     numbers.filter(|numbers| numbers.len() >= 2)
 }
 
-/// The newest of the packages whose names stand at the beginning of each line.
-pub(super) fn newest_package(listing: &str) -> Option<String> {
+/// The numbers in a version of a package, to tell the newer of two of one series.
+pub(super) fn version_numbers(version: &str) -> Vec<u32> {
+    version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
+}
+
+/// The kernel sources among the packages whose names stand at the beginning of each line.
+pub(super) fn source_packages(listing: &str) -> Vec<String> {
     listing
         .lines()
         .filter_map(|line| line.split_whitespace().next())
-        .filter_map(|name| Some((package_version(name)?, name)))
-        .max()
-        .map(|(_, name)| name.to_owned())
+        .filter(|name| package_version(name).is_some())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// `VERSION.PATCHLEVEL.SUBLEVEL` and the rest, from the kernel's top Makefile.
@@ -41,14 +49,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_package_is_chosen_by_number() {
+    fn sources_are_told_from_variants_and_compared_by_number() {
         let listing = "linux-source-6.9 - source\nlinux-source-6.12 - source\nlinux-source-6.12-rt - x\n\
-                       linux-source - meta\nlinux-source-5.15.0 - x\n";
-        assert_eq!(
-            newest_package(listing).as_deref(),
-            Some("linux-source-6.12")
-        );
-        assert_eq!(newest_package("linux-source - meta\n"), None);
+                       linux-source - meta\n";
+        let names = source_packages(listing);
+        assert_eq!(names, ["linux-source-6.9", "linux-source-6.12"]);
+        assert!(package_version(&names[1]) > package_version(&names[0]));
+        assert!(version_numbers("7.2.14-1") > version_numbers("7.2.9-2"));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Config {
     pub wall_limit: Duration,
     /// The guest program; absent = [`guest::program`].
     pub guest: Option<PathBuf>,
+    /// The kernel image; absent = [`kernel::locate`].
+    pub image: Option<Image>,
 }
 
 impl Default for Config {
@@ -40,6 +42,7 @@ impl Default for Config {
             jobs: None,
             wall_limit: Duration::from_secs(600),
             guest: None,
+            image: None,
         }
     }
 }
@@ -64,7 +67,10 @@ impl Lab {
     /// # Errors
     /// The kernel image, the guest program or a folder for the cache is missing or cannot be used.
     pub fn open(config: &Config) -> Result<Self, LabError> {
-        let image = kernel::locate()?;
+        let image = match &config.image {
+            Some(image) => image.clone(),
+            None => kernel::locate()?,
+        };
         let guest = match &config.guest {
             Some(guest) => guest.clone(),
             None => guest::program()?,

@@ -122,12 +122,22 @@ pub(crate) enum KernelCommand {
     /// Build the image, if it is not built yet
     Build {
         /// Kernel source: a tarball, a Debian linux-source package, or a folder; default: the
-        /// newest linux-source that Debian has
+        /// Debian package that this version was tested with, or where no archive has it the newest
+        /// of a tested series
         #[arg(long, value_name = "FILE")]
         source: Option<PathBuf>,
+        /// Take the newest linux-source also if nothing of its series was tested
+        #[arg(long)]
+        untested: bool,
         /// Build even if it is built already
         #[arg(long)]
         force: bool,
+    },
+    /// Take an image that was built elsewhere, if it boots here
+    Import {
+        /// An image, or the archive or folder that holds one and its image.json
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
     },
     /// Say what the image is and what it can do
     Info {

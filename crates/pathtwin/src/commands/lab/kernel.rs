@@ -4,7 +4,7 @@ use std::{fmt::Write, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use kernel::{BuildOptions, Image, Progress, Stage};
+use kernel::{BuildOptions, Built, Image, KernelError, Progress, Stage};
 use lab::{Config, Lab, LabError};
 use model::job::Facts;
 
@@ -20,32 +20,50 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
             let image = kernel::locate().map_err(LabError::from)?;
             format::print(format!("{}\n", image.path.display()).as_bytes())?;
         }
-        KernelCommand::Build { source, force } => build(source.as_deref(), *force)?,
+        KernelCommand::Build {
+            source,
+            untested,
+            force,
+        } => {
+            // Without it the image could not be tried, after minutes of building.
+            lab::guest::program()?;
+            let options = BuildOptions {
+                source: source.clone(),
+                untested: *untested,
+                force: *force,
+                cancel: None,
+            };
+            made("built", |progress| {
+                kernel::build(&options, &mut boots, progress)
+            })?;
+        }
+        KernelCommand::Import { file } => {
+            made("imported", |progress| {
+                kernel::import(file, &mut boots, progress)
+            })?;
+        }
         KernelCommand::Info { output } => info(*output)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(source: Option<&Path>, force: bool) -> Result<(), Failure> {
-    let options = BuildOptions {
-        source: source.map(Path::to_owned),
-        force,
-        cancel: None,
-    };
+/// Makes an image with progress on the terminal, and says what came of it.
+fn made(
+    how: &str,
+    make: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Built, KernelError>,
+) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    let built = kernel::build(&options, &mut |progress| bar.set_message(words(&progress)))
-        .map_err(|e| Failure::new(e.exit_code(), e));
+    let built = make(&mut |progress| bar.set_message(words(&progress)));
     bar.finish_and_clear();
-    let built = built?;
-    let how = if built.fresh {
-        "built"
-    } else {
-        "already built"
-    };
+    let built = built.map_err(|e| Failure::new(e.exit_code(), e))?;
+    for note in &built.notes {
+        eprintln!("pathtwin: {note}");
+    }
+    let how = if built.fresh { how } else { "already built" };
     let version = built
         .image
         .meta
@@ -53,6 +71,25 @@ fn build(source: Option<&Path>, force: bool) -> Result<(), Failure> {
         .map_or("of unknown version", |m| &m.version);
     eprintln!("pathtwin: lab kernel {version} {how}");
     format::print(format!("{}\n", built.image.path.display()).as_bytes())
+}
+
+/// Boots an image to its end, and has it try all that pathtwin can use.
+fn boots(image: &Image) -> Result<(), String> {
+    let stop = sys::signal::stop_flag().map_err(|e| e.to_string())?;
+    let lab = tried_in(Some(image.clone())).map_err(|e| e.to_string())?;
+    lab.run(&lab::facts::Try, stop, &mut |_| ())
+        .map(drop)
+        .map_err(|e| e.to_string())
+}
+
+/// A lab that an image is tried in: the current one, or the one given.
+fn tried_in(image: Option<Image>) -> Result<Lab, LabError> {
+    Lab::open(&Config {
+        cache: false,
+        wall_limit: Duration::from_secs(60),
+        image,
+        ..Config::default()
+    })
 }
 
 fn words(progress: &Progress<'_>) -> String {
@@ -63,6 +100,7 @@ fn words(progress: &Progress<'_>) -> String {
         Stage::Patch => "patching",
         Stage::Configure => "configuring",
         Stage::Compile => "compiling",
+        Stage::Try => "booting",
         Stage::Install => "installing",
     };
     match progress.total {
@@ -82,11 +120,7 @@ struct Info<'a> {
 }
 
 fn info(format: Format) -> Result<(), Failure> {
-    let lab = Lab::open(&Config {
-        cache: false,
-        wall_limit: Duration::from_secs(60),
-        ..Config::default()
-    })?;
+    let lab = tried_in(None)?;
     let image = lab.image();
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let facts = lab.run(&lab::facts::Try, stop, &mut |_| ())?;

@@ -16,6 +16,7 @@ use model::{
     spec::Spec,
 };
 
+use super::failures::Failures;
 use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
@@ -110,7 +111,7 @@ fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, 
     Ok(watched(cells, |told| native.all(cells, limit, stop, told)))
 }
 
-/// Runs cells with a progress bar, and says at once which failed.
+/// Runs cells with a progress bar, and says at once which failed; each reason once.
 fn watched(
     cells: &[Cell],
     run: impl FnOnce(
@@ -118,19 +119,24 @@ fn watched(
     ) -> Vec<Option<Result<CellResult, LabError>>>,
 ) -> Done {
     let bar = progress::bar(cells.len());
-    let mut failed = 0;
+    let mut failures = Failures::default();
     let results = run(&mut |ended| {
         progress::step(&bar, ended);
         let Err(error) = &ended.result else { return };
-        if !matches!(error, LabError::Stopped) {
-            failed += 1;
-            let cell = &cells[ended.index];
-            let factors = serde_json::to_string(&cell.factors).unwrap_or_default();
-            bar.suspend(|| eprintln!("pathtwin: cell {factors} seed {}: {error}", cell.seed));
+        if !matches!(error, LabError::Stopped)
+            && let Some(text) = failures.add(&cells[ended.index], &error.to_string())
+        {
+            bar.suspend(|| eprintln!("pathtwin: {text}"));
         }
     });
     bar.finish_and_clear();
-    Done { results, failed }
+    for line in failures.summary(cells.len()) {
+        eprintln!("pathtwin: {line}");
+    }
+    Done {
+        results,
+        failed: failures.count(),
+    }
 }
 
 fn read_figures(path: &Path) -> Result<Figures, Failure> {

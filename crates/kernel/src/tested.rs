@@ -1,0 +1,168 @@
+//! The kernel sources that were tested: the one to take, and the series that may stand in for it.
+
+use super::version::{package_version, version_numbers};
+
+/// A source package whose image was built, booted and validated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tested {
+    /// `linux-source-7.2`
+    pub(super) package: &'static str,
+    /// `7.2.13-1`
+    pub(super) version: &'static str,
+    /// SHA-256 of the package, in lower-case hex.
+    pub(super) sha256: &'static str,
+}
+
+/// Taken wherever it can be had, so that two users a month apart get the same bytes.
+pub(super) const PINNED: Tested = Tested {
+    package: "linux-source-7.2",
+    version: "7.2.13-1",
+    sha256: "30a8c5fc63f9028a62e6d7b3f7f43bee67425dbce2a05fceba83f9b87c92083d",
+};
+
+/// Packages of which some version was tested, the best first.
+const SERIES: &[&str] = &["linux-source-7.2", "linux-source-6.1"];
+
+/// How far a source was tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// Other versions of other series.
+    Untested,
+    /// Another version of a series that was tested, the higher the better.
+    Series(usize),
+    /// The pinned package itself.
+    Pinned,
+}
+
+/// A source package that an archive offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// `http://deb.debian.org/debian unstable`
+    pub(super) archive: String,
+    /// `linux-source-7.2`
+    pub(super) package: String,
+    /// `7.2.13-1`
+    pub(super) version: String,
+    /// As the archive's signed index states it.
+    pub(super) sha256: Option<String>,
+    /// The archive's index is signed but out of date, so newer packages may be withheld.
+    pub(super) expired: bool,
+}
+
+impl Offer {
+    pub(super) fn fit(&self) -> Fit {
+        if self.sha256.as_deref() == Some(PINNED.sha256) {
+            return Fit::Pinned;
+        }
+        match SERIES.iter().rev().position(|name| *name == self.package) {
+            Some(rank) => Fit::Series(rank),
+            None => Fit::Untested,
+        }
+    }
+
+    /// Why this one is not taken although the archive has it; `None` if it may be.
+    pub(super) fn refusal(&self, untested: bool) -> Option<String> {
+        let name = format!("{} {}", self.package, self.version);
+        match self.fit() {
+            // Its hash says that it is the very package, whatever the age of the index.
+            Fit::Pinned => None,
+            _ if self.expired => Some(format!(
+                "its index is out of date, so of what it has only {} {} could be taken, and not {name}",
+                PINNED.package, PINNED.version
+            )),
+            Fit::Untested if !untested => Some(format!(
+                "{name} is of a series that was not tested (`--untested` takes it)"
+            )),
+            Fit::Untested | Fit::Series(_) => None,
+        }
+    }
+
+    /// The newer, the greater.
+    fn age(&self) -> (Option<Vec<u32>>, Vec<u32>) {
+        (
+            package_version(&self.package),
+            version_numbers(&self.version),
+        )
+    }
+}
+
+/// Puts the best first: the pinned one, then the best tested series, the newest of each.
+pub(super) fn sort(offers: &mut [Offer]) {
+    offers.sort_by_key(|offer| std::cmp::Reverse((offer.fit(), offer.age())));
+}
+
+/// What to tell the user who gets another source than the pinned one; `None` for that one.
+pub(super) fn remark(package: &str, version: &str, sha256: &str) -> Option<String> {
+    if sha256 == PINNED.sha256 {
+        return None;
+    }
+    let tested = if SERIES.contains(&package) {
+        "another version of this series was tested"
+    } else {
+        "nothing of this series was tested"
+    };
+    Some(format!(
+        "the kernel is built from {package} {version} and not from {} {}: {tested}, and results may differ from \
+         those of other machines",
+        PINNED.package, PINNED.version
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(package: &str, version: &str, sha256: &str) -> Offer {
+        Offer {
+            archive: "http://x.example/debian unstable".to_owned(),
+            package: package.to_owned(),
+            version: version.to_owned(),
+            sha256: Some(sha256.to_owned()),
+            expired: false,
+        }
+    }
+
+    #[test]
+    fn the_pinned_package_wins_then_the_best_tested_series_then_the_newest() {
+        let mut offers = vec![
+            offer("linux-source-6.1", "6.1.192-1", "a"),
+            offer("linux-source-7.9", "7.9.1-1", "b"),
+            offer("linux-source-7.2", "7.2.9-1", "c"),
+            offer("linux-source-7.2", "7.2.14-1", "d"),
+            offer("linux-source-7.2", "7.2.13-1", PINNED.sha256),
+        ];
+        sort(&mut offers);
+        let versions: Vec<_> = offers.iter().map(|offer| offer.version.as_str()).collect();
+        assert_eq!(
+            versions,
+            ["7.2.13-1", "7.2.14-1", "7.2.9-1", "6.1.192-1", "7.9.1-1"]
+        );
+    }
+
+    #[test]
+    fn a_package_of_the_pinned_name_with_another_hash_is_not_the_pinned_one() {
+        assert_ne!(
+            offer(PINNED.package, PINNED.version, "00").fit(),
+            Fit::Pinned
+        );
+        assert!(remark(PINNED.package, PINNED.version, "00").is_some());
+        assert!(remark(PINNED.package, PINNED.version, PINNED.sha256).is_none());
+    }
+
+    #[test]
+    fn an_untested_series_is_taken_on_request_only() {
+        let newer = offer("linux-source-7.9", "7.9.1-1", "b");
+        assert!(newer.refusal(false).unwrap().contains("--untested"));
+        assert_eq!(newer.refusal(true), None);
+    }
+
+    #[test]
+    fn of_an_index_out_of_date_only_the_pinned_package_is_taken() {
+        let expired = |sha256: &str| Offer {
+            expired: true,
+            ..offer("linux-source-7.2", "7.2.13-1", sha256)
+        };
+        assert_eq!(expired(PINNED.sha256).refusal(false), None);
+        assert!(expired("00").refusal(true).unwrap().contains("out of date"));
+    }
+}
