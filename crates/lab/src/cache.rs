@@ -1,5 +1,5 @@
-//! Results remembered by content: a job that was done before in the same kernel by the same guest
-//! program is not done again.
+//! Results cached by content: a job that ran before in the same kernel by the same guest
+//! program is not run again.
 
 use std::{
     fs, io,
@@ -13,10 +13,10 @@ use crate::{
     LabError,
     entry::{self, Damage},
     guest,
-    job::{Job, Left},
+    job::{Artifacts, Job},
 };
 
-/// Size above which the oldest results are forgotten, bytes.
+/// Size above which the oldest results are evicted, bytes.
 const MOST: u64 = 2 << 30;
 
 /// Version of the keys and of the files under them. Results of other versions are never found, and
@@ -35,17 +35,17 @@ pub(crate) struct Cache {
 /// What the cache knows of a job.
 #[derive(Debug)]
 pub(crate) enum Known {
-    /// What a guest left.
-    Left(Left),
+    /// The files of a guest.
+    Result(Artifacts),
     /// Nothing.
     Nothing,
-    /// Something that is not to be believed, and is forgotten.
+    /// A damaged result, which has been evicted.
     Damaged(Damaged),
 }
 
-/// A remembered result that was not used and is gone.
+/// A cached result that was not used and is gone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the remembered result {} is dropped: {why}", file.display())]
+#[error("the cached result {} is discarded: {why}", file.display())]
 pub struct Damaged {
     /// Where it was.
     pub file: PathBuf,
@@ -72,19 +72,19 @@ impl Cache {
     }
 
     /// The key of a job: over the kernel image and its command line, the guest program, the seed and
-    /// the order.
+    /// the job.
     ///
     /// # Errors
-    /// The order cannot be written as JSON.
+    /// The job cannot be written as JSON.
     pub(crate) fn key(&self, job: &impl Job) -> Result<blake3::Hash, LabError> {
         let mut key = self.base.clone();
         for argument in guest::arguments(job.memory_mb()) {
             add(&mut key, argument.as_bytes());
         }
         key.update(&job.seed().0.to_le_bytes());
-        // The fields of an order are written as they are declared, maps in key order: one order has
+        // The fields of a job are written as they are declared, maps in key order: one job has
         // one text.
-        let order = serde_json::to_vec(&job.order()).map_err(LabError::Order)?;
+        let order = serde_json::to_vec(&job.guest_job()).map_err(LabError::GuestJob)?;
         add(&mut key, &order);
         Ok(key.finalize())
     }
@@ -102,20 +102,20 @@ impl Cache {
             Err(error) => Err(Damage::Io(error.kind())),
         };
         match read {
-            Ok(left) => Known::Left(left),
+            Ok(artifacts) => Known::Result(artifacts),
             Err(why) => Known::Damaged(self.drop_damaged(key, why)),
         }
     }
 
-    /// Forgets what is kept under a key.
+    /// Evicts the result under a key.
     pub(crate) fn drop_damaged(&self, key: &blake3::Hash, why: Damage) -> Damaged {
         let file = self.file(key);
         remove(&file);
         Damaged { file, why }
     }
 
-    /// Remembers what a guest left, as [`entry::encode`] writes it. Two who remember the same at once
-    /// write the same.
+    /// Stores the files of a guest, as [`entry::encode`] writes it. Two that store the same at once
+    /// write the same bytes.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -130,7 +130,7 @@ impl Cache {
             .map_err(LabError::file("write", &file))
     }
 
-    /// Forgets the oldest results above the size limit; what killed writers left is among them.
+    /// Evicts the oldest results above the size limit; files of killed writers are among them.
     pub(crate) fn trim(&self) {
         let mut all: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for shelf in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
@@ -177,7 +177,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// The folder results are remembered in.
+/// The folder of the cache.
 ///
 /// # Errors
 /// No variable of the environment says where it may be.
@@ -211,8 +211,8 @@ mod tests {
 
     fn put(cache: &Cache, key: &blake3::Hash, bytes: &[u8]) {
         let files = BTreeMap::from([("output.json".to_owned(), bytes.to_vec())]);
-        let left = Left::new(files, Cost::default());
-        cache.put(key, &entry::encode(key, &left)).unwrap();
+        let artifacts = Artifacts::new(files, Cost::default());
+        cache.put(key, &entry::encode(key, &artifacts)).unwrap();
     }
 
     fn key(text: &str) -> blake3::Hash {
@@ -220,19 +220,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_known_and_what_is_cut_is_dropped_and_told() {
+    fn a_stored_result_is_found_and_a_truncated_one_is_evicted_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         let key = key("a job");
         assert!(matches!(cache.get(&key), Known::Nothing));
         put(&cache, &key, b"0123456789");
-        assert!(matches!(cache.get(&key), Known::Left(l) if l.cached));
+        assert!(matches!(cache.get(&key), Known::Result(l) if l.cached));
 
         let file = cache.file(&key);
         let text = fs::read(&file).unwrap();
         fs::write(&file, &text[..text.len() - 1]).unwrap();
         let Known::Damaged(damaged) = cache.get(&key) else {
-            panic!("a cut result was believed");
+            panic!("a truncated result was used");
         };
         assert_eq!((&damaged.file, damaged.why), (&file, Damage::Checksum));
         assert!(!file.exists());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_under_another_name_is_not_believed() {
+    fn a_result_under_another_key_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         let (one, two) = (key("one"), key("two"));

@@ -10,7 +10,7 @@ use model::{
 use crate::{
     LabError,
     guest::Cost,
-    job::{Job, Left, json},
+    job::{Artifacts, Job, json},
 };
 
 /// What a cell gave back.
@@ -26,14 +26,14 @@ pub struct CellResult {
     pub digest: String,
     /// What it cost.
     pub cost: Cost,
-    /// Whether it was remembered, not run.
+    /// Whether it came from the cache.
     pub cached: bool,
 }
 
 impl Job for Cell {
     type Output = CellResult;
 
-    fn order(&self) -> job::Job {
+    fn guest_job(&self) -> job::Job {
         job::Job::Cell(Box::new(self.clone()))
     }
 
@@ -51,8 +51,8 @@ impl Job for Cell {
             .to_vec()
     }
 
-    fn result(&self, left: Left) -> Result<CellResult, LabError> {
-        let result = read(left)?;
+    fn result(&self, artifacts: Artifacts) -> Result<CellResult, LabError> {
+        let result = read(artifacts)?;
         match &result.output.error {
             Some(error) => Err(LabError::Guest(error.clone())),
             None => Ok(result),
@@ -60,14 +60,14 @@ impl Job for Cell {
     }
 }
 
-/// Makes a result of what a guest left, be it that the cell failed.
-pub(crate) fn read(mut left: Left) -> Result<CellResult, LabError> {
-    let description = left.take(OUTPUT_FILE)?;
+/// Decodes the result of a cell, also of one that failed.
+pub(crate) fn read(mut artifacts: Artifacts) -> Result<CellResult, LabError> {
+    let description = artifacts.take(OUTPUT_FILE)?;
     let output: Output = json(OUTPUT_FILE, &description)?;
     let failed = output.error.is_some();
     let (records, truth) = match failed {
         true => (Vec::new(), Vec::new()),
-        false => (left.take(RECORDS_FILE)?, left.take(TRUTH_FILE)?),
+        false => (artifacts.take(RECORDS_FILE)?, artifacts.take(TRUTH_FILE)?),
     };
     let digest = match failed {
         true => String::new(),
@@ -78,8 +78,8 @@ pub(crate) fn read(mut left: Left) -> Result<CellResult, LabError> {
         records,
         truth,
         digest,
-        cost: left.cost,
-        cached: left.cached,
+        cost: artifacts.cost,
+        cached: artifacts.cached,
     })
 }
 

@@ -1,4 +1,4 @@
-//! The file that a remembered result is kept in.
+//! The file format of a cached result.
 //!
 //! ```text
 //! pathtwin result 2
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{guest::Cost, job::Left};
+use crate::{guest::Cost, job::Artifacts};
 
 const HEAD: &[u8] = b"pathtwin result 2\n";
 
@@ -26,7 +26,7 @@ struct Contents {
     files: Vec<(String, u64)>,
 }
 
-/// Why a remembered result is not used.
+/// Why a cached result is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// Not what was written.
@@ -46,13 +46,13 @@ pub enum Damage {
     Contents,
 }
 
-/// Writes what a guest left for a key.
-pub(crate) fn encode(key: &blake3::Hash, left: &Left) -> Vec<u8> {
-    let files = left.files().iter();
+/// Encodes the files of a guest for a key.
+pub(crate) fn encode(key: &blake3::Hash, artifacts: &Artifacts) -> Vec<u8> {
+    let files = artifacts.files().iter();
     let contents = Contents {
         key: key.to_hex().to_string(),
-        wall_s: left.cost.wall_s,
-        cpu_s: left.cost.cpu_s,
+        wall_s: artifacts.cost.wall_s,
+        cpu_s: artifacts.cost.cpu_s,
         files: files
             .clone()
             .map(|(name, bytes)| (name.clone(), bytes.len() as u64))
@@ -68,8 +68,8 @@ pub(crate) fn encode(key: &blake3::Hash, left: &Left) -> Vec<u8> {
     text
 }
 
-/// Reads what a guest left for a key, if it is exactly what was written.
-pub(crate) fn decode(key: &blake3::Hash, text: &[u8]) -> Result<Left, Damage> {
+/// Decodes the files of a guest for a key, if they are exactly what was written.
+pub(crate) fn decode(key: &blake3::Hash, text: &[u8]) -> Result<Artifacts, Damage> {
     let (text, checksum) = text
         .split_last_chunk::<{ blake3::OUT_LEN }>()
         .ok_or(Damage::Checksum)?;
@@ -88,9 +88,9 @@ pub(crate) fn decode(key: &blake3::Hash, text: &[u8]) -> Result<Left, Damage> {
         cpu_s: contents.cpu_s,
     };
     let files = files(&contents.files, &bytes[1..]).ok_or(Damage::Form)?;
-    Ok(Left {
+    Ok(Artifacts {
         cached: true,
-        ..Left::new(files, cost)
+        ..Artifacts::new(files, cost)
     })
 }
 
@@ -111,13 +111,13 @@ mod tests {
 
     use super::*;
 
-    fn left(files: &[(&str, &[u8])]) -> Left {
+    fn artifacts(files: &[(&str, &[u8])]) -> Artifacts {
         let files = files.iter().map(|(n, b)| ((*n).to_owned(), b.to_vec()));
         let cost = Cost {
             wall_s: 0.1,
             cpu_s: 1.0 / 3.0,
         };
-        Left::new(files.collect(), cost)
+        Artifacts::new(files.collect(), cost)
     }
 
     fn key(text: &str) -> blake3::Hash {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn another_jobs_result_is_foreign() {
-        let text = encode(&key("a"), &left(&[("output.json", b"{}")]));
+        let text = encode(&key("a"), &artifacts(&[("output.json", b"{}")]));
         assert_eq!(decode(&key("b"), &text), Err(Damage::Foreign));
     }
 
@@ -134,16 +134,16 @@ mod tests {
         #[test]
         fn what_is_written_is_read(one in prop::collection::vec(any::<u8>(), 0..200),
                                    two in prop::collection::vec(any::<u8>(), 0..200)) {
-            let left = left(&[("output.json", &one), ("records.bin", &two), ("empty", b"")]);
-            let read = decode(&key("a"), &encode(&key("a"), &left)).unwrap();
+            let artifacts = artifacts(&[("output.json", &one), ("records.bin", &two), ("empty", b"")]);
+            let read = decode(&key("a"), &encode(&key("a"), &artifacts)).unwrap();
             prop_assert!(read.cached);
-            prop_assert_eq!(Left { cached: false, ..read }, left);
+            prop_assert_eq!(Artifacts { cached: false, ..read }, artifacts);
         }
 
         /// Cut anywhere, or with any bit turned over.
         #[test]
         fn what_is_cut_or_changed_is_damaged(at in 0.0..1.0f64, bit in 0..8u32) {
-            let text = encode(&key("a"), &left(&[("output.json", b"{\"schema\": 1}")]));
+            let text = encode(&key("a"), &artifacts(&[("output.json", b"{\"schema\": 1}")]));
             let at = (text.len() as f64 * at) as usize;
             prop_assert!(decode(&key("a"), &text[..at]).is_err());
             let mut changed = text;

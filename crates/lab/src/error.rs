@@ -80,11 +80,11 @@ pub enum LabError {
     /// The user asked to stop.
     #[error("stopped")]
     Stopped,
-    /// What a guest is to do cannot be written as JSON.
+    /// The job of a guest cannot be written as JSON.
     #[error("write the guest's job as JSON: {0}")]
-    Order(#[source] serde_json::Error),
+    GuestJob(#[source] serde_json::Error),
     /// A file of a result is not there.
-    #[error("the guest left no {0}")]
+    #[error("the guest wrote no {0}")]
     Missing(String),
     /// A file of a result cannot be read.
     #[error("read {file} of the result: {source}")]

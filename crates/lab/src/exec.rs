@@ -11,7 +11,7 @@ use crate::{
     LabError,
     cell::memory_mb,
     guest::Cost,
-    job::{Job, Left, json},
+    job::{Artifacts, Job, json},
 };
 
 /// How one program ended, and what it said.
@@ -59,7 +59,7 @@ pub struct Programs<'a> {
 impl Job for Programs<'_> {
     type Output = ExecResult;
 
-    fn order(&self) -> job::Job {
+    fn guest_job(&self) -> job::Job {
         job::Job::Exec(Box::new(self.exec.clone()))
     }
 
@@ -81,7 +81,7 @@ impl Job for Programs<'_> {
     }
 
     /// The programs and the files of the host that they read are in no key: they are run each time.
-    fn repeats(&self) -> bool {
+    fn is_cacheable(&self) -> bool {
         false
     }
 
@@ -99,9 +99,9 @@ impl Job for Programs<'_> {
         std::os::unix::fs::symlink("/", &link).map_err(LabError::file("make", &link))
     }
 
-    fn result(&self, mut left: Left) -> Result<ExecResult, LabError> {
-        let output: ExecOutput = json(OUTPUT_FILE, &left.take(OUTPUT_FILE)?)?;
-        let mut said = |n, end| left.take_any(&name(n, end)).unwrap_or_default();
+    fn result(&self, mut artifacts: Artifacts) -> Result<ExecResult, LabError> {
+        let output: ExecOutput = json(OUTPUT_FILE, &artifacts.take(OUTPUT_FILE)?)?;
+        let mut said = |n, end| artifacts.take_optional(&name(n, end)).unwrap_or_default();
         let programs = (0..self.exec.commands.len()).map(|n| Ended {
             status: output.statuses.get(n).copied().flatten(),
             stdout: said(n, "stdout"),
@@ -111,7 +111,7 @@ impl Job for Programs<'_> {
             programs: programs.collect(),
             error: output.error,
             virtual_s: output.virtual_ns as f64 / 1e9,
-            cost: left.cost,
+            cost: artifacts.cost,
         })
     }
 }

@@ -7,7 +7,7 @@ use model::{
 
 use crate::{
     LabError,
-    job::{Job, Left, json},
+    job::{Artifacts, Job, json},
 };
 
 /// Memory of the guest that tries, MB.
@@ -20,7 +20,7 @@ pub struct Try;
 impl Job for Try {
     type Output = Facts;
 
-    fn order(&self) -> job::Job {
+    fn guest_job(&self) -> job::Job {
         job::Job::Facts
     }
 
@@ -37,11 +37,11 @@ impl Job for Try {
     }
 
     /// Who asks wants to see the image boot.
-    fn repeats(&self) -> bool {
+    fn is_cacheable(&self) -> bool {
         false
     }
 
-    fn result(&self, mut left: Left) -> Result<Facts, LabError> {
-        json(OUTPUT_FILE, &left.take(OUTPUT_FILE)?)
+    fn result(&self, mut artifacts: Artifacts) -> Result<Facts, LabError> {
+        json(OUTPUT_FILE, &artifacts.take(OUTPUT_FILE)?)
     }
 }

@@ -75,7 +75,7 @@ pub(crate) fn run(
     memory_mb: u64,
 ) -> Result<Cost, LabError> {
     let file = folder.join(JOB_FILE);
-    let text = serde_json::to_vec(job).map_err(LabError::Order)?;
+    let text = serde_json::to_vec(job).map_err(LabError::GuestJob)?;
     fs::write(&file, text).map_err(LabError::file("write", &file))?;
     let console = folder.join("console.txt");
     let output = fs::File::create(&console).map_err(LabError::file("make", &console))?;

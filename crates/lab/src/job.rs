@@ -15,8 +15,8 @@ pub trait Job: Sync {
     /// What comes of it.
     type Output: Send;
 
-    /// What the guest is told.
-    fn order(&self) -> job::Job;
+    /// What the guest is on_done.
+    fn guest_job(&self) -> job::Job;
 
     /// Seed of every random number in the guest.
     fn seed(&self) -> Seed;
@@ -24,22 +24,22 @@ pub trait Job: Sync {
     /// Memory of the guest, MB.
     fn memory_mb(&self) -> u64;
 
-    /// Names of the files that the guest leaves and that its result is made of.
+    /// Names of the files that the guest writes and that its result is decoded from.
     fn files(&self) -> Vec<String>;
 
-    /// Makes the result of what the guest left, now or when it was remembered.
+    /// Makes the result of the files of the guest, whether it ran now or the result is cached.
     ///
     /// # Errors
     /// A file is missing or cannot be read, or the guest says why it could not do it.
-    fn result(&self, left: Left) -> Result<Self::Output, LabError>;
+    fn result(&self, artifacts: Artifacts) -> Result<Self::Output, LabError>;
 
-    /// Whether the same order in the same kernel by the same guest program always has the same
-    /// result, which may then be remembered.
-    fn repeats(&self) -> bool {
+    /// Whether the same job in the same kernel by the same guest program always has the same
+    /// result, which may then be cached.
+    fn is_cacheable(&self) -> bool {
         true
     }
 
-    /// Puts into the guest's folder what it finds there beside its order.
+    /// Puts into the guest's folder what it finds there beside its job.
     ///
     /// # Errors
     /// A file cannot be made, or this host lacks what the job needs.
@@ -49,15 +49,15 @@ pub trait Job: Sync {
     }
 }
 
-/// A job that is done each time, also if its result is known.
+/// A job that is run each time, also if its result is cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh<J>(pub J);
 
 impl<J: Job> Job for Fresh<J> {
     type Output = J::Output;
 
-    fn order(&self) -> job::Job {
-        self.0.order()
+    fn guest_job(&self) -> job::Job {
+        self.0.guest_job()
     }
 
     fn seed(&self) -> Seed {
@@ -72,11 +72,11 @@ impl<J: Job> Job for Fresh<J> {
         self.0.files()
     }
 
-    fn result(&self, left: Left) -> Result<J::Output, LabError> {
-        self.0.result(left)
+    fn result(&self, artifacts: Artifacts) -> Result<J::Output, LabError> {
+        self.0.result(artifacts)
     }
 
-    fn repeats(&self) -> bool {
+    fn is_cacheable(&self) -> bool {
         false
     }
 
@@ -85,18 +85,18 @@ impl<J: Job> Job for Fresh<J> {
     }
 }
 
-/// What a guest left behind.
+/// The files that a guest wrote.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Left {
+pub struct Artifacts {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     /// What it cost.
     pub cost: Cost,
-    /// Whether it was remembered, not run.
+    /// Whether it came from the cache.
     pub cached: bool,
 }
 
-impl Left {
-    /// What a guest left now.
+impl Artifacts {
+    /// The files of a guest that ran now.
     pub(crate) fn new(files: BTreeMap<String, Vec<u8>>, cost: Cost) -> Self {
         Self {
             files,
@@ -126,16 +126,16 @@ impl Left {
     }
 
     /// Takes a file that may be missing.
-    pub fn take_any(&mut self, name: &str) -> Option<Vec<u8>> {
+    pub fn take_optional(&mut self, name: &str) -> Option<Vec<u8>> {
         self.files.remove(name)
     }
 
     /// Takes a file.
     ///
     /// # Errors
-    /// The guest left none of this name.
+    /// The guest wrote none of this name.
     pub fn take(&mut self, name: &str) -> Result<Vec<u8>, LabError> {
-        self.take_any(name)
+        self.take_optional(name)
             .ok_or_else(|| LabError::Missing(name.to_owned()))
     }
 }

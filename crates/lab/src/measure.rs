@@ -10,7 +10,7 @@ use crate::{
     LabError,
     cell::memory_mb,
     guest::Cost,
-    job::{Job, Left, json},
+    job::{Artifacts, Job, json},
 };
 
 /// What came of a plan.
@@ -24,14 +24,14 @@ pub struct Measured {
     pub digest: String,
     /// What it cost.
     pub cost: Cost,
-    /// Whether it was remembered, not run.
+    /// Whether it came from the cache.
     pub cached: bool,
 }
 
 impl Job for Measure {
     type Output = Measured;
 
-    fn order(&self) -> job::Job {
+    fn guest_job(&self) -> job::Job {
         job::Job::Measure(Box::new(self.clone()))
     }
 
@@ -48,8 +48,8 @@ impl Job for Measure {
         vec![OUTPUT_FILE.to_owned()]
     }
 
-    fn result(&self, mut left: Left) -> Result<Measured, LabError> {
-        let text = left.take(OUTPUT_FILE)?;
+    fn result(&self, mut artifacts: Artifacts) -> Result<Measured, LabError> {
+        let text = artifacts.take(OUTPUT_FILE)?;
         let output: MeasureOutput = json(OUTPUT_FILE, &text)?;
         let digest = blake3::hash(&text).to_hex().to_string();
         match (output.run, output.error) {
@@ -61,8 +61,8 @@ impl Job for Measure {
                 },
                 truth: output.truth,
                 digest,
-                cost: left.cost,
-                cached: left.cached,
+                cost: artifacts.cost,
+                cached: artifacts.cached,
             }),
             (None, Some(error)) => Err(LabError::Guest(error)),
             (None, None) => Err(LabError::NoRun),

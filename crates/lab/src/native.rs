@@ -21,7 +21,7 @@ use crate::{
     LabError, Lacking,
     cell::{self, CellResult},
     guest::{self, Cost},
-    job::{Job, Left},
+    job::{Artifacts, Job},
     pool::Done,
     progress::Pace,
     sandbox::Sandbox,
@@ -63,13 +63,13 @@ impl Native {
         })
     }
 
-    /// Runs the cells one after the other, and tells of each as it ends; absent = not begun.
+    /// Runs the cells one after the other, and reports each as it ends; absent = not begun.
     pub fn all(
         &self,
         cells: &[Cell],
         limit: Duration,
         stop: &AtomicBool,
-        told: &mut dyn FnMut(&Done<CellResult>),
+        on_done: &mut dyn FnMut(&Done<CellResult>),
     ) -> Vec<Option<Result<CellResult, LabError>>> {
         let mut results: Vec<_> = cells.iter().map(|_| None).collect();
         let mut pace = Pace::new(cells.len());
@@ -84,7 +84,7 @@ impl Native {
                 damaged: None,
                 progress: pace.ended(false),
             };
-            told(&done);
+            on_done(&done);
             results[index] = Some(done.result);
         }
         results
@@ -93,7 +93,7 @@ impl Native {
     fn one(&self, cell: &Cell, limit: Duration, stop: &AtomicBool) -> Result<CellResult, LabError> {
         let folder = self.sandbox.cell_folder()?;
         let file = folder.join(JOB_FILE);
-        let text = serde_json::to_vec(&cell.order()).map_err(LabError::Order)?;
+        let text = serde_json::to_vec(&cell.guest_job()).map_err(LabError::GuestJob)?;
         std::fs::write(&file, text).map_err(LabError::file("write", &file))?;
         let console = folder.join("console.txt");
         let said = std::fs::File::create(&console).map_err(LabError::file("make", &console))?;
@@ -121,8 +121,8 @@ impl Native {
                 console: guest::tail(&console),
             });
         }
-        let left = Left::read(&folder, cell.files(), cost);
+        let artifacts = Artifacts::read(&folder, cell.files(), cost);
         let _ = std::fs::remove_dir_all(&folder);
-        left.and_then(cell::read)
+        artifacts.and_then(cell::read)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     cache::{self, Cache, Known},
     entry::{self, Damage},
     guest::{self, Boot},
-    job::{Job, Left},
+    job::{Artifacts, Job},
     pool::{self, Done, One},
     sandbox::Sandbox,
 };
@@ -23,7 +23,7 @@ use crate::{
 /// How the lab is used.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Whether results are remembered, and known ones taken.
+    /// Whether results are cached, and cached ones used.
     pub cache: bool,
     /// Guests at once; absent = one a processor, which is the best there is.
     pub jobs: Option<NonZeroUsize>,
@@ -50,14 +50,14 @@ impl Default for Config {
 /// The lab: a kernel image, a guest program, the folders that guests live in, and the results that
 /// are known. All that runs in it, of whatever kind, comes in here.
 ///
-/// What runs is not taken from a cache with `cache: false`, or if it is no [`Job::repeats`]: programs
+/// What runs is not taken from a cache with `cache: false`, or if it is no [`Job::is_cacheable`]: programs
 /// of the host (`lab exec`) may have changed, which no key knows.
 #[derive(Debug)]
 pub struct Lab {
     image: Image,
     sandbox: Sandbox,
     cache: Option<Cache>,
-    pub(crate) jobs: NonZeroUsize,
+    jobs: NonZeroUsize,
     wall_limit: Duration,
 }
 
@@ -95,16 +95,16 @@ impl Lab {
         &self.image
     }
 
-    /// Does all jobs side by side, and tells of each as it ends, in any order. Returns when all have
-    /// ended or were stopped; those that were not begun are never told of. What is done is kept.
+    /// Does all jobs side by side, and reports each as it ends, in any order. Returns when all have
+    /// ended or were stopped; those that were not begun are never reported. Finished results stay cached.
     pub fn each<J: Job>(
         &self,
         jobs: &[J],
         stop: &AtomicBool,
-        told: &mut dyn FnMut(Done<J::Output>),
+        on_done: &mut dyn FnMut(Done<J::Output>),
     ) {
-        let one = |job: &J, cpu| self.one(job, cpu, stop);
-        pool::each(self.jobs, jobs, one, stop, told);
+        let one = |index: usize, cpu| self.one(&jobs[index], cpu, stop);
+        pool::each(jobs.len(), self.jobs, stop, one, on_done);
         if let Some(cache) = &self.cache {
             cache.trim();
         }
@@ -115,11 +115,11 @@ impl Lab {
         &self,
         jobs: &[J],
         stop: &AtomicBool,
-        told: &mut dyn FnMut(&Done<J::Output>),
+        on_done: &mut dyn FnMut(&Done<J::Output>),
     ) -> Vec<Option<Result<J::Output, LabError>>> {
         let mut results: Vec<_> = jobs.iter().map(|_| None).collect();
         self.each(jobs, stop, &mut |done| {
-            told(&done);
+            on_done(&done);
             let place = done.index;
             results[place] = Some(done.result);
         });
@@ -134,20 +134,15 @@ impl Lab {
         &self,
         job: &J,
         stop: &AtomicBool,
-        told: &mut dyn FnMut(&Done<J::Output>),
+        on_done: &mut dyn FnMut(&Done<J::Output>),
     ) -> Result<J::Output, LabError> {
-        let results = self.all(std::slice::from_ref(job), stop, told);
+        let results = self.all(std::slice::from_ref(job), stop, on_done);
         let result = results.into_iter().flatten().next();
         result.unwrap_or(Err(LabError::Stopped))
     }
 
     /// The result of a job: the known one, or by a guest.
-    pub(crate) fn one<J: Job>(
-        &self,
-        job: &J,
-        cpu: Option<usize>,
-        stop: &AtomicBool,
-    ) -> One<J::Output> {
+    fn one<J: Job>(&self, job: &J, cpu: Option<usize>, stop: &AtomicBool) -> One<J::Output> {
         let boot = Boot {
             kernel: &self.image.path,
             sandbox: &self.sandbox,
@@ -155,27 +150,27 @@ impl Lab {
             wall_limit: self.wall_limit,
             stop,
         };
-        let cache = self.cache.as_ref().filter(|_| job.repeats());
+        let cache = self.cache.as_ref().filter(|_| job.is_cacheable());
         let Some(cache) = cache else {
-            let left = left_by_guest(boot, job);
-            return fresh(left.and_then(|left| job.result(left)), None);
+            let artifacts = run_guest(boot, job);
+            return fresh(artifacts.and_then(|artifacts| job.result(artifacts)), None);
         };
         match cache.key(job) {
-            Ok(key) => remembered(cache, &key, boot, job),
+            Ok(key) => cached_or_run(cache, &key, boot, job),
             Err(error) => fresh(Err(error), None),
         }
     }
 }
 
-/// The result under a key, or by a guest, and then remembered.
-fn remembered<J: Job>(
+/// The result under a key, or by a guest, and then cached.
+fn cached_or_run<J: Job>(
     cache: &Cache,
     key: &blake3::Hash,
     boot: Boot<'_>,
     job: &J,
 ) -> One<J::Output> {
     let known = match cache.get(key) {
-        Known::Left(left) => match job.result(left) {
+        Known::Result(artifacts) => match job.result(artifacts) {
             Ok(result) => Ok(result),
             Err(_) => Err(Some(cache.drop_damaged(key, Damage::Contents))),
         },
@@ -191,9 +186,9 @@ fn remembered<J: Job>(
         }
         Err(damaged) => damaged,
     };
-    let result = left_by_guest(boot, job).and_then(|left| {
-        let text = entry::encode(key, &left);
-        let result = job.result(left)?;
+    let result = run_guest(boot, job).and_then(|artifacts| {
+        let text = entry::encode(key, &artifacts);
+        let result = job.result(artifacts)?;
         // A full disk must not lose the result in hand.
         let _ = cache.put(key, &text);
         Ok(result)
@@ -211,15 +206,15 @@ fn fresh<T>(result: Result<T, LabError>, damaged: Option<cache::Damaged>) -> One
 }
 
 /// Does a job in a guest.
-fn left_by_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Left, LabError> {
+fn run_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Artifacts, LabError> {
     let folder = boot.sandbox.cell_folder()?;
-    let left = in_folder(boot, job, &folder);
+    let artifacts = in_folder(boot, job, &folder);
     let _ = fs::remove_dir_all(&folder);
-    left
+    artifacts
 }
 
-fn in_folder<J: Job>(boot: Boot<'_>, job: &J, folder: &Path) -> Result<Left, LabError> {
+fn in_folder<J: Job>(boot: Boot<'_>, job: &J, folder: &Path) -> Result<Artifacts, LabError> {
     job.prepare(folder)?;
-    let cost = guest::run(boot, folder, &job.order(), job.seed(), job.memory_mb())?;
-    Left::read(folder, job.files(), cost)
+    let cost = guest::run(boot, folder, &job.guest_job(), job.seed(), job.memory_mb())?;
+    Artifacts::read(folder, job.files(), cost)
 }

@@ -11,9 +11,8 @@ use std::{
 };
 
 use crate::{
-    LabError,
     cache::Damaged,
-    job::Job,
+    error::LabError,
     progress::{Pace, Progress},
 };
 
@@ -24,9 +23,9 @@ pub struct Done<T> {
     pub index: usize,
     /// What came of it.
     pub result: Result<T, LabError>,
-    /// Whether its result was remembered, not made now.
+    /// Whether its result came from the cache.
     pub cached: bool,
-    /// A remembered result that was not to be believed: the job was done anew.
+    /// A cached result that was damaged: the job was run again.
     pub damaged: Option<Damaged>,
     /// How far the list is with it.
     pub progress: Progress,
@@ -39,30 +38,29 @@ pub(crate) struct One<T> {
     pub(crate) damaged: Option<Damaged>,
 }
 
-/// Does all jobs by `one`, on so many workers and each worker on a processor of its own, and tells of
-/// each as it ends, on the thread that called. Returns when all have ended
-/// or were stopped; those that were not begun are never told of.
-pub(crate) fn each<J: Job>(
-    workers: NonZeroUsize,
-    jobs: &[J],
-    one: impl Fn(&J, Option<usize>) -> One<J::Output> + Sync,
+/// Does `count` jobs, so many at once, and reports each as it ends, on the thread that called.
+/// `one` does the job at a place, on a processor of its own if there is one. Returns when all have
+/// ended or were stopped; those that were not begun are never reported.
+pub(crate) fn each<T: Send>(
+    count: usize,
+    at_once: NonZeroUsize,
     stop: &AtomicBool,
-    told: &mut dyn FnMut(Done<J::Output>),
+    one: impl Fn(usize, Option<usize>) -> One<T> + Sync,
+    on_done: &mut dyn FnMut(Done<T>),
 ) {
     let next = AtomicUsize::new(0);
     let cpus = Mutex::new(sys::sched::allowed_cpus().unwrap_or_default());
     let (sender, receiver) = mpsc::channel();
-    let mut pace = Pace::new(jobs.len());
+    let mut pace = Pace::new(count);
     thread::scope(|scope| {
-        for _ in 0..workers.get().clamp(1, jobs.len().max(1)) {
+        for _ in 0..at_once.get().clamp(1, count.max(1)) {
             let sender = sender.clone();
             let (next, cpus, one) = (&next, &cpus, &one);
             scope.spawn(move || {
                 let cpu = cpus.lock().unwrap_or_else(PoisonError::into_inner).pop();
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index) else { return };
-                    if sender.send((index, one(job, cpu))).is_err() {
+                    if index >= count || sender.send((index, one(index, cpu))).is_err() {
                         return;
                     }
                 }
@@ -70,7 +68,7 @@ pub(crate) fn each<J: Job>(
         }
         drop(sender);
         for (index, one) in receiver {
-            told(Done {
+            on_done(Done {
                 index,
                 progress: pace.ended(one.cached),
                 result: one.result,

@@ -11,7 +11,7 @@ pub struct Progress {
     pub total: usize,
     /// Real time since the start.
     pub elapsed: Duration,
-    /// Real time left, at the pace of the jobs that were not remembered; absent = nothing to go by.
+    /// Real time left, at the rate of the jobs that were run; absent = none was yet.
     pub left: Option<Duration>,
 }
 
@@ -36,9 +36,9 @@ impl Pace {
     }
 
     /// Counts one.
-    pub(crate) fn ended(&mut self, remembered: bool) -> Progress {
+    pub(crate) fn ended(&mut self, cached: bool) -> Progress {
         self.done += 1;
-        self.ran += u32::from(!remembered);
+        self.ran += u32::from(!cached);
         self.after(self.started.elapsed())
     }
 

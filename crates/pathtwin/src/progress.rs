@@ -16,7 +16,7 @@ pub fn bar(count: usize) -> ProgressBar {
     bar
 }
 
-/// Shows how far a list of jobs is, and says if a remembered result was dropped.
+/// Shows how far a list of jobs is, and reports a damaged cache entry.
 pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     let left = done.progress.left.map_or_else(String::new, |left| {
         let s = left.as_secs();
@@ -24,12 +24,12 @@ pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     });
     bar.set_message(left);
     bar.set_position(done.progress.done as u64);
-    tell_damaged(bar, done.damaged.as_ref());
+    report_damaged(bar, done.damaged.as_ref());
 }
 
-/// Says that a remembered result was dropped, if one was.
-pub fn tell_damaged(bar: &ProgressBar, damaged: Option<&Damaged>) {
+/// Reports a damaged cache entry, if there was one.
+pub fn report_damaged(bar: &ProgressBar, damaged: Option<&Damaged>) {
     if let Some(damaged) = damaged {
-        bar.suspend(|| eprintln!("pathtwin: {damaged}; it was done anew"));
+        bar.suspend(|| eprintln!("pathtwin: {damaged}; it was computed again"));
     }
 }

@@ -118,10 +118,10 @@ fn the_same_seed_gives_the_same_run() {
     assert!(first != other, "two seeds gave the same run");
 }
 
-/// A result is remembered by content: the second time it is there at once, and is the same to the
-/// byte. What is not as it was written is not believed, and said.
+/// Results are cached by content: the second time the run is there at once, the same to the byte. A
+/// damaged entry is not used, and is reported.
 #[test]
-fn a_known_run_comes_from_the_cache_and_a_cut_one_is_made_anew() {
+fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     let (folder, path) = spec(PATH);
     let cache = folder.path().join("cache");
     let measure = |more: &[&str]| {
@@ -139,7 +139,7 @@ fn a_known_run_comes_from_the_cache_and_a_cut_one_is_made_anew() {
     };
     let (first, ..) = measure(&[]);
     let (second, _, took) = measure(&[]);
-    assert!(first == second, "the remembered run is another");
+    assert!(first == second, "the cached run differs");
     assert!(took < Duration::from_secs(1), "{took:?}");
     // Another seed is another job.
     let (other, ..) = measure(&["--seed", "4"]);
@@ -149,19 +149,19 @@ fn a_known_run_comes_from_the_cache_and_a_cut_one_is_made_anew() {
     assert_eq!(files.len(), 2, "{files:?}");
     for file in &files {
         let file = std::fs::File::options().write(true).open(file);
-        let file = file.expect("open a remembered result");
+        let file = file.expect("open a cache entry");
         let length = file.metadata().expect("its length").len();
         file.set_len(length / 2).expect("cut it");
     }
-    let (third, said, took_anew) = measure(&[]);
-    assert!(first == third, "the run made anew is another");
+    let (third, said, took_again) = measure(&[]);
+    assert!(first == third, "the run computed again differs");
     assert!(
-        said.contains("the checksum differs; it was done anew"),
+        said.contains("the checksum differs; it was computed again"),
         "{said}"
     );
-    assert!(took_anew > took);
+    assert!(took_again > took);
     let (fourth, said, _) = measure(&["--no-cache"]);
-    assert!(first == fourth && !said.contains("anew"), "{said}");
+    assert!(first == fourth && !said.contains("again"), "{said}");
 }
 
 /// All files below a folder.

@@ -143,8 +143,8 @@ pub struct Bench<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Runs checks; `stepped` is told of each step that is done, and of a remembered result that was
-/// dropped for it.
+/// Runs checks; `stepped` is told of each step that is done, and of a damaged cache entry that
+/// was discarded for it.
 ///
 /// # Errors
 /// A check has a spec that is none, or the user stopped it.

@@ -28,7 +28,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let bar = progress::bar(validate::steps(&checks)?);
     let bench = Bench { lab: &lab, stop };
     let report = validate::run(bench, &checks, &mut |damaged| {
-        progress::tell_damaged(&bar, damaged);
+        progress::report_damaged(&bar, damaged);
         bar.inc(1);
     });
     bar.finish_and_clear();

@@ -75,7 +75,7 @@ impl Path {
         };
         let waiting = waiting(&estimate);
         let measured = lab.run(&job, stop, &mut |done| {
-            progress::tell_damaged(&waiting, done.damaged.as_ref());
+            progress::report_damaged(&waiting, done.damaged.as_ref());
         })?;
         waiting.finish_and_clear();
         Ok(measured.run)
