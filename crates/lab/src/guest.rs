@@ -171,6 +171,9 @@ pub(crate) fn tail(console: &Path) -> String {
 }
 
 /// The guest program: `PATHTWIN_GUEST`, or `pathtwin-guest` beside this program.
+///
+/// # Errors
+/// There is no such file.
 pub fn program() -> Result<std::path::PathBuf, LabError> {
     let path = match std::env::var_os("PATHTWIN_GUEST") {
         Some(path) => path.into(),

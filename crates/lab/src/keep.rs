@@ -14,6 +14,9 @@ use crate::{LabError, cell::CellResult};
 
 /// Writes what is done to `folder`: `rows.jsonl`, and for each cell `NNNN/` with `cell.json`, its
 /// output and records, or `error.txt` with the console of one that failed.
+///
+/// # Errors
+/// A folder or file cannot be written.
 pub fn keep(
     folder: &Path,
     cells: &[Cell],

@@ -15,6 +15,9 @@ use model::{
 use crate::{LabError, cell::CellResult};
 
 /// The rows of a cell.
+///
+/// # Errors
+/// The records of the result cannot be read.
 pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
     let all = records(&result.records)?.collect::<Result<Vec<_>, _>>()?;
     let truth = records(&result.truth)?.collect::<Result<Vec<_>, _>>()?;

@@ -63,6 +63,9 @@ pub struct Spec {
 
 impl Spec {
     /// Reads a spec. `file_name` is for messages, and names the spec if the text does not.
+    ///
+    /// # Errors
+    /// The text is no TOML, or has keys or single values that the grammar has not.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, SpecError> {
         let mut problems = Problems::default();
         let document = document::read(text, &mut problems);
@@ -92,6 +95,9 @@ impl Spec {
 
     /// Sets one key, as `--set key=value` does: over what the file says, and in place of a factor
     /// of the same name. Of a factor with labels, `value` picks the level.
+    ///
+    /// # Errors
+    /// There is no such key, it does not take this value, or the matrix sets it.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
         let scalar = Scalar::from_argument(value);
         let mut problems = Problems::default();
@@ -112,6 +118,9 @@ impl Spec {
     }
 
     /// All cells: the last matrix key varies fastest, then the repeats.
+    ///
+    /// # Errors
+    /// A combination is impossible, there are too many of them, or no cell uses a value.
     pub fn cells(&self) -> Result<Vec<Cell>, SpecError> {
         let mut problems = Problems::default();
         let mut used = BTreeSet::new();

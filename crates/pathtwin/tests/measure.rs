@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{pathtwin, program, spec, text};
+use common::{kernel, pathtwin, program, spec, text};
 use model::run::{Run, StepKind};
 
 const PATH: &str =
@@ -123,10 +123,11 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     let (folder, path) = spec(PATH);
-    let cache = folder.path().join("cache");
+    let (kernel, cache) = (kernel(), folder.path().join("cache"));
     let measure = |more: &[&str]| {
         let started = Instant::now();
         let output = pathtwin()
+            .env("PATHTWIN_KERNEL", &kernel)
             .env("PATHTWIN_CACHE", &cache)
             .args(["measure", "--quick", "--no-store", "--output", "json"])
             .args(more)
@@ -138,8 +139,14 @@ fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
         (output.stdout, text(&output.stderr), started.elapsed())
     };
     let (first, ..) = measure(&[]);
-    let (second, _, took) = measure(&[]);
-    assert!(first == second, "the cached run differs");
+    // The quickest of three: the machine may have other work.
+    let cached: Vec<_> = (0..3).map(|_| measure(&[])).collect();
+    let took = cached.iter().map(|(.., took)| *took).min();
+    let took = took.expect("three times");
+    assert!(
+        cached.iter().all(|(run, ..)| *run == first),
+        "the cached run differs"
+    );
     assert!(took < Duration::from_secs(1), "{took:?}");
     // Another seed is another job.
     let (other, ..) = measure(&["--seed", "4"]);

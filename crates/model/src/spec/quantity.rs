@@ -36,6 +36,9 @@ const SIZES: &[(&str, u128)] = &[
 ];
 
 /// Reads a span of time: `20ms`.
+///
+/// # Errors
+/// It is no such text, or longer than a week.
 pub fn duration(text: &str) -> Parsed<Duration> {
     let (number, unit) = split(text)?;
     let ns = number.times(unit_of(text, unit, TIMES, "20ms")?);
@@ -49,6 +52,9 @@ pub fn duration(text: &str) -> Parsed<Duration> {
 }
 
 /// Reads a rate: `100mbit`, `2.5gbit/s`.
+///
+/// # Errors
+/// It is no such text, 0, or faster than 1 Tbit/s.
 pub fn rate(text: &str) -> Parsed<Rate> {
     let (number, unit) = split(text)?;
     let lower = unit.to_ascii_lowercase();
@@ -67,6 +73,9 @@ pub fn rate(text: &str) -> Parsed<Rate> {
 }
 
 /// Reads a size: `256kB`, `4MiB`.
+///
+/// # Errors
+/// It is no such text, or larger than 1 TB.
 pub fn size(text: &str) -> Parsed<Bytes> {
     let (number, unit) = split(text)?;
     let unit = if unit == "KB" { "kB" } else { unit };
@@ -96,6 +105,9 @@ pub fn share(text: &str) -> Parsed<Share> {
 }
 
 /// Reads a loss: `0.5%`, `gemodel(1%, 10%)`, `every 1000`.
+///
+/// # Errors
+/// It is no such text, or lets nothing through.
 pub fn loss(text: &str) -> Parsed<Loss> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix("every") {
