@@ -71,8 +71,8 @@ impl Cache {
         })
     }
 
-    /// The key of a job: over the kernel image and its command line, the guest program, the seed and
-    /// the job.
+    /// The key of a job: over the kernel image and its command line, the guest program, the seed
+    /// and the job.
     ///
     /// # Errors
     /// The job cannot be written as JSON.
@@ -114,8 +114,8 @@ impl Cache {
         Damaged { file, why }
     }
 
-    /// Stores the files of a guest, as [`entry::encode`] writes it. Two that store the same at once
-    /// write the same bytes.
+    /// Stores the files of a guest, as [`entry::encode`] writes it. Two that store the same at
+    /// once write the same bytes.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -80,7 +80,8 @@ impl Job for Programs<'_> {
             .collect()
     }
 
-    /// The programs and the files of the host that they read are in no key: they are run each time.
+    /// The programs and the files of the host that they read are in no key: they are run each
+    /// time.
     fn is_cacheable(&self) -> bool {
         false
     }
@@ -88,8 +89,8 @@ impl Job for Programs<'_> {
     /// Shows the host's files to the guest.
     ///
     /// # Errors
-    /// The host can neither make its files read-only by a mount namespace nor by Landlock, and that
-    /// is demanded.
+    /// The host can neither make its files read-only by a mount namespace nor by Landlock, and
+    /// that is demanded.
     fn prepare(&self, folder: &Path) -> Result<(), LabError> {
         let kept = sys::isolation::Means::here().keep_files();
         if self.files == HostFiles::ReadOnly && !kept {

@@ -65,8 +65,8 @@ pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
     arguments
 }
 
-/// Runs a job in a guest and leaves what came out in `folder`, which is all of the host that the guest's process can
-/// write, as far as the host has means for that ([`sys::isolation`]).
+/// Runs a job in a guest and leaves what came out in `folder`, which is all of the host that the
+/// guest's process can write, as far as the host has means for that ([`sys::isolation`]).
 pub(crate) fn run(
     boot: Boot<'_>,
     folder: &Path,
@@ -157,7 +157,8 @@ pub(crate) fn wait(
 /// Longest file that is read of what a guest left; a long plan writes some 100 MB.
 const LONGEST: u64 = 4 << 30;
 
-/// Reads what a guest left. Programs in it may have put there what they like: links to files of the host, pipes.
+/// Reads what a guest left. Programs in it may have put there what they like: links to files of
+/// the host, pipes.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, LabError> {
     sys::files::read_untrusted(file, LONGEST).map_err(LabError::file("read", file))
 }

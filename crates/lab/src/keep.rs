@@ -1,4 +1,5 @@
-//! Results kept in a folder of the user's: each cell with its description and records, and all rows.
+//! Results kept in a folder of the user's: each cell with its description and records, and all
+//! rows.
 
 use std::{fs, path::Path};
 

@@ -1,9 +1,9 @@
 //! The outside of the guest: kernel image, boot, jobs, cache, parallel guests.
 //!
 //! [`Lab::open`] is the way in. What can be asked for is a [`job::Job`]: a cell, a plan
-//! ([`model::job::Measure`]), programs ([`exec::Programs`]). Each boots the kernel on one processor,
-//! with a folder in memory as its root; many run side by side; results are cached by content.
-//! [`rows`] makes the flat form of a cell's result.
+//! ([`model::job::Measure`]), programs ([`exec::Programs`]). Each boots the kernel on one
+//! processor, with a folder in memory as its root; many run side by side; results are cached by
+//! content. [`rows`] makes the flat form of a cell's result.
 
 mod cache;
 pub mod cell;

@@ -1,9 +1,9 @@
 //! The native engine: the same guest program in the kernel of this host, in real time, as root.
 //!
 //! All that it makes hangs on network namespaces that only descriptors of the guest program hold.
-//! However that program ends, the kernel takes them away: there is nothing to clean up, and nothing
-//! of the host's own is changed. Only its folder in memory can be left, and the next start removes
-//! that.
+//! However that program ends, the kernel takes them away: there is nothing to clean up, and
+//! nothing of the host's own is changed. Only its folder in memory can be left, and the next start
+//! removes that.
 
 use std::{
     path::PathBuf,

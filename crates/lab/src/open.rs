@@ -50,8 +50,9 @@ impl Default for Config {
 /// The lab: a kernel image, a guest program, the folders that guests live in, and the results that
 /// are known. All that runs in it, of whatever kind, comes in here.
 ///
-/// What runs is not taken from a cache with `cache: false`, or if it is no [`Job::is_cacheable`]: programs
-/// of the host (`lab exec`) may have changed, which no key knows.
+/// Results are neither read from nor written to the cache with `cache: false`, or if the job is not
+/// [`Job::is_cacheable`]:
+/// programs of the host (`lab exec`) may have changed, which no key knows.
 #[derive(Debug)]
 pub struct Lab {
     image: Image,
@@ -95,8 +96,9 @@ impl Lab {
         &self.image
     }
 
-    /// Does all jobs side by side, and reports each as it ends, in any order. Returns when all have
-    /// ended or were stopped; those that were not begun are never reported. Finished results stay cached.
+    /// Does all jobs side by side, and reports each as it ends, in any order. Returns when all
+    /// have ended or were stopped; those that were not begun are never reported. Finished results
+    /// stay cached.
     pub fn each<J: Job>(
         &self,
         jobs: &[J],

@@ -1,4 +1,5 @@
-//! A folder in memory that holds the guest's root and the cells' folders, and goes when it is done.
+//! A folder in memory that holds the guest's root and the cells' folders, and goes when it is
+//! done.
 //!
 //! ```text
 //! pathtwin-PID-…/          named by its owner, so that a later start can tell a left one

@@ -1,5 +1,5 @@
-//! Documents of every schema stay readable for ever: each file here is what a program of its time wrote.
-//! Files are added, and never changed.
+//! Documents of every schema stay readable for ever: each file here is what a program of its time
+//! wrote. Files are added, and never changed.
 
 #![allow(clippy::unwrap_used)]
 

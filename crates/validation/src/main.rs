@@ -1,5 +1,5 @@
-//! `pathtwin lab validate`, `pathtwin lab accuracy` and `pathtwin explain --corpus`: pathtwin becomes
-//! this program for them, which has the same command line.
+//! `pathtwin lab validate`, `pathtwin lab accuracy` and `pathtwin explain --corpus`: pathtwin
+//! becomes this program for them, which has the same command line.
 
 mod commands;
 

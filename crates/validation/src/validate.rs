@@ -234,8 +234,8 @@ fn from(check: &Check, lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(named).collect()
 }
 
-/// Runs the cells of several checks in one pool, the long ones first so that no processor waits for
-/// another at the end. `job` is what is done with a cell.
+/// Runs the cells of several checks in one pool, the long ones first so that no processor waits
+/// for another at the end. `job` is what is done with a cell.
 fn all_cells<'a, J: Job<Output = CellResult>>(
     bench: Bench<'_>,
     checks: &[&'a Check],

@@ -23,7 +23,8 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Some scenarios of the lab, measured and judged anew, are judged as in the reviewed
-/// snapshot, and right. The whole corpus takes too long for a test; its result is in `docs/corpus.md`.
+/// snapshot, and right. The whole corpus takes too long for a test; its result is in
+/// `docs/corpus.md`.
 #[test]
 fn a_part_of_the_corpus_is_judged_as_reviewed() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");

@@ -27,20 +27,20 @@ table! {
     pub struct End {
         /// Congestion control of the flows it sends, by the kernel's name.
         cc: Option<Parameter<String>>,
-        /// Queue of its own device: `"noqueue"`, `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`,
-        /// `"cake"` or `"dualpi2"`.
+        /// Queue of its own device: `"noqueue"`, `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`,
+        /// `"pie"`, `"cake"` or `"dualpi2"`.
         qdisc: Option<Parameter<EndQdisc>>,
         /// Rate of a shaper around that queue, bit/s, or `"unlimited"` for none.
         shape_bps: Option<Parameter<Limit<Rate>>>,
         /// Whether it asks for and accepts ECN.
         ecn: Option<Parameter<bool>>,
-        /// Largest receive buffer its kernel grows to (`tcp_rmem`), bytes, or `"unlimited"` if it never
-        /// is the limit.
+        /// Largest receive buffer its kernel grows to (`tcp_rmem`), bytes, or `"unlimited"` if it
+        /// never is the limit.
         rmem_bytes: Option<Parameter<Limit<Bytes>>>,
         /// Largest send buffer its kernel grows to (`tcp_wmem`), bytes, or `"unlimited"`.
         wmem_bytes: Option<Parameter<Limit<Bytes>>>,
-        /// Bytes not yet sent that a program may queue (`tcp_notsent_lowat`), or `"unlimited"`, as the
-        /// kernel has it.
+        /// Bytes not yet sent that a program may queue (`tcp_notsent_lowat`), or `"unlimited"`, as
+        /// the kernel has it.
         notsent_lowat_bytes: Option<Parameter<Limit<Bytes>>>,
     }
 }
@@ -66,8 +66,8 @@ impl Ends {
 table! {
     /// A group of flows of others that share the bottleneck.
     pub struct Competitor {
-        /// What kind: `"tcp"` (bulk), `"udp"` (constant rate), `"short"` (one request and response a
-        /// connection, one after the other).
+        /// What kind: `"tcp"` (bulk), `"udp"` (constant rate), `"short"` (one request and response
+        /// a connection, one after the other).
         kind: Option<Parameter<CompetitorKind>>,
         /// Direction of the data: `"down"`, `"up"` or `"both"`.
         direction: Option<Parameter<Directions>>,
@@ -142,7 +142,8 @@ pub struct StandIn {
     /// At which end; absent = between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Side>,
-    /// Names of the parameters that stand for it, as in `underlay.up.rate_bps`; none = nothing does.
+    /// Names of the parameters that stand for it, as in `underlay.up.rate_bps`; none = nothing
+    /// does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<String>,
 }

@@ -33,15 +33,16 @@ table! {
         kind: Option<Parameter<TunnelKind>>,
         /// MTU of the tunnel device, bytes of the inner IP packet.
         mtu_bytes: Option<Parameter<u32>>,
-        /// Where it ends: on the two hosts (`"ends"`), or on routers in front of them (`"routers"`).
+        /// Where it ends: on the two hosts (`"ends"`), or on routers in front of them
+        /// (`"routers"`).
         at: Option<Parameter<TunnelAt>>,
         /// Address family inside: `"v4"` or `"v6"`.
         ip: Option<Parameter<IpVersion>>,
-        /// What only packets of the tunnel meet on their way from the far end, beyond the underlay.
-        /// The lab cannot make it yet.
+        /// What only packets of the tunnel meet on their way from the far end, beyond the
+        /// underlay. The lab cannot make it yet.
         down: Line,
-        /// What only packets of the tunnel meet on their way to the far end, beyond the underlay. The
-        /// lab cannot make it yet.
+        /// What only packets of the tunnel meet on their way to the far end, beyond the underlay.
+        /// The lab cannot make it yet.
         up: Line,
     }
 }
@@ -51,11 +52,12 @@ table! {
     pub struct Line {
         /// Rate of the bottleneck, bit/s with Ethernet headers, or `"unlimited"`.
         rate_bps: Option<Parameter<Limit<Rate>>>,
-        /// Kind of the bottleneck's queue: `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`, `"cake"`,
-        /// `"dualpi2"`, `"red"`, or `"policer"` for none that drops what exceeds the rate.
+        /// Kind of the bottleneck's queue: `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`,
+        /// `"cake"`, `"dualpi2"`, `"red"`, or `"policer"` for none that drops what exceeds the
+        /// rate.
         queue: Option<Parameter<Queue>>,
-        /// What that queue can hold, `{"bytes": …}` with Ethernet headers or `{"packets": …}`; of a
-        /// policer, the burst it lets through. `"kernel"` is what the kernel gives an AQM.
+        /// What that queue can hold, `{"bytes": …}` with Ethernet headers or `{"packets": …}`; of
+        /// a policer, the burst it lets through. `"kernel"` is what the kernel gives an AQM.
         buffer: Option<Parameter<Buffer>>,
         /// Base one-way delay, without any queue, ns.
         delay_ns: Option<Parameter<Nanos>>,
@@ -67,7 +69,8 @@ table! {
         reorder: Option<Parameter<Share>>,
         /// Share of packets that arrive twice, 0 to 1.
         duplicate: Option<Parameter<Share>>,
-        /// Whether loss, jitter, reordering and duplicates come before the bottleneck, not after it.
+        /// Whether loss, jitter, reordering and duplicates come before the bottleneck, not after
+        /// it.
         faults_first: Option<Parameter<bool>>,
     }
 }
@@ -103,7 +106,8 @@ pub enum Loss {
     Bursts {
         /// Probability to go from good to bad, per packet.
         p: Parameter<Share>,
-        /// Probability to go from bad to good, per packet; its inverse is the mean length of a burst.
+        /// Probability to go from bad to good, per packet; its inverse is the mean length of a
+        /// burst.
         r: Parameter<Share>,
         /// Loss in the bad state.
         bad: Parameter<Share>,

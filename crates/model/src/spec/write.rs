@@ -14,8 +14,8 @@ use crate::{
     path::Directions,
 };
 
-/// Writes the spec that stands for this cell alone: its only cell is the same, but for the factors,
-/// since it has no siblings to differ from.
+/// Writes the spec that stands for this cell alone: its only cell is the same, but for the
+/// factors, since it has no siblings to differ from.
 ///
 /// ```
 /// use model::spec::{Spec, write};

@@ -1,5 +1,5 @@
-//! Whether sets of runs and series of runs are judged rightly: the runs of [`super::pairs`], drawn many
-//! at a time.
+//! Whether sets of runs and series of runs are judged rightly: the runs of [`super::pairs`], drawn
+//! many at a time.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,8 @@ pub(super) const WITHIN: usize = 5;
 pub struct Many {
     /// Sets of 20 and 5 runs without a change of which a figure was said to be worse or better.
     pub false_alarms: Count,
-    /// Goodputs said to be worse by 5 runs with less capacity against 20 without, of those that are.
+    /// Goodputs said to be worse by 5 runs with less capacity against 20 without, of those that
+    /// are.
     pub slower: Found,
     /// P99s said to be worse by 5 runs with a larger buffer against 20 without, of those that are.
     pub later: Found,

@@ -46,8 +46,8 @@ impl Path {
         }
     }
 
-    /// The spec. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so that
-    /// its buffer holds as long. A little loss gives TCP something to vary by.
+    /// The spec. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so
+    /// that its buffer holds as long. A little loss gives TCP something to vary by.
     pub fn spec(self) -> String {
         let (rate, buffer) = match self {
             Self::Unchanged => ("20mbit", 50_000),
@@ -68,16 +68,16 @@ pub struct Row {
     pub repeats: u32,
     /// Pairs without a change of which a figure was said to be worse or better.
     pub false_alarms: Count,
-    /// Pairs with less capacity of which a goodput was said to be worse, of those that truly lost 4 %
-    /// or more.
+    /// Pairs with less capacity of which a goodput was said to be worse, of those that truly lost
+    /// 4 % or more.
     pub slower: Found,
-    /// Pairs with a larger buffer of which a P99 was said to be worse, of those that truly rose by 4 ms
-    /// or more.
+    /// Pairs with a larger buffer of which a P99 was said to be worse, of those that truly rose by
+    /// 4 ms or more.
     pub later: Found,
 }
 
-/// Leaves the courses over time and the hosts' counters out of a run: most of its size, and nothing
-/// that is compared.
+/// Leaves the courses over time and the hosts' counters out of a run: most of its size, and
+/// nothing that is compared.
 pub fn without_courses(run: &mut Run) {
     for sample in &mut run.samples {
         for flow in sample.tcp.iter_mut().flat_map(|tcp| &mut tcp.flows) {
@@ -90,8 +90,8 @@ pub fn without_courses(run: &mut Run) {
     }
 }
 
-/// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats, up
-/// to those that were run. A pair is drawn once; a run is part of many.
+/// Draws `wanted` pairs of distinct runs of each kind, and compares them with 3, 5, 8, … repeats,
+/// up to those that were run. A pair is drawn once; a run is part of many.
 pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
     let runs = |path| runs(pools, path);
     let most = pools.iter().flat_map(|pool| &pool.runs).map(blocks).max();

@@ -52,7 +52,8 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
 }
 
 /// The cells of `count` paths: rate 1 Mbit/s to 1 Gbit/s, RTT 1 to 300 ms, loss 0 to 5 %, jitter,
-/// reordering, buffers of 0.1 to 20 BDP (but at least 10 packets), MTU, with and without WireGuard.
+/// reordering, buffers of 0.1 to 20 BDP (but at least 10 packets), MTU, with and without
+/// WireGuard.
 ///
 /// # Errors
 /// A drawn path is none that the lab can make; that would be our mistake.

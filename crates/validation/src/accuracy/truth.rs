@@ -187,8 +187,8 @@ fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
     Some(rate * packet as f64 / wire as f64)
 }
 
-/// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full, and
-/// crosses it at once.
+/// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full,
+/// and crosses it at once.
 fn base_us(cell: &Cell) -> f64 {
     cell.path.rtt().as_nanos() as f64 / 1e3
 }
@@ -206,8 +206,9 @@ fn loss(line: &Line) -> f64 {
 }
 
 /// Share that is overtaken where every packet skips the delay with a chance of p: it passes those
-/// that are in the delay at that time, n, so each packet is passed by one of the n after it with the
-/// chance 1 - (1-p)^n, unless it skips the delay itself. Without jitter only, which reorders too.
+/// that are in the delay at that time, n, so each packet is passed by one of the n after it with
+/// the chance 1 - (1-p)^n, unless it skips the delay itself. Without jitter only, which reorders
+/// too.
 fn reordered(line: &Line, sample: &Sample) -> Option<f64> {
     if !line.jitter.is_zero() {
         return line.reorder.is_zero().then_some(0.0);

@@ -56,9 +56,9 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
 }
 
 impl Bench<'_> {
-    /// Carries a plan out on every path; results in the order of the paths. Each is `seen` when it is
-    /// there, with its place, and may be made smaller then: the series of hundreds of megabytes of a
-    /// long plan add up.
+    /// Carries a plan out on every path; results in the order of the paths. Each is `seen` when it
+    /// is there, with its place, and may be made smaller then: the series of hundreds of megabytes
+    /// of a long plan add up.
     fn measure(
         self,
         cells: &[Cell],

@@ -1,5 +1,5 @@
-//! The draw is that of the published table: once it printed specs and read them again. The specs here
-//! are what it printed then.
+//! The draw is that of the published table: once it printed specs and read them again. The specs
+//! here are what it printed then.
 
 #![allow(clippy::unwrap_used)]
 
