@@ -51,8 +51,7 @@ impl Default for Config {
 /// are known. All that runs in it, of whatever kind, comes in here.
 ///
 /// Results are neither read from nor written to the cache with `cache: false`, or if the job is not
-/// [`Job::is_cacheable`]:
-/// programs of the host (`lab exec`) may have changed, which no key knows.
+/// [`Job::is_cacheable`]: programs of the host (`lab exec`) are in no key and may have changed.
 #[derive(Debug)]
 pub struct Lab {
     image: Image,
