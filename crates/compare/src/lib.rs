@@ -7,6 +7,7 @@
 
 mod judge;
 mod measured;
+mod set;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use model::{
 };
 
 pub use measured::Measured;
+pub use set::{NoSet, Set};
 
 /// How to compare.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,10 +9,11 @@ mod relay;
 mod schedule;
 mod session;
 mod steps;
-
+mod text;
 mod validity;
 
 pub use bench::{Event, Live};
 pub use layers::Target;
-pub use schedule::{Estimate, estimate};
+pub use schedule::{Estimate, estimate, usual_estimate};
 pub use session::{Start, measure};
+pub use text::minutes;

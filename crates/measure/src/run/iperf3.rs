@@ -150,7 +150,7 @@ impl Bench<'_> {
             near,
         };
         let layers = run.layers.clone();
-        let estimate: Estimate = estimate(plan, &layers, &senders.near, &senders.far);
+        let estimate: Estimate = estimate(plan, layers.len(), &senders.near, &senders.far);
         (self.on)(Event::Planned {
             estimate,
             layers: &layers,
@@ -197,7 +197,7 @@ impl Bench<'_> {
             return false;
         }
         let spent_s = Instant::now().since(self.zero) as f64 / 1e9;
-        let late = |most: f64| schedule::time_s(task) > most - spent_s;
+        let late = |most: f64| schedule::time_s(&task.step) > most - spent_s;
         let spent = match plan.budget {
             budget if budget.time_s.is_some_and(late) => text!("the time is spent"),
             budget if budget.bytes.is_some_and(|most| self.bytes >= most) => {

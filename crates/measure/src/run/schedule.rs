@@ -1,5 +1,7 @@
 //! In what order the steps of a plan are run, and what they will cost.
 
+use std::time::Duration;
+
 use model::{
     plan::{Plan, Step, Toward, What},
     run::LayerAddress,
@@ -55,8 +57,8 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Those to try in a direction when the plan names none: the two that matter in practice, if
-    /// they can be had, else the first that can.
+    /// Those to try in a direction when the plan names none: the [`USUAL`] ones that can be had, else
+    /// the first that can.
     fn of(&self, direction: Toward) -> Vec<String> {
         let both = |name: &String| match direction {
             Toward::Up => self.near.contains(name),
@@ -68,7 +70,7 @@ impl Senders {
         } else {
             &self.near
         };
-        let usual: Vec<_> = ["cubic", "bbr"]
+        let usual: Vec<_> = USUAL
             .map(str::to_owned)
             .into_iter()
             .filter(|name| both(name))
@@ -85,14 +87,19 @@ impl Senders {
     }
 }
 
-fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) -> Vec<Task> {
-    let cc: Vec<Option<String>> = match &step.what {
+/// The congestion controls that a step is measured with; `None` where it has none.
+fn controls(step: &Step, senders: &Senders) -> Vec<Option<String>> {
+    match &step.what {
         What::Tcp { cc, direction, .. } if cc.is_empty() => {
             senders.of(*direction).into_iter().map(Some).collect()
         }
         What::Tcp { cc, .. } => cc.iter().cloned().map(Some).collect(),
         _ => vec![None],
-    };
+    }
+}
+
+fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) -> Vec<Task> {
+    let cc = controls(step, senders);
     layers
         .iter()
         .flat_map(|layer| {
@@ -118,40 +125,63 @@ pub struct Estimate {
     pub samples: [usize; 2],
 }
 
-/// What a plan will take between ends with these congestion controls.
-pub fn estimate(plan: &Plan, layers: &[LayerAddress], near: &[String], far: &[String]) -> Estimate {
+/// Congestion controls that a plan tries when it names none and both ends have them: the two that
+/// matter in practice.
+const USUAL: [&str; 2] = ["cubic", "bbr"];
+
+/// What a plan will take over so many layers, between ends with these congestion controls.
+pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> Estimate {
     let senders = Senders {
         near: near.to_vec(),
         far: far.to_vec(),
     };
-    let before = once(plan, layers, &senders);
-    let one = block(plan, layers, &senders, 1, &mut Random::new(0));
-    let sum = |tasks: &[Task], f: fn(&Task) -> f64| tasks.iter().map(f).sum::<f64>();
+    let samples = |step: &Step| layers * controls(step, &senders).len();
+    let sum = |repeat: bool, f: fn(&Step) -> f64| -> f64 {
+        let steps = plan.steps.iter().filter(|step| step.repeat == repeat);
+        steps.map(|step| samples(step) as f64 * f(step)).sum()
+    };
     let repeats = [plan.repeats.min, plan.repeats.max];
-    let total =
-        |f: fn(&Task) -> f64| repeats.map(|n| sum(&before, f) + f64::from(n) * sum(&one, f));
+    let total = |f: fn(&Step) -> f64| repeats.map(|n| sum(false, f) + f64::from(n) * sum(true, f));
     Estimate {
         time_s: total(time_s),
         loaded_s: total(loaded_s),
-        samples: repeats.map(|n| before.len() + n as usize * one.len()),
+        samples: total(|_| 1.0).map(|n| n as usize),
     }
 }
 
-pub(crate) fn time_s(task: &Task) -> f64 {
+/// As [`estimate`], before the ends were asked what they have: with what most have.
+pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
+    let usual = USUAL.map(str::to_owned);
+    estimate(plan, layers, &usual, &usual)
+}
+
+impl Estimate {
+    /// Time after which a run of the plan counts as hung: slow paths take long to agree on each step
+    /// and to empty their queues.
+    pub fn limit(&self) -> Duration {
+        const SLOW: f64 = 6.0;
+        const AT_LEAST: f64 = 600.0;
+        Duration::from_secs_f64(self.time_s[1] * SLOW + AT_LEAST)
+    }
+}
+
+/// Time of a step, s.
+pub(crate) fn time_s(step: &Step) -> f64 {
     AROUND_S
-        + match task.step.what {
-            What::UdpSweep { .. } => 2.0 * task.step.duration_s + SWEEP_RATES * 1.2,
-            _ => task.step.duration_s,
+        + match step.what {
+            What::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_RATES * 1.2,
+            _ => step.duration_s,
         }
 }
 
-pub(crate) fn loaded_s(task: &Task) -> f64 {
-    match &task.step.what {
+/// Time under full load of a step, s.
+pub(crate) fn loaded_s(step: &Step) -> f64 {
+    match &step.what {
         What::Idle | What::Pmtu | What::Sizes => 0.0,
-        What::Short { .. } | What::Http { .. } => task.step.duration_s * 0.5,
-        What::UdpSweep { .. } => 2.0 * task.step.duration_s + 1.0,
-        What::Tcp { direction, .. } if *direction == Toward::Both => 2.0 * task.step.duration_s,
-        What::Tcp { .. } | What::Udp { .. } | What::Quic { .. } => task.step.duration_s,
+        What::Short { .. } | What::Http { .. } => step.duration_s * 0.5,
+        What::UdpSweep { .. } => 2.0 * step.duration_s + 1.0,
+        What::Tcp { direction, .. } if *direction == Toward::Both => 2.0 * step.duration_s,
+        What::Tcp { .. } | What::Udp { .. } | What::Quic { .. } => step.duration_s,
     }
 }
 
@@ -200,6 +230,31 @@ mod tests {
         unique.dedup();
         assert_eq!(unique.len(), all.len());
         assert_eq!(plan.seed, None::<Seed>);
+    }
+
+    #[test]
+    fn an_estimate_counts_the_tasks_that_are_run() {
+        let (senders, layers) = (senders(), layers());
+        for plan in [crate::plans::quick(), crate::plans::default()] {
+            let before = once(&plan, &layers, &senders);
+            let one = block(&plan, &layers, &senders, 1, &mut Random::new(0));
+            let estimate = estimate(&plan, layers.len(), &senders.near, &senders.far);
+            for (n, samples) in [plan.repeats.min, plan.repeats.max]
+                .into_iter()
+                .zip(estimate.samples)
+            {
+                assert_eq!(samples, before.len() + n as usize * one.len());
+            }
+            let time: f64 = before
+                .iter()
+                .chain(&one)
+                .map(|task| time_s(&task.step))
+                .sum();
+            let repeats = f64::from(plan.repeats.max) - 1.0;
+            let more: f64 = one.iter().map(|task| time_s(&task.step)).sum();
+            assert!((estimate.time_s[1] - time - repeats * more).abs() < 1e-6);
+            assert_eq!(estimate, usual_estimate(&plan, layers.len()));
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         far: bench.far.welcome.congestion.clone(),
     };
     let layers = run.layers.clone();
-    let estimate = estimate(bench.plan, &layers, &senders.near, &senders.far);
+    let estimate = estimate(bench.plan, layers.len(), &senders.near, &senders.far);
     (bench.on)(Event::Planned {
         estimate,
         layers: &layers,
@@ -256,13 +256,13 @@ fn too_much(bench: &Bench<'_>, task: &Task) -> Option<Text> {
     let budget = bench.plan.budget;
     if let Some(most) = budget.time_s {
         let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
-        if schedule::time_s(task) > left {
+        if schedule::time_s(&task.step) > left {
             return Some(text!("the time is spent"));
         }
     }
     let most = budget.bytes?;
     let rate = steps::expected_bps(bench, task)?;
-    let bytes = rate / 8.0 * schedule::loaded_s(task);
+    let bytes = rate / 8.0 * schedule::loaded_s(&task.step);
     (bench.bytes as f64 + bytes > most as f64).then(|| text!("the budget of bytes is spent"))
 }
 

@@ -7,17 +7,17 @@ mod iperf3;
 mod live;
 
 use std::{
-    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use anyhow::{Context, anyhow};
 use measure::{
     plans,
-    run::{Start, Target, estimate},
+    reach::{self, ReachError},
+    run::{Start, Target, usual_estimate},
 };
 use model::{
     net::Layer,
@@ -25,7 +25,7 @@ use model::{
     run::Run,
     units::Seed,
 };
-use traffic::wire::{Key, PORT};
+use traffic::wire::Key;
 
 use crate::cli::measure::Measure;
 use crate::{
@@ -34,9 +34,6 @@ use crate::{
     exit::{Failure, code},
     format, key,
 };
-
-/// How long an address may take to answer when it is tried.
-const REACH: Duration = Duration::from_secs(5);
 
 pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     let server = arguments
@@ -92,23 +89,11 @@ fn plan(arguments: &Measure) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// With the usual congestion controls on both sides, and the layers that were named.
 fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
-    let usual = ["cubic", "bbr"].map(str::to_owned);
-    let here = IpAddr::from([127, 0, 0, 1]);
-    let layer = |layer| model::run::LayerAddress {
-        layer,
-        family: model::net::IpVersion::V4,
-        near: here,
-        far: here,
-    };
-    let mut layers = vec![layer(Layer::Underlay)];
-    if !arguments.via.is_empty() || arguments.lab.spec().is_some() {
-        layers.push(layer(Layer::Tunnel));
-    }
-    let estimate = estimate(plan, &layers, &usual, &usual);
+    let tunnel = !arguments.via.is_empty() || arguments.lab.spec().is_some();
+    let estimate = usual_estimate(plan, 1 + usize::from(tunnel));
     if arguments.output == Format::Text {
-        format::print(format!("{}\n", live::estimate_text(&estimate, &plan.budget)).as_bytes())?;
+        format::print(format!("{}\n", estimate.text(&plan.budget)).as_bytes())?;
     } else {
         format::json(plan)?;
     }
@@ -126,7 +111,7 @@ fn between_hosts(
     } else {
         key::of_client(arguments.key.as_deref())?
     };
-    let reached = reach(host)?;
+    let reached = reach::host(host).map_err(unreached("pathtwin serve"))?;
     let control = *reached
         .first()
         .ok_or_else(|| anyhow!("{host} has no address that answers"))?;
@@ -158,6 +143,18 @@ fn between_hosts(
     run.map_err(|e| Failure::new(code::FAILED, e))
 }
 
+/// What to do about a host that cannot be reached, on which `program` is to run.
+fn unreached(program: &str) -> impl FnOnce(ReachError) -> Failure {
+    move |error| match error {
+        ReachError::Resolve { .. } => Failure::new(code::USE, error),
+        ReachError::NoAddress(_) => Failure::new(code::FAILED, error),
+        ReachError::Connect { .. } => {
+            let hint = format!("{error}; is `{program}` running there, and is the port open?");
+            Failure::new(code::FAILED, anyhow!(hint))
+        }
+    }
+}
+
 /// A random number, and the seed: part of it unless one was given.
 fn seed(arguments: &Measure) -> Result<(u64, Seed), Failure> {
     let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
@@ -170,42 +167,6 @@ fn now_us() -> u64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |d| d.as_micros() as u64)
-}
-
-/// The host's addresses that answer, at most one of each family, in the resolver's order.
-fn reach(host: &str) -> Result<Vec<SocketAddr>, Failure> {
-    let wrong = |e: std::io::Error| Failure::new(code::USE, anyhow!("{host}: {e}"));
-    let bare = host.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, PORT));
-    let all: Vec<SocketAddr> = match bare {
-        Ok(address) => vec![address],
-        Err(_)
-            if host
-                .rsplit_once(':')
-                .is_some_and(|(_, p)| p.parse::<u16>().is_ok()) =>
-        {
-            host.to_socket_addrs().map_err(wrong)?.collect()
-        }
-        Err(_) => (host, PORT).to_socket_addrs().map_err(wrong)?.collect(),
-    };
-    let mut reached: Vec<SocketAddr> = Vec::new();
-    let mut failed = anyhow!("{host} has no address");
-    for address in all {
-        if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
-            continue;
-        }
-        match TcpStream::connect_timeout(&address, REACH) {
-            Ok(_) => reached.push(address),
-            Err(e) => {
-                failed = anyhow!(
-                    "connect to {address}: {e}; is `pathtwin serve` running there, and is the port open?"
-                );
-            }
-        }
-    }
-    if reached.is_empty() {
-        return Err(Failure::new(code::FAILED, failed));
-    }
-    Ok(reached)
 }
 
 fn show(format: Format, run: &Run) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use compare::Measured;
+use compare::{Measured, Set};
 use model::run::Run;
 
 use crate::cli::compare::From;
@@ -15,43 +15,12 @@ use crate::{
 #[cfg(feature = "history")]
 use crate::cli::history::Where;
 
-/// What a name stands for.
-#[derive(Debug, PartialEq, Eq)]
-enum Set<'a> {
-    /// The newest runs.
-    Last(u64),
-    /// The runs before those of the other set.
-    Before(u64),
-    /// The runs with a label.
-    Label(&'a str, &'a str),
-    /// Files and ids.
-    These(Vec<&'a str>),
-}
-
-impl<'a> Set<'a> {
-    fn parse(text: &'a str) -> Result<Self, Failure> {
-        let wrong =
-            |why: &str| Failure::new(code::USE, anyhow!("{text:?} is no set of runs: {why}"));
-        let number = |n: &str| match n.parse::<u64>() {
-            Ok(n) if n > 0 => Ok(n),
-            _ => Err(wrong("give a number, as last:5")),
-        };
-        if Path::new(text).exists() {
-            return Ok(Self::These(vec![text]));
-        }
-        match text.split_once(':') {
-            Some(("last", n)) => Ok(Self::Last(number(n)?)),
-            Some(("before", n)) => Ok(Self::Before(number(n)?)),
-            Some(("label", label)) => match label.split_once('=') {
-                Some((name, value)) => Ok(Self::Label(name, value)),
-                None => Err(wrong("give label:NAME=VALUE")),
-            },
-            _ if text.split(',').all(|part| !part.is_empty()) => {
-                Ok(Self::These(text.split(',').collect()))
-            }
-            _ => Err(wrong("a name in it is empty")),
-        }
+/// What a name stands for: a file of that name, or what its grammar says.
+fn set(text: &str) -> Result<Set<'_>, Failure> {
+    if Path::new(text).exists() {
+        return Ok(Set::These(vec![text]));
     }
+    Set::parse(text).map_err(|e| Failure::new(code::USE, e))
 }
 
 /// The run in a file, or on standard input, if that is what is named.
@@ -88,7 +57,7 @@ impl From {
         before: &str,
         after: &str,
     ) -> Result<(Vec<Measured>, Vec<Measured>), Failure> {
-        let (a, b) = (Set::parse(before)?, Set::parse(after)?);
+        let (a, b) = (set(before)?, set(after)?);
         let mut history = self.history();
         let (a, b) = match (&a, &b) {
             (Set::Before(_), Set::Before(_)) => {

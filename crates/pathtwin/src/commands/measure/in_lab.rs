@@ -1,17 +1,12 @@
 //! `pathtwin measure --lab`: the same plan between the two ends of a lab path.
 
-use std::{
-    net::IpAddr,
-    path::{self},
-    sync::atomic::AtomicBool,
-    time::Duration,
-};
+use std::{path, sync::atomic::AtomicBool, time::Duration};
 
 use anyhow::anyhow;
 use indicatif::ProgressBar;
 use lab::{Config, Lab};
-use measure::run::{Estimate, estimate};
-use model::{job, net::Layer, plan::Plan, run::Run};
+use measure::run::{Estimate, minutes, usual_estimate};
+use model::{job, plan::Plan, run::Run};
 
 use super::live;
 use crate::cli::measure::Path;
@@ -36,9 +31,6 @@ impl Path {
         plan: Plan,
         stop: &'static AtomicBool,
     ) -> Result<Run, Failure> {
-        /// What a plan may take beyond its estimate before it counts as hung: slow paths take long to
-        /// agree on each step and to empty their queues.
-        const SLOW: f64 = 6.0;
         let spec = crate::commands::lab::run::read_spec(spec, &self.cells)?;
         let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
         if cells.len() > 1 {
@@ -56,22 +48,12 @@ impl Path {
             wall_limit: Duration::from_secs(self.cells.wall_limit),
             ..Config::default()
         })?;
-        let usual = ["cubic", "bbr"].map(str::to_owned);
-        let address = IpAddr::from([127, 0, 0, 1]);
-        let layer = model::run::LayerAddress {
-            layer: Layer::Underlay,
-            family: model::net::IpVersion::V4,
-            near: address,
-            far: address,
-        };
-        let layers = vec![layer; 1 + usize::from(cell.tunnel.is_some())];
-        let estimate = estimate(&plan, &layers, &usual, &usual);
-        let limit = Duration::from_secs_f64(estimate.time_s[1] * SLOW + 600.0);
+        let estimate = usual_estimate(&plan, 1 + usize::from(cell.tunnel.is_some()));
         let job = job::Measure {
             cell,
             plan,
             program: env!("CARGO_PKG_VERSION").to_owned(),
-            limit_ns: limit.as_nanos() as u64,
+            limit_ns: estimate.limit().as_nanos() as u64,
         };
         let waiting = waiting(&estimate);
         let measured = lab.run(&job, stop, &mut |done| {
@@ -89,8 +71,8 @@ fn waiting(estimate: &Estimate) -> ProgressBar {
     let [least, most] = estimate.time_s;
     bar.set_message(format!(
         "measuring in the lab: {} to {} of virtual time",
-        live::minutes(least),
-        live::minutes(most)
+        minutes(least),
+        minutes(most)
     ));
     bar
 }

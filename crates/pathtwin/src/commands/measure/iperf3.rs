@@ -1,15 +1,14 @@
 //! A plan through the protocol of iperf3.
 
-use std::{
-    net::{SocketAddr, TcpStream},
-    sync::atomic::AtomicBool,
-};
+use std::sync::atomic::AtomicBool;
 
-use anyhow::anyhow;
-use measure::run::iperf3::{Start, measure};
+use measure::{
+    reach,
+    run::iperf3::{Start, measure},
+};
 use model::{net::Layer, plan::Plan, run::Run};
 
-use super::{REACH, live, now_us, seed};
+use super::{live, now_us, seed, unreached};
 use crate::cli::measure::Measure;
 use crate::{
     cli::values::addresses,
@@ -24,8 +23,9 @@ pub(super) fn run(
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
     let (random, seed) = seed(arguments)?;
+    let server = reach::first(url, &addresses(url)?).map_err(unreached("iperf3 -s"))?;
     let start = Start {
-        server: reach(url)?,
+        server,
         layer: Layer::Underlay,
         plan,
         seed,
@@ -39,24 +39,4 @@ pub(super) fn run(
     let run = measure(&start, &mut |event| display.show(&event));
     display.finish();
     run.map_err(|e| Failure::new(code::FAILED, e))
-}
-
-/// The first of the server's addresses that takes connections. It is only tried where there is a choice: a server tells
-/// its owner of a connection without a test as an error.
-fn reach(url: &str) -> Result<SocketAddr, Failure> {
-    let mut failed = anyhow!("{url} has no address");
-    let addresses = addresses(url)?;
-    if let [only] = addresses[..] {
-        return Ok(only);
-    }
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, REACH) {
-            Ok(_) => return Ok(address),
-            Err(e) => failed = anyhow!("connect to {address}: {e}"),
-        }
-    }
-    Err(Failure::new(
-        code::FAILED,
-        failed.context("is an iperf3 server running there, and is the port open?"),
-    ))
 }

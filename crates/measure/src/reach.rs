@@ -1,0 +1,149 @@
+//! Addresses of a host that take connections.
+
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    time::Duration,
+};
+
+use traffic::wire::PORT;
+
+/// How long an address may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a host cannot be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ReachError {
+    /// The name stands for nothing.
+    #[error("{host}: {source}")]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// The name has no addresses.
+    #[error("{0} has no address")]
+    NoAddress(String),
+    /// No address answered; this is the last that was tried.
+    #[error("connect to {address}: {source}")]
+    Connect {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// The addresses of `HOST` or `HOST:PORT` that take connections, at most one of each family, in the
+/// resolver's order. Without a port it is that of `pathtwin serve`.
+///
+/// # Errors
+///
+/// The name has no addresses, or none of them answers within five seconds.
+pub fn host(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
+    let mut reached: Vec<SocketAddr> = Vec::new();
+    let mut failed = ReachError::NoAddress(host.to_owned());
+    for address in resolve(host)? {
+        if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
+            Ok(_) => reached.push(address),
+            Err(source) => failed = ReachError::Connect { address, source },
+        }
+    }
+    if reached.is_empty() {
+        return Err(failed);
+    }
+    Ok(reached)
+}
+
+/// The first of some addresses that takes connections. A single one is not tried: an iperf3 server
+/// reports a connection without a test as an error.
+///
+/// # Errors
+///
+/// There is none, or none of several answers within five seconds.
+pub fn first(name: &str, addresses: &[SocketAddr]) -> Result<SocketAddr, ReachError> {
+    if let [only] = addresses {
+        return Ok(*only);
+    }
+    let mut failed = ReachError::NoAddress(name.to_owned());
+    for &address in addresses {
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
+            Ok(_) => return Ok(address),
+            Err(source) => failed = ReachError::Connect { address, source },
+        }
+    }
+    Err(failed)
+}
+
+fn resolve(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
+    if let Ok(ip) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(ip, PORT)]);
+    }
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let all = if has_port {
+        host.to_socket_addrs()
+    } else {
+        (host, PORT).to_socket_addrs()
+    };
+    let all = all.map_err(|source| ReachError::Resolve {
+        host: host.to_owned(),
+        source,
+    })?;
+    Ok(all.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_port() {
+        let of = |text: &str| resolve(text).unwrap();
+        assert_eq!(
+            of("192.0.2.7"),
+            [SocketAddr::new([192, 0, 2, 7].into(), PORT)]
+        );
+        assert_eq!(of("192.0.2.7:9"), ["192.0.2.7:9".parse().unwrap()]);
+        assert_eq!(of("[2001:db8::1]:9"), ["[2001:db8::1]:9".parse().unwrap()]);
+        let bare: IpAddr = "2001:db8::1".parse().unwrap();
+        assert_eq!(of("2001:db8::1"), [SocketAddr::new(bare, PORT)]);
+    }
+
+    #[test]
+    fn what_listens_is_reached_and_what_does_not_is_said() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        assert_eq!(host(&address.to_string()).unwrap(), [address]);
+        drop(listener);
+        let refused = host(&address.to_string());
+        assert!(
+            matches!(refused, Err(ReachError::Connect { address: a, .. }) if a == address),
+            "{refused:?}"
+        );
+        assert!(matches!(
+            host("no such host"),
+            Err(ReachError::Resolve { .. })
+        ));
+    }
+
+    #[test]
+    fn of_several_addresses_the_first_that_answers_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = listener.local_addr().unwrap();
+        let gone = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        assert_eq!(first("x", &[gone, there]).unwrap(), there);
+        assert_eq!(first("x", &[gone]).unwrap(), gone);
+        assert!(matches!(first("x", &[]), Err(ReachError::NoAddress(_))));
+    }
+}

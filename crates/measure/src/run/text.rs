@@ -1,0 +1,111 @@
+//! What a run will take and how far it is, in words.
+
+use std::fmt::Write as _;
+
+use model::{plan::Budget, units::Bytes};
+
+use super::{Estimate, Live};
+
+/// Rates for which the data of a plan is told: it depends on the path, which is not known yet.
+const RATES_MBPS: [f64; 2] = [100.0, 1000.0];
+
+impl Estimate {
+    /// Samples, time and data of the plan, and what bounds them.
+    pub fn text(&self, budget: &Budget) -> String {
+        let data = |mbps: f64| {
+            let gigabytes = self.loaded_s.map(|s| s * mbps / 8e3);
+            let [least, most] = gigabytes;
+            format!("{least:.1} to {most:.1} GB on a path of {mbps:.0} Mbit/s")
+        };
+        let mut text = format!(
+            "{} to {} samples, {} to {}, {}",
+            self.samples[0],
+            self.samples[1],
+            minutes(self.time_s[0]),
+            minutes(self.time_s[1]),
+            RATES_MBPS.map(data).join(", ")
+        );
+        // Writing to a String cannot fail.
+        if let Some(bytes) = budget.bytes {
+            let _ = write!(text, "; at most {}", Bytes(bytes));
+        }
+        if let Some(time) = budget.time_s {
+            let _ = write!(text, "; at most {}", minutes(time));
+        }
+        text
+    }
+}
+
+impl Live {
+    /// What the running step shows, and what is left of a run of at most `total_s`.
+    pub fn text(&self, total_s: f64, budget: &Budget) -> String {
+        let mut text = String::new();
+        if let Some(rate) = self.rate_bps {
+            let _ = write!(text, "{:.1} Mbit/s  ", rate / 1e6);
+        }
+        if let Some(rtt) = self.rtt_us {
+            let _ = write!(text, "rtt {:.1} ms  ", rtt / 1e3);
+        }
+        if let Some(lost) = self.lost {
+            let _ = write!(text, "lost {:.1}%  ", lost * 100.0);
+        }
+        let left = (total_s - self.run_s).max(0.0);
+        let _ = write!(
+            text,
+            "step {:.0} s left, run at most {} left, {:.2} GB",
+            self.step_left_s.max(0.0),
+            minutes(left),
+            self.bytes as f64 / 1e9
+        );
+        if let Some(most) = budget.bytes {
+            let left = most.saturating_sub(self.bytes);
+            let _ = write!(text, " ({:.2} GB left)", left as f64 / 1e9);
+        }
+        text
+    }
+}
+
+/// Seconds as minutes and seconds.
+pub fn minutes(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    format!("{}:{:02} min", whole / 60, whole % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_arithmetic() {
+        let estimate = Estimate {
+            time_s: [60.0, 125.0],
+            loaded_s: [10.0, 20.0],
+            samples: [4, 8],
+        };
+        let budget = Budget {
+            bytes: Some(2_000_000_000),
+            time_s: None,
+        };
+        // 10 s at 100 Mbit/s are 1 Gbit, an eighth of a GB.
+        assert_eq!(
+            estimate.text(&budget),
+            "4 to 8 samples, 1:00 min to 2:05 min, 0.1 to 0.2 GB on a path of 100 Mbit/s, \
+             1.2 to 2.5 GB on a path of 1000 Mbit/s; at most 2GB"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_step_is_left_out() {
+        let live = Live {
+            rate_bps: Some(5e6),
+            step_left_s: 2.0,
+            run_s: 30.0,
+            bytes: 1_000_000_000,
+            ..Live::default()
+        };
+        assert_eq!(
+            live.text(90.0, &Budget::default()),
+            "5.0 Mbit/s  step 2 s left, run at most 1:00 min left, 1.00 GB"
+        );
+    }
+}
