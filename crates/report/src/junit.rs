@@ -201,6 +201,12 @@ fn escape(text: &str) -> String {
     out
 }
 
+/// The sentences of all remedies.
+fn what_to_do(finding: &Finding) -> String {
+    let all = finding.remedies.iter().map(|r| r.sentence().to_string());
+    all.collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,10 +215,4 @@ mod tests {
     fn names_cannot_end_the_attribute() {
         assert_eq!(escape("a\"b<c>&\u{1}d\ne"), "a&quot;b&lt;c&gt;&amp;d e");
     }
-}
-
-/// The sentences of all remedies.
-fn what_to_do(finding: &Finding) -> String {
-    let all = finding.remedies.iter().map(|r| r.sentence().to_string());
-    all.collect::<Vec<_>>().join("; ")
 }
