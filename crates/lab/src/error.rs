@@ -68,6 +68,15 @@ pub enum LabError {
         /// The last lines it printed.
         console: String,
     },
+    /// A program in the guest needs more pieces of memory than the host maps.
+    #[error(
+        "a program in the guest needs more memory mappings than this host allows a process ({limit}), and stood still: \
+         allow more with `sysctl vm.max_map_count=1048576`, or run a program that uses less memory at once"
+    )]
+    Mappings {
+        /// What the host allows (`vm.max_map_count`).
+        limit: usize,
+    },
     /// The guest said why it could not do it.
     #[error("in the guest: {0}")]
     Guest(String),

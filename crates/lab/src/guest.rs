@@ -13,7 +13,7 @@ use model::{
     units::Seed,
 };
 
-use crate::{LabError, sandbox::Sandbox};
+use crate::{LabError, mappings::Mappings, sandbox::Sandbox};
 
 /// How a guest is run.
 #[derive(Clone, Copy, Debug)]
@@ -102,12 +102,14 @@ pub(crate) fn run(
     let child = command
         .spawn()
         .map_err(|e| LabError::Start(boot.kernel.to_owned(), e))?;
+    let mut mappings = Mappings::new(started);
     let end = wait(
         child.id(),
         boot.wall_limit,
         boot.stop,
         boot.kernel,
         &console,
+        || mappings.check(Instant::now(), child.id()),
     )?;
     if !folder.join(OUTPUT_FILE).exists() {
         return Err(LabError::NoResult {
@@ -122,21 +124,27 @@ pub(crate) fn run(
 }
 
 /// Waits for a process that leads its own group to end, and ends the whole group: nothing of a
-/// guest may outlive it. At the limit, or when the user wants to stop, ends it itself.
+/// guest may outlive it. At the limit, when `check` finds a fault, or when the user wants to stop, ends it itself.
 pub(crate) fn wait(
     pid: u32,
     limit: Duration,
     stop: &AtomicBool,
     program: &Path,
     console: &Path,
+    mut check: impl FnMut() -> Result<(), LabError>,
 ) -> Result<sys::sched::ChildEnd, LabError> {
     const INTERVAL: Duration = Duration::from_millis(50);
     let started = Instant::now();
+    let mut fault = None;
     let end = loop {
         let end = sys::sched::wait_child(pid, INTERVAL)
             .map_err(|e| LabError::Start(program.to_owned(), e))?;
         if end.is_some() || stop.load(Ordering::Relaxed) || started.elapsed() > limit {
             break end;
+        }
+        fault = check().err();
+        if fault.is_some() {
+            break None;
         }
     };
     sys::sched::kill_group(pid);
@@ -144,7 +152,9 @@ pub(crate) fn wait(
         return Ok(end);
     }
     let _ = sys::sched::wait_child(pid, Duration::from_secs(10));
-    Err(if stop.load(Ordering::Relaxed) {
+    Err(if let Some(fault) = fault {
+        fault
+    } else if stop.load(Ordering::Relaxed) {
         LabError::Stopped
     } else {
         LabError::TooLong {

@@ -14,6 +14,7 @@ pub mod facts;
 pub mod guest;
 pub mod job;
 pub mod keep;
+mod mappings;
 pub mod measure;
 pub mod native;
 mod open;

@@ -23,6 +23,7 @@ pub mod record;
 pub mod remedy;
 pub mod row;
 pub mod run;
+pub mod safe;
 pub mod spec;
 pub mod text;
 pub mod units;

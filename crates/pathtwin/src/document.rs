@@ -55,7 +55,9 @@ impl Where {
             Some(text) => store::Place::parse(&text)?,
             None => of_user()?,
         };
-        Ok(store::Store::open(&place)?)
+        let mut store = store::Store::open(&place)?;
+        store.allow_documents_of(self.max_document.0);
+        Ok(store)
     }
 }
 

@@ -56,6 +56,7 @@ impl From<store::StoreError> for Failure {
             | E::Url { .. }
             | E::Missing(_)
             | E::Ambiguous { .. }
+            | E::TooLarge { .. }
             | E::Format { .. } => code::USE,
             E::Open { .. } | E::Newer { .. } | E::Full { .. } | E::Busy { .. } => code::LACKS,
             E::Database { .. } | E::Damaged { .. } => code::FAILED,
@@ -73,7 +74,7 @@ impl From<anyhow::Error> for Failure {
 /// What the program ends with; a failure is said first.
 pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
     result.unwrap_or_else(|failure| {
-        eprintln!("pathtwin: {:#}", failure.error);
+        crate::format::say(format_args!("{:#}", failure.error));
         ExitCode::from(failure.code)
     })
 }

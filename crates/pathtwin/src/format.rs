@@ -7,13 +7,24 @@ use std::{
 };
 
 use anyhow::Context;
+use model::safe;
 use sys::files::{Existing, Readers};
 
 use crate::exit::{Failure, code};
 
-/// Says something on standard error, as a line of this program.
+/// Says something on standard error, as a line of this program. Text of others in it is made safe.
 pub fn say(what: std::fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr().lock(), "pathtwin: {what}");
+    let what = what.to_string();
+    let _ = writeln!(io::stderr().lock(), "pathtwin: {}", safe::lines(&what));
+}
+
+/// Prints text for people to standard output. Text of others in it is made safe for a terminal.
+///
+/// # Errors
+///
+/// Standard output cannot be written; a reader that went away is no error.
+pub fn text(text: &str) -> Result<(), Failure> {
+    print(safe::lines(text).as_bytes())
 }
 
 /// Prints bytes to standard output.
@@ -45,9 +56,10 @@ pub fn print_while_read(bytes: &[u8]) -> Result<bool, Failure> {
 ///
 /// Standard output cannot be written; a reader that went away is no error.
 pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|e| Failure::new(code::FAILED, e))?;
-    text.push(b'\n');
-    print(&text)
+    let mut text =
+        serde_json::to_string_pretty(value).map_err(|e| Failure::new(code::FAILED, e))?;
+    text.push('\n');
+    print(safe::json(&text).as_bytes())
 }
 
 /// Prints values as one JSON line each.
@@ -65,12 +77,13 @@ pub fn json_lines<T: serde::Serialize>(values: &[T]) -> Result<(), Failure> {
 ///
 /// Standard output cannot be written; a reader that went away is no error.
 pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, Failure> {
-    let mut text = Vec::new();
+    let mut text = String::new();
     for value in values {
-        serde_json::to_writer(&mut text, value).map_err(|e| Failure::new(code::FAILED, e))?;
-        text.push(b'\n');
+        let line = serde_json::to_string(value).map_err(|e| Failure::new(code::FAILED, e))?;
+        text.push_str(&safe::json(&line));
+        text.push('\n');
     }
-    print_while_read(&text)
+    print_while_read(text.as_bytes())
 }
 
 /// Writes a file whole or not at all; folders above it are made. A device or pipe takes the bytes as they are.

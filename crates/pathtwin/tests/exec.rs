@@ -106,6 +106,39 @@ fn the_exit_status_of_the_last_program_comes_back() {
     );
 }
 
+/// Pages touched in an order that leaves none beside its neighbour: each is a mapping of its own.
+const SCATTERED: &str = "
+import mmap, random
+pages = 90000
+memory = mmap.mmap(-1, pages * 4096)
+order = list(range(pages))
+random.Random(1).shuffle(order)
+for page in order: memory[page * 4096] = 1
+print('done')";
+
+#[test]
+fn a_program_that_needs_more_mappings_than_the_host_allows_is_ended_and_not_waited_for() {
+    let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").expect("read the limit");
+    let limit: usize = limit.trim().parse().expect("a number");
+    if limit > 90_000 {
+        eprintln!("skipped: this host allows {limit} mappings");
+        return;
+    }
+    let begun = std::time::Instant::now();
+    let (code, out, err) = exec(&["--on", "client", "--", "python3", "-c", SCATTERED]);
+    assert_eq!(code, Some(4), "{out}{err}");
+    assert!(
+        err.contains(&format!("({limit})")) && err.contains("vm.max_map_count"),
+        "{err}"
+    );
+    // The wall limit is ten minutes.
+    assert!(
+        begun.elapsed() < std::time::Duration::from_secs(120),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
 #[test]
 fn an_unknown_node_is_named_with_those_there_are() {
     let (code, _, err) = exec(&["--on", "moon", "--", "true"]);

@@ -1,6 +1,9 @@
 //! The samples of a run as CSV (RFC 4180), for spreadsheets and for programs that do not read JSON.
 
-use model::run::{Run, SampleRow};
+use model::{
+    run::{Run, SampleRow},
+    safe,
+};
 use serde_json::Value;
 
 /// A line of names, and one for each sample: the fields of the flat rows. What was not measured is
@@ -17,24 +20,24 @@ pub fn csv(run: &Run) -> String {
 }
 
 fn line(fields: impl Iterator<Item = String>) -> String {
-    let fields: Vec<String> = fields.map(quoted).collect();
+    let fields: Vec<String> = fields.collect();
     format!("{}\n", fields.join(","))
 }
 
+/// A field: numbers as they are, since a minus begins many of them; text so that no spreadsheet runs it.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join("; "),
-        other => other.to_string(),
+        Value::Number(number) => number.to_string(),
+        other => safe::csv(&words(other)),
     }
 }
 
-/// A field in quotes, if it needs them.
-fn quoted(field: String) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field
+fn words(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join("; "),
+        other => other.to_string(),
     }
 }

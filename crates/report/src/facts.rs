@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
-use model::facts::{
-    DeviceFacts, HostFacts, LayerFacts, Machine, PathFacts, QdiscFacts, RouteFacts, TunnelFacts,
+use model::{
+    facts::{
+        DeviceFacts, HostFacts, LayerFacts, Machine, PathFacts, QdiscFacts, RouteFacts, TunnelFacts,
+    },
+    safe,
 };
 use serde::Serialize;
 
@@ -45,9 +48,11 @@ pub fn text(facts: &HostFacts) -> String {
     for line in lines(facts) {
         // Writing to a string cannot fail.
         let _ = match line {
-            Line::Head(text) => writeln!(out, "\n{text}"),
-            Line::Value(name, value) => writeln!(out, "{name:<20} {value}"),
-            Line::Note(text) => writeln!(out, "  {text}"),
+            Line::Head(text) => writeln!(out, "\n{}", safe::line(&text)),
+            Line::Value(name, value) => {
+                writeln!(out, "{:<20} {}", safe::line(&name), safe::line(&value))
+            }
+            Line::Note(text) => writeln!(out, "  {}", safe::line(&text)),
         };
     }
     out

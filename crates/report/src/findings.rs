@@ -7,6 +7,7 @@ use model::{
     findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
     net::{Direction, Side},
     remedy::{Dialect, Location, Remedy, commands},
+    safe,
     text::{Text, capital},
 };
 
@@ -25,7 +26,7 @@ pub fn text(findings: &Findings, all: bool) -> String {
     }
     ruled_out(&mut out, findings, all);
     cannot_tell(&mut out, &findings.cannot_tell, all);
-    out
+    safe::lines(&out).into_owned()
 }
 
 fn one(out: &mut String, number: usize, finding: &Finding) {
@@ -33,11 +34,11 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
     let _ = writeln!(
         out,
         "{number}. {}{}   {}, {:.0} % sure   [{}]",
-        finding.title,
+        safe::line(&finding.title.to_string()),
         place(finding.place),
         finding.severity,
         finding.confidence * 100.0,
-        finding.code
+        safe::line(&finding.code)
     );
     out.push_str(&wrap(
         &format!("{}.", capital(&finding.says.to_string())),
@@ -51,7 +52,7 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
             Some(end) => format!("{}, {end}", item.name),
             None => item.name.to_string(),
         };
-        table.add_row([
+        let cells = [
             mark.to_owned(),
             name,
             item.value.to_string(),
@@ -61,7 +62,8 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
             item.arithmetic
                 .as_ref()
                 .map_or_else(String::new, Text::to_string),
-        ]);
+        ];
+        table.add_row(cells.map(|cell| safe::line(&cell).into_owned()));
     }
     for line in table.lines() {
         let _ = writeln!(out, "  {}", line.trim_end());

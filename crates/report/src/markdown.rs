@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use model::{
     findings::{Finding, Findings},
     run::{FigureKind, Run},
+    safe::{markdown as escape, markdown_code as code},
 };
 
 use crate::{
@@ -115,23 +116,4 @@ fn remarks(run: &Run, out: &mut String) {
     for note in &run.notes {
         let _ = writeln!(out, "\n> {}", escape(&note.to_string()));
     }
-}
-
-/// Text that may come from a name: no markup, no new cells.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if "\\`*_[]<>|#&~!$".contains(c) {
-            out.push('\\');
-        }
-        out.push(if c.is_control() { ' ' } else { c });
-    }
-    out
-}
-
-/// Text inside backquotes.
-fn code(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() && *c != '`')
-        .collect()
 }

@@ -1,7 +1,10 @@
 //! Live connections as a table on a terminal, what limits most and moves most first.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use model::observation::{Figure, Observation, ObservedSocket, Verdict};
+use model::{
+    observation::{Figure, Observation, ObservedSocket, Verdict},
+    safe,
+};
 
 use crate::number::{percent, short};
 
@@ -58,7 +61,8 @@ pub fn table(observation: &Observation) -> String {
     for socket in shown {
         let line = columns
             .iter()
-            .map(|c| Cell::new(c.2(socket).unwrap_or_default()).set_alignment(c.1));
+            .map(|c| (c.2(socket).unwrap_or_default(), c.1))
+            .map(|(text, side)| Cell::new(safe::line(&text)).set_alignment(side));
         table.add_row(line);
     }
     text.push_str(&table.trim_fmt());

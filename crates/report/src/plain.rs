@@ -1,7 +1,7 @@
 //! A plain table of words.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use model::run::FigureKind;
+use model::{run::FigureKind, safe};
 
 /// A table with a heading; columns named in `right` (by their place) are aligned to the right.
 pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
@@ -12,7 +12,7 @@ pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> Strin
             } else {
                 CellAlignment::Left
             };
-            Cell::new(text).set_alignment(alignment)
+            Cell::new(safe::line(&text)).set_alignment(alignment)
         })
     };
     let mut table = Table::new();

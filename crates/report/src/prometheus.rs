@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use model::{
     findings::Findings,
     run::{Figure, FigureKind, Key, Run, StepKind, Unit},
+    safe,
 };
 
 /// The text: what the run was, a gauge for each kind of figure with the ends of its interval and the
@@ -60,19 +61,12 @@ impl Family {
         for (labels, value) in &self.values {
             let labels: Vec<String> = labels
                 .iter()
-                .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
+                .map(|(name, value)| format!("{name}=\"{}\"", safe::label(value)))
                 .collect();
             let _ = writeln!(out, "{}{{{}}} {value}", self.name, labels.join(","));
         }
         out
     }
-}
-
-fn escape(value: &str) -> String {
-    value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
 }
 
 fn about(run: &Run) -> Vec<Family> {

@@ -6,6 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{
     net::Layer,
     run::{End, Figure, FigureKind, Ratio, Run, Unit},
+    safe::{self, line},
 };
 
 use crate::{
@@ -29,18 +30,18 @@ pub fn text(run: &Run) -> String {
         );
     }
     for line in busy {
-        let _ = writeln!(out, "  {line}");
+        let _ = writeln!(out, "  {}", safe::line(&line));
     }
     tail(run, &mut out);
-    out
+    safe::lines(&out).into_owned()
 }
 
 fn head(run: &Run, out: &mut String) {
     let _ = writeln!(
         out,
         "run {}: plan {}, {} samples, {} of them count, {}{}",
-        run.id,
-        run.plan.name,
+        line(&run.id),
+        line(&run.plan.name),
         run.samples.len(),
         run.samples.iter().filter(|s| s.valid).count(),
         span(run.took_s),
@@ -51,7 +52,7 @@ fn head(run: &Run, out: &mut String) {
         },
     );
     for (name, end) in [("near", &run.near), ("far", &run.far)] {
-        let _ = writeln!(out, "{name}: {}", facts(end));
+        let _ = writeln!(out, "{name}: {}", line(&facts(end)));
     }
     for layer in &run.layers {
         let _ = writeln!(
@@ -63,7 +64,7 @@ fn head(run: &Run, out: &mut String) {
         );
     }
     if let Some(why) = &run.cut_short {
-        let _ = writeln!(out, "CUT SHORT: {why}");
+        let _ = writeln!(out, "CUT SHORT: {}", line(why));
     }
 }
 
@@ -125,7 +126,7 @@ fn cells(line: Vec<String>) -> Vec<Cell> {
             } else {
                 CellAlignment::Right
             };
-            Cell::new(text).set_alignment(alignment)
+            Cell::new(safe::line(&text)).set_alignment(alignment)
         })
         .collect()
 }
@@ -196,7 +197,12 @@ fn compared(run: &Run) -> String {
         if out.is_empty() {
             out.push_str("\ngoodput against cubic\n");
         }
-        let _ = writeln!(out, "  {}: {}", ratio.of, ratio_text(ratio));
+        let _ = writeln!(
+            out,
+            "  {}: {}",
+            line(&ratio.of.to_string()),
+            ratio_text(ratio)
+        );
     }
     out
 }
@@ -212,12 +218,12 @@ fn tail(run: &Run, out: &mut String) {
             out,
             "  {}: {}: {}",
             sample.number,
-            sample.key,
-            why.join("; ")
+            line(&sample.key.to_string()),
+            line(&why.join("; "))
         );
     }
     for note in &run.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", line(note));
     }
     if run.lab {
         out.push_str(

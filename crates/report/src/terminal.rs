@@ -2,7 +2,7 @@
 
 use analysis::repeats::{Spread, Summary, summaries};
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use model::{figures::Figures, row::Row};
+use model::{figures::Figures, row::Row, safe};
 
 use crate::number::{factor, percent, short};
 
@@ -45,7 +45,10 @@ pub fn table(rows: &[Row], figures: Option<&Figures>) -> String {
         .collect();
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    let mut heading: Vec<String> = keys.iter().map(|k| last_parts(k)).collect();
+    let mut heading: Vec<String> = keys
+        .iter()
+        .map(|k| safe::line(&last_parts(k)).into_owned())
+        .collect();
     if several_directions {
         heading.push("direction".to_owned());
     }
@@ -88,7 +91,7 @@ pub fn table(rows: &[Row], figures: Option<&Figures>) -> String {
         line.push(repeats(group));
         table.add_row(
             line.into_iter()
-                .map(|c| Cell::new(c).set_alignment(CellAlignment::Right)),
+                .map(|c| Cell::new(safe::line(&c)).set_alignment(CellAlignment::Right)),
         );
     }
     format!("{}\n", table.trim_fmt())

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead, Write},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use crate::{Document, Filter, Kind, Saved, Store, StoreError};
@@ -16,11 +16,26 @@ const ARCHIVE: u32 = 1;
 /// Documents that are saved together while importing.
 const TOGETHER: usize = 100;
 
-/// Longest line that is read, bytes.
-const LONGEST: u64 = 1 << 30;
+/// Bytes that are saved together: what waits is in memory.
+const BYTES_TOGETHER: usize = 64 << 20;
 
-/// A document in an archive.
-#[derive(Serialize, Deserialize)]
+/// What a line of an archive may have beside its document, bytes.
+const AROUND: u64 = 1 << 20;
+
+/// A document in an archive, but for its body, which is the last member.
+#[derive(Serialize)]
+struct Head<'a> {
+    pathtwin_archive: u32,
+    kind: Kind,
+    id: &'a str,
+    schema: u32,
+    created_us: u64,
+    path: &'a str,
+    labels: &'a BTreeMap<String, String>,
+}
+
+/// The same with its body, as it is read.
+#[derive(Deserialize)]
 struct Line {
     pathtwin_archive: u32,
     kind: Kind,
@@ -51,26 +66,30 @@ impl Store {
                 id: entry.id.clone(),
                 why,
             };
-            let body = String::from_utf8(self.body(entry.kind, &entry.id)?)
-                .map_err(|e| damaged(e.to_string()))?;
-            let compact: Box<RawValue> =
-                serde_json::from_str(&one_line(&body)).map_err(|e| damaged(e.to_string()))?;
-            let line = Line {
+            let mut body = self.body(entry.kind, &entry.id)?;
+            // That it is JSON is checked without a second copy of it.
+            let text = std::str::from_utf8(&body).map_err(|e| damaged(e.to_string()))?;
+            let checked: Result<IgnoredAny, _> = serde_json::from_str(text);
+            checked.map_err(|e| damaged(e.to_string()))?;
+            one_line(&mut body);
+            let head = Head {
                 pathtwin_archive: ARCHIVE,
                 kind: entry.kind,
-                id: entry.id.clone(),
+                id: &entry.id,
                 schema: entry.schema,
                 created_us: entry.created_us,
-                path: entry.path.clone(),
-                labels: entry.labels.clone(),
-                body: compact,
+                path: &entry.path,
+                labels: &entry.labels,
             };
-            let mut text = serde_json::to_vec(&line).map_err(|e| damaged(e.to_string()))?;
-            text.push(b'\n');
-            out.write_all(&text).map_err(|e| StoreError::Format {
-                what: "the archive".to_owned(),
-                why: e.to_string(),
-            })?;
+            let head = serde_json::to_string(&head).map_err(|e| damaged(e.to_string()))?;
+            let head = head.strip_suffix('}').unwrap_or_default();
+            let parts = [head.as_bytes(), b",\"body\":", &body, b"}\n"];
+            for part in parts {
+                out.write_all(part).map_err(|e| StoreError::Format {
+                    what: "the archive".to_owned(),
+                    why: e.to_string(),
+                })?;
+            }
         }
         Ok(entries.len() as u64)
     }
@@ -91,13 +110,22 @@ impl Store {
         let mut waiting = Vec::new();
         let mut first = Vec::new();
         let mut number = 0;
+        let longest = self.largest.saturating_add(AROUND);
+        let too_large = |text: &[u8], number: u64| StoreError::TooLarge {
+            what: format!("{name}, line {number},"),
+            bytes: text.len() as u64,
+            largest: longest,
+        };
         loop {
             let mut text = Vec::new();
-            let mut limited = std::io::Read::take(&mut *from, LONGEST);
+            let mut limited = std::io::Read::take(&mut *from, longest + 1);
             if limited.read_until(b'\n', &mut text).map_err(cannot)? == 0 {
                 break;
             }
             number += 1;
+            if text.len() as u64 > longest {
+                return Err(too_large(&text, number));
+            }
             if text.trim_ascii().is_empty() {
                 continue;
             }
@@ -106,13 +134,19 @@ impl Store {
                 // A Run over several lines: all of the file is one document.
                 Err(_) if number == 1 => {
                     first = text;
-                    from.read_to_end(&mut first).map_err(cannot)?;
+                    let left = longest.saturating_sub(first.len() as u64);
+                    let mut limited = std::io::Read::take(&mut *from, left + 1);
+                    std::io::Read::read_to_end(&mut limited, &mut first).map_err(cannot)?;
+                    if first.len() as u64 > longest {
+                        return Err(too_large(&first, number));
+                    }
                     waiting.push(Document::of_run(std::mem::take(&mut first), name)?);
                     break;
                 }
                 Err(e) => return Err(e),
             }
-            if waiting.len() == TOGETHER {
+            let bytes: usize = waiting.iter().map(|d: &Document| d.body.len()).sum();
+            if waiting.len() == TOGETHER || bytes >= BYTES_TOGETHER {
                 self.take(&mut waiting, labels, &mut imported)?;
             }
         }
@@ -182,6 +216,8 @@ impl Document {
 }
 
 /// JSON without line breaks: outside of strings they mean nothing, and inside they are escaped.
-fn one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
+fn one_line(json: &mut [u8]) {
+    for byte in json.iter_mut().filter(|b| matches!(b, b'\n' | b'\r')) {
+        *byte = b' ';
+    }
 }

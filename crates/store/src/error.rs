@@ -63,6 +63,19 @@ pub enum StoreError {
         /// Where.
         place: String,
     },
+    /// A document is larger than what is read.
+    #[error(
+        "{what} has {bytes} bytes or more, and documents of up to {largest} are read: if it is meant to be so large, allow \
+         it with --max-document"
+    )]
+    TooLarge {
+        /// Which, and where it is.
+        what: String,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        largest: u64,
+    },
     /// The database refused.
     #[error("cannot {what} in the history {place}: {why}")]
     Database {

@@ -29,5 +29,5 @@ pub use prune::{Pruned, Retention};
 pub use query::{Entry, Filter, Point, SeriesName};
 pub use rows::Saved;
 pub use schema::SCHEMA;
-pub use store::Store;
+pub use store::{LARGEST_DOCUMENT, Store};
 pub use trend::{FactChange, Trend, trends};

@@ -2,7 +2,7 @@
 
 use crate::{
     Document, Place, StoreError,
-    body::{compress, decompress, same},
+    body::{Unpack, compress, decompress, same},
     document::Kind,
     postgres::Postgres,
     rows::{Found, Saved, insert, move_to, remove},
@@ -18,7 +18,12 @@ const TRIES: u32 = 10;
 pub struct Store {
     pub(crate) sql: Box<dyn Sql>,
     pub(crate) place: String,
+    pub(crate) largest: u64,
 }
+
+/// Largest document that is read from a history or an archive unless more is allowed, bytes. A long plan over a path and
+/// a tunnel gives some 100 MB.
+pub const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 impl Store {
     /// Opens a history, makes it if it is not there, and brings an older one up to date. One of a
@@ -32,7 +37,16 @@ impl Store {
             Place::Server(address) => Box::new(Postgres::open(address)?),
         };
         schema::migrate(sql.as_mut(), &name)?;
-        Ok(Self { sql, place: name })
+        Ok(Self {
+            sql,
+            place: name,
+            largest: LARGEST_DOCUMENT,
+        })
+    }
+
+    /// Reads documents of up to so many bytes from now on; without this, [`LARGEST_DOCUMENT`].
+    pub fn allow_documents_of(&mut self, bytes: u64) {
+        self.largest = bytes;
     }
 
     /// Does `work` in one transaction.
@@ -146,7 +160,14 @@ impl Store {
         let (data, size) = row
             .and_then(|row| Some((row.bytes(0)?, row.int(1))))
             .ok_or_else(|| StoreError::Missing(prefix.to_owned()))?;
-        decompress(&data, size).map_err(|why| StoreError::Damaged { id: found.id, why })
+        decompress(&data, size, self.largest).map_err(|fault| match fault {
+            Unpack::TooLarge(bytes) => StoreError::TooLarge {
+                what: format!("the {kind} {} of {}", found.id, self.place),
+                bytes,
+                largest: self.largest,
+            },
+            Unpack::Damaged(why) => StoreError::Damaged { id: found.id, why },
+        })
     }
 
     /// The path that a document is of.

@@ -50,3 +50,90 @@ proptest! {
         }
     }
 }
+
+/// A history that somebody hands on: 33 kB of it hold a document of 1 GiB.
+#[test]
+fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = file(folder.path());
+    let mut store = Store::open(&place).unwrap();
+    let small = Document::new(store::Kind::Findings, "bomb", 1, "lab", b"{}".to_vec());
+    store.save(&small).unwrap();
+    drop(store);
+    let mut packed = zstd::Encoder::new(Vec::new(), 6).unwrap();
+    for _ in 0..1024 {
+        std::io::Write::write_all(&mut packed, &vec![b' '; 1 << 20]).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    assert!(packed.len() < 100_000);
+    let sql = rusqlite::Connection::open(place.file().unwrap()).unwrap();
+    let size = i64::from(1 << 30);
+    sql.execute("UPDATE body SET data = ?1", [&packed]).unwrap();
+    sql.execute("UPDATE document SET size = ?1", [size])
+        .unwrap();
+    drop(sql);
+    let mut store = Store::open(&place).unwrap();
+    let before = resident_kib();
+    let shown = store.body(store::Kind::Findings, "bomb").unwrap_err();
+    let exported = store
+        .export(&Filter::default(), &mut std::io::sink())
+        .unwrap_err();
+    for error in [shown, exported] {
+        let said = error.to_string();
+        assert!(
+            matches!(
+                error,
+                store::StoreError::TooLarge {
+                    bytes: 0x4000_0000,
+                    ..
+                }
+            ),
+            "{said}"
+        );
+        assert!(
+            said.contains("findings bomb") && said.contains("--max-document"),
+            "{said}"
+        );
+        assert!(
+            said.contains(&store::LARGEST_DOCUMENT.to_string()),
+            "{said}"
+        );
+    }
+    assert!(
+        resident_kib() < before + 10_000,
+        "from {before} to {} KiB",
+        resident_kib()
+    );
+}
+
+/// The most that this process had, KiB.
+fn resident_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:"))
+        .unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_line_or_file_larger_than_a_document_may_be_is_refused_by_name_and_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&file(folder.path())).unwrap();
+    store.allow_documents_of(10_000);
+    let long = [&b"{\"a\":\""[..], &vec![b'x'; 2 << 20], b"\"}"].concat();
+    let over_lines = [b"{\n", &vec![b' '; 2 << 20][..], b"}\n"].concat();
+    for text in [long, over_lines] {
+        let error = store
+            .import(&mut text.as_slice(), "archive.jsonl", &[])
+            .unwrap_err();
+        let said = error.to_string();
+        assert!(
+            matches!(error, store::StoreError::TooLarge { .. }),
+            "{said}"
+        );
+        assert!(said.contains("archive.jsonl, line 1"), "{said}");
+    }
+    let imported = store.import(&mut &ARCHIVE_1[..], "archive-1", &[]).unwrap();
+    assert_eq!(imported.added, 1);
+}

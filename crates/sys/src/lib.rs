@@ -8,6 +8,7 @@ pub mod files;
 pub mod isolation;
 pub mod link;
 pub mod machine;
+pub mod mappings;
 pub mod memory;
 pub mod neighbour;
 pub mod netlink;

@@ -58,6 +58,9 @@ pub(crate) struct Where {
     /// ?sslmode=verify-full&sslrootcert=FILE|system; default: $PATHTWIN_STORE, else the user's own
     #[arg(long, value_name = "PLACE")]
     pub(crate) store: Option<String>,
+    /// Largest document that is read from the history or into it
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = quantity::size)]
+    pub(crate) max_document: Bytes,
 }
 
 /// Which documents.

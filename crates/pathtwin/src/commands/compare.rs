@@ -27,12 +27,12 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     match arguments.output {
         Form::Text => {
             let text = report::comparison::text(&comparison, arguments.all);
-            format::print(text.as_bytes())?;
+            format::text(&text)?;
         }
         Form::Json => format::json(&comparison)?,
         Form::Jsonl => format::json_lines(&comparison.lines)?,
-        Form::Markdown => format::print(report::comparison::markdown(&comparison).as_bytes())?,
-        Form::Junit => format::print(report::comparison::junit(&comparison).as_bytes())?,
+        Form::Markdown => format::text(&report::comparison::markdown(&comparison))?,
+        Form::Junit => format::text(&report::comparison::junit(&comparison))?,
     }
     if comparison.lines.is_empty() {
         let why = anyhow!("there is no figure that both sets measured");

@@ -19,7 +19,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
         .map_err(|e| Failure::new(code::USE, e))?;
     let findings = ::explain::judge(&run);
     match arguments.output {
-        Form::Text => format::print(report::findings::text(&findings, arguments.all).as_bytes())?,
+        Form::Text => format::text(&report::findings::text(&findings, arguments.all))?,
         Form::Json => format::json(&findings)?,
         Form::Jsonl => format::json_lines(&findings.findings)?,
     }

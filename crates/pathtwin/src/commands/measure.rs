@@ -93,7 +93,7 @@ fn dry_run(arguments: &Measure, plan: &Plan) -> Result<ExitCode, Failure> {
     let tunnel = !arguments.via.is_empty() || arguments.lab.spec().is_some();
     let estimate = usual_estimate(plan, 1 + usize::from(tunnel));
     if arguments.output == Format::Text {
-        format::print(format!("{}\n", estimate.text(&plan.budget)).as_bytes())?;
+        format::text(&format!("{}\n", estimate.text(&plan.budget)))?;
     } else {
         format::json(plan)?;
     }
@@ -174,7 +174,7 @@ fn show(format: Format, run: &Run) -> Result<(), Failure> {
         Format::Text => {
             let findings = report::findings::text(&explain::judge(run), false);
             let text = format!("{}\n{findings}", report::run::text(run));
-            format::print(text.as_bytes())
+            format::text(&text)
         }
         Format::Json => format::json(run),
         Format::Jsonl => format::json_lines(&analysis::rows::rows(run)),

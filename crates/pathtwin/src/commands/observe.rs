@@ -46,7 +46,7 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
     let mut seen = looker.observation(arguments.top);
     seen.cut_short = cut_short;
     match arguments.output {
-        Format::Text => format::print(report::observation::table(&seen).as_bytes())?,
+        Format::Text => format::text(&report::observation::table(&seen))?,
         Format::Json => format::json(&seen)?,
         // Those of a follower are out already.
         Format::Jsonl if arguments.follow => {}

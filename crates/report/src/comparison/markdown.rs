@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use model::comparison::{Compared, Comparison, Verdict};
+use model::{
+    comparison::{Compared, Comparison, Verdict},
+    safe::markdown as escape,
+};
 
 use super::{ORDER, chance, change, count, reading, side, title};
-use crate::markdown::escape;
 
 /// The text: what changed first, the rest folded away.
 pub fn markdown(comparison: &Comparison) -> String {

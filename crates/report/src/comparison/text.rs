@@ -2,14 +2,21 @@
 
 use std::fmt::Write as _;
 
-use model::comparison::{Compared, Comparison, Verdict};
+use model::{
+    comparison::{Compared, Comparison, Verdict},
+    safe,
+};
 
 use super::{ORDER, chance, change, count, reading, side, title};
 use crate::plain;
 
 /// The page; lines that are the same, or of which nothing can be told, only if `all`.
 pub fn text(comparison: &Comparison, all: bool) -> String {
-    let mut out = format!("{}: {}\n", title(comparison), count(comparison));
+    let mut out = format!(
+        "{}: {}\n",
+        safe::line(&title(comparison)),
+        count(comparison)
+    );
     let shown = |verdict| all || matches!(verdict, Verdict::Worse | Verdict::Better);
     let lines: Vec<&Compared> = ORDER
         .iter()
@@ -30,11 +37,11 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     ] {
         let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
         if !keys.is_empty() {
-            let _ = writeln!(out, "only {side}: {}", keys.join(", "));
+            let _ = writeln!(out, "only {side}: {}", safe::line(&keys.join(", ")));
         }
     }
     for note in &comparison.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", safe::line(note));
     }
     out
 }

@@ -122,7 +122,7 @@ fn errors(bench: Bench<'_>, arguments: &Accuracy) -> Result<ExitCode, Failure> {
             );
         }
     }
-    format::print(table::markdown(&compared, cells.len()).as_bytes())?;
+    format::text(&table::markdown(&compared, cells.len()))?;
     Ok(ExitCode::SUCCESS)
 }
 

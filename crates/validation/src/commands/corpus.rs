@@ -32,7 +32,7 @@ pub(crate) fn corpus(arguments: &Corpus, form: Form) -> Result<ExitCode, Failure
     let judged = judged(dir, arguments)?;
     let score = explain::corpus::score(&judged);
     match form {
-        Form::Text => format::print(explain::corpus::markdown(&score).as_bytes())?,
+        Form::Text => format::text(&explain::corpus::markdown(&score))?,
         Form::Json => format::json(&score)?,
         Form::Jsonl => format::json_lines(&judged)?,
     }

@@ -16,7 +16,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let checks = chosen(&arguments.only)?;
     if arguments.list {
         let names: Vec<&str> = checks.iter().map(|c| c.name).collect();
-        format::print(format!("{}\n", names.join("\n")).as_bytes())?;
+        format::text(&format!("{}\n", names.join("\n")))?;
         return Ok(ExitCode::SUCCESS);
     }
     let lab = Lab::open(&Config {
@@ -40,7 +40,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         report => report?,
     };
     match arguments.output {
-        Format::Text => format::print(validate::table(&report).as_bytes())?,
+        Format::Text => format::text(&validate::table(&report))?,
         Format::Json => format::json(&report)?,
         Format::Jsonl => format::json_lines(&report.lines)?,
     }

@@ -1,6 +1,6 @@
 //! `pathtwin history list` and `show`.
 
-use model::run::Run;
+use model::{run::Run, safe};
 use report::{plain, time};
 use store::{Entry, Kind};
 
@@ -17,7 +17,7 @@ pub(super) fn list(arguments: &List) -> Result<(), Failure> {
     }
     let entries = arguments.place.open()?.list(&filter)?;
     match arguments.output {
-        Format::Text => format::print(table(&entries).as_bytes()),
+        Format::Text => format::text(&table(&entries)),
         Format::Json => format::json(&entries),
         Format::Jsonl => format::json_lines(&entries),
     }
@@ -55,11 +55,11 @@ pub(super) fn show(arguments: &Show) -> Result<(), Failure> {
         .open()?
         .body(arguments.kind, &arguments.id)?;
     if arguments.kind != Kind::Run || arguments.output == Format::Json {
-        return format::print(&body);
+        return format::print(safe::json(&String::from_utf8_lossy(&body)).as_bytes());
     }
     let run = Run::parse(&body).map_err(|e| Failure::new(crate::exit::code::FAILED, e))?;
     match arguments.output {
         Format::Jsonl => format::json_lines(&run.samples),
-        _ => format::print(report::run::text(&run).as_bytes()),
+        _ => format::text(&report::run::text(&run)),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn series(arguments: &Series) -> Result<(), Failure> {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     match arguments.output {
-        Format::Text => format::print(table(&series).as_bytes()),
+        Format::Text => format::text(&table(&series)),
         Format::Json => format::json(&series.iter().flat_map(lines).collect::<Vec<_>>()),
         Format::Jsonl => format::json_lines(&series.iter().flat_map(lines).collect::<Vec<_>>()),
     }
@@ -72,7 +72,7 @@ fn list(names: &[SeriesName], format: Format) -> Result<(), Failure> {
     match format {
         Format::Text => {
             let rows = names.iter().map(row).collect();
-            format::print(plain::table(&["path", "step", "figure"], &[], rows).as_bytes())
+            format::text(&plain::table(&["path", "step", "figure"], &[], rows))
         }
         Format::Json => format::json(&names),
         Format::Jsonl => format::json_lines(names),
@@ -120,7 +120,7 @@ pub(super) fn trend(arguments: &Trend) -> Result<(), Failure> {
     }
     changes.sort_by(|a, b| b.at_us.cmp(&a.at_us).then_with(|| a.series.cmp(&b.series)));
     match arguments.output {
-        Format::Text => format::print(text(&changes, names.len()).as_bytes()),
+        Format::Text => format::text(&text(&changes, names.len())),
         Format::Json => format::json(&changes),
         Format::Jsonl => format::json_lines(&changes),
     }

@@ -7,6 +7,7 @@ use iperf3::{
     params::{Direction, Protocol},
     server::Report,
 };
+use model::safe;
 use serde_json::{Map, Value, json};
 
 use crate::{cli::Format, exit::Failure, format};
@@ -24,7 +25,11 @@ pub(super) fn report(report: &Report, format: Format) -> Result<(), Failure> {
     match &report.result {
         Ok(outcome) => show(("client", &client), outcome, format),
         Err(error) => {
-            eprintln!("pathtwin: the test with {client} failed: {error}");
+            let error = error.to_string();
+            format::say(format_args!(
+                "the test with {client} failed: {}",
+                safe::line(&error)
+            ));
             Ok(())
         }
     }
@@ -33,7 +38,7 @@ pub(super) fn report(report: &Report, format: Format) -> Result<(), Failure> {
 /// Shows a test, with the key and the name of the other end.
 fn show(peer: (&str, &str), outcome: &Outcome, format: Format) -> Result<(), Failure> {
     match format {
-        Format::Text => format::print(text(peer, outcome).as_bytes()),
+        Format::Text => format::text(&text(peer, outcome)),
         Format::Json => format::json(&document(peer, outcome)),
         Format::Jsonl => format::json_lines(&rows(peer, outcome)),
     }

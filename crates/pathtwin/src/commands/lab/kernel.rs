@@ -18,7 +18,7 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
     match &arguments.command {
         KernelCommand::Path => {
             let image = kernel::locate().map_err(LabError::from)?;
-            format::print(format!("{}\n", image.path.display()).as_bytes())?;
+            format::text(&format!("{}\n", image.path.display()))?;
         }
         KernelCommand::Build {
             source,
@@ -70,7 +70,7 @@ fn made(
         .as_ref()
         .map_or("of unknown version", |m| &m.version);
     eprintln!("pathtwin: lab kernel {version} {how}");
-    format::print(format!("{}\n", built.image.path.display()).as_bytes())
+    format::text(&format!("{}\n", built.image.path.display()))
 }
 
 /// Boots an image to its end, and has it try all that pathtwin can use.
@@ -125,7 +125,7 @@ fn info(format: Format) -> Result<(), Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let facts = lab.run(&lab::facts::Try, stop, &mut |_| ())?;
     if format == Format::Text {
-        return format::print(text(image, &facts).as_bytes());
+        return format::text(&text(image, &facts));
     }
     let Image { path, sha256, meta } = image;
     format::json(&Info {

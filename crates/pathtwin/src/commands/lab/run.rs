@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         eprintln!("pathtwin: graph in {}", file.display());
     }
     match arguments.output {
-        Format::Text => format::print(report::terminal::table(&rows, figures.as_ref()).as_bytes())?,
+        Format::Text => format::text(&report::terminal::table(&rows, figures.as_ref()))?,
         Format::Json => format::json(&Rows {
             schema: ROW_SCHEMA,
             name: spec.name.clone(),

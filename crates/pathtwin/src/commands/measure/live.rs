@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::run::Event;
-use model::plan::Budget;
+use model::{plan::Budget, safe};
+
+use crate::format;
 
 pub(super) fn style(bar: &ProgressBar) {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
@@ -42,7 +44,7 @@ impl Display {
                 far,
             } => {
                 self.total_s = estimate.time_s[1];
-                eprintln!("pathtwin: far end pathtwin {far}");
+                format::say(format_args!("far end pathtwin {}", safe::line(far)));
                 for layer in *layers {
                     eprintln!(
                         "pathtwin: {:?}: {} to {}",
@@ -57,7 +59,7 @@ impl Display {
                 of,
                 block,
             } => {
-                self.step = format!("{}/{of} {key}", number + 1);
+                self.step = format!("{}/{of} {}", number + 1, safe::line(&key.to_string()));
                 if *block > 0 {
                     self.step.push_str(&format!(" (block {block})"));
                 }
@@ -81,7 +83,8 @@ impl Display {
     }
 
     fn say(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("pathtwin: {text}"));
+        self.bar
+            .suspend(|| format::say(format_args!("{}", safe::line(text))));
     }
 
     pub(super) fn finish(&self) {

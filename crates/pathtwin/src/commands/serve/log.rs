@@ -8,6 +8,7 @@ use std::{
 };
 
 use measure::serve::{Event, Log};
+use model::safe::line;
 
 use crate::format::say;
 
@@ -45,12 +46,14 @@ fn write(events: &Receiver<Event>) {
         }
         match event {
             Ok(Event::Refused(peer, why)) if refusals.is_written() => {
-                say(format_args!("{peer} refused: {why}"));
+                say(format_args!("{peer} refused: {}", line(&why)));
             }
             Ok(Event::Refused(..) | Event::Asked(..)) | Err(RecvTimeoutError::Timeout) => {}
             Ok(Event::Came(peer)) => say(format_args!("{peer} came")),
             Ok(Event::Left(peer, None)) => say(format_args!("{peer} left")),
-            Ok(Event::Left(peer, Some(why))) => say(format_args!("{peer} cut off: {why}")),
+            Ok(Event::Left(peer, Some(why))) => {
+                say(format_args!("{peer} cut off: {}", line(&why)));
+            }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }

@@ -1,0 +1,258 @@
+//! Text from far ends and documents, made safe for each output.
+//!
+//! A far end, or whoever wrote a document, chooses names, reasons and notes. On a terminal an escape sequence in them
+//! moves the cursor or answers for the user (ECMA-48), and a bidirectional control shows another text than there is
+//! (Unicode Standard Annex 9); in a log a line break forges a line, in a spreadsheet a first `=` is a program, in
+//! Markdown a backquote or `<` is markup. Each output has one function here, and every byte for it passes through it.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+/// Whether a character does something to an output other than to show: controls (C0, DEL, C1), line and paragraph
+/// separators, and what has no shape of its own and changes how or in which order the rest is shown (general category Cf
+/// of Unicode 16: marks, embeddings, overrides and isolates of direction, joiners, tags and the like).
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Shows characters that act as what they are, such as `\u{1b}`; `keep` says which pass.
+fn shown(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|c| acts(c) && !keep(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !acts(c) || keep(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c => out.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// One piece of text on a terminal, or one line of a log: no line breaks either.
+pub fn line(text: &str) -> Cow<'_, str> {
+    shown(text, |_| false)
+}
+
+/// Lines of our own for a terminal, which hold pieces of others: line breaks stay.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    shown(text, |c| c == '\n')
+}
+
+/// JSON for a terminal: the same document, with what acts in its strings escaped as JSON has it. Outside of strings JSON
+/// has no such characters but line breaks and tabs (RFC 8259, section 2).
+pub fn json(text: &str) -> Cow<'_, str> {
+    let raw = |c: char| acts(c) && !matches!(c, '\n' | '\t' | '\r');
+    if !text.chars().any(raw) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if raw(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A field of CSV (RFC 4180) with text in it: in quotes where it needs them, and with a leading apostrophe where a
+/// spreadsheet would take it for a formula. Numbers are not text: a minus begins many of them.
+pub fn csv(text: &str) -> String {
+    let text = line(text);
+    let formula = text
+        .trim_start()
+        .starts_with(['=', '+', '-', '@', '|', '%']);
+    let text = if formula {
+        format!("'{text}")
+    } else {
+        text.into_owned()
+    };
+    if text.contains([',', '"', ';', '\'']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}
+
+/// Text in Markdown: no markup, no HTML, no new cells or lines (CommonMark 0.31.2, 2.4: a backslash before any ASCII
+/// punctuation stands for that character alone).
+pub fn markdown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in line(text).chars() {
+        if "\\`*_[]<>|#&~!$".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Text inside backquotes in Markdown, where a backslash is a backslash: nothing that ends them or a table's cell.
+pub fn markdown_code(text: &str) -> String {
+    line(text)
+        .chars()
+        .filter(|c| !matches!(c, '`' | '|'))
+        .collect()
+}
+
+/// Text in an attribute or element of XML 1.0.
+pub fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in line(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            // No characters of XML (its production 2).
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The value of a label in Prometheus' text format.
+pub fn label(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    // A line break has a form of its own there; line() would double its backslash.
+    for part in text.split_inclusive('\n') {
+        let body = part.strip_suffix('\n');
+        let shown = line(body.unwrap_or(part));
+        out.push_str(&shown.replace('\\', "\\\\").replace('"', "\\\""));
+        if body.is_some() {
+            out.push_str("\\n");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Any text, with more of what does harm than chance would give.
+    fn hostile() -> impl Strategy<Value = String> {
+        let parts = prop_oneof![
+            any::<String>(),
+            Just("\u{1b}]0;title\u{7}".to_owned()),
+            Just("\u{9b}31m".to_owned()),
+            Just("\r\npathtwin: 192.0.2.1 left".to_owned()),
+            Just("=cmd|' /C calc'!A0".to_owned()),
+            Just("`<img src=x onerror=1>`|".to_owned()),
+            Just("\u{202e}txt.exe\u{2066}".to_owned()),
+            Just("\u{7f}\0\t\u{2028}\u{feff}\u{e0041}".to_owned()),
+        ];
+        proptest::collection::vec(parts, 0..6).prop_map(|parts| parts.concat())
+    }
+
+    fn clean(text: &str, newlines: bool) -> bool {
+        !text.chars().any(|c| acts(c) && !(newlines && c == '\n'))
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_acts_comes_out(text in hostile()) {
+            for out in [
+                line(&text).into_owned(), csv(&text), markdown(&text), markdown_code(&text), xml(&text), label(&text),
+            ] {
+                prop_assert!(clean(&out, false), "{out:?}");
+            }
+            prop_assert!(clean(&lines(&text), true));
+        }
+
+        #[test]
+        fn text_that_does_nothing_stays_as_it_is(text in "[a-zA-Z0-9 .:/äöü中文]*") {
+            prop_assert_eq!(line(&text), text.as_str());
+            prop_assert_eq!(lines(&text), text.as_str());
+            prop_assert_eq!(csv(&text), text.as_str());
+            prop_assert_eq!(xml(&text), text.as_str());
+            prop_assert_eq!(label(&text), text.as_str());
+        }
+
+        /// What is safe stays, so that passing twice does no harm where one function feeds another.
+        #[test]
+        fn a_line_once_safe_is_not_changed_again(text in hostile()) {
+            let once = line(&text).into_owned();
+            prop_assert_eq!(line(&once), once.as_str());
+        }
+
+        #[test]
+        fn json_stays_the_same_document(text in hostile()) {
+            let document = serde_json::to_string_pretty(&serde_json::json!({ "note": text })).unwrap();
+            let safe = json(&document);
+            prop_assert!(clean(&safe, true), "{safe:?}");
+            let read: serde_json::Value = serde_json::from_str(&safe).unwrap();
+            prop_assert_eq!(&read["note"], &serde_json::Value::String(text));
+        }
+
+        #[test]
+        fn no_field_of_csv_is_a_formula_and_every_one_is_a_field(text in hostile()) {
+            let out = csv(&text);
+            let body = out.trim_start_matches('"').trim_start();
+            prop_assert!(!body.starts_with(['=', '+', '-', '@', '|', '%']), "{out:?}");
+            match out.strip_prefix('"') {
+                None => prop_assert!(!out.contains(['"', ','])),
+                Some(rest) => {
+                    let inside = rest.strip_suffix('"').unwrap();
+                    prop_assert!(!inside.replace("\"\"", "").contains('"'), "{out:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn no_markup_is_left_in_markdown(text in hostile()) {
+            let out = markdown(&text);
+            let mut before = None;
+            let mut escaped = false;
+            for c in out.chars() {
+                if "`<|".contains(c) {
+                    prop_assert!(escaped, "{out:?}");
+                }
+                escaped = c == '\\' && !(before == Some('\\') && escaped);
+                escaped &= c == '\\';
+                before = Some(c);
+            }
+            let code = markdown_code(&text);
+            prop_assert!(!code.contains(['`', '|']));
+        }
+    }
+
+    #[test]
+    fn what_acts_is_shown_as_what_it_is() {
+        assert_eq!(line("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
+        assert_eq!(line("one\ntwo"), "one\\ntwo");
+        assert_eq!(lines("one\ntwo\u{9b}"), "one\ntwo\\u{9b}");
+        assert_eq!(line("\u{202e}gpj.exe"), "\\u{202e}gpj.exe");
+        assert_eq!(
+            json("{\"a\":\"\u{9b}\u{e0041}\"}"),
+            "{\"a\":\"\\u009b\\udb40\\udc41\"}"
+        );
+    }
+
+    #[test]
+    fn a_formula_becomes_text_and_a_backquote_ends_nothing() {
+        assert_eq!(csv("=1+1"), "\"'=1+1\"");
+        assert_eq!(csv("a,b"), "\"a,b\"");
+        assert_eq!(csv("say \"no\""), "\"say \"\"no\"\"\"");
+        assert_eq!(markdown_code("x`<img>"), "x<img>");
+        assert_eq!(markdown("<b>|`x`"), "\\<b\\>\\|\\`x\\`");
+        assert_eq!(label("a\"b\\c\nd\u{1b}"), "a\\\"b\\\\c\\nd\\\\u{1b}");
+    }
+}
