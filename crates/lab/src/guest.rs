@@ -124,7 +124,8 @@ pub(crate) fn run(
 }
 
 /// Waits for a process that leads its own group to end, and ends the whole group: nothing of a
-/// guest may outlive it. At the limit, when `check` finds a fault, or when the user wants to stop, ends it itself.
+/// guest may outlive it. At the limit, when `check` finds a fault, or when the user wants to stop,
+/// ends it itself.
 pub(crate) fn wait(
     pid: u32,
     limit: Duration,

@@ -1,8 +1,8 @@
 //! A watch over guests whose programs need more pieces of memory than the host lets a process map.
 //!
-//! User Mode Linux maps every page of a guest's program into a process of the host, as a piece of its own unless it lies
-//! beside its neighbour. Past `vm.max_map_count` the host refuses, the guest's kernel tries the same page for ever, and no
-//! time passes in it.
+//! User Mode Linux maps every page of a guest's program into a process of the host, as a piece of
+//! its own unless it lies beside its neighbour. Past `vm.max_map_count` the host refuses, the
+//! guest's kernel tries the same page for ever, and no time passes in it.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use crate::LabError;
 /// How often a guest is looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// So close below the limit a process is full: a mapping in the middle of another makes two more of it.
+/// So close below the limit a process is full: a mapping in the middle of another makes two more of
+/// it.
 const MARGIN: usize = 2;
 
 /// How often in succession a process must be found full: one that only passes through goes on.

@@ -1,15 +1,17 @@
 //! Text from far ends and documents, made safe for each output.
 //!
-//! A far end, or whoever wrote a document, chooses names, reasons and notes. On a terminal an escape sequence in them
-//! moves the cursor or answers for the user (ECMA-48), and a bidirectional control shows another text than there is
-//! (Unicode Standard Annex 9); in a log a line break forges a line, in a spreadsheet a first `=` is a program, in
-//! Markdown a backquote or `<` is markup. Each output has one function here, and every byte for it passes through it.
+//! A far end, or whoever wrote a document, chooses names, reasons and notes. On a terminal an
+//! escape sequence in them moves the cursor or answers for the user (ECMA-48), and a bidirectional
+//! control shows another text than there is (Unicode Standard Annex 9); in a log a line break
+//! forges a line, in a spreadsheet a first `=` is a program, in Markdown a backquote or `<` is
+//! markup. Each output has one function here, and every byte for it passes through it.
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Whether a character does something to an output other than to show: controls (C0, DEL, C1), line and paragraph
-/// separators, and what has no shape of its own and changes how or in which order the rest is shown (general category Cf
-/// of Unicode 16: marks, embeddings, overrides and isolates of direction, joiners, tags and the like).
+/// Whether a character does something to an output other than to show: controls (C0, DEL, C1), line
+/// and paragraph separators, and what has no shape of its own and changes how or in which order the
+/// rest is shown (general category Cf of Unicode 16: marks, embeddings, overrides and isolates of
+/// direction, joiners, tags and the like).
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -47,8 +49,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| c == '\n')
 }
 
-/// JSON for a terminal: the same document, with what acts in its strings escaped as JSON has it. Outside of strings JSON
-/// has no such characters but line breaks and tabs (RFC 8259, section 2).
+/// JSON for a terminal: the same document, with what acts in its strings escaped as JSON has it.
+/// Outside of strings JSON has no such characters but line breaks and tabs (RFC 8259, section 2).
 pub fn json(text: &str) -> Cow<'_, str> {
     let raw = |c: char| acts(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(raw) {
@@ -68,8 +70,9 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A field of CSV (RFC 4180) with text in it: in quotes where it needs them, and with a leading apostrophe where a
-/// spreadsheet would take it for a formula. Numbers are not text: a minus begins many of them.
+/// A field of CSV (RFC 4180) with text in it: in quotes where it needs them, and with a leading
+/// apostrophe where a spreadsheet would take it for a formula. Numbers are not text: a minus begins
+/// many of them.
 pub fn csv(text: &str) -> String {
     let text = line(text);
     let formula = text
@@ -87,8 +90,8 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// Text in Markdown: no markup, no HTML, no new cells or lines (CommonMark 0.31.2, 2.4: a backslash before any ASCII
-/// punctuation stands for that character alone).
+/// Text in Markdown: no markup, no HTML, no new cells or lines (CommonMark 0.31.2, 2.4: a backslash
+/// before any ASCII punctuation stands for that character alone).
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in line(text).chars() {
@@ -100,7 +103,8 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// Text inside backquotes in Markdown, where a backslash is a backslash: nothing that ends them or a table's cell.
+/// Text inside backquotes in Markdown, where a backslash is a backslash: nothing that ends them or
+/// a table's cell.
 pub fn markdown_code(text: &str) -> String {
     line(text)
         .chars()

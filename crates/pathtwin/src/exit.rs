@@ -74,7 +74,10 @@ impl From<anyhow::Error> for Failure {
 /// What the program ends with; a failure is said first.
 pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
     result.unwrap_or_else(|failure| {
-        crate::format::say(format_args!("{:#}", failure.error));
+        eprintln!(
+            "pathtwin: {}",
+            model::safe::lines(&format!("{:#}", failure.error))
+        );
         ExitCode::from(failure.code)
     })
 }

@@ -86,7 +86,8 @@ pub fn json_lines_while_read<T: serde::Serialize>(values: &[T]) -> Result<bool, 
     print_while_read(text.as_bytes())
 }
 
-/// Writes a file whole or not at all; folders above it are made. A device or pipe takes the bytes as they are.
+/// Writes a file whole or not at all; folders above it are made. A device or pipe takes the bytes
+/// as they are.
 ///
 /// # Errors
 ///

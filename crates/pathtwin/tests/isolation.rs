@@ -1,5 +1,5 @@
-//! Programs in the lab that try to write the host's files: by remounting what they see read-write, and by mounting the
-//! host's files anew.
+//! Programs in the lab that try to write the host's files: by remounting what they see read-write,
+//! and by mounting the host's files anew.
 
 #![allow(clippy::expect_used)]
 
@@ -18,8 +18,8 @@ use common::{guest, guests_of, is_root, kernel, pathtwin, text};
 
 const PATH: &str = "[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n";
 
-/// Tries every way to change `$1`, and says of each that worked; then shows `$2` if it can. The program mount(8) is not
-/// used: its set-user-ID bit has a meaning of its own under mapped users.
+/// Tries every way to change `$1`, and says of each that worked; then shows `$2` if it can. The
+/// program mount(8) is not used: its set-user-ID bit has a meaning of its own under mapped users.
 const ATTACK: &str = r#"
 mnt() { python3 -c 'import ctypes, sys
 kind, at, flags, data = (a.encode() for a in sys.argv[1:])
@@ -46,8 +46,8 @@ echo finished
 /// A user who is nobody else here.
 const USER: u32 = 54_321;
 
-/// A folder that programs in the lab see, with a file to attack, a file only its owner may read, and all that
-/// another user needs to run the lab.
+/// A folder that programs in the lab see, with a file to attack, a file only its owner may read,
+/// and all that another user needs to run the lab.
 struct Scene {
     folder: tempfile::TempDir,
 }
@@ -177,7 +177,8 @@ fn without_namespaces() -> Vec<&'static str> {
     ]
 }
 
-/// Whether this host lets the caller make a user namespace, which some of these tests need to take it away.
+/// Whether this host lets the caller make a user namespace, which some of these tests need to take
+/// it away.
 fn can_map_users() -> bool {
     let tried = Command::new("unshare")
         .args(["--user", "--map-root-user", "true"])
@@ -310,8 +311,9 @@ fn cells_and_plans_run_under_the_same_isolation() {
     }
 }
 
-/// Every mount is read-only but the cell's folder (proc_pid_mountinfo(5): the fifth field is the place, the sixth
-/// begins with `ro` or `rw`). A host without namespaces shows its own mounts, and is not judged.
+/// Every mount is read-only but the cell's folder (proc_pid_mountinfo(5): the fifth field is the
+/// place, the sixth begins with `ro` or `rw`). A host without namespaces shows its own mounts, and
+/// is not judged.
 fn assert_read_only(mounts: &str) {
     let own = fs::read_to_string("/proc/self/mountinfo").expect("own mounts");
     if mounts == own {

@@ -24,7 +24,8 @@ fn line(fields: impl Iterator<Item = String>) -> String {
     format!("{}\n", fields.join(","))
 }
 
-/// A field: numbers as they are, since a minus begins many of them; text so that no spreadsheet runs it.
+/// A field: numbers as they are, since a minus begins many of them; text so that no spreadsheet
+/// runs it.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

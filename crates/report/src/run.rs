@@ -64,7 +64,7 @@ fn head(run: &Run, out: &mut String) {
         );
     }
     if let Some(why) = &run.cut_short {
-        let _ = writeln!(out, "CUT SHORT: {}", line(why));
+        let _ = writeln!(out, "CUT SHORT: {}", line(&why.to_string()));
     }
 }
 
@@ -223,7 +223,7 @@ fn tail(run: &Run, out: &mut String) {
         );
     }
     for note in &run.notes {
-        let _ = writeln!(out, "note: {}", line(note));
+        let _ = writeln!(out, "note: {}", line(&note.to_string()));
     }
     if run.lab {
         out.push_str(

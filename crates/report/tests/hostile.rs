@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use model::{comparison::Comparison, findings::Findings, run::Run};
 use proptest::prelude::*;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn fixture(name: &str) -> Value {
@@ -34,44 +33,58 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
 }
 
 /// The places where a document takes any text.
-fn open_places<T: DeserializeOwned>(document: &Value) -> Vec<String> {
+fn open_places<T>(document: &Value, read: Read<T>) -> Vec<String> {
     let mut all = Vec::new();
     places(document, "", &mut all);
     all.retain(|place| {
         let mut tried = document.clone();
         *tried.pointer_mut(place).unwrap() = Value::String("\u{1b}any text".to_owned());
-        serde_json::from_value::<T>(tried).is_ok()
+        read(&serde_json::to_vec(&tried).unwrap()).is_some()
     });
     all
 }
 
+/// Reads a document as the program does, with older versions brought up to date.
+type Read<T> = fn(&[u8]) -> Option<T>;
+
 /// A document of the fixtures, with the places where it takes any text.
-struct Target {
+struct Target<T> {
     document: Value,
     places: Vec<String>,
+    read: Read<T>,
 }
 
-impl Target {
-    fn of<T: DeserializeOwned>(name: &str) -> Self {
+impl<T> Target<T> {
+    fn of(name: &str, read: Read<T>) -> Self {
         let document = fixture(name);
-        let places = open_places::<T>(&document);
+        let places = open_places(&document, read);
         assert!(places.len() > 3, "{name}: {places:?}");
-        Self { document, places }
+        Self {
+            document,
+            places,
+            read,
+        }
+    }
+
+    /// The document with a weapon at all of its places.
+    fn armed(&self, weapon: &str) -> T {
+        let mut document = self.document.clone();
+        for place in &self.places {
+            *document.pointer_mut(place).unwrap() = Value::String(weapon.to_owned());
+        }
+        (self.read)(&serde_json::to_vec(&document).unwrap()).unwrap()
     }
 }
 
-static RUN: LazyLock<Target> = LazyLock::new(|| Target::of::<Run>("run-1.json"));
-static FINDINGS: LazyLock<Target> = LazyLock::new(|| Target::of::<Findings>("findings-1.json"));
-static COMPARISON: LazyLock<Target> =
-    LazyLock::new(|| Target::of::<Comparison>("comparison-1.json"));
-
-fn armed<T: DeserializeOwned>(target: &Target, weapon: &str) -> T {
-    let mut document = target.document.clone();
-    for place in &target.places {
-        *document.pointer_mut(place).unwrap() = Value::String(weapon.to_owned());
-    }
-    serde_json::from_value(document).unwrap()
-}
+static RUN: LazyLock<Target<Run>> =
+    LazyLock::new(|| Target::of("run-1.json", |text| Run::parse(text).ok()));
+static FINDINGS: LazyLock<Target<Findings>> =
+    LazyLock::new(|| Target::of("findings-1.json", |text| Findings::parse(text).ok()));
+static COMPARISON: LazyLock<Target<Comparison>> = LazyLock::new(|| {
+    Target::of("comparison-1.json", |text| {
+        serde_json::from_slice(text).ok()
+    })
+});
 
 fn weapon() -> impl Strategy<Value = String> {
     let parts = prop_oneof![
@@ -108,9 +121,9 @@ fn acting(text: &str) -> Vec<char> {
 }
 
 fn forms(weapon: &str) -> Vec<(&'static str, String)> {
-    let run: Run = armed(&RUN, weapon);
-    let findings: Findings = armed(&FINDINGS, weapon);
-    let comparison: Comparison = armed(&COMPARISON, weapon);
+    let run: Run = RUN.armed(weapon);
+    let findings: Findings = FINDINGS.armed(weapon);
+    let comparison: Comparison = COMPARISON.armed(weapon);
     vec![
         ("run", report::run::text(&run)),
         ("facts", report::facts::text(&run.near.facts)),

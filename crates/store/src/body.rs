@@ -26,8 +26,9 @@ pub(crate) enum Unpack {
     Damaged(String),
 }
 
-/// Unpacks a body that is to have `size` bytes. A few kilobytes of a compressed stream can hold gigabytes: no more is
-/// unpacked, and no more memory taken, than was promised, and no more is promised than `largest`.
+/// Unpacks a body that is to have `size` bytes. A few kilobytes of a compressed stream can hold
+/// gigabytes: no more is unpacked, and no more memory taken, than was promised, and no more is
+/// promised than `largest`.
 pub(crate) fn decompress(data: &[u8], size: i64, largest: u64) -> Result<Vec<u8>, Unpack> {
     let damaged = |why: String| Unpack::Damaged(why);
     let size =

@@ -8,7 +8,8 @@ use std::{
 
 use crate::{StoreError, postgres::Address};
 
-/// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may stand first.
+/// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may
+/// stand first.
 const KEYWORDS: [&str; 43] = [
     "application_name",
     "channel_binding",
@@ -65,8 +66,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// From what a user gives: a URL that begins with `postgres://` or `postgresql://`, else a file.
-    /// No error repeats what could hold a password.
+    /// From what a user gives: a URL that begins with `postgres://` or `postgresql://`, else a
+    /// file. No error repeats what could hold a password.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         let wrong = |text: &str, why: &str| StoreError::Place {
             text: text.to_owned(),
@@ -116,8 +117,9 @@ impl Place {
     }
 }
 
-/// Whether a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A password anywhere in a text makes it
-/// one, too: better a file with an odd name refused than a password in a file's name.
+/// Whether a text is `KEY=VALUE ...` of libpq, where spaces may surround the `=`. A password
+/// anywhere in a text makes it one, too: better a file with an odd name refused than a password in
+/// a file's name.
 fn is_connection_string(text: &str) -> bool {
     let mut keys = text
         .match_indices('=')

@@ -61,8 +61,8 @@ impl Sqlite {
     }
 }
 
-/// Makes an empty file, which is an empty database, unless there is a file already. SQLite gives the files beside it the
-/// same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
+/// Makes an empty file, which is an empty database, unless there is a file already. SQLite gives
+/// the files beside it the same mode (findCreateFileMode, os_unix.c of SQLite 3.46).
 fn make_private(path: &Path) -> io::Result<()> {
     let named = path.as_os_str().as_encoded_bytes();
     // What SQLite takes for something else than a file's name (sqlite3_open_v2).

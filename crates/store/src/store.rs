@@ -21,8 +21,8 @@ pub struct Store {
     pub(crate) largest: u64,
 }
 
-/// Largest document that is read from a history or an archive unless more is allowed, bytes. A long plan over a path and
-/// a tunnel gives some 100 MB.
+/// Largest document that is read from a history or an archive unless more is allowed, bytes. A long
+/// plan over a path and a tunnel gives some 100 MB.
 pub const LARGEST_DOCUMENT: u64 = 256 << 20;
 
 impl Store {

@@ -1,4 +1,5 @@
-//! An archive that a program of its time wrote stays readable; a damaged one is refused, never half read.
+//! An archive that a program of its time wrote stays readable; a damaged one is refused, never half
+//! read.
 
 #![allow(clippy::unwrap_used)]
 

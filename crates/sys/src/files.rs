@@ -1,8 +1,9 @@
 //! Files written whole or not at all, and secrets read only where they are secret.
 //!
-//! A new file begins under a name of its own beside the one it is meant for, made by `O_CREAT | O_EXCL`: whatever another
-//! user has put there, a file or a symbolic link, is neither followed nor reused (open(2)). It takes its name once it
-//! is on the disk, and the folder is written back after that: a loss of power leaves the old file or the new one.
+//! A new file begins under a name of its own beside the one it is meant for, made by `O_CREAT |
+//! O_EXCL`: whatever another user has put there, a file or a symbolic link, is neither followed nor
+//! reused (open(2)). It takes its name once it is on the disk, and the folder is written back after
+//! that: a loss of power leaves the old file or the new one.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -41,8 +42,8 @@ pub fn write(file: &Path, readers: Readers, existing: Existing, bytes: &[u8]) ->
 /// As [`write`], by whoever writes it piece by piece.
 ///
 /// # Errors
-/// What `write` returns; the folder is not there or not writable, the disk is full, or the file exists and is to stay.
-/// Nothing is left behind then.
+/// What `write` returns; the folder is not there or not writable, the disk is full, or the file
+/// exists and is to stay. Nothing is left behind then.
 pub fn write_by(
     file: &Path,
     readers: Readers,
@@ -104,8 +105,8 @@ impl Drop for Partial {
     }
 }
 
-/// Writes back a folder, so that a new name in it survives a loss of power. File systems that cannot do that for folders
-/// say EINVAL.
+/// Writes back a folder, so that a new name in it survives a loss of power. File systems that
+/// cannot do that for folders say EINVAL.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -113,7 +114,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder, and those above it that are missing, for their owner alone (mode 0700). What is there stays as it is.
+/// Makes a folder, and those above it that are missing, for their owner alone (mode 0700). What is
+/// there stays as it is.
 ///
 /// # Errors
 /// It cannot be made, or is no folder.
@@ -124,13 +126,14 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-/// Takes from other users what they may do with a file or folder of this user's; `false` if nothing had to be done, or it
-/// is not this user's.
+/// Takes from other users what they may do with a file or folder of this user's; `false` if nothing
+/// had to be done, or it is not this user's.
 ///
 /// # Errors
 /// It is not there, or its mode cannot be changed.
 pub fn make_private(path: &Path) -> io::Result<bool> {
-    // The link itself would be the wrong thing to judge, and nobody else can put one into a folder of this user's.
+    // The link itself would be the wrong thing to judge, and nobody else can put one into a folder
+    // of this user's.
     let open = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -144,8 +147,8 @@ pub fn make_private(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether a path leads to something that takes what is written to it, and cannot be replaced by a file: a device, a
-/// pipe, a socket, or a descriptor under /dev or /proc.
+/// Whether a path leads to something that takes what is written to it, and cannot be replaced by a
+/// file: a device, a pipe, a socket, or a descriptor under /dev or /proc.
 pub fn is_stream(file: &Path) -> bool {
     let kind = fs::metadata(file).map(|m| m.file_type());
     file.starts_with("/dev")
@@ -172,8 +175,8 @@ pub enum SecretError {
     TooLong(PathBuf, u64),
 }
 
-/// Reads a secret of at most `longest` bytes from a file that other users can neither read nor change. The group `root`
-/// does not count as others: credentials of systemd are readable for it.
+/// Reads a secret of at most `longest` bytes from a file that other users can neither read nor
+/// change. The group `root` does not count as others: credentials of systemd are readable for it.
 ///
 /// # Errors
 /// The file cannot be read, is open to others, or is longer.
@@ -192,8 +195,8 @@ pub fn read_secret(file: &Path, longest: u64) -> Result<Vec<u8>, SecretError> {
     }
 }
 
-/// Reads a file that a program of less trust has written: an ordinary file of at most `longest` bytes, never the target of
-/// a link, never a pipe that nobody writes to.
+/// Reads a file that a program of less trust has written: an ordinary file of at most `longest`
+/// bytes, never the target of a link, never a pipe that nobody writes to.
 ///
 /// # Errors
 /// It cannot be read, is no ordinary file, or is longer.

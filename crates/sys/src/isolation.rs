@@ -1,14 +1,16 @@
 //! A child process that can write one folder of the host and nothing else.
 //!
-//! A guest's kernel is a process of the user, and programs in the guest can take it over: they mount the host's files
-//! anew, and under seccomp they reach that process's memory. What keeps them from the host's files must therefore lie
-//! around the process, in the host's own kernel. Two means are used together where both exist, because each has a gap:
+//! A guest's kernel is a process of the user, and programs in the guest can take it over: they
+//! mount the host's files anew, and under seccomp they reach that process's memory. What keeps them
+//! from the host's files must therefore lie around the process, in the host's own kernel. Two means
+//! are used together where both exist, because each has a gap:
 //!
-//! - **a mount namespace** in which every mount is read-only but the folder, made in a user namespace where the caller
-//!   may not mount (mount_namespaces(7), `mount_setattr(2)`, Linux 5.12). It covers contents and attributes. Some hosts
-//!   refuse user namespaces.
-//! - **Landlock** (landlock(7), Linux 5.13), which needs no privilege. It covers contents and names, and leaves mode,
-//!   owner, times and extended attributes alone; where it is the only means, a [`metadata`] filter covers those.
+//! - **a mount namespace** in which every mount is read-only but the folder, made in a user
+//!   namespace where the caller may not mount (mount_namespaces(7), `mount_setattr(2)`, Linux
+//!   5.12). It covers contents and attributes. Some hosts refuse user namespaces.
+//! - **Landlock** (landlock(7), Linux 5.13), which needs no privilege. It covers contents and
+//!   names, and leaves mode, owner, times and extended attributes alone; where it is the only
+//!   means, a [`metadata`] filter covers those.
 //!
 //! All capabilities are dropped, for root too, and none can be gained again.
 
@@ -69,8 +71,9 @@ impl Means {
     }
 }
 
-/// Lets `command` write beneath `folder` only, by all of `means`, and start in that folder; all else of the host is
-/// read-only for it and for whatever it starts. It has no capabilities, no network and no descriptors but its standard ones.
+/// Lets `command` write beneath `folder` only, by all of `means`, and start in that folder; all
+/// else of the host is read-only for it and for whatever it starts. It has no capabilities, no
+/// network and no descriptors but its standard ones.
 ///
 /// A step that fails fails the start of the command, so that it never runs with less than `means`.
 ///
@@ -84,7 +87,8 @@ pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result
         (None, Some(_)) => metadata::filter(),
         _ => None,
     };
-    // SAFETY: between fork and exec only system calls without allocation are made: what they need was made above.
+    // SAFETY: between fork and exec only system calls without allocation are made: what they need
+    // was made above.
     unsafe {
         command.pre_exec(move || {
             powers::close_on_exec();
@@ -104,7 +108,8 @@ pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result
     Ok(())
 }
 
-/// The one file outside of the folder that can be written; the guest's kernel wants it for its console.
+/// The one file outside of the folder that can be written; the guest's kernel wants it for its
+/// console.
 const NOWHERE: &std::ffi::CStr = c"/dev/null";
 
 /// The result of a system call as `io::Result`.

@@ -14,10 +14,11 @@ pub fn limit() -> io::Result<usize> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, text))
 }
 
-/// The mappings of a process, if they can be `least` or more; `None` if they are fewer, or it is gone.
+/// The mappings of a process, if they can be `least` or more; `None` if they are fewer, or it is
+/// gone.
 ///
-/// Counting many takes milliseconds. Each mapping has a page at least, so a process of fewer pages than `least` is not
-/// counted at all (proc_pid_statm(5): the first field is its size in pages).
+/// Counting many takes milliseconds. Each mapping has a page at least, so a process of fewer pages
+/// than `least` is not counted at all (proc_pid_statm(5): the first field is its size in pages).
 pub fn at_least(pid: u32, least: usize) -> Option<usize> {
     let sizes = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let pages: usize = sizes.split(' ').next()?.parse().ok()?;

@@ -1,4 +1,5 @@
-//! Rules of Landlock: nothing is written but beneath one folder (Documentation/userspace-api/landlock.rst).
+//! Rules of Landlock: nothing is written but beneath one folder
+//! (Documentation/userspace-api/landlock.rst).
 
 use std::{
     ffi::CStr,
@@ -9,7 +10,8 @@ use std::{
 
 use super::check;
 
-/// `struct landlock_ruleset_attr` of include/uapi/linux/landlock.h; each version of the interface knows more of it.
+/// `struct landlock_ruleset_attr` of include/uapi/linux/landlock.h; each version of the interface
+/// knows more of it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 struct Handled {
@@ -31,8 +33,9 @@ const PATH_BENEATH: libc::c_int = 1;
 /// `LANDLOCK_CREATE_RULESET_VERSION`.
 const VERSION: libc::c_uint = 1;
 
-/// `LANDLOCK_ACCESS_FS_*` that change something, by the version that brought them: writing to files, removing and making
-/// of every kind; linking and renaming across folders; truncating; `ioctl` on devices.
+/// `LANDLOCK_ACCESS_FS_*` that change something, by the version that brought them: writing to
+/// files, removing and making of every kind; linking and renaming across folders; truncating;
+/// `ioctl` on devices.
 const CHANGES: [(u32, u64); 4] = [(1, 0x1ff2), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15)];
 
 /// `LANDLOCK_ACCESS_FS_MAKE_CHAR` and `_MAKE_BLOCK`: nobody here makes devices.
@@ -44,7 +47,8 @@ const WRITE_FILE: u64 = 1 << 1;
 /// `LANDLOCK_ACCESS_NET_BIND_TCP` and `_CONNECT_TCP`, since version 4.
 const TCP: u64 = 3;
 
-/// `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `_SIGNAL`, since version 6: neither sockets nor signals to processes outside.
+/// `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `_SIGNAL`, since version 6: neither sockets nor
+/// signals to processes outside.
 const SCOPES: u64 = 3;
 
 /// The version of the interface; `None` if the kernel has no Landlock or does not use it.
@@ -87,8 +91,8 @@ impl Landlock {
         }
     }
 
-    /// Applies it to the calling process and all that it starts. For use between fork and exec: nothing is allocated.
-    /// `PR_SET_NO_NEW_PRIVS` must be set.
+    /// Applies it to the calling process and all that it starts. For use between fork and exec:
+    /// nothing is allocated. `PR_SET_NO_NEW_PRIVS` must be set.
     pub(super) fn restrict(&self, folder: &CStr) -> io::Result<()> {
         // SAFETY: a structure of the size that is given.
         let rules = check(unsafe {
@@ -134,7 +138,8 @@ fn allow(rules: &OwnedFd, path: &CStr, changes: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The bits of include/uapi/linux/landlock.h: execute is 0, reading 2 and 3, all others change something.
+    /// The bits of include/uapi/linux/landlock.h: execute is 0, reading 2 and 3, all others change
+    /// something.
     #[test]
     fn reading_and_executing_are_never_denied() {
         for version in 1..=9 {

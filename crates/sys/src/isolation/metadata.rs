@@ -1,14 +1,16 @@
-//! A filter of system calls that change what a file is said to be: mode, owner, times, flags, extended attributes.
+//! A filter of system calls that change what a file is said to be: mode, owner, times, flags,
+//! extended attributes.
 //!
-//! Landlock leaves those alone. A call that would change them does nothing and reports success: the guest's kernel sets
-//! the mode of its memory file, and would not start after a refusal.
+//! Landlock leaves those alone. A call that would change them does nothing and reports success: the
+//! guest's kernel sets the mode of its memory file, and would not start after a refusal.
 
 use std::io;
 
 /// A program for the kernel's classic BPF machine (seccomp(2), linux/filter.h).
 pub(super) type Filter = Vec<libc::sock_filter>;
 
-/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64` of include/uapi/linux/audit.h; absent = the calls are not known here.
+/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64` of include/uapi/linux/audit.h; absent = the calls
+/// are not known here.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xc000_003e)
 } else if cfg!(target_arch = "aarch64") {
@@ -17,8 +19,8 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Those of every architecture. The last ones are younger than libc's list: `fchmodat2` (Linux 6.6), `setxattrat`,
-/// `removexattrat` (6.13), `file_setattr` (6.17).
+/// Those of every architecture. The last ones are younger than libc's list: `fchmodat2` (Linux
+/// 6.6), `setxattrat`, `removexattrat` (6.13), `file_setattr` (6.17).
 const EVERYWHERE: [libc::c_long; 15] = [
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -115,8 +117,8 @@ fn step(code: u16, k: u32, then: usize, otherwise: usize) -> libc::sock_filter {
     }
 }
 
-/// Filters the calling process and all that it starts. For use between fork and exec: nothing is allocated.
-/// `PR_SET_NO_NEW_PRIVS` must be set.
+/// Filters the calling process and all that it starts. For use between fork and exec: nothing is
+/// allocated. `PR_SET_NO_NEW_PRIVS` must be set.
 pub(super) fn install(filter: &Filter) -> io::Result<()> {
     let program = libc::sock_fprog {
         len: filter.len() as libc::c_ushort,

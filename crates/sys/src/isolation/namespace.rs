@@ -34,7 +34,8 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// With the caller's own power to mount if there is one, else in a user namespace in which the caller is who it was.
+    /// With the caller's own power to mount if there is one, else in a user namespace in which the
+    /// caller is who it was.
     pub(super) fn of_caller() -> Self {
         // Without a network of the host: nothing in a guest needs one.
         let kinds = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
@@ -52,13 +53,14 @@ impl Namespace {
         }
     }
 
-    /// Moves the calling process there; `folder`, if one is named, stays writable and becomes the working directory. For
-    /// use between fork and exec: nothing is allocated.
+    /// Moves the calling process there; `folder`, if one is named, stays writable and becomes the
+    /// working directory. For use between fork and exec: nothing is allocated.
     pub(super) fn enter(&self, folder: Option<&CStr>) -> io::Result<()> {
         // SAFETY: takes no pointers; the process has one thread.
         check(unsafe { libc::unshare(self.kinds) }.into())?;
         if let Some((uids, gids)) = &self.maps {
-            // user_namespaces(7): without privilege, groups can be mapped only once they can no longer be changed.
+            // user_namespaces(7): without privilege, groups can be mapped only once they can no
+            // longer be changed.
             write(c"/proc/self/setgroups", b"deny")?;
             write(c"/proc/self/uid_map", uids)?;
             write(c"/proc/self/gid_map", gids)?;
@@ -116,8 +118,8 @@ fn write(file: &CStr, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether one can be made here: tried in a child process, because there is no other way to know (limits, security
-/// modules, and filters of containers refuse in ways of their own).
+/// Whether one can be made here: tried in a child process, because there is no other way to know
+/// (limits, security modules, and filters of containers refuse in ways of their own).
 pub(super) fn can_be_made() -> bool {
     let namespace = Namespace::of_caller();
     // SAFETY: the child makes system calls without allocation and ends at once.

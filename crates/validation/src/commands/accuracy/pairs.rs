@@ -47,7 +47,7 @@ pub(super) fn pairs(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     let rows = pairs::count(&pools, size.pairs, 1);
     let many = many::count(&pools, size.pairs, 1);
     let text = pairs_table::markdown(&pools, &rows, &many);
-    format::print(text.as_bytes())
+    format::text(&text)
 }
 
 /// One of each path after the other, so that a part of the work is one of all.
