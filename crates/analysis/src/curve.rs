@@ -21,8 +21,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Of a load on its path; `None` without a round trip or a capacity, or of a congestion control of
-    /// which the models say nothing.
+    /// Of a load on its path; `None` without a round trip or a capacity, or of a congestion control
+    /// of which the models say nothing.
     pub fn of(direction: &DirectionView<'_>, load: &Load) -> Option<Self> {
         Self {
             cc: load.cc.clone(),

@@ -7,8 +7,8 @@ use model::{
 
 use crate::flows;
 
-/// What a sample says of a kind of figure; `None` if it says nothing of it. Whether the sample counts
-/// is not asked.
+/// What a sample says of a kind of figure; `None` if it says nothing of it. Whether the sample
+/// counts is not asked.
 pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
     let tcp = || sample.tcp.as_ref();
     let probes = || sample.probes.as_ref();
@@ -117,8 +117,8 @@ pub const fn definition(kind: FigureKind) -> Definition {
     Definition { text, source }
 }
 
-/// A part of a whole; `None` of nothing. The kernel counts times in ticks, so that a part may come out
-/// greater than the whole.
+/// A part of a whole; `None` of nothing. The kernel counts times in ticks, so that a part may come
+/// out greater than the whole.
 pub fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
 }

@@ -1,5 +1,5 @@
-//! One connection: from its samples over time to what is said of it. Each quantity is computed here for
-//! Runs, for rows of the lab and for live sockets alike.
+//! One connection: from its samples over time to what is said of it. Each quantity is computed here
+//! for Runs, for rows of the lab and for live sockets alike.
 
 use model::run::{Column, FlowResult, Series};
 
@@ -10,21 +10,22 @@ pub fn rate_bps(bytes: f64, span_us: f64) -> Option<f64> {
     (span_us > 0.0).then(|| bytes * 8e6 / span_us)
 }
 
-/// Share of the sent bytes that were retransmitted: `tcpi_bytes_retrans` over `tcpi_bytes_sent`, which
-/// counts retransmissions, too (RFC 4898, tcpEStatsPerfOctetsRetrans and
+/// Share of the sent bytes that were retransmitted: `tcpi_bytes_retrans` over `tcpi_bytes_sent`,
+/// which counts retransmissions, too (RFC 4898, tcpEStatsPerfOctetsRetrans and
 /// tcpEStatsPerfHCDataOctetsOut; Linux 4.19).
 pub fn retransmitted(retransmitted_bytes: f64, sent_bytes: f64) -> Option<f64> {
     share(retransmitted_bytes, sent_bytes)
 }
 
 /// Share of the busy time in which a window or buffer limited the sender: `tcpi_rwnd_limited` or
-/// `tcpi_sndbuf_limited` over `tcpi_busy_time` (Linux 4.10, net/ipv4/tcp.c, tcp_get_info_chrono_stats).
+/// `tcpi_sndbuf_limited` over `tcpi_busy_time` (Linux 4.10, net/ipv4/tcp.c,
+/// tcp_get_info_chrono_stats).
 pub fn limited(limited_us: f64, busy_us: f64) -> Option<f64> {
     share(limited_us, busy_us)
 }
 
-/// Share of the time in which there was something to send or unacknowledged: `tcpi_busy_time` over the
-/// time.
+/// Share of the time in which there was something to send or unacknowledged: `tcpi_busy_time` over
+/// the time.
 pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
     share(busy_us, span_us)
 }
@@ -81,8 +82,8 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
 }
 
 /// A QUIC connection in the time that counts, with `headers` bytes of IP and UDP on each packet. A
-/// packet of QUIC is never retransmitted, but what it held is: a lost packet stands for a retransmitted
-/// segment.
+/// packet of QUIC is never retransmitted, but what it held is: a lost packet stands for a
+/// retransmitted segment.
 pub fn quic(sent: &Series, received: &Series, window: [i64; 2], headers: u32) -> FlowResult {
     let seen = Seen { sent, window };
     let datagrams: Vec<f64> = seen

@@ -1,6 +1,6 @@
-//! What several connections of a load say together. Rates and counts are sums; a part of the time is the
-//! time over the time; a round trip or a window is the median of the connections. The order of the
-//! connections does not matter.
+//! What several connections of a load say together. Rates and counts are sums; a part of the time
+//! is the time over the time; a round trip or a window is the median of the connections. The order
+//! of the connections does not matter.
 
 use model::run::FlowResult;
 
@@ -33,8 +33,8 @@ pub fn sndbuf_limited(flows: &[FlowResult]) -> Option<f64> {
     of_busy(flows, |flow| flow.sndbuf_limited)
 }
 
-/// Share of the time in which a flow had something to send or unacknowledged: Σ `busy_time` over flows
-/// and time.
+/// Share of the time in which a flow had something to send or unacknowledged: Σ `busy_time` over
+/// flows and time.
 pub fn busy(flows: &[FlowResult]) -> Option<f64> {
     stats::mean(&values(flows, |flow| flow.busy))
 }
@@ -45,8 +45,8 @@ pub fn app_limited(flows: &[FlowResult]) -> Option<f64> {
     stats::mean(&values(flows, |flow| flow.app_limited))
 }
 
-/// Share of the sent bytes that were retransmitted: the mean of the flows that have a value, each weighing
-/// as much as the segments it sent.
+/// Share of the sent bytes that were retransmitted: the mean of the flows that have a value, each
+/// weighing as much as the segments it sent.
 pub fn retransmitted(flows: &[FlowResult]) -> Option<f64> {
     weighted(flows, |flow| {
         let weight = flow.segments.unwrap_or(1).max(1) as f64;
@@ -54,8 +54,8 @@ pub fn retransmitted(flows: &[FlowResult]) -> Option<f64> {
     })
 }
 
-/// A share of the busy time, the flows weighing as much as they were busy. Of a flow of which that is
-/// not known, all the time was.
+/// A share of the busy time, the flows weighing as much as they were busy. Of a flow of which that
+/// is not known, all the time was.
 fn of_busy(flows: &[FlowResult], share: impl Fn(&FlowResult) -> Option<f64>) -> Option<f64> {
     weighted(flows, |flow| Some((share(flow)?, flow.busy.unwrap_or(1.0))))
 }

@@ -37,8 +37,8 @@ pub const GROWTH_SOURCE: &str = "Linux net/ipv4/tcp_cubic.c, bictcp_update: unti
     C t^3 (RFC 9438 section 4.2), whichever is more";
 
 /// Mean window of CUBIC, packets, from `from_s` to `to_s` seconds after slow start ended at `start`
-/// packets without a loss, if nothing gets lost after that, either. A window that reaches `most`, what
-/// the path holds, stays there.
+/// packets without a loss, if nothing gets lost after that, either. A window that reaches `most`,
+/// what the path holds, stays there.
 pub fn cubic_growth(start: f64, from_s: f64, to_s: f64, rtt_s: f64, most: f64) -> f64 {
     const STEPS: u32 = 2000;
     let step_s = to_s / f64::from(STEPS);
@@ -71,8 +71,8 @@ pub fn needed_bytes(rate_bps: f64, rtt_s: f64) -> f64 {
     rate_bps * rtt_s / 8.0
 }
 
-/// Rate of BBR (version 1) on a path that carries `capacity_bps`: (1 - p) of it up to the cliff, and
-/// unknown above.
+/// Rate of BBR (version 1) on a path that carries `capacity_bps`: (1 - p) of it up to the cliff,
+/// and unknown above.
 pub fn bbr_bps(loss: f64, capacity_bps: f64) -> Option<f64> {
     (loss < BBR_CLIFF).then_some((1.0 - loss) * capacity_bps)
 }

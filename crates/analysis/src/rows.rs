@@ -1,4 +1,5 @@
-//! The flat form of a run: one row for each sample, with the figures as [`crate::figures`] defines them.
+//! The flat form of a run: one row for each sample, with the figures as [`crate::figures`] defines
+//! them.
 
 use model::run::{FigureKind, Run, Sample, SampleRow};
 

@@ -108,8 +108,8 @@ fn references(key: &Key) -> Vec<Key> {
     references
 }
 
-/// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each block,
-/// so that what a block has in common falls out.
+/// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
+/// block, so that what a block has in common falls out.
 fn ratio(
     (of, above): (&Key, &[&Sample]),
     (to, below): (&Key, &[&Sample]),

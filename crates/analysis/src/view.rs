@@ -15,8 +15,8 @@ pub use load::Load;
 pub use start::SlowStart;
 pub use sweep::{Above, Datagrams, Sweep};
 
-/// A Run on one layer and address family. It gives what a measurement saw; there is no direction from here
-/// to what a lab path was made of.
+/// A Run on one layer and address family. It gives what a measurement saw; there is no way from
+/// here to what a lab path was made of.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     run: &'a Run,
@@ -212,9 +212,9 @@ impl<'a> DirectionView<'a> {
         kinds.iter().filter_map(of).collect()
     }
 
-    /// The load with the fewest flows under the sender's own congestion control: what a program gets
-    /// that asks for nothing. Without facts of the sender a loss-based one, as is the default of all
-    /// systems.
+    /// The load with the fewest flows under the sender's own congestion control: what a program
+    /// gets that asks for nothing. Without facts of the sender a loss-based one, as is the default
+    /// of all systems.
     pub fn default_load(&self) -> Option<Load> {
         let loads = self.loads();
         let fewest = loads.iter().map(|l| l.flows).min()?;
@@ -247,7 +247,8 @@ impl<'a> DirectionView<'a> {
         same.min_by_key(|l| l.flows)
     }
 
-    /// The load with the most flows under the congestion control of [`DirectionView::default_load`], if that is more.
+    /// The load with the most flows under the congestion control of
+    /// [`DirectionView::default_load`], if that is more.
     pub fn parallel_load(&self) -> Option<Load> {
         let plain = self.default_load()?;
         let loads = self.loads();
@@ -282,8 +283,8 @@ impl<'a> DirectionView<'a> {
         Sweep::of(&sweeps, &rates)
     }
 
-    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load with as
-    /// few flows got through. UDP alone may be limited, or its search may have ended early.
+    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load
+    /// with as few flows got through. UDP alone may be limited, or its search may have ended early.
     pub fn flow_capacity_bps(&self) -> Option<f64> {
         let udp = self.sweep()?.capacity_bps;
         let loads = self.loads();

@@ -21,7 +21,8 @@ fn counter() -> impl Strategy<Value = Vec<Option<u64>>> {
     })
 }
 
-/// What a kernel says of a sender, also with parts of the time greater than the time, as ticks give.
+/// What a kernel says of a sender, also with parts of the time greater than the time, as ticks
+/// give.
 fn sent() -> impl Strategy<Value = Series> {
     let columns = [
         Column::BytesSent,

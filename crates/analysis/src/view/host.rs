@@ -69,8 +69,8 @@ impl<'a> Host<'a> {
         Some(all.map(of).sum())
     }
 
-    /// Median over the samples of the busy share of the busiest processor, and that processor's share
-    /// in softirqs.
+    /// Median over the samples of the busy share of the busiest processor, and that processor's
+    /// share in softirqs.
     pub fn busiest_core(&self, samples: &[&'a Sample]) -> Option<(f64, f64)> {
         let of = |s: &&'a Sample| {
             let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
@@ -83,7 +83,8 @@ impl<'a> Host<'a> {
         Some((stats::median(&busy)?, stats::median(&softirq)?))
     }
 
-    /// Median over the samples of the processor share of the tunnel's busiest thread, with its name.
+    /// Median over the samples of the processor share of the tunnel's busiest thread, with its
+    /// name.
     pub fn tunnel_thread(&self, samples: &[&'a Sample]) -> Option<(f64, String)> {
         let of = |s: &&'a Sample| {
             let evidence = self.evidence(s)?;

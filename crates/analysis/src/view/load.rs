@@ -108,15 +108,15 @@ impl Load {
         })
     }
 
-    /// Share of the segments that were retransmitted. The figure `retransmitted` is of bytes; losses and
-    /// duplicates are counted in segments.
+    /// Share of the segments that were retransmitted. The figure `retransmitted` is of bytes;
+    /// losses and duplicates are counted in segments.
     pub fn retransmitted_segments(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         Some(self.retransmits? / segments)
     }
 
-    /// Share of the segments that were lost: retransmitted, without those the receiver had twice (DSACK,
-    /// RFC 2883; `tcpi_dsack_dups`, Linux 4.19).
+    /// Share of the segments that were lost: retransmitted, without those the receiver had twice
+    /// (DSACK, RFC 2883; `tcpi_dsack_dups`, Linux 4.19).
     pub fn loss(&self) -> Option<f64> {
         let segments = self.segments.filter(|s| *s > 0.0)?;
         let spurious = self.dsack_dups.unwrap_or(0.0);

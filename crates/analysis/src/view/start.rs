@@ -4,9 +4,9 @@ use super::{DirectionView, Load};
 
 /// How slow start ended in one sample.
 ///
-/// CUBIC leaves slow start (HyStart) when acknowledgements arrive in a train as long as the path, or
-/// when the smallest round trip of a round has risen; the kernel counts both, and adds up the windows
-/// at which it happened (`TCPHystart*`, Linux net/ipv4/tcp_cubic.c, hystart_update).
+/// CUBIC leaves slow start (HyStart) when acknowledgements arrive in a train as long as the path,
+/// or when the smallest round trip of a round has risen; the kernel counts both, and adds up the
+/// windows at which it happened (`TCPHystart*`, Linux net/ipv4/tcp_cubic.c, hystart_update).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlowStart {
     /// Whether by a round trip that rose, and not by a train.
@@ -16,8 +16,8 @@ pub struct SlowStart {
 }
 
 impl DirectionView<'_> {
-    /// How slow start ended in each sample of a load in which HyStart ended it; none if it never did, or
-    /// the counters were not read.
+    /// How slow start ended in each sample of a load in which HyStart ended it; none if it never
+    /// did, or the counters were not read.
     pub fn slow_starts(&self, load: &Load) -> Vec<SlowStart> {
         let sender = self.sender();
         let of = |sample| {

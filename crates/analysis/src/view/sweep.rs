@@ -24,8 +24,8 @@ pub struct Sweep {
     pub below: Datagrams,
     /// Highest rate below the knee that was tried, bit/s of payload.
     pub below_bps: f64,
-    /// Round trip of the probes beside the fastest steps below the knee, the highest median, µs. Where
-    /// delay varies without overtaking, dense traffic meets more of it than single probes do.
+    /// Round trip of the probes beside the fastest steps below the knee, the highest median, µs.
+    /// Where delay varies without overtaking, dense traffic meets more of it than single probes do.
     pub below_rtt_us: Option<f64>,
     /// Above the knee; absent if the sweep never got there.
     pub above: Option<Above>,

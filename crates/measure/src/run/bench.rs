@@ -88,7 +88,8 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Lets both hosts remember their counters; what the near one's did since is told by what is returned.
+    /// Lets both hosts remember their counters; what the near one's did since is told by what is
+    /// returned.
     pub(crate) fn mark(&mut self) -> Result<state::Mark, FarError> {
         self.far.mark(self.plan.hotspots)?;
         Ok(state::Mark::now(&self.scope, self.plan.hotspots))

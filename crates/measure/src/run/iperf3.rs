@@ -1,7 +1,8 @@
 //! A far end that has only iperf3: the part of a plan that its protocol allows.
 //!
-//! What it cannot do (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC, facts and counters of the
-//! far host) is left out and named in the run. Order, repeats and figures are those of any run.
+//! What it cannot do (idle latency, probes beside a load, sweeps, the path MTU, requests, QUIC,
+//! facts and counters of the far host) is left out and named in the run. Order, repeats and figures
+//! are those of any run.
 
 mod sample;
 
@@ -69,8 +70,8 @@ struct Bench<'a> {
     on: &'a mut dyn FnMut(Event<'_>),
 }
 
-/// Carries out what iperf3 allows of a plan. What was measured before a failure is in the run, which then says why it
-/// was cut short.
+/// Carries out what iperf3 allows of a plan. What was measured before a failure is in the run,
+/// which then says why it was cut short.
 ///
 /// # Errors
 /// The server has no address that this host reaches, or nothing of the plan can be measured so.

@@ -27,8 +27,8 @@ impl Relay {
         self.way.is_some()
     }
 
-    /// Marks the samples over the tunnel since the last time, if the way is another now: some of them were measured over
-    /// both.
+    /// Marks the samples over the tunnel since the last time, if the way is another now: some of
+    /// them were measured over both.
     pub(crate) fn judge(&mut self, now: Option<&TunnelFacts>, samples: &mut [Sample]) {
         let since = self.judged.min(samples.len());
         self.judged = samples.len();

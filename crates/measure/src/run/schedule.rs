@@ -57,8 +57,8 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Those to try in a direction when the plan names none: the [`USUAL`] ones that can be had, else
-    /// the first that can.
+    /// Those to try in a direction when the plan names none: the [`USUAL`] ones that can be had,
+    /// else the first that can.
     fn of(&self, direction: Toward) -> Vec<String> {
         let both = |name: &String| match direction {
             Toward::Up => self.near.contains(name),
@@ -156,8 +156,8 @@ pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
 }
 
 impl Estimate {
-    /// Time after which a run of the plan counts as hung: slow paths take long to agree on each step
-    /// and to empty their queues.
+    /// Time after which a run of the plan counts as hung: slow paths take long to agree on each
+    /// step and to empty their queues.
     pub fn limit(&self) -> Duration {
         const SLOW: f64 = 6.0;
         const AT_LEAST: f64 = 600.0;

@@ -14,8 +14,8 @@ pub struct Figure {
     /// Its values.
     #[serde(flatten)]
     pub spread: Spread,
-    /// Change from the first to the last sample by the fitted line, as a share of the centre; absent
-    /// unless it is more than chance explains.
+    /// Change from the first to the last sample by the fitted line, as a share of the centre;
+    /// absent unless it is more than chance explains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
 }

@@ -58,7 +58,8 @@ pub struct SampleRow {
     /// Share of the probes without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_lost: Option<f64>,
-    /// Share of the busy time of all flows together in which the receive window limited the senders.
+    /// Share of the busy time of all flows together in which the receive window limited the
+    /// senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
     /// Share of the busy time of all flows together in which the send buffer limited the senders.
@@ -70,8 +71,8 @@ pub struct SampleRow {
     /// Share of the datagrams that did not arrive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Datagrams that came after one with a higher number: a count, of which the figure of this name is
-    /// the share.
+    /// Datagrams that came after one with a higher number: a count, of which the figure of this
+    /// name is the share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_reordered: Option<u64>,
     /// Jitter by RFC 3550, ms.

@@ -9,8 +9,8 @@ use serde::{
 
 use super::Unit;
 
-/// A kind of figure: a number that one sample gives, and several samples give together. Its definition
-/// is beside its computation, in `analysis`.
+/// A kind of figure: a number that one sample gives, and several samples give together. Its
+/// definition is beside its computation, in `analysis`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FigureKind {
     /// Payload that arrived.
@@ -196,8 +196,8 @@ impl<'de> Deserialize<'de> for FigureKind {
     }
 }
 
-/// Reads a list of what has a `kind`, without those of kinds that only a later version knows. Figures
-/// and ratios follow from the samples, so nothing that was measured is lost.
+/// Reads a list of what has a `kind`, without those of kinds that only a later version knows.
+/// Figures and ratios follow from the samples, so nothing that was measured is lost.
 pub(super) fn of_known_kinds<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -7,13 +7,13 @@ use serde::{
     de::{SeqAccess, Visitor},
 };
 
-/// Whole numbers, some of them absent, in the order they came; written as a list. In memory each is its
-/// distance to the one before it, two bytes on average where a list takes sixteen: a long run holds
-/// millions of looks at counters, and a guest of the lab has room for few pages.
+/// Whole numbers, some of them absent, in the order they came; written as a list. In memory each is
+/// its distance to the one before it, two bytes on average where a list takes sixteen: a long run
+/// holds millions of looks at counters, and a guest of the lab has room for few pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
-    /// Of each number, base 128 with the low digits first and the top bit on all but the last: 0 where
-    /// it is absent, else 1 more than the zigzag of its distance to the last one there was.
+    /// Of each number, base 128 with the low digits first and the top bit on all but the last: 0
+    /// where it is absent, else 1 more than the zigzag of its distance to the last one there was.
     bytes: Vec<u8>,
 }
 

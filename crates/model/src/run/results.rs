@@ -21,8 +21,8 @@ pub struct Tcp {
     pub flows: Vec<FlowResult>,
 }
 
-/// One connection of a TCP load. What the kernel did not say is absent. Sums and shares are over the
-/// time that counts.
+/// One connection of a TCP load. What the kernel did not say is absent. Sums and shares are over
+/// the time that counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
     /// Payload that reached the receiver, bit/s.

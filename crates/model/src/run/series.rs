@@ -77,8 +77,8 @@ impl Series {
             .map(|(_, value)| value)
     }
 
-    /// Every second, third, … time, as few as it takes to have at most `most` and the last one, which
-    /// is kept in any case.
+    /// Every second, third, … time, as few as it takes to have at most `most` and the last one,
+    /// which is kept in any case.
     pub fn thinned(&self, most: usize) -> Self {
         let step = self.at_us.len().div_ceil(most.max(1)).max(1);
         let Some(last) = self.at_us.len().checked_sub(1).filter(|_| step > 1) else {

@@ -43,7 +43,8 @@ fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<Pmtu> {
         IpVersion::V6 => 1280,
     };
     let mut pmtu = Pmtu::default();
-    // What the kernel takes for the path's MTU before anything was sent: that of the device or route.
+    // What the kernel takes for the path's MTU before anything was sent: that of the device or
+    // route.
     let high = socket::known_mtu(&sized.socket)?.clamp(low, 9216);
     // First as ordinary programs do, so that ICMP may tell the kernel.
     socket::set_mtu_discovery(&sized.socket, MtuDiscovery::Do)?;

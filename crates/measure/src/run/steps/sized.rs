@@ -41,8 +41,8 @@ impl Sized {
         })
     }
 
-    /// Sends a packet of a size that asks for an answer of a size; its number. `None`: it is too long for the own device,
-    /// or known by ICMP to be too long for the path.
+    /// Sends a packet of a size that asks for an answer of a size; its number. `None`: it is too
+    /// long for the own device, or known by ICMP to be too long for the path.
     pub(super) fn send(&mut self, ask: u32, answer: u32) -> io::Result<Option<u32>> {
         self.number += 1;
         let number = self.number;
@@ -63,8 +63,8 @@ impl Sized {
         Ok(Some(number))
     }
 
-    /// The number of the next answer that comes before the deadline, and the bytes of its payload if it is as long as it
-    /// was when it was sent.
+    /// The number of the next answer that comes before the deadline, and the bytes of its payload
+    /// if it is as long as it was when it was sent.
     pub(super) fn receive(&self, deadline: Instant) -> io::Result<Option<(u32, Option<u16>)>> {
         let mut bytes = vec![0; 65_536];
         loop {

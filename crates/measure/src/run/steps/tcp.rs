@@ -33,7 +33,8 @@ use crate::{
 /// From one sample of `TCP_INFO` to the next.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Maximum `TCP_INFO` samples kept per end and load: all of one connection's in twenty seconds. Eight connections would otherwise make three quarters of a run's size.
+/// Maximum `TCP_INFO` samples kept per end and load: all of one connection's in twenty seconds.
+/// Eight connections would otherwise make three quarters of a run's size.
 const KEPT: usize = 2000;
 
 /// How long after its end a load is still sampled, so that its last moment is seen.
@@ -229,8 +230,8 @@ fn judge(
     }
 }
 
-/// The load as both its ends saw it. What is said of it rests on every look; the courses that are kept
-/// are thinner the more connections there were.
+/// The load as both its ends saw it. What is said of it rests on every look; the courses that are
+/// kept are thinner the more connections there were.
 fn compose(sent: &TcpOutcome, received: &TcpOutcome, window: [i64; 2]) -> Tcp {
     let flows: Vec<FlowResult> = sent
         .flows
