@@ -78,12 +78,13 @@ impl Totals {
         }
     }
 
-    /// Three quarters of everything but the rate, which is shared as it is used.
+    /// Three quarters of everything. Of the rate only what is agreed on for datagrams: all else
+    /// shares it as it is used.
     pub(super) fn network(&self) -> Amounts {
         self.part(3, 4)
     }
 
-    /// Half of everything but the rate.
+    /// Half of everything.
     pub(super) fn address(&self) -> Amounts {
         self.part(1, 2)
     }
@@ -107,8 +108,8 @@ impl Totals {
             threads: part(threads),
             descriptors: part(descriptors),
             memory: part(memory),
-            send_bps,
-            receive_bps,
+            send_bps: part(send_bps),
+            receive_bps: part(receive_bps),
         }
     }
 

@@ -191,6 +191,25 @@ fn agreed_rates_are_counted_together_and_by_direction() {
     assert!(lease(0, 50_000_000).is_ok());
 }
 
+#[test]
+fn no_address_takes_the_whole_rate_of_the_server_for_datagrams() {
+    let totals = Totals::of(8, 4096, Some(100_000_000));
+    let admission = Admission::new(limits(), totals);
+    let load = |send_bps| Need {
+        amounts: Amounts {
+            send_bps,
+            ..Amounts::NONE
+        },
+        ..Need::default()
+    };
+    let greedy = admission.admit(ip("192.0.2.1")).unwrap();
+    let _half = greedy.lease(&load(50_000_000)).unwrap();
+    let more = greedy.lease(&load(1)).unwrap_err();
+    assert!(more.is_passing(), "{more}");
+    let other = admission.admit(ip("198.51.100.1")).unwrap();
+    assert!(other.lease(&load(50_000_000)).is_ok());
+}
+
 /// Each service had the whole budget for itself.
 #[test]
 fn answers_larger_than_their_questions_share_one_budget_a_session() {
