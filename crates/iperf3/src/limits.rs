@@ -12,6 +12,10 @@ use super::params::{Direction, Params, Protocol, Refused, code};
 /// Longest test where no limit is named.
 const LONGEST: Duration = Duration::from_secs(3600);
 
+/// Bounds of the number of connections that have not shown their cookie.
+const LEAST_PENDING: usize = 8;
+const MOST_PENDING: usize = 256;
+
 /// Bytes of the kernel's buffers of one UDP stream, so that a moment without the processor loses
 /// nothing, and of those of all streams of a test together.
 const UDP_BUFFER: u64 = 4 << 20;
@@ -32,11 +36,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// For tests within these limits.
+    /// For tests within these limits. Connections that have not shown their cookie may take an
+    /// eighth of the descriptors.
     pub fn new(admission: Admission) -> Self {
+        let eighth = usize::try_from(sys::descriptors::allowed() / 8).unwrap_or(usize::MAX);
         Self {
             admission,
-            pending: 256,
+            pending: eighth.clamp(LEAST_PENDING, MOST_PENDING),
         }
     }
 }

@@ -273,7 +273,10 @@ impl<'scope, 'env> Door<'scope, 'env> {
                 step: &shown,
                 stop,
             };
-            session.run()
+            let result = session.run();
+            drop(session);
+            sys::memory::trim();
+            result
         };
         let thread = Builder::new()
             .name("iperf3".to_owned())

@@ -227,7 +227,7 @@ fn loads_side_by_side_share_one_rate() {
         .map(|reader| reader.join().unwrap())
         .sum();
     // 6.25 MB a second; reading starts late and ends up to 200 ms late.
-    assert!((4_000_000..7_900_000).contains(&sum), "{sum}");
+    assert!((4_000_000..8_400_000).contains(&sum), "{sum}");
 }
 
 fn sum_of(socket: &UdpSocket, span: Duration) -> u64 {
@@ -505,7 +505,7 @@ fn answers_to_requests_keep_to_the_rate_of_a_session() {
         .collect();
     let sum: u64 = readers.into_iter().map(|r| r.join().unwrap()).sum();
     // 5 MB a second; reading ends up to 200 ms late.
-    assert!((3_500_000..6_300_000).contains(&sum), "{sum}");
+    assert!((3_500_000..6_800_000).contains(&sum), "{sum}");
 }
 
 /// One address held every place, and nobody else was served.

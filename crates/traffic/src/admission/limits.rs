@@ -89,7 +89,11 @@ impl Totals {
         self.part(1, 2)
     }
 
+    /// A server for one client leaves nothing to others.
     fn part(&self, of: u64, all: u64) -> Amounts {
+        if self.sessions <= 1 {
+            return self.server();
+        }
         let part = |n: u64| (n / all * of + n % all * of / all).max(1);
         let Amounts {
             sessions,

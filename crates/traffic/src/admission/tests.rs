@@ -112,9 +112,16 @@ fn no_address_and_no_network_takes_every_place() {
 }
 
 #[test]
-fn a_server_for_one_client_takes_one() {
-    let admission = Admission::new(limits(), Totals::of(1, 4096, None));
+fn a_server_for_one_client_takes_one_and_gives_it_all() {
+    let totals = Totals {
+        connections: 16,
+        ..Totals::of(1, 4096, None)
+    };
+    let admission = Admission::new(limits(), totals);
     let first = admission.admit(ip("192.0.2.1")).unwrap();
+    let both = [first.lease(&LOAD), first.lease(&LOAD)];
+    assert!(both.iter().all(Result::is_ok));
+    drop(both);
     assert!(admission.admit(ip("198.51.100.1")).is_err());
     drop(first);
     assert!(admission.admit(ip("198.51.100.1")).is_ok());
