@@ -75,9 +75,11 @@ fn the_rate_holds_for_all_streams_together() {
         let outcome = run(serving.address, &options).unwrap();
         let total = outcome.total(direction).unwrap();
         let bps = total.received_bytes as f64 * 8.0 / 2.0;
+        // What may go at once after a pause is 4 % of it, and what has arrived at the end is read
+        // for 200 ms more.
         let rate = RATE as f64;
         assert!(
-            (0.7 * rate..1.15 * rate).contains(&bps),
+            (0.7 * rate..1.2 * rate).contains(&bps),
             "{protocol:?} {direction:?}: {bps}"
         );
         serving.report().unwrap();
