@@ -87,16 +87,24 @@ impl Session {
         Self::open_from(at.ip(), at, key)
     }
 
+    /// Waits for one more reply.
+    ///
+    /// # Errors
+    /// The server says no, or the channel ends.
+    pub fn reply(&mut self) -> Result<Reply, Trouble> {
+        match self.channel.receive()? {
+            Reply::No { why, .. } => Err(Trouble::No(why)),
+            reply => Ok(reply),
+        }
+    }
+
     /// Asks, and waits for the reply.
     ///
     /// # Errors
     /// The server says no, or the channel ends.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Trouble> {
         self.channel.send(request)?;
-        match self.channel.receive()? {
-            Reply::No { why, .. } => Err(Trouble::No(why)),
-            reply => Ok(reply),
-        }
+        self.reply()
     }
 
     /// Asks, and waits for nothing.

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -112,12 +113,20 @@ pub fn cpu_s(pid: u32) -> io::Result<f64> {
     Ok(ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0)
 }
 
+/// Sets a flag when it is dropped.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Watches a process while something is done to it; gives the most it held of each.
 ///
 /// # Errors
 /// The process is gone.
 pub fn most_while<T>(pid: u32, body: impl FnOnce() -> T) -> io::Result<(T, Held)> {
-    use std::sync::atomic::{AtomicBool, Ordering};
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
@@ -131,8 +140,10 @@ pub fn most_while<T>(pid: u32, body: impl FnOnce() -> T) -> io::Result<(T, Held)
             }
             Ok(most)
         });
+        // Also when it panics, or the watcher would go on for ever.
+        let over = Over(&done);
         let value = body();
-        done.store(true, Ordering::Relaxed);
+        drop(over);
         let most = watch
             .join()
             .unwrap_or_else(|_| Err(io::Error::other("the watcher ended")))?;

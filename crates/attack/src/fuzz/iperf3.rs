@@ -31,7 +31,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     let (mut streams, mut sockets) = (Vec::<TcpStream>::new(), Vec::<UdpSocket>::new());
     let wanted = parameters["parallel"].as_u64().unwrap_or(1).min(16);
     // One stream short now and then.
-    for _ in 0..wanted - u64::from(random.next_u64() % 8 == 0) {
+    for _ in 0..wanted.saturating_sub(u64::from(random.next_u64() % 8 == 0)) {
         tally.iperf3 += 1;
         if udp {
             sockets.extend(client.datagrams().ok().flatten());

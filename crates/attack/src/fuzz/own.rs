@@ -22,12 +22,33 @@ use crate::{
 /// How long a reply is waited for; a start may take longer, and its client is gone then.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
+/// A load or service, and what the client has done for it.
+struct Load {
+    order: Order,
+    opened: Opened,
+    connected: u16,
+    is_proved: bool,
+    is_started: bool,
+}
+
+impl Load {
+    /// Whether all has come that a start waits for, or it cannot be started.
+    fn is_ready(&self) -> bool {
+        match &self.order {
+            _ if self.is_started => true,
+            Order::Tcp(tcp) => self.connected >= tcp.flows,
+            Order::Udp(_) | Order::Quic { .. } => self.is_proved,
+            _ => true,
+        }
+    }
+}
+
 /// What a client has got so far.
 struct State<'a> {
     served: &'a Served,
     from: IpAddr,
     session: Session,
-    opened: Vec<(Order, Opened)>,
+    loads: Vec<Load>,
     streams: Vec<TcpStream>,
     sockets: Vec<UdpSocket>,
 }
@@ -51,7 +72,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
         served,
         from,
         session,
-        opened: Vec::new(),
+        loads: Vec::new(),
         streams: Vec::new(),
         sockets: Vec::new(),
     };
@@ -83,7 +104,7 @@ impl State<'_> {
                 self.read(tally);
                 Ok(true)
             }
-            92..94 => {
+            92..93 => {
                 self.lose(random);
                 Ok(true)
             }
@@ -91,25 +112,34 @@ impl State<'_> {
         }
     }
 
+    /// Several requests at once: the server answers one after the other.
     fn ask(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
-        tally.requests += 1;
-        let request = match random.next_u64() % 12 {
-            0..6 => Request::Ping,
-            6..8 => crate::client::hello(),
-            8 => Request::Mark {
-                hotspots: random.next_u64() % 2 == 0,
-            },
-            9 => Request::Evidence,
-            10 => Request::Facts {
-                toward: Some(self.from),
-            },
-            _ if random.next_u64() % 4 > 0 => Request::Ping,
-            // Too long for any request; it ends the session.
-            _ => Request::Hello {
-                program: "x".repeat(100_000),
-            },
-        };
-        self.session.ask(&request).map(|_| true)
+        let count = 1 + random.next_u64() % 40;
+        for _ in 0..count {
+            tally.requests += 1;
+            let request = match random.next_u64() % 400 {
+                0..300 => Request::Ping,
+                300..380 => crate::client::hello(),
+                380..384 => Request::Mark { hotspots: false },
+                384..398 => Request::Evidence,
+                398 => Request::Facts {
+                    toward: Some(self.from),
+                },
+                // Too long for any request; it ends the session.
+                _ => Request::Hello {
+                    program: "x".repeat(100_000),
+                },
+            };
+            self.session.tell(&request)?;
+        }
+        for _ in 0..count {
+            match self.session.reply() {
+                Err(Trouble::No(_)) => tally.refused += 1,
+                Err(other) => return Err(other),
+                Ok(_) => {}
+            }
+        }
+        Ok(true)
     }
 
     fn open(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
@@ -117,72 +147,80 @@ impl State<'_> {
         let order = order(random);
         let opened = self.session.open(order.clone())?;
         tally.opened += 1;
-        self.opened.push((order, opened));
+        self.loads.push(Load {
+            order,
+            opened,
+            connected: 0,
+            is_proved: false,
+            is_started: false,
+        });
         Ok(true)
     }
 
     fn connect(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
-        let Some((order, opened)) = pick(random, &self.opened) else {
+        let Some(load) = pick_mut(random, &mut self.loads) else {
             return Ok(true);
         };
         // As many as a load needs, mostly.
-        let wanted = match order {
-            Order::Tcp(tcp) if random.next_u64() % 4 > 0 => tcp.flows.min(16),
+        let wanted = match &load.order {
+            Order::Tcp(tcp) if random.next_u64() % 8 > 0 => tcp.flows.min(16),
             _ => 1,
         };
         for _ in 0..wanted {
             tally.connections += 1;
-            match random.next_u64() % 40 {
-                0 => {
-                    // A number that was used, and one far beyond.
-                    let number = pick(random, &[0, 1, 5000, u32::MAX]).copied().unwrap_or(0);
-                    let mut stream = connect_from(self.from, self.served.address())?;
-                    stream.write_all(&self.session.greeting(opened, number))?;
-                }
-                _ => self.streams.push(self.session.stream(opened)?),
+            if random.next_u64() % 40 == 0 {
+                // A number that was used, and one far beyond.
+                let number = pick(random, &[0, 1, 5000, u32::MAX]).copied().unwrap_or(0);
+                let mut stream = connect_from(self.from, self.served.address())?;
+                stream.write_all(&self.session.greeting(&load.opened, number))?;
+            } else {
+                self.streams.push(self.session.stream(&load.opened)?);
+                load.connected = load.connected.saturating_add(1);
             }
         }
         Ok(true)
     }
 
     fn prove(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
-        let Some((_, opened)) = pick(random, &self.opened) else {
+        let Some(load) = pick_mut(random, &mut self.loads) else {
             return Ok(true);
         };
-        let socket = datagrams::prove(&self.session, opened, (self.from, self.served), tally)?;
+        let place = (self.from, self.served);
+        let socket = datagrams::prove(&self.session, &load.opened, place, tally)?;
+        load.is_proved |= socket.is_some();
         self.sockets.extend(socket);
         Ok(true)
     }
 
     fn start(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
-        let Some((order, opened)) = pick(random, &self.opened) else {
-            return Ok(true);
+        let ready = |load: &&mut Load| load.is_ready() && !load.is_started;
+        let chosen = if random.next_u64() % 4 > 0 {
+            self.loads.iter_mut().find(ready)
+        } else {
+            pick_mut(random, &mut self.loads)
         };
-        // One whose connections have not come is waited for by the server: now and then is enough.
-        let waits = match order {
-            Order::Tcp(_) => self.streams.is_empty(),
-            Order::Udp(_) | Order::Quic { .. } => self.sockets.is_empty(),
-            _ => false,
-        };
-        if waits && random.next_u64() % 16 > 0 {
+        let Some(load) = chosen else { return Ok(true) };
+        // One whose connections have not come is waited for by the server, for 10 s: a few are enough.
+        if !load.is_ready() && random.next_u64() % 64 > 0 {
             return Ok(true);
         }
         tally.requests += 1;
-        self.session.start(opened)?;
+        self.session.start(&load.opened)?;
+        load.is_started = true;
         tally.started += 1;
         Ok(true)
     }
 
     fn finish(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
-        if self.opened.is_empty() {
+        if self.loads.is_empty() {
             return Ok(true);
         }
         tally.requests += 1;
-        let at = (random.next_u64() % self.opened.len() as u64) as usize;
-        self.session.finish(&self.opened[at].1)?;
+        let at = (random.next_u64() % self.loads.len() as u64) as usize;
+        self.session.finish(&self.loads[at].opened)?;
         // One that is finished is now and then used again.
         if random.next_u64() % 8 > 0 {
-            self.opened.swap_remove(at);
+            self.loads.swap_remove(at);
         }
         Ok(true)
     }
@@ -192,7 +230,8 @@ impl State<'_> {
             return Ok(true);
         };
         let before = tally.datagrams;
-        while tally.datagrams - before <= random.next_u64() % 40 {
+        let count = random.next_u64() % 60;
+        while tally.datagrams - before < count {
             tally.datagrams += 1;
             let _ = socket.send(&datagrams::any(random));
         }
@@ -244,6 +283,12 @@ impl State<'_> {
     }
 }
 
+/// One of several, to change it.
+fn pick_mut<'a>(random: &mut Random, all: &'a mut [Load]) -> Option<&'a mut Load> {
+    let at = random.next_u64().checked_rem(all.len() as u64)?;
+    all.get_mut(at as usize)
+}
+
 /// Any order: mostly one that makes sense.
 fn order(random: &mut Random) -> Order {
     let odd = random.next_u64() % 12 == 0;
@@ -267,7 +312,7 @@ fn order(random: &mut Random) -> Order {
         4..7 => Order::Udp(UdpOrder {
             send,
             rate_bps: amount(5_000_000),
-            payload: (16 + amount(3000)) as u32,
+            payload: amount(3000).saturating_add(16) as u32,
             duration_us,
         }),
         7 | 8 => Order::Echo,
