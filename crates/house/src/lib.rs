@@ -15,10 +15,13 @@
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
 //! are in `foo.rs` itself or `foo/tests.rs`.
 //!
+//! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md.
+//!
 //! **Comments.** Lines of comments have at most 100 columns, unless they hold a link.
 
 mod attributes;
 mod circles;
+mod order;
 mod paths;
 mod resolve;
 mod style;
@@ -27,6 +30,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 
 pub use circles::{Circle, Step};
+pub use order::breaches;
 pub use style::{long_comments, misplaced};
 pub use tree::ReadError;
 

@@ -27,6 +27,11 @@ fn no_modules_depend_on_each_other_in_a_circle() {
 }
 
 #[test]
+fn crates_use_only_crates_above_them() {
+    assert_eq!(house::breaches(&workspace()), Vec::<String>::new());
+}
+
+#[test]
 fn files_are_where_the_habit_wants_them() {
     let files = house::misplaced(&workspace());
     assert!(files.is_empty(), "{files:#?}");

@@ -1,0 +1,92 @@
+//! Which crate may use which: the order of the table in ARCHITECTURE.md.
+
+use std::{fs, path::Path};
+
+/// The crates as the table has them, the lowest first: lines that begin with a name in backquotes.
+pub fn table(architecture: &str) -> Vec<&str> {
+    let rows = architecture.lines().filter_map(|l| l.strip_prefix("| `"));
+    rows.filter_map(|row| row.split_once("` |").map(|(name, _)| name))
+        .collect()
+}
+
+/// What breaks the order, in words: crates that are not in the table, and uses of crates below.
+/// What only tests use does not count.
+pub fn breaches(workspace: &Path) -> Vec<String> {
+    let text = fs::read_to_string(workspace.join("ARCHITECTURE.md")).unwrap_or_default();
+    let order = table(&text);
+    let place = |name: &str| order.iter().position(|n| *n == name);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(workspace.join("crates"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).unwrap_or_default();
+        let Some(own) = place(&name) else {
+            found.push(format!("{name} is not in the table of ARCHITECTURE.md"));
+            continue;
+        };
+        for used in dependencies(&manifest) {
+            if place(used).is_some_and(|used| used >= own) {
+                found.push(format!("{name} uses {used}, which is not above it"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Names in the section `[dependencies]`.
+fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
+    let lines = manifest
+        .lines()
+        .skip_while(|l| *l != "[dependencies]")
+        .skip(1);
+    let lines = lines.take_while(|l| !l.starts_with('['));
+    lines
+        .filter_map(|l| l.split(['.', ' ', '=']).next())
+        .filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_read_in_its_order() {
+        let text = "| crate | is |\n|---|---|\n| `a` | x |\n| `b_c` | `d` |\ntext `e` |\n";
+        assert_eq!(table(text), ["a", "b_c"]);
+    }
+
+    #[test]
+    fn a_use_of_a_crate_below_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        write("ARCHITECTURE.md", "| `low` | x |\n| `high` | x |\n");
+        write(
+            "crates/low/Cargo.toml",
+            "[dependencies]\nserde = \"1\"\nhigh.workspace = true\n",
+        );
+        write(
+            "crates/high/Cargo.toml",
+            "[dependencies]\nlow = { workspace = true, optional = true }\n",
+        );
+        write(
+            "crates/other/Cargo.toml",
+            "[dev-dependencies]\nlow.workspace = true\n",
+        );
+        let found = breaches(folder.path());
+        assert_eq!(
+            found,
+            [
+                "low uses high, which is not above it",
+                "other is not in the table of ARCHITECTURE.md"
+            ]
+        );
+    }
+}
