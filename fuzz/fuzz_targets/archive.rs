@@ -1,5 +1,6 @@
 #![no_main]
-//! Any bytes as a line of an archive of the history, or the address of one: read or refused, never a panic.
+//! Any bytes as a line of an archive of the history, or the address of one: read or refused, never
+//! a panic.
 
 use libfuzzer_sys::fuzz_target;
 use store::{Document, Place};

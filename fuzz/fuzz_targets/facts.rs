@@ -1,5 +1,5 @@
-//! No text makes a parser of facts or counters panic: status documents of tunnels, WireGuard's control socket, files
-//! of /proc.
+//! No text makes a parser of facts or counters panic: status documents of tunnels, WireGuard's
+//! control socket, files of /proc.
 #![no_main]
 
 use std::net::IpAddr;

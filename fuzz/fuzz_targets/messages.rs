@@ -1,6 +1,7 @@
 #![no_main]
-//! Any bytes as a message of the control channel, deflated or not, as the near and the far end read it: read or refused,
-//! never a panic, and never longer than the limit. What is read is written in a form that is read again.
+//! Any bytes as a message of the control channel, deflated or not, as the near and the far end read
+//! it: read or refused, never a panic, and never longer than the limit. What is read is written in
+//! a form that is read again.
 
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};

@@ -1,5 +1,6 @@
 #![no_main]
-//! Any text as a plan: read or refused, never a panic. A plan that is read and written is the same plan.
+//! Any text as a plan: read or refused, never a panic. A plan that is read and written is the same
+//! plan.
 
 use libfuzzer_sys::fuzz_target;
 

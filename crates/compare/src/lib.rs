@@ -1,9 +1,9 @@
 //! Two sets of runs to a [`Comparison`]. No I/O.
 //!
 //! Each kind of figure of each step is compared by the ratio of its medians (the difference, where
-//! values may be 0), with an interval and a test that fit skewed values. The tests are corrected for
-//! their number, so that two sets between which nothing changed differ in at most one comparison of
-//! twenty, however many figures they have.
+//! values may be 0), with an interval and a test that fit skewed values. The tests are corrected
+//! for their number, so that two sets between which nothing changed differ in at most one
+//! comparison of twenty, however many figures they have.
 
 mod judge;
 mod measured;

@@ -103,7 +103,8 @@ fn without_a_change_one_comparison_of_twenty_differs_at_most() {
 
 #[test]
 fn runs_that_differ_by_themselves_are_not_taken_for_a_change() {
-    // 10 % from run to run and 2 % from sample to sample: by samples almost every pair would differ.
+    // 10 % from run to run and 2 % from sample to sample: by samples almost every pair would
+    // differ.
     let path = Path {
         noise: (0.02, 0.1),
         ..PATH

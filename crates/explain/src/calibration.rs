@@ -7,8 +7,8 @@
 //! counts say so by chance, neighbours are pooled (isotonic regression, Barlow et al. 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by
-//! `UPDATE_DOCS=1 cargo test -p pathtwin-explain`; how good they are on scenarios that no rule was made
-//! with is in `docs/corpus.md`.
+//! `UPDATE_DOCS=1 cargo test -p pathtwin-explain`; how good they are on scenarios that no rule was
+//! made with is in `docs/corpus.md`.
 
 mod counts;
 

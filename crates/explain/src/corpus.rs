@@ -5,8 +5,8 @@
 //!
 //! **Training and evaluation are kept apart by construction.** A scenario whose name hashes to a
 //! multiple of three is held out: rules and thresholds are made without looking at it. A training
-//! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that no
-//! Run of the evaluation was ever seen while rules were written.
+//! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that
+//! no Run of the evaluation was ever seen while rules were written.
 
 mod counting;
 mod outcome;

@@ -181,8 +181,8 @@ fn unknown_evidence_is_never_a_no() {
     }
 }
 
-/// With nothing but the goodput of TCP known, no cause is found, and none is ruled out but by what that
-/// alone says.
+/// With nothing but the goodput of TCP known, no cause is found, and none is ruled out but by what
+/// that alone says.
 #[test]
 fn what_was_not_seen_is_not_ruled_out() {
     let line = Line {
@@ -234,7 +234,8 @@ fn report_of(findings: &Findings) -> Vec<String> {
     findings.findings.iter().map(of).collect()
 }
 
-/// What is advised is of the kind that the cause is known for, and the values are those of the path.
+/// What is advised is of the kind that the cause is known for, and the values are those of the
+/// path.
 #[test]
 fn remedies_have_the_values_of_the_run() {
     let small = judged(&Scene {

@@ -1,7 +1,8 @@
 //! The corpus, its reviewed results in `corpus/judged/*.jsonl`, and what is made of them.
 //!
 //! The lab's part takes a program, `pathtwin explain --corpus`, and many minutes; a sample of it is
-//! judged anew by the tests of `pathtwin`. The composed part costs nothing and is judged here, whole.
+//! judged anew by the tests of `pathtwin`. The composed part costs nothing and is judged here,
+//! whole.
 
 #![allow(clippy::unwrap_used)]
 
@@ -134,8 +135,8 @@ fn the_composed_corpus_is_judged_as_reviewed() {
     }
 }
 
-/// Every line is a scenario of the corpus with its seed and truth, and no composed one is missing. How
-/// many of the lab's are there stands on the page.
+/// Every line is a scenario of the corpus with its seed and truth, and no composed one is missing.
+/// How many of the lab's are there stands on the page.
 #[test]
 fn the_reviewed_results_are_of_this_corpus() {
     let all = scenarios();
@@ -187,8 +188,8 @@ fn the_evaluation_keeps_its_bounds() {
     assert!(score.wrong_congestion_control.is_empty(), "{score:#?}");
 }
 
-/// What was said with a confidence is right about that often: the exact 95 % interval of the share that was
-/// right holds the mean of what was said, or the share is higher.
+/// What was said with a confidence is right about that often: the exact 95 % interval of the share
+/// that was right holds the mean of what was said, or the share is higher.
 #[test]
 fn confidence_is_not_overstated() {
     for bin in score(&reviewed(Part::Evaluation)).calibration {

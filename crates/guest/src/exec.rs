@@ -53,8 +53,8 @@ pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput>
     })
 }
 
-/// For programs that do not choose one, and for the facts of a measurement. Our own flows choose theirs
-/// for each socket, which a host's kernel allows where it refuses this setting.
+/// For programs that do not choose one, and for the facts of a measurement. Our own flows choose
+/// theirs for each socket, which a host's kernel allows where it refuses this setting.
 pub(crate) fn default_congestion(bed: &Testbed, cell: &Cell) -> anyhow::Result<()> {
     let ends = &cell.ends;
     for (node, end) in [(bed.client(), &ends.client), (bed.server(), &ends.server)] {

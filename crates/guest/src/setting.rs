@@ -1,5 +1,5 @@
-//! What the parts of a cell's run share: its points in time, the addresses of its ends, the directions
-//! under load.
+//! What the parts of a cell's run share: its points in time, the addresses of its ends, the
+//! directions under load.
 
 use anyhow::Context;
 use model::{cell::Cell, net::Direction};

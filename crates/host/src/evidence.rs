@@ -1,8 +1,8 @@
 //! What this host counts and spends while something is measured, as [`model::evidence`] holds it.
 //!
-//! A [`Snapshot`] is taken before and after; it keeps what the kernel said and is read only when two are compared, so
-//! that taking one costs little. Counters are those of the calling thread's network namespace; processor time is the
-//! host's.
+//! A [`Snapshot`] is taken before and after; it keeps what the kernel said and is read only when
+//! two are compared, so that taking one costs little. Counters are those of the calling thread's
+//! network namespace; processor time is the host's.
 
 mod counters;
 mod cpu;

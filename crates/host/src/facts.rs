@@ -1,7 +1,7 @@
 //! Facts of the host this runs on, as [`model::facts`] holds them.
 //!
-//! All is read in the calling thread's network namespace. Nothing is changed, and nothing that fails is an error: what
-//! stays unknown is absent, and [`HostFacts::notes`] says why.
+//! All is read in the calling thread's network namespace. Nothing is changed, and nothing that
+//! fails is an error: what stays unknown is absent, and [`HostFacts::notes`] says why.
 
 mod command;
 mod device;
@@ -26,8 +26,8 @@ pub use uapi::parse as parse_uapi;
 
 /// Takes the facts of this host, and of the way to an address if there is one.
 ///
-/// It may start `netbird status --json` or `tailscale status --json` where such a tunnel is on the way, and waits up to
-/// three seconds for each.
+/// It may start `netbird status --json` or `tailscale status --json` where such a tunnel is on the
+/// way, and waits up to three seconds for each.
 pub fn collect(toward: Option<IpAddr>) -> HostFacts {
     let mut notes = Notes::default();
     let mut facts = host::facts(&mut notes);

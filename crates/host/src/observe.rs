@@ -1,8 +1,8 @@
-//! What limits the live TCP connections of a host: lists of its sockets, taken one after the other, become an
-//! [`Observation`]. Nothing is sent; whoever takes the lists says when they were taken.
+//! What limits the live TCP connections of a host: lists of its sockets, taken one after the other,
+//! become an [`Observation`]. Nothing is sent; whoever takes the lists says when they were taken.
 //!
-//! Counters of the kernel run from the start of a connection, so all that is said here is of differences between the
-//! first and the last list in which a connection was seen.
+//! Counters of the kernel run from the start of a connection, so all that is said here is of
+//! differences between the first and the last list in which a connection was seen.
 
 mod figures;
 mod moved;
@@ -49,8 +49,8 @@ impl Watch {
         }
     }
 
-    /// Takes in a list of sockets that was taken at `at_us`, on any clock that only goes forward. `owner` is asked once
-    /// for each connection who holds an inode.
+    /// Takes in a list of sockets that was taken at `at_us`, on any clock that only goes forward.
+    /// `owner` is asked once for each connection who holds an inode.
     pub fn add(
         &mut self,
         at_us: u64,
@@ -111,8 +111,8 @@ impl Watch {
     }
 }
 
-/// Connections that something on the way limits come first, then those that wait for their own application, then those
-/// of which nothing can be said.
+/// Connections that something on the way limits come first, then those that wait for their own
+/// application, then those of which nothing can be said.
 fn rank(socket: &ObservedSocket) -> u8 {
     match socket.verdict {
         Verdict::ReceiveWindow

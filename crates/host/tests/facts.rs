@@ -15,8 +15,8 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// A namespace with a link `a0` (10.1.2.3/24, fd00::3/64) up, its far end `a1` in another; `None` with a printed reason
-/// where the test may not make one.
+/// A namespace with a link `a0` (10.1.2.3/24, fd00::3/64) up, its far end `a1` in another; `None`
+/// with a printed reason where the test may not make one.
 fn pair() -> Option<(Netns, Netns)> {
     let (near, far) = match (Netns::create(), Netns::create()) {
         (Ok(near), Ok(far)) => (near, far),
@@ -89,7 +89,8 @@ fn the_way_through_a_veth_with_a_shaper() {
     assert_eq!(layer.route.as_ref().unwrap().source, Some(ip("fd00::3")));
 }
 
-/// /sys is that of the namespace in which it was mounted, so it must not be asked about another one's devices.
+/// /sys is that of the namespace in which it was mounted, so it must not be asked about another
+/// one's devices.
 #[test]
 fn sysfs_of_another_namespace_is_not_believed() {
     let Some((near, _far)) = pair() else { return };

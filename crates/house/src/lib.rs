@@ -9,8 +9,8 @@
 //!   its children, and Rust shows them even what is private in it. A parent may use its children.
 //!
 //! So a circle goes through modules of which none contains all others: two siblings that use each
-//! other, or one that uses a parent elsewhere whose children use it. What only a macro generates, and
-//! methods of a type that is not named, are not seen.
+//! other, or one that uses a parent elsewhere whose children use it. What only a macro generates,
+//! and methods of a type that is not named, are not seen.
 //!
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
 //! are in `foo.rs` itself or `foo/tests.rs`.

@@ -386,13 +386,14 @@ impl Job<'_> {
             "KBUILD_BUILD_USER=pathtwin",
             "KBUILD_BUILD_HOST=pathtwin",
             "KBUILD_BUILD_VERSION=1",
-            // Kconfig asks these for their versions, and the answers stay in the image's own copy of
-            // its configuration; nothing here is built with them.
+            // Kconfig asks these for their versions, and the answers stay in the image's own copy
+            // of its configuration; nothing here is built with them.
             "RUSTC=none",
             "BINDGEN=none",
             "PAHOLE=none",
-            // Nine tenths of the time go into reading headers; to remember of every token which macro
-            // it came from, for the sake of messages, is a seventh of that (gcc 12, Linux 7.2).
+            // Nine tenths of the time go into reading headers; to remember of every token which
+            // macro it came from, for the sake of messages, is a seventh of that (gcc 12, Linux
+            // 7.2).
             "KCFLAGS=-ftrack-macro-expansion=0 -Wno-tautological-compare",
         ]);
         command

@@ -136,7 +136,8 @@ impl Cache {
             .flatten()
         {
             if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
-                // The compilers of a killed build may still write there; the next build removes the rest.
+                // The compilers of a killed build may still write there; the next build removes the
+                // rest.
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
@@ -172,7 +173,8 @@ impl Cache {
             std::fs::rename(staged, &folder).on("install", &folder)?;
         }
         self.point_to(key)?;
-        // After an exchange the old image is here; if it cannot go now, it goes with its scratch folder.
+        // After an exchange the old image is here; if it cannot go now, it goes with its scratch
+        // folder.
         let _ = std::fs::remove_dir_all(staged);
         Ok(folder)
     }

@@ -8,7 +8,8 @@ use super::bytes::find;
 
 /// The configuration as text; `None` if the image has none, or `gzip` is absent.
 pub(super) fn extract(image: &[u8]) -> Option<String> {
-    // The mark also occurs as a plain string in scripts/extract-ikconfig users; the stream follows it.
+    // The mark also occurs as a plain string in scripts/extract-ikconfig users; the stream follows
+    // it.
     let mut from = 0;
     while let Some(at) = find(&image[from..], b"IKCFG_ST") {
         let start = from + at + b"IKCFG_ST".len();

@@ -362,7 +362,8 @@ fn two_builds_give_the_same_bytes() {
 }
 
 /// Any other source builds too, and tells what it lacks:
-/// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-kernel --lib -- --ignored tests::a_given --nocapture`
+/// `PATHTWIN_TEST_KERNEL_SOURCE=FILE cargo test -p pathtwin-kernel --lib -- --ignored
+/// tests::a_given --nocapture`
 ///
 /// With `PATHTWIN_TEST_KERNEL_KEEP=FILE` the image stays there.
 #[test]

@@ -60,8 +60,8 @@ pub struct RunSet {
 pub struct Compared {
     /// What was run.
     pub key: Key,
-    /// The figure. A line of a kind that only a later version knows makes the document unreadable: left
-    /// out, its verdict would be lost without a word.
+    /// The figure. A line of a kind that only a later version knows makes the document unreadable:
+    /// left out, its verdict would be lost without a word.
     pub kind: FigureKind,
     /// Which way is better.
     pub better: Better,
@@ -80,8 +80,8 @@ pub struct Compared {
     /// The chance of such a difference if nothing changed; absent if the values are too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of figures that were compared. Those that changed too little
-    /// to matter count with 1.
+    /// The same, corrected for the number of figures that were compared. Those that changed too
+    /// little to matter count with 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
     /// What to make of it.

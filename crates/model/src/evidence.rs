@@ -32,7 +32,8 @@ pub struct Evidence {
     pub counters: Counters,
     /// The groups that were read on both sides, such as `nstat`, `softnet`, `qdisc.eth0`.
     pub groups: Vec<String>,
-    /// Levels at the end of the interval, which are not counters: `qdisc.eth0.root.fq.backlog_bytes`.
+    /// Levels at the end of the interval, which are not counters:
+    /// `qdisc.eth0.root.fq.backlog_bytes`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
     /// Processor use; absent if it could not be read.
@@ -44,8 +45,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Increase of a counter: 0 if its group was read and it did not move, absent if the group was not
-    /// read.
+    /// Increase of a counter: 0 if its group was read and it did not move, absent if the group was
+    /// not read.
     pub fn counter(&self, name: &str) -> Option<u64> {
         if let Some(&by) = self.counters.get(name) {
             return Some(by);
@@ -70,8 +71,8 @@ impl Evidence {
 pub struct CpuUse {
     /// Shares of each processor that is online, in the order of their numbers.
     pub cores: Vec<CoreShares>,
-    /// Threads of the tunnel's process, of WireGuard in the kernel and of softirqs, and the own ones,
-    /// that used any time; the busiest first. It has the resolution of the kernel's ticks.
+    /// Threads of the tunnel's process, of WireGuard in the kernel and of softirqs, and the own
+    /// ones, that used any time; the busiest first. It has the resolution of the kernel's ticks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadUse>,
 }

@@ -1,5 +1,5 @@
-//! What a host is and how it reaches another: all that a verdict on a path needs to know beside what
-//! was measured.
+//! What a host is and how it reaches another: all that a verdict on a path needs to know beside
+//! what was measured.
 //!
 //! Every value may be unknown and is then absent; why something is unknown is said in
 //! [`HostFacts::notes`]. Values are those of the network namespace in which the facts were taken.
@@ -42,8 +42,8 @@ pub struct HostFacts {
     /// Name of the processor's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
-    /// Those of the processor's abilities that matter to cryptography, as `/proc/cpuinfo` names them.
-    /// Absent if unknown, empty if it has none.
+    /// Those of the processor's abilities that matter to cryptography, as `/proc/cpuinfo` names
+    /// them. Absent if unknown, empty if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_crypto: Option<Vec<String>>,
     /// Frequency governor of the first processor; absent where frequencies are not governed.
@@ -71,9 +71,9 @@ pub struct HostFacts {
 }
 
 impl HostFacts {
-    /// The same without what moves by itself: interrupts that came, the age of a handshake, signal and
-    /// rates of a radio. Of two hosts' facts taken one after the other, these are equal if nothing has
-    /// changed.
+    /// The same without what moves by itself: interrupts that came, the age of a handshake, signal
+    /// and rates of a radio. Of two hosts' facts taken one after the other, these are equal if
+    /// nothing has changed.
     pub fn settled(&self) -> Self {
         let mut facts = self.clone();
         for layer in facts.path.iter_mut().flat_map(|path| &mut path.layers) {

@@ -34,7 +34,8 @@ pub struct Plan {
     /// Interval of the latency probes beside every load, ms; absent = no probes.
     #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
     pub probe_ms: Option<f64>,
-    /// Whether both hosts sample where their processors spend their time under load, as far as they may.
+    /// Whether both hosts sample where their processors spend their time under load, as far as they
+    /// may.
     #[serde(default = "yes")]
     pub hotspots: bool,
     /// How often the repeated steps are run.
@@ -128,8 +129,8 @@ pub enum What {
         direction: Toward,
         /// Connections at once (in each direction).
         flows: u32,
-        /// Congestion controls to try in turn, by the kernel's names; empty = each that can be had on
-        /// the sending side.
+        /// Congestion controls to try in turn, by the kernel's names; empty = each that can be had
+        /// on the sending side.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         cc: Vec<String>,
         /// Time at the start that is not counted, s.

@@ -56,7 +56,8 @@ pub struct Row {
     /// Congestion window, median of the flows' medians over the samples, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_p50: Option<f64>,
-    /// Share of the busy time of all flows together in which the receive window limited the senders.
+    /// Share of the busy time of all flows together in which the receive window limited the
+    /// senders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
     /// Share of the busy time of all flows together in which the send buffer limited the senders.

@@ -43,7 +43,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab path
+    /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab
+    /// path
     Measure(Box<measure::Measure>),
     /// Be the far end of measurements
     Serve(serve::Serve),

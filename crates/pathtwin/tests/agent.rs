@@ -1,4 +1,5 @@
-//! The agent, the build for routers: small, static, frugal, and at home on another processor. `make agent` builds it.
+//! The agent, the build for routers: small, static, frugal, and at home on another processor. `make
+//! agent` builds it.
 
 #![allow(clippy::expect_used)]
 
@@ -37,8 +38,8 @@ warmup_s = 1
 duration_s = 5
 ";
 
-/// One of each kind that sends in its own way; TCP with the congestion control of the host, as there
-/// the emulation cannot choose another.
+/// One of each kind that sends in its own way; TCP with the congestion control of the host, as
+/// there the emulation cannot choose another.
 const SHORT: &str = "
 [[step]]
 kind = 'idle'

@@ -1,4 +1,5 @@
-//! `pathtwin report --format …` of a run that was measured on a lab path, as other programs read it.
+//! `pathtwin report --format …` of a run that was measured on a lab path, as other programs read
+//! it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -1,4 +1,5 @@
-//! `pathtwin observe` on paths whose limit is known: each in the lab, with iperf3 as the application.
+//! `pathtwin observe` on paths whose limit is known: each in the lab, with iperf3 as the
+//! application.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing)]
 
@@ -9,7 +10,8 @@ use std::process::Command;
 use common::{is_root, pathtwin, program, spec, text};
 use serde_json::Value;
 
-/// What `observe` says of the data connection of an iperf3 client that sends to the server, seen at `node` of a path.
+/// What `observe` says of the data connection of an iperf3 client that sends to the server, seen at
+/// `node` of a path.
 fn observed(path: &str, iperf3: &str, node: &str) -> Value {
     let (_folder, path) = spec(path);
     let (_copy, program) = program();

@@ -153,7 +153,8 @@ fn stuttering(spec: &Path) -> BTreeSet<String> {
     rows.map(|row: serde_json::Value| digest(&row)).collect()
 }
 
-/// Another working folder, user (if this one is root) and environment, and other names of all files.
+/// Another working folder, user (if this one is root) and environment, and other names of all
+/// files.
 fn elsewhere(spec: &Path) -> BTreeSet<String> {
     let folder = tempfile::Builder::new()
         .prefix("another place ")

@@ -1,4 +1,5 @@
-//! `pathtwin serve` as a service: whom it becomes, where its key is, and that the files of `packaging/` start it.
+//! `pathtwin serve` as a service: whom it becomes, where its key is, and that the files of
+//! `packaging/` start it.
 
 #![allow(clippy::expect_used)]
 
@@ -61,7 +62,8 @@ fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
     assert!(server.said.contains("became user 65534"), "{}", server.said);
     assert_eq!(server.status("Uid"), "65534 65534 65534 65534");
     assert_eq!(server.status("Groups"), "");
-    // The rights of all its threads, of which it has some now: CAP_NET_ADMIN, number 12, or none where root has none.
+    // The rights of all its threads, of which it has some now: CAP_NET_ADMIN, number 12, or none
+    // where root has none.
     let kept = server.status("CapEff");
     let tasks = std::fs::read_dir(format!("/proc/{}/task", server.child.id())).expect("tasks");
     for task in tasks.flatten() {

@@ -36,7 +36,8 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The shares of all together, the largest first, and of how many samples they are. `None`: there are none.
+/// The shares of all together, the largest first, and of how many samples they are. `None`: there
+/// are none.
 fn shares<'a>(all: impl Iterator<Item = &'a HotSpots>) -> Option<String> {
     let mut counts: BTreeMap<HotSpotClass, f64> = BTreeMap::new();
     let mut samples = 0;

@@ -1,5 +1,5 @@
-//! The figures of a run side by side: a table for each kind, a row for each thing that was run, a column
-//! for each layer.
+//! The figures of a run side by side: a table for each kind, a row for each thing that was run, a
+//! column for each layer.
 
 use model::{
     net::Layer,

@@ -1,9 +1,9 @@
 //! One load of a run as flent's data file (`.flent.gz`, version 4 of its format), so that flent's
 //! plots and tables can be had of it.
 //!
-//! A file of flent is one test, so it holds one thing that was run: all its repeats, one after the other
-//! on one time axis, and of each only the time that counts. The means that flent then states are
-//! those of the run.
+//! A file of flent is one test, so it holds one thing that was run: all its repeats, one after the
+//! other on one time axis, and of each only the time that counts. The means that flent then states
+//! are those of the run.
 
 mod course;
 mod document;
@@ -55,15 +55,15 @@ pub fn flent(run: &Run, step: Option<&str>) -> Result<Vec<u8>, FlentError> {
     Ok(gzip(&document(run, test).to_string()))
 }
 
-/// What of a run can be a file, each by its name in the run's tables. Loads in both directions at once
-/// are one. What is judged first is first: the tunnel, few flows, down.
+/// What of a run can be a file, each by its name in the run's tables. Loads in both directions at
+/// once are one. What is judged first is first: the tunnel, few flows, down.
 pub fn steps(run: &Run) -> Vec<String> {
     tests(run).into_iter().map(|test| test.name).collect()
 }
 
 fn gzip(text: &str) -> Vec<u8> {
-    // Writing to memory cannot fail; the frame's time stamp is left 0, so that the same run gives the
-    // same file.
+    // Writing to memory cannot fail; the frame's time stamp is left 0, so that the same run gives
+    // the same file.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let _ = encoder.write_all(text.as_bytes());
     encoder.finish().unwrap_or_default()

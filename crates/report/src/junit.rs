@@ -1,5 +1,5 @@
-//! JUnit XML, the form that CI servers read: of a run, whether its samples count and what limits the
-//! path. How test cases are written is here too, for other documents.
+//! JUnit XML, the form that CI servers read: of a run, whether its samples count and what limits
+//! the path. How test cases are written is here too, for other documents.
 
 use std::fmt::Write as _;
 
@@ -36,8 +36,8 @@ pub(crate) struct Suite {
     pub(crate) cases: Vec<Case>,
 }
 
-/// A run: a case for each thing that was run, which cannot be judged if no sample counts, and one for
-/// each cause, which fails if it is there and matters.
+/// A run: a case for each thing that was run, which cannot be judged if no sample counts, and one
+/// for each cause, which fails if it is there and matters.
 pub fn junit(run: &Run, findings: &Findings) -> String {
     let suites = [
         Suite {

@@ -41,7 +41,8 @@ const COLUMNS: [Column; 13] = [
     }),
 ];
 
-/// The table of an observation, under a line that says what was observed. Connections at rest are only counted.
+/// The table of an observation, under a line that says what was observed. Connections at rest are
+/// only counted.
 pub fn table(observation: &Observation) -> String {
     let (idle, shown): (Vec<_>, Vec<_>) = observation
         .sockets

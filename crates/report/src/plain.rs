@@ -30,8 +30,8 @@ pub fn figure(kind: FigureKind, value: f64) -> String {
     format!("{}{}", (printed.print)(value), printed.name)
 }
 
-/// The same by the name of the figure, as the history keeps it; of a figure that only a later version
-/// knows, the bare number.
+/// The same by the name of the figure, as the history keeps it; of a figure that only a later
+/// version knows, the bare number.
 pub fn named_figure(name: &str, value: f64) -> String {
     match name.parse() {
         Ok(kind) => figure(kind, value),

@@ -12,8 +12,8 @@ use model::{
     safe,
 };
 
-/// The text: what the run was, a gauge for each kind of figure with the ends of its interval and the
-/// number of its samples, and how sure each cause is.
+/// The text: what the run was, a gauge for each kind of figure with the ends of its interval and
+/// the number of its samples, and how sure each cause is.
 pub fn prometheus(run: &Run, findings: &Findings) -> String {
     let mut families = about(run);
     for kind in FigureKind::ALL {

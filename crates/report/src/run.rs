@@ -152,7 +152,8 @@ pub(crate) fn value(figure: &Figure) -> String {
     )
 }
 
-/// How values of a unit are printed: the name of what is printed, with a space before it, and the number.
+/// How values of a unit are printed: the name of what is printed, with a space before it, and the
+/// number.
 pub(crate) struct Printed {
     pub(crate) name: &'static str,
     pub(crate) print: fn(f64) -> String,

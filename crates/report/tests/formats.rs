@@ -258,8 +258,8 @@ proptest! {
     }
 }
 
-/// promtool (of Debian's package prometheus) also knows what Prometheus' makers advise of names. Where it is not, the parser above has
-/// to do.
+/// promtool (of Debian's package prometheus) also knows what Prometheus' makers advise of names.
+/// Where it is not, the parser above has to do.
 #[test]
 fn promtool_has_nothing_to_say() {
     let tool = std::process::Command::new("promtool")

@@ -120,8 +120,8 @@ fn run() -> Run {
     }
 }
 
-/// Figures of seven kinds of each key, as a run has them, and of the tunnel over the path: what they take in
-/// a page leaves its timelines less room.
+/// Figures of seven kinds of each key, as a run has them, and of the tunnel over the path: what
+/// they take in a page leaves its timelines less room.
 fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
     const KINDS: [FigureKind; 7] = [
         FigureKind::Goodput,

@@ -29,10 +29,10 @@ const LONGEST_FAR: usize = 30;
 
 /// How small the chance of a split with so many values on the far side must be. Every value of a
 /// series is looked at as it comes, with up to 27 splits each time, and in a series of 100 values
-/// without a change fewer than one of 20 may alarm. That allowance goes where a change is to be found
-/// soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level five values
-/// would have to lie apart from all others. Longer far sides see what remains, and need little of it
-/// (`tests/change.rs`).
+/// without a change fewer than one of 20 may alarm. That allowance goes where a change is to be
+/// found soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level five
+/// values would have to lie apart from all others. Longer far sides see what remains, and need
+/// little of it (`tests/change.rs`).
 fn certain(far: usize) -> f64 {
     match far {
         ..=4 => 1.6e-4,

@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn welch_is_that_of_the_textbook() {
-        // Logarithms of 1, 2, 4 and of 8, 8, 16, 32: means 0.6931 and 2.5993, variances of the means
-        // 0.1602 and 0.1101, so t = -3.667 with 4.33 degrees of freedom. For 4 and 5 degrees p is
-        // 0.0214 and 0.0145.
+        // Logarithms of 1, 2, 4 and of 8, 8, 16, 32: means 0.6931 and 2.5993, variances of the
+        // means 0.1602 and 0.1101, so t = -3.667 with 4.33 degrees of freedom. For 4 and 5 degrees
+        // p is 0.0214 and 0.0145.
         let ln = |x: &[f64]| x.iter().map(|x| x.ln()).collect::<Vec<_>>();
         let (a, b) = (ln(&[1.0, 2.0, 4.0]), ln(&[8.0, 8.0, 16.0, 32.0]));
         let p = difference_p(&a, &b).unwrap();

@@ -33,8 +33,9 @@ pub fn ratio_at(above: &[f64], below: &[f64], level: f64) -> Option<Ratio> {
     })
 }
 
-/// The chance of positive samples whose ratio is as far from 1 as that of these, or farther, if both
-/// sets come from the same distribution. `None` if they are too few, or if one is not positive.
+/// The chance of positive samples whose ratio is as far from 1 as that of these, or farther, if
+/// both sets come from the same distribution. `None` if they are too few, or if one is not
+/// positive.
 pub fn ratio_p(a: &[f64], b: &[f64]) -> Option<f64> {
     difference_p(&logarithms(a)?, &logarithms(b)?)
 }

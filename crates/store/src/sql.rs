@@ -123,6 +123,7 @@ pub(crate) trait Sql {
     /// The statements of a migration in this database's words.
     fn words(&self, statements: &str) -> String;
 
-    /// Gives room that deleted documents took back to the system, as far as that is the user's task.
+    /// Gives room that deleted documents took back to the system, as far as that is the user's
+    /// task.
     fn shrink(&mut self) -> Result<(), SqlError>;
 }

@@ -1,4 +1,5 @@
-//! Killed in mid-write, out of room, of another version: nothing that was reported as saved is lost.
+//! Killed in mid-write, out of room, of another version: nothing that was reported as saved is
+//! lost.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -70,7 +71,8 @@ fn kill(times: u64) {
         let ready = lines.find(|line| line.as_ref().is_ok_and(|line| line.ends_with("ready")));
         assert!(ready.is_some(), "round {round}: the history did not open");
         let before = saved;
-        // After some documents, however long this machine takes for them, and then at any moment of the next ones.
+        // After some documents, however long this machine takes for them, and then at any moment of
+        // the next ones.
         let some: Vec<_> = lines.by_ref().take(random.below(8)).collect();
         std::thread::sleep(Duration::from_micros(random.below(3000) as u64));
         child.kill().unwrap();

@@ -4,8 +4,9 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process have up to `wanted` descriptors, as far as the host's hard limit goes; a higher limit stays. Says
-/// how many it may have. The usual soft limit of 1024 is for programs that use `select` (getrlimit(2)).
+/// Lets this process have up to `wanted` descriptors, as far as the host's hard limit goes; a
+/// higher limit stays. Says how many it may have. The usual soft limit of 1024 is for programs that
+/// use `select` (getrlimit(2)).
 ///
 /// # Errors
 /// The kernel refused.

@@ -1,5 +1,5 @@
-//! What a link's driver says and can be told, by the `SIOCETHTOOL` ioctl. Offloads matter most: where a queue counts
-//! packets, packets must not be glued together.
+//! What a link's driver says and can be told, by the `SIOCETHTOOL` ioctl. Offloads matter most:
+//! where a queue counts packets, packets must not be glued together.
 
 mod ioctl;
 pub(crate) mod query;
@@ -13,8 +13,8 @@ pub use query::{
     statistics,
 };
 
-/// A segmentation offload. The numbers are those of `ETHTOOL_G*` (include/uapi/linux/ethtool.h, Linux 7.2); the command
-/// that sets is the next.
+/// A segmentation offload. The numbers are those of `ETHTOOL_G*` (include/uapi/linux/ethtool.h,
+/// Linux 7.2); the command that sets is the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
     /// TCP segmentation by the device.

@@ -9,7 +9,8 @@ use crate::{
     timestamp, wireguard, wireless,
 };
 
-/// Reads any bytes as each of the messages, attributes, records and control data that the kernel sends.
+/// Reads any bytes as each of the messages, attributes, records and control data that the kernel
+/// sends.
 pub fn read_all(bytes: &[u8]) {
     let _ = TcpInfo::parse(bytes);
     let _ = BbrInfo::parse(bytes);

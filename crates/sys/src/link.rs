@@ -130,7 +130,8 @@ pub fn create_ifb(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkErr
     create(nl, "ifb", link)
 }
 
-/// Makes a WireGuard link of the kernel; its UDP socket stays in the socket's namespace, wherever the link moves.
+/// Makes a WireGuard link of the kernel; its UDP socket stays in the socket's namespace, wherever
+/// the link moves.
 ///
 /// # Errors
 /// The name is taken, too long, or the kernel lacks wireguard.

@@ -24,7 +24,8 @@ pub fn architecture() -> String {
         .into_owned()
 }
 
-/// The signature under which a hypervisor shows itself to the instruction `CPUID`, such as `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
+/// The signature under which a hypervisor shows itself to the instruction `CPUID`, such as
+/// `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
 #[cfg(target_arch = "x86_64")]
 pub fn hypervisor() -> Option<String> {
     use std::arch::x86_64::__cpuid;

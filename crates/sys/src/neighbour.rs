@@ -1,4 +1,5 @@
-//! Which port of a bridge leads to an address: the neighbour's hardware address, and the bridge's table of them.
+//! Which port of a bridge leads to an address: the neighbour's hardware address, and the bridge's
+//! table of them.
 //!
 //! Numbers are from include/uapi/linux/{neighbour,rtnetlink}.h, Linux 7.2.
 

@@ -1,5 +1,5 @@
-//! Network namespaces held by a file descriptor only: when the last process that holds it ends, however it ends, the
-//! namespace and all its links are gone. Nothing is written under /run/netns.
+//! Network namespaces held by a file descriptor only: when the last process that holds it ends,
+//! however it ends, the namespace and all its links are gone. Nothing is written under /run/netns.
 
 use std::fs::File;
 use std::io;
@@ -23,8 +23,8 @@ impl Netns {
     /// Makes a new network namespace; the calling thread stays where it is. Its `lo` is down.
     ///
     /// # Errors
-    /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its own namespace the error
-    /// says so: such a thread must not go on.
+    /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its own
+    /// namespace the error says so: such a thread must not go on.
     pub fn create() -> io::Result<Netns> {
         let home = Netns::current()?;
         // SAFETY: takes no pointers; only the calling thread's network namespace changes.
@@ -65,8 +65,9 @@ impl Netns {
         )?)
     }
 
-    /// Calls `f` with the calling thread inside the namespace, and returns to where it was, also when `f` panics. Sockets
-    /// that `f` opens stay in the namespace. Threads that `f` starts begin in it and stay.
+    /// Calls `f` with the calling thread inside the namespace, and returns to where it was, also
+    /// when `f` panics. Sockets that `f` opens stay in the namespace. Threads that `f` starts begin
+    /// in it and stay.
     ///
     /// # Errors
     /// The namespace cannot be entered or left.
@@ -119,7 +120,8 @@ impl Netns {
     }
 }
 
-/// Returns the thread to a namespace when dropped, so that a panic does not leave it in a foreign one.
+/// Returns the thread to a namespace when dropped, so that a panic does not leave it in a foreign
+/// one.
 struct WayBack(Option<Netns>);
 
 impl WayBack {

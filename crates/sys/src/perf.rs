@@ -1,7 +1,8 @@
-//! Where processors spend their time: samples of all processors at a fixed rate (perf_event_open(2);
-//! include/uapi/linux/perf_event.h, kernel/events/core.c, Linux 7.2).
+//! Where processors spend their time: samples of all processors at a fixed rate
+//! (perf_event_open(2); include/uapi/linux/perf_event.h, kernel/events/core.c, Linux 7.2).
 //!
-//! It needs CAP_PERFMON, or `kernel.perf_event_paranoid` at 0 or below. It sees the whole host, whatever the namespace.
+//! It needs CAP_PERFMON, or `kernel.perf_event_paranoid` at 0 or below. It sees the whole host,
+//! whatever the namespace.
 
 pub(crate) mod records;
 mod ring;
@@ -14,8 +15,8 @@ use crate::procfs;
 pub use records::Samples;
 use ring::Ring;
 
-/// `PERF_TYPE_SOFTWARE`, whose event 0 is a timer of each processor's own clock (`PERF_COUNT_SW_CPU_CLOCK`): unlike
-/// counters of the hardware, virtual machines have it too.
+/// `PERF_TYPE_SOFTWARE`, whose event 0 is a timer of each processor's own clock
+/// (`PERF_COUNT_SW_CPU_CLOCK`): unlike counters of the hardware, virtual machines have it too.
 const PERF_TYPE_SOFTWARE: u32 = 1;
 /// A sample holds only where the processor was (`PERF_SAMPLE_IP`).
 const PERF_SAMPLE_IP: u64 = 1;
@@ -28,7 +29,8 @@ const ATTR_LEN: u32 = 64;
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
-/// The kernel refuses more than `kernel.perf_event_max_sample_rate`; this is no burden: about 1 us of work for each.
+/// The kernel refuses more than `kernel.perf_event_max_sample_rate`; this is no burden: about 1 us
+/// of work for each.
 const MOST_HZ: u32 = 1000;
 
 /// Sampling that could not be started.
@@ -71,8 +73,9 @@ struct Event {
 }
 
 impl Sampler {
-    /// Starts to take `frequency_hz` samples a second (at most 1000) on each processor while it is not idle. About 16
-    /// seconds at 1000 fit until they must be read; further samples are counted as lost.
+    /// Starts to take `frequency_hz` samples a second (at most 1000) on each processor while it is
+    /// not idle. About 16 seconds at 1000 fit until they must be read; further samples are counted
+    /// as lost.
     ///
     /// # Errors
     /// The kernel refuses, or has no such events.
@@ -111,16 +114,16 @@ impl Sampler {
 
     fn switch(&self, command: u32) {
         for event in &self.events {
-            // SAFETY: these commands of a perf event take no pointer; the descriptor is open. They cannot fail for an
-            // event of one's own.
+            // SAFETY: these commands of a perf event take no pointer; the descriptor is open. They
+            // cannot fail for an event of one's own.
             let _ = unsafe { libc::ioctl(event.fd.as_raw_fd(), command as _, 0) };
         }
     }
 }
 
 fn open(cpu: u32, frequency_hz: u32) -> io::Result<OwnedFd> {
-    // `struct perf_event_attr` up to version 0: type and size, config, frequency, what a sample holds, what read(2)
-    // gives, bits, wakeup and breakpoint type, config1.
+    // `struct perf_event_attr` up to version 0: type and size, config, frequency, what a sample
+    // holds, what read(2) gives, bits, wakeup and breakpoint type, config1.
     let bits = DISABLED | EXCLUDE_IDLE | FREQ;
     let frequency = u64::from(frequency_hz);
     let attr: [u64; 8] = [

@@ -1,7 +1,8 @@
 //! Giving up root, for good, once a service has opened what needs it.
 //!
-//! On Linux each thread has its own identity and capabilities (credentials(7)); the wrappers that make all threads agree
-//! do so for identities only. So this runs while there is one thread, and says no when there are more.
+//! On Linux each thread has its own identity and capabilities (credentials(7)); the wrappers that
+//! make all threads agree do so for identities only. So this runs while there is one thread, and
+//! says no when there are more.
 
 use std::{fs, io};
 
@@ -12,7 +13,8 @@ use rustix::thread::{
     set_thread_res_uid,
 };
 
-/// User and group that own nothing, on every Linux (`overflowuid`, Documentation/admin-guide/sysctl/fs.rst).
+/// User and group that own nothing, on every Linux (`overflowuid`,
+/// Documentation/admin-guide/sysctl/fs.rst).
 const NOBODY: u32 = 65534;
 
 /// Whom a service becomes.
@@ -31,8 +33,8 @@ impl Identity {
         gid: NOBODY,
     };
 
-    /// A user of /etc/passwd by name, with the group that is noted there; users of a directory service are not found.
-    /// `nobody` exists also where the file does not say so.
+    /// A user of /etc/passwd by name, with the group that is noted there; users of a directory
+    /// service are not found. `nobody` exists also where the file does not say so.
     ///
     /// # Errors
     /// No such user, or it is root.
@@ -87,8 +89,9 @@ pub enum PrivilegeError {
 pub enum Keep {
     /// None.
     Nothing,
-    /// `CAP_NET_ADMIN`, if there is one to keep: congestion control and buffers of one's own sockets beyond what the host
-    /// allows everybody. It also is the power to set up links, routes and firewalls in the network namespace.
+    /// `CAP_NET_ADMIN`, if there is one to keep: congestion control and buffers of one's own
+    /// sockets beyond what the host allows everybody. It also is the power to set up links, routes
+    /// and firewalls in the network namespace.
     NetAdmin,
 }
 
@@ -108,13 +111,13 @@ pub struct Left {
     pub net_admin: bool,
 }
 
-/// Gives up all that `keep` does not name, and any way to get it back: becomes `identity` if this is root, drops the
-/// capabilities, and lets no program that is started from here gain any (`PR_SET_NO_NEW_PRIVS`). A process that is not
-/// root stays who it is.
+/// Gives up all that `keep` does not name, and any way to get it back: becomes `identity` if this
+/// is root, drops the capabilities, and lets no program that is started from here gain any
+/// (`PR_SET_NO_NEW_PRIVS`). A process that is not root stays who it is.
 ///
 /// # Errors
-/// More than one thread runs; a step is refused; something is left that should not be. After an error the process must
-/// not go on: it may be anywhere between the two.
+/// More than one thread runs; a step is refused; something is left that should not be. After an
+/// error the process must not go on: it may be anywhere between the two.
 pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     let threads = fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {
@@ -136,8 +139,9 @@ pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     check(kept)
 }
 
-/// Whether this thread may administer the network of its namespace: then its sockets may have every congestion control
-/// that is there, and not only the allowed ones (net/ipv4/tcp_cong.c, `tcp_set_congestion_control`, 6.1).
+/// Whether this thread may administer the network of its namespace: then its sockets may have every
+/// congestion control that is there, and not only the allowed ones (net/ipv4/tcp_cong.c,
+/// `tcp_set_congestion_control`, 6.1).
 pub fn has_net_admin() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_ADMIN))
 }

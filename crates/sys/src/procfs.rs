@@ -1,7 +1,7 @@
 //! What the kernel counts in text files under /proc: readers, and parsers that take any text.
 //!
-//! Files below `net` are read through `thread-self`, since a network namespace belongs to a thread and `/proc/net` shows
-//! the main thread's.
+//! Files below `net` are read through `thread-self`, since a network namespace belongs to a thread
+//! and `/proc/net` shows the main thread's.
 
 mod cpu;
 mod info;
@@ -21,8 +21,8 @@ const FIRST: usize = 16 * 1024;
 /// No file that is read here is longer; a longer one is cut.
 const MOST: usize = 16 * 1024 * 1024;
 
-/// Reads a file of /proc or /sys; bytes that are not UTF-8 are replaced. Unlike `std::fs::read_to_string` it does not ask
-/// for the length first, which these files do not have.
+/// Reads a file of /proc or /sys; bytes that are not UTF-8 are replaced. Unlike
+/// `std::fs::read_to_string` it does not ask for the length first, which these files do not have.
 ///
 /// # Errors
 /// No such file, or it may not be read.

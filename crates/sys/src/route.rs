@@ -26,8 +26,8 @@ const RTAX_CC_ALGO: u16 = 16;
 const RTAX_FEATURE_ECN: u32 = 1;
 /// The answer names the table in which the route was found (`RTM_F_LOOKUP_TABLE`).
 const RTM_F_LOOKUP_TABLE: u32 = 0x1000;
-/// The answer is the entry of the table, with its prefix, instead of what it resolves to (`RTM_F_FIB_MATCH`, since Linux
-/// 4.13).
+/// The answer is the entry of the table, with its prefix, instead of what it resolves to
+/// (`RTM_F_FIB_MATCH`, since Linux 4.13).
 const RTM_F_FIB_MATCH: u32 = 0x2000;
 const RTN_LOCAL: u8 = 2;
 /// Size of `struct rtmsg`.
@@ -99,8 +99,8 @@ pub struct Metrics {
 /// `ENETUNREACH` if there is none; the socket failed.
 pub fn lookup(nl: &mut Netlink, query: Query) -> Result<Resolved, NetlinkError> {
     let mut route = ask(nl, query, RTM_F_LOOKUP_TABLE)?;
-    // The entry of the table, for its prefix and what an administrator wrote. Older kernels ignore the flag and repeat
-    // the host route that the first answer was.
+    // The entry of the table, for its prefix and what an administrator wrote. Older kernels ignore
+    // the flag and repeat the host route that the first answer was.
     if let Ok(entry) = ask(nl, query, RTM_F_LOOKUP_TABLE | RTM_F_FIB_MATCH) {
         let learned = route.metrics.mtu.take();
         route.prefix = entry.prefix;

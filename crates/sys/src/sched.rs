@@ -47,8 +47,8 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             // A session of its own is also a group of its own, and in kernels that share processors
-            // between sessions (sched(7), autogroup) can be told to stand back. Without that, a guest
-            // and its user process, which wake each other all the time, starve all else.
+            // between sessions (sched(7), autogroup) can be told to stand back. Without that, a
+            // guest and its user process, which wake each other all the time, starve all else.
             rustix::process::setsid()?;
             stand_back();
             if let Some(cpu) = cpu {

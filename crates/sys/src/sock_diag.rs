@@ -1,7 +1,9 @@
-//! The live TCP sockets of a network namespace, with what the kernel knows of each (include/uapi/linux/inet_diag.h,
-//! net/ipv4/inet_diag.c, Linux 7.2): what `ss -tni` shows, as data.
+//! The live TCP sockets of a network namespace, with what the kernel knows of each
+//! (include/uapi/linux/inet_diag.h, net/ipv4/inet_diag.c, Linux 7.2): what `ss -tni` shows, as
+//! data.
 //!
-//! Nobody needs privilege for this. A namespace shows its own sockets only, those of its containers not.
+//! Nobody needs privilege for this. A namespace shows its own sockets only, those of its containers
+//! not.
 
 mod decode;
 mod owner;
@@ -47,8 +49,8 @@ pub struct TcpSocket {
     pub memory: Option<SocketMemory>,
 }
 
-/// Memory of a socket (`INET_DIAG_SKMEMINFO`; `SK_MEMINFO_*` in include/uapi/linux/sock_diag.h). The kernel counts its own
-/// bookkeeping, too, so a buffer holds about half of it as payload.
+/// Memory of a socket (`INET_DIAG_SKMEMINFO`; `SK_MEMINFO_*` in include/uapi/linux/sock_diag.h).
+/// The kernel counts its own bookkeeping, too, so a buffer holds about half of it as payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SocketMemory {
     /// Used by what was received, bytes.
@@ -78,10 +80,12 @@ impl Netlink {
     }
 }
 
-/// All TCP sockets, IPv4 and IPv6, in one of `states`, a set of `1 << state`: [`ESTABLISHED`], [`WITH_DATA`].
+/// All TCP sockets, IPv4 and IPv6, in one of `states`, a set of `1 << state`: [`ESTABLISHED`],
+/// [`WITH_DATA`].
 ///
 /// # Errors
-/// `ENOENT`: the kernel lacks `CONFIG_INET_DIAG` or `CONFIG_INET_TCP_DIAG`, or may not load their modules.
+/// `ENOENT`: the kernel lacks `CONFIG_INET_DIAG` or `CONFIG_INET_TCP_DIAG`, or may not load their
+/// modules.
 pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, NetlinkError> {
     let mut sockets = dump(
         nl,
@@ -103,7 +107,8 @@ pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, Netl
     Ok(sockets)
 }
 
-/// Whether an error number of [`tcp_sockets`] or of [`Netlink::sock_diag`] means that the kernel cannot list sockets.
+/// Whether an error number of [`tcp_sockets`] or of [`Netlink::sock_diag`] means that the kernel
+/// cannot list sockets.
 pub fn lacks(errno: i32) -> bool {
     matches!(
         errno,

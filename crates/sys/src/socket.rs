@@ -58,10 +58,10 @@ pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<Tcp
     Ok(fd.into())
 }
 
-/// How often a listener repeats its answer to a connection's first packet, 1 to 127; otherwise the host decides
-/// (`net.ipv4.tcp_synack_retries`, 5). Where the answer was lost, the peer's own repetition brings another, so 1 loses
-/// nothing, and whoever forges an address has it bothered less (`TCP_SYNCNT`; net/ipv4/inet_connection_sock.c,
-/// `reqsk_timer_handler`, 6.1).
+/// How often a listener repeats its answer to a connection's first packet, 1 to 127; otherwise the
+/// host decides (`net.ipv4.tcp_synack_retries`, 5). Where the answer was lost, the peer's own
+/// repetition brings another, so 1 loses nothing, and whoever forges an address has it bothered
+/// less (`TCP_SYNCNT`; net/ipv4/inet_connection_sock.c, `reqsk_timer_handler`, 6.1).
 pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> {
     set_u32(
         listener.as_raw_fd(),
@@ -79,14 +79,15 @@ pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpS
     Ok(fd.into())
 }
 
-/// Bytes of the name of a congestion control, its zero included (`TCP_CA_NAME_MAX`, include/net/tcp.h).
+/// Bytes of the name of a congestion control, its zero included (`TCP_CA_NAME_MAX`,
+/// include/net/tcp.h).
 const CONGESTION_LEN: usize = 16;
 
 /// The congestion control a socket really uses.
 ///
 /// # Errors
-/// Not a TCP socket; `Unsupported` if what runs the program tells the name in part only. QEMU's user
-/// mode passes four bytes of it.
+/// Not a TCP socket; `Unsupported` if what runs the program tells the name in part only. QEMU's
+/// user mode passes four bytes of it.
 pub fn congestion(stream: &TcpStream) -> io::Result<String> {
     let mut name = [0u8; CONGESTION_LEN];
     let mut len = CONGESTION_LEN as libc::socklen_t;
@@ -114,8 +115,8 @@ pub fn congestion(stream: &TcpStream) -> io::Result<String> {
 /// Changes the congestion control of a connected socket.
 ///
 /// # Errors
-/// The kernel has it not, or does not let this process choose it. Where neither can be asked for nor
-/// told, as in QEMU's user mode, only the host's default can be had, and is no error.
+/// The kernel has it not, or does not let this process choose it. Where neither can be asked for
+/// nor told, as in QEMU's user mode, only the host's default can be had, and is no error.
 pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
     let Err(error) = sockopt::set_tcp_congestion(stream, name) else {
         return Ok(());
@@ -153,7 +154,8 @@ pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
     Ok(n)
 }
 
-/// As [`discard`], where the room for all that is thrown away must be there, as in QEMU's user mode.
+/// As [`discard`], where the room for all that is thrown away must be there, as in QEMU's user
+/// mode.
 fn discard_copied(stream: &TcpStream, len: usize) -> io::Result<usize> {
     let mut buffer = [0; 16 << 10];
     let most = len.min(buffer.len());
@@ -259,8 +261,8 @@ pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, true)
 }
 
-/// The kernel's receive times, where it has them: QEMU's user mode refuses. [`Batch`] then takes the
-/// time at which it has the datagram.
+/// The kernel's receive times, where it has them: QEMU's user mode refuses. [`Batch`] then takes
+/// the time at which it has the datagram.
 fn ask_receive_times(fd: &impl AsRawFd) {
     let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
 }

@@ -1,8 +1,9 @@
 //! Kernel parameters under /proc/sys by dotted name.
 //!
-//! Those under `net.` belong to the network namespace of the task that opens them: /proc/sys/net looks it up at every
-//! path walk from `current` (fs/proc/proc_sysctl.c: `net_ctl_root`, `current->nsproxy`, Linux 7.2), so inside
-//! [`crate::Netns::run`] they are the namespace's, on any thread.
+//! Those under `net.` belong to the network namespace of the task that opens them: /proc/sys/net
+//! looks it up at every path walk from `current` (fs/proc/proc_sysctl.c: `net_ctl_root`,
+//! `current->nsproxy`, Linux 7.2), so inside [`crate::Netns::run`] they are the namespace's, on any
+//! thread.
 
 use std::fs;
 use std::io;
@@ -42,8 +43,9 @@ impl SysctlError {
     }
 }
 
-/// Reads a parameter such as `net.ipv4.tcp_rmem`; several values are separated as the kernel does, by tabs. A slash in the
-/// name stands for itself, so that a link named `eth0.1` can be written `net/ipv4/conf/eth0.1/mtu`.
+/// Reads a parameter such as `net.ipv4.tcp_rmem`; several values are separated as the kernel does,
+/// by tabs. A slash in the name stands for itself, so that a link named `eth0.1` can be written
+/// `net/ipv4/conf/eth0.1/mtu`.
 ///
 /// # Errors
 /// There is none of this name, or it may not be read.
@@ -61,7 +63,8 @@ pub fn read(key: &str) -> Result<String, SysctlError> {
 /// # Errors
 /// There is none of this name, it may not be written, or the kernel refuses the value.
 pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
-    // Not fs::write: a parameter that does not exist must not be created where /proc/sys is an ordinary folder.
+    // Not fs::write: a parameter that does not exist must not be created where /proc/sys is an
+    // ordinary folder.
     let written = path(key).and_then(|p| fs::OpenOptions::new().write(true).open(p));
     written
         .and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()))

@@ -1,8 +1,9 @@
 //! Traffic control: queue disciplines, classes, filters with actions, and their counters.
 //!
-//! Rates are given in bits a second (`_bps`) and sent in bytes a second, rounded down; lengths are in bytes, times in
-//! microseconds or nanoseconds as the name says. An absent option leaves the kernel's default. Attribute numbers are
-//! from include/uapi/linux/pkt_sched.h, pkt_cls.h and rtnetlink.h, Linux 7.2.
+//! Rates are given in bits a second (`_bps`) and sent in bytes a second, rounded down; lengths are
+//! in bytes, times in microseconds or nanoseconds as the name says. An absent option leaves the
+//! kernel's default. Attribute numbers are from include/uapi/linux/pkt_sched.h, pkt_cls.h and
+//! rtnetlink.h, Linux 7.2.
 
 mod aqm;
 mod cake;
@@ -48,7 +49,8 @@ const TCMSG_LEN: usize = 20;
 /// Adds a queue discipline below `parent` ([`Handle::ROOT`], [`Handle::CLSACT`] or a class).
 ///
 /// # Errors
-/// There is one already (other than a default one), the kernel lacks the kind, or refuses an option.
+/// There is one already (other than a default one), the kernel lacks the kind, or refuses an
+/// option.
 pub fn add(
     nl: &mut Netlink,
     ifindex: u32,
@@ -66,8 +68,8 @@ pub fn add(
     )
 }
 
-/// Puts a queue discipline below `parent`, instead of what is there. One of the same kind and handle is changed in place
-/// and keeps its queue and counters.
+/// Puts a queue discipline below `parent`, instead of what is there. One of the same kind and
+/// handle is changed in place and keeps its queue and counters.
 ///
 /// # Errors
 /// The kernel lacks the kind, or refuses an option.
@@ -88,8 +90,8 @@ pub fn replace(
     )
 }
 
-/// Changes the options of an existing queue discipline; it keeps its queue and counters. What cannot be changed in
-/// place, such as the number of flows, is refused.
+/// Changes the options of an existing queue discipline; it keeps its queue and counters. What
+/// cannot be changed in place, such as the number of flows, is refused.
 ///
 /// # Errors
 /// There is none of this handle and kind, or the kernel refuses an option.
@@ -123,7 +125,8 @@ pub fn delete(nl: &mut Netlink, ifindex: u32, parent: Handle) -> Result<(), Netl
     )
 }
 
-/// Adds a class to an htb queue discipline: `class` is its own handle, `parent` the qdisc's or another class's.
+/// Adds a class to an htb queue discipline: `class` is its own handle, `parent` the qdisc's or
+/// another class's.
 ///
 /// # Errors
 /// There is no htb of that major number, the class exists, or a rate is 0.

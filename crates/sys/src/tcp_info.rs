@@ -1,7 +1,7 @@
 //! What the kernel knows of a TCP connection: `TCP_INFO`, and `TCP_CC_INFO` of bbr.
 //!
-//! The structure is read as bytes and by the length that the kernel returned, since it grows with the kernel and the C
-//! libraries know different parts of it.
+//! The structure is read as bytes and by the length that the kernel returned, since it grows with
+//! the kernel and the C libraries know different parts of it.
 
 mod entries;
 mod fields;
@@ -23,11 +23,12 @@ const CC_INFO_LEN: usize = 20;
 /// One, as the gains of bbr are scaled (`BBR_UNIT`, net/ipv4/tcp_bbr.c).
 const BBR_UNIT: f64 = 256.0;
 
-/// Reads `TCP_INFO` as bytes into `buf` and returns their number. A buffer of [`TCP_INFO_LEN`] holds all of Linux 7.2;
-/// nothing is allocated.
+/// Reads `TCP_INFO` as bytes into `buf` and returns their number. A buffer of [`TCP_INFO_LEN`]
+/// holds all of Linux 7.2; nothing is allocated.
 ///
 /// # Errors
-/// Not a TCP socket; `InvalidData` if the kernel returned less than every Linux does, as emulations of it may.
+/// Not a TCP socket; `InvalidData` if the kernel returned less than every Linux does, as emulations
+/// of it may.
 pub fn raw(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
     let len = tcp_option(fd, TCP_INFO, buf)?;
     if len < CLASSIC_LEN {
@@ -72,8 +73,8 @@ impl BbrInfo {
     }
 }
 
-/// Reads the state of bbr. Ask only where bbr is in use: of other algorithms that tell as much, such as dctcp, the bytes
-/// mean something else.
+/// Reads the state of bbr. Ask only where bbr is in use: of other algorithms that tell as much,
+/// such as dctcp, the bytes mean something else.
 ///
 /// # Errors
 /// Not a TCP socket. `Ok(None)` where the algorithm tells nothing.
@@ -85,8 +86,8 @@ pub fn bbr(fd: BorrowedFd<'_>) -> io::Result<Option<BbrInfo>> {
 
 fn tcp_option(fd: BorrowedFd<'_>, option: libc::c_int, buf: &mut [u8]) -> io::Result<usize> {
     let mut len = libc::socklen_t::try_from(buf.len()).unwrap_or(libc::socklen_t::MAX);
-    // SAFETY: the pointer and length describe `buf`, which the kernel fills with at most `len` bytes; both outlive the
-    // call, and any bytes are valid for it.
+    // SAFETY: the pointer and length describe `buf`, which the kernel fills with at most `len`
+    // bytes; both outlive the call, and any bytes are valid for it.
     let rc = unsafe {
         libc::getsockopt(
             fd.as_raw_fd(),

@@ -17,8 +17,8 @@ pub(crate) fn netns() -> Option<Netns> {
     }
 }
 
-/// A captured message of iproute2 from a golden file: `# command`, then its bytes in hexadecimal with the sequence number
-/// zeroed; `~` stands for 1024 zero bytes.
+/// A captured message of iproute2 from a golden file: `# command`, then its bytes in hexadecimal
+/// with the sequence number zeroed; `~` stands for 1024 zero bytes.
 pub(crate) fn golden(file: &str, command: &str) -> String {
     let mut lines = file
         .lines()
@@ -28,8 +28,8 @@ pub(crate) fn golden(file: &str, command: &str) -> String {
     lines_of(&hex.replace('~', &"00".repeat(1024)))
 }
 
-/// A message as a golden has it: acknowledged, with sequence number 0, and rate tables zeroed (iproute2 rounds their
-/// entries, which the kernel does not read, to microseconds).
+/// A message as a golden has it: acknowledged, with sequence number 0, and rate tables zeroed
+/// (iproute2 rounds their entries, which the kernel does not read, to microseconds).
 pub(crate) fn wire(mut message: Message) -> String {
     message.add_flags(NLM_F_ACK);
     let mut bytes = message.finish(0).unwrap().to_vec();

@@ -1,10 +1,12 @@
-//! When the kernel took datagrams in and sent them out (`SO_TIMESTAMPING`, Documentation/networking/timestamping.rst,
-//! Linux 7.2), so that a probe's round trip leaves out how long its programs waited for a processor.
+//! When the kernel took datagrams in and sent them out (`SO_TIMESTAMPING`,
+//! Documentation/networking/timestamping.rst, Linux 7.2), so that a probe's round trip leaves out
+//! how long its programs waited for a processor.
 //!
-//! Stamps are CLOCK_REALTIME nanoseconds; [`crate::clock::realtime_offset`] leads to CLOCK_MONOTONIC. Received datagrams
-//! carry theirs. Those of sent ones come back through the socket's error queue, which shares the receive buffer's
-//! memory: whoever sends must read it ([`Stamped::transmitted`]). A socket with something in that queue is reported as
-//! `POLLERR` by poll.
+//! Stamps are CLOCK_REALTIME nanoseconds; [`crate::clock::realtime_offset`] leads to
+//! CLOCK_MONOTONIC. Received datagrams carry theirs. Those of sent ones come back through the
+//! socket's error queue, which shares the receive buffer's memory: whoever sends must read it
+//! ([`Stamped::transmitted`]). A socket with something in that queue is reported as `POLLERR` by
+//! poll.
 //!
 //! Where the kernel does not stamp, [`Stamped::support`] says so and everything else works.
 
@@ -20,7 +22,8 @@ use std::{
 use crate::{bytes, clock};
 use ids::Ids;
 
-/// `SO_TIMESTAMPING_NEW` (include/uapi/asm-generic/socket.h): 64-bit times on every machine, since Linux 5.1.
+/// `SO_TIMESTAMPING_NEW` (include/uapi/asm-generic/socket.h): 64-bit times on every machine, since
+/// Linux 5.1.
 const SO_TIMESTAMPING_NEW: libc::c_int = 65;
 /// `SO_TIMESTAMPING_OLD`: 64-bit times on 64-bit machines only.
 const SO_TIMESTAMPING_OLD: libc::c_int = 37;
@@ -35,8 +38,8 @@ const OPT_TSONLY: u32 = 1 << 11;
 const TRANSMIT: u32 = TX_SOFTWARE | TX_SCHED | OPT_ID | OPT_TSONLY;
 const RECEIVE: u32 = RX_SOFTWARE | SOFTWARE;
 
-/// Room for the control messages of one datagram: two kinds of time (32 and 64 bytes), the error with its origin (up to
-/// 64), and what else may be switched on.
+/// Room for the control messages of one datagram: two kinds of time (32 and 64 bytes), the error
+/// with its origin (up to 64), and what else may be switched on.
 const CONTROL_WORDS: usize = 32;
 /// Stamps fetched by one call.
 const BATCH: usize = 32;
@@ -55,7 +58,8 @@ pub struct Support {
 pub enum Stage {
     /// About to enter the queue of its device (`SCM_TSTAMP_SCHED`); of a tunnel, before the tunnel.
     Queued,
-    /// Handed to the hardware by its driver (`SCM_TSTAMP_SND`). Drivers of some virtual devices and tunnels give none.
+    /// Handed to the hardware by its driver (`SCM_TSTAMP_SND`). Drivers of some virtual devices and
+    /// tunnels give none.
     Sent,
 }
 
@@ -77,8 +81,8 @@ pub struct Received {
     pub len: usize,
     /// Who sent it; absent if the kernel did not say.
     pub from: Option<SocketAddr>,
-    /// When the kernel took it in, CLOCK_REALTIME ns; absent if it was not stamped. The first ones after the first
-    /// socket of a host asks for stamps are not.
+    /// When the kernel took it in, CLOCK_REALTIME ns; absent if it was not stamped. The first ones
+    /// after the first socket of a host asks for stamps are not.
     pub at_ns: Option<u64>,
 }
 
@@ -92,8 +96,8 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Switches the stamps on, as far as the kernel has them. Every datagram must be sent through this from now on, or
-    /// the stamps go to the wrong ones.
+    /// Switches the stamps on, as far as the kernel has them. Every datagram must be sent through
+    /// this from now on, or the stamps go to the wrong ones.
     pub fn new(socket: UdpSocket) -> Self {
         let on = |flags| set_flags(&socket, flags).is_ok();
         let support = if on(RECEIVE | TRANSMIT) {
@@ -128,8 +132,8 @@ impl Stamped {
     /// Sends on a connected socket and returns the datagram's number: 0, 1, 2 and so on.
     ///
     /// # Errors
-    /// As [`UdpSocket::send`]; such a datagram has no number. A datagram that still waits in a queue of this host when a
-    /// later send fails may have its [`Stage::Sent`] taken for another's.
+    /// As [`UdpSocket::send`]; such a datagram has no number. A datagram that still waits in a
+    /// queue of this host when a later send fails may have its [`Stage::Sent`] taken for another's.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let sent = self.socket.send(bytes);
         self.number(sent)
@@ -144,7 +148,8 @@ impl Stamped {
         self.number(sent)
     }
 
-    /// Kernels differ in whether a send that failed takes a number, so that counting starts anew after one.
+    /// Kernels differ in whether a send that failed takes a number, so that counting starts anew
+    /// after one.
     fn number(&mut self, sent: io::Result<usize>) -> io::Result<u64> {
         if let Err(error) = sent {
             if self.support.transmit {
@@ -158,8 +163,8 @@ impl Stamped {
         Ok(self.ids.next())
     }
 
-    /// Appends the stamps of sent datagrams that are there by now, and returns how many; does not wait. A datagram has
-    /// up to one a [`Stage`], in any order.
+    /// Appends the stamps of sent datagrams that are there by now, and returns how many; does not
+    /// wait. A datagram has up to one a [`Stage`], in any order.
     ///
     /// # Errors
     /// The socket is broken.
@@ -190,8 +195,8 @@ impl Stamped {
     }
 }
 
-/// Receives one datagram with its stamp, waiting as long as the socket is set to. Also for a socket with
-/// `SO_TIMESTAMPNS`, as [`crate::socket::udp`] makes them.
+/// Receives one datagram with its stamp, waiting as long as the socket is set to. Also for a socket
+/// with `SO_TIMESTAMPNS`, as [`crate::socket::udp`] makes them.
 ///
 /// # Errors
 /// As [`UdpSocket::recv_from`].
@@ -210,7 +215,8 @@ pub fn receive(socket: &UdpSocket, buf: &mut [u8]) -> io::Result<Received> {
     header.msg_namelen = size_of_val(&name) as _;
     header.msg_control = control.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the header points to buffers that outlive the call, are not aliased and have the lengths it says.
+    // SAFETY: the header points to buffers that outlive the call, are not aliased and have the
+    // lengths it says.
     let n = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0) };
     let len = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
     let used = control_len(&header);
@@ -233,8 +239,8 @@ fn error_queue(socket: &UdpSocket, control: &mut [[u64; CONTROL_WORDS]]) -> io::
             header
         })
         .collect();
-    // SAFETY: every header points to a control buffer that outlives the call and is not aliased, and asks for no
-    // payload and no address.
+    // SAFETY: every header points to a control buffer that outlives the call and is not aliased,
+    // and asks for no payload and no address.
     let n = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -261,7 +267,8 @@ fn control_len(header: &libc::msghdr) -> usize {
 }
 
 fn as_bytes(words: &[u64]) -> &[u8] {
-    // SAFETY: the bytes of words are initialised, and live and are borrowed as long as the words are.
+    // SAFETY: the bytes of words are initialised, and live and are borrowed as long as the words
+    // are.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 

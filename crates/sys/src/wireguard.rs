@@ -1,5 +1,6 @@
-//! The kernel's WireGuard over generic netlink (include/uapi/linux/wireguard.h, drivers/net/wireguard/netlink.c,
-//! Linux 7.2). The link itself is made by [`crate::link::create_wireguard`].
+//! The kernel's WireGuard over generic netlink (include/uapi/linux/wireguard.h,
+//! drivers/net/wireguard/netlink.c, Linux 7.2). The link itself is made by
+//! [`crate::link::create_wireguard`].
 
 pub(crate) mod decode;
 mod encode;
@@ -104,7 +105,8 @@ pub struct WireGuard {
 }
 
 impl WireGuard {
-    /// Resolves the family; the socket decides the network namespace (see [`crate::Netns::generic`]).
+    /// Resolves the family; the socket decides the network namespace (see
+    /// [`crate::Netns::generic`]).
     ///
     /// # Errors
     /// The kernel has no wireguard, or its module is not loaded (making a link loads it).

@@ -19,7 +19,8 @@ const NL80211_RATE_INFO_BITRATE32: u16 = 5;
 /// Unit of the bit rates above.
 const RATE_UNIT_BPS: u64 = 100_000;
 
-/// What is known of a wireless link. Values of the far side are absent unless there is exactly one, as on a client.
+/// What is known of a wireless link. Values of the far side are absent unless there is exactly one,
+/// as on a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wireless {
     /// Frequency of the channel, MHz.

@@ -1,8 +1,9 @@
 //! Zeroes without end, sent without being copied, looked up or read.
 //!
-//! `tee` and `splice` (tee(2), splice(2)) hand on references to pages. A pipe that is filled once and never emptied is
-//! teed into a pipe of the sender's own, and that is spliced into the connection. `sendfile` does the latter too, but
-//! looks each page up in its file first, which costs a third as much again as sending does (Linux 6.18, `perf`).
+//! `tee` and `splice` (tee(2), splice(2)) hand on references to pages. A pipe that is filled once
+//! and never emptied is teed into a pipe of the sender's own, and that is spliced into the
+//! connection. `sendfile` does the latter too, but looks each page up in its file first, which
+//! costs a third as much again as sending does (Linux 6.18, `perf`).
 
 use std::{io, net::TcpStream, os::fd::OwnedFd, sync::Arc};
 
@@ -35,8 +36,8 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Of a size, or of what the host gives: a user who has many pipes gets them of two pages, or one
-    /// (pipe(7), `pipe-user-pages-soft`; fs/pipe.c of Linux 6.18, `alloc_pipe_info`).
+    /// Of a size, or of what the host gives: a user who has many pipes gets them of two pages, or
+    /// one (pipe(7), `pipe-user-pages-soft`; fs/pipe.c of Linux 6.18, `alloc_pipe_info`).
     fn new(size: usize) -> io::Result<Self> {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
         let size = match fcntl_setpipe_size(&from, size) {

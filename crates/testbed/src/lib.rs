@@ -1,4 +1,5 @@
-//! A path as namespaces, links, queues and a tunnel in the kernel it runs on, and the two ends in it.
+//! A path as namespaces, links, queues and a tunnel in the kernel it runs on, and the two ends in
+//! it.
 //!
 //! ```text
 //! client --- [client-router] --- near --- far --- [server-router] --- server
@@ -13,8 +14,8 @@
 //! devices, so that the limit of one never bounds the other. The routers in brackets exist where a
 //! tunnel ends on routers.
 //!
-//! A [`plan::Plan`] says all this as a value, made without touching the kernel; [`build`] carries it
-//! out. Everything hangs on namespaces that only file descriptors of this process hold: when the
+//! A [`plan::Plan`] says all this as a value, made without touching the kernel; [`build`] carries
+//! it out. Everything hangs on namespaces that only file descriptors of this process hold: when the
 //! process is gone, so is all that it made.
 
 mod address;

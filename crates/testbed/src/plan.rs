@@ -150,9 +150,9 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
         && line.duplicate.is_zero()
 }
 
-/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if their
-/// bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at all, would
-/// see it whole.
+/// Shapers cut a segment into packets before they queue it (`tbf_segment`, `cake_enqueue`), if
+/// their bucket is smaller than it; a policer, faults before the bottleneck, or no bottleneck at
+/// all, would see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {
     let first = line.faults_first && !is_pure_delay(line);
     line.rate.is_some() && line.queue != model::cell::Queue::Policer && !first

@@ -200,7 +200,8 @@ impl State<'_> {
             pick_mut(random, &mut self.loads)
         };
         let Some(load) = chosen else { return Ok(true) };
-        // One whose connections have not come is waited for by the server, for 10 s: a few are enough.
+        // One whose connections have not come is waited for by the server, for 10 s: a few are
+        // enough.
         if !load.is_ready() && random.next_u64() % 64 > 0 {
             return Ok(true);
         }

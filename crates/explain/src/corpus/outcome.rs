@@ -92,8 +92,8 @@ impl Outcome {
         self.found.first().filter(|f| f.asserts())
     }
 
-    /// Each cause that was found once, with whether that is right; without what is neither right nor
-    /// wrong.
+    /// Each cause that was found once, with whether that is right; without what is neither right
+    /// nor wrong.
     pub fn judged(&self) -> Vec<(&Found, bool)> {
         let mut seen: Vec<&str> = Vec::new();
         let mut judged = Vec::new();

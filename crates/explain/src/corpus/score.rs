@@ -31,7 +31,8 @@ pub struct Score {
     pub pairs: usize,
     /// Those of them whose causes were all found.
     pub pairs_named: usize,
-    /// Scenarios whose first remedy is another congestion control though no true cause calls for it.
+    /// Scenarios whose first remedy is another congestion control though no true cause calls for
+    /// it.
     pub wrong_congestion_control: Vec<String>,
     /// First true cause, first finding, count.
     pub confusion: BTreeMap<String, BTreeMap<String, usize>>,

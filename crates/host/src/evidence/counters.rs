@@ -79,8 +79,8 @@ pub(super) fn device(device: &Device, groups: &mut Groups) {
     groups.insert(format!("nic.{}", device.name), all);
 }
 
-/// What a queue hangs below, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues are all the same, and
-/// so do not tell those of a device with several queues apart.
+/// What a queue hangs below, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues
+/// are all the same, and so do not tell those of a device with several queues apart.
 pub(super) fn place(qdisc: &QdiscStats) -> String {
     let parent = match qdisc.parent {
         // The root queue discipline of some kernels.
@@ -194,8 +194,8 @@ fn sockets(net: &Net) -> Option<Vec<UdpSocket>> {
     Some(all)
 }
 
-/// Increase of the drops of UDP sockets: of all together, and of those of the tunnel's port. A socket's count goes with
-/// it, so sockets are compared one by one.
+/// Increase of the drops of UDP sockets: of all together, and of those of the tunnel's port. A
+/// socket's count goes with it, so sockets are compared one by one.
 pub(super) fn udp_drops(before: &Net, after: &Net, port: Option<u16>) -> Option<Counters> {
     let before = sockets(before)?;
     let then: BTreeMap<u64, u64> = before.iter().map(|s| (s.inode, s.drops)).collect();

@@ -41,7 +41,8 @@ impl Times {
     }
 }
 
-/// What was used in between; `None` if it could not be read, or the interval is shorter than a tick.
+/// What was used in between; `None` if it could not be read, or the interval is shorter than a
+/// tick.
 pub(super) fn used((before, after): (&Times, &Times)) -> Option<CpuUse> {
     let then: BTreeMap<u32, &CoreTicks> = before.cores.iter().map(|c| (c.cpu, c)).collect();
     let cores: Vec<CoreShares> = after
@@ -55,7 +56,8 @@ pub(super) fn used((before, after): (&Times, &Times)) -> Option<CpuUse> {
     })
 }
 
-/// Shares of a processor that was online all the time. The kernel's idle time may step back a little.
+/// Shares of a processor that was online all the time. The kernel's idle time may step back a
+/// little.
 fn shares(then: &CoreTicks, now: &CoreTicks) -> Option<CoreShares> {
     let of = |field: fn(&CoreTicks) -> u64| field(now).saturating_sub(field(then)) as f64;
     let parts = [
@@ -79,7 +81,8 @@ fn shares(then: &CoreTicks, now: &CoreTicks) -> Option<CoreShares> {
     })
 }
 
-/// Threads that used any time, the busiest first. A thread that began in between has used all its time in it.
+/// Threads that used any time, the busiest first. A thread that began in between has used all its
+/// time in it.
 fn threads(before: &Times, after: &Times) -> Vec<ThreadUse> {
     let key = |task: &TaskTicks| (task.tid, task.started);
     let then: BTreeMap<_, &TaskTicks> = before.tasks.iter().map(|(_, t)| (key(t), t)).collect();

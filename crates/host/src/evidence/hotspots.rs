@@ -1,6 +1,7 @@
 //! A sample of what the processors do, by classes of the kernel's functions.
 //!
-//! It sees the whole host and costs about a thousandth of it, so it is taken only where asked for and permitted.
+//! It sees the whole host and costs about a thousandth of it, so it is taken only where asked for
+//! and permitted.
 
 mod classes;
 
@@ -16,12 +17,14 @@ use sys::perf::{Sampler, Samples};
 
 pub use classes::class;
 
-/// Samples a second on each processor; not a divisor of the kernel's tick, with which it would run in step.
+/// Samples a second on each processor; not a divisor of the kernel's tick, with which it would run
+/// in step.
 const FREQUENCY_HZ: u32 = 997;
 /// Functions that are told by name.
 const MOST_FUNCTIONS: usize = 10;
 
-/// Whether one is being taken: its buffers are some hundred kB for each processor, so that one a process must do.
+/// Whether one is being taken: its buffers are some hundred kB for each processor, so that one a
+/// process must do.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// A sample being taken; one at a time in a process.
@@ -31,7 +34,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Starts to sample all processors. It may run for 16 seconds; what comes later is counted as lost.
+    /// Starts to sample all processors. It may run for 16 seconds; what comes later is counted as
+    /// lost.
     ///
     /// # Errors
     /// Another one is being taken, or the kernel refuses; the error says what it needs.
@@ -75,13 +79,15 @@ impl Drop for Recording {
 #[derive(Debug)]
 pub struct Symbols<'a> {
     addresses: &'a [u64],
-    /// For each address the start, the name and the module of the last function that begins at or before it.
+    /// For each address the start, the name and the module of the last function that begins at or
+    /// before it.
     functions: Vec<(u64, String, String)>,
 }
 
 impl<'a> Symbols<'a> {
-    /// Finds the functions of `addresses`, which rise, in text as `/proc/kallsyms` has it: address, type, name, and the
-    /// module in brackets. The file has some 10 MB, so only what is wanted of it is held. `None` if it has no addresses.
+    /// Finds the functions of `addresses`, which rise, in text as `/proc/kallsyms` has it: address,
+    /// type, name, and the module in brackets. The file has some 10 MB, so only what is wanted of
+    /// it is held. `None` if it has no addresses.
     ///
     /// # Errors
     /// The text cannot be read.
@@ -110,7 +116,8 @@ impl<'a> Symbols<'a> {
         }))
     }
 
-    /// The function that one of the addresses is in, and its module, which is empty for the kernel itself.
+    /// The function that one of the addresses is in, and its module, which is empty for the kernel
+    /// itself.
     pub fn at(&self, address: u64) -> Option<(&str, &str)> {
         let (start, name, module) = &self.functions[self.addresses.binary_search(&address).ok()?];
         (*start != 0).then_some((name, module))

@@ -42,8 +42,8 @@ impl Scope {
         self.cpu
     }
 
-    /// The scope of a host by its facts: the devices on its path, and the process of its tunnel. Facts and snapshots
-    /// must be of the same network namespace.
+    /// The scope of a host by its facts: the devices on its path, and the process of its tunnel.
+    /// Facts and snapshots must be of the same network namespace.
     ///
     /// Processor use is left out in a lab's guest, where processing takes no time.
     pub fn of(facts: &HostFacts) -> Scope {
@@ -92,8 +92,8 @@ fn device(name: &str, index: u32) -> Device {
     }
 }
 
-/// Threads of the kernel that handle packets: softirqs, NAPI, and if WireGuard encrypts there, the workers. Workers that
-/// start later are not seen.
+/// Threads of the kernel that handle packets: softirqs, NAPI, and if WireGuard encrypts there, the
+/// workers. Workers that start later are not seen.
 fn kernel_threads(wireguard: bool) -> Vec<u32> {
     let of_network = |name: &str| {
         let always = ["ksoftirqd/", "napi/", "irq/"];

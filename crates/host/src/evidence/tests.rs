@@ -47,7 +47,8 @@ fn facts(device: &str, index: u32, port: Option<u16>) -> HostFacts {
     }
 }
 
-/// More datagrams than a socket's buffer holds: the drops are at the socket, in nstat, and the rest waits.
+/// More datagrams than a socket's buffer holds: the drops are at the socket, in nstat, and the rest
+/// waits.
 #[test]
 fn drops_of_a_udp_socket_are_told_by_its_port() {
     let Some(ns) = netns() else { return };

@@ -9,7 +9,8 @@ use std::{
 
 /// How long a program is waited for.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The longest document that is read, bytes: the status of a network of ten thousand peers is shorter.
+/// The longest document that is read, bytes: the status of a network of ten thousand peers is
+/// shorter.
 const LONGEST: u64 = 32 * 1024 * 1024;
 
 /// What a program prints to standard output; or why it could not be had.

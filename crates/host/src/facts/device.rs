@@ -169,8 +169,8 @@ fn qdisc(d: tc::Described) -> QdiscFacts {
     }
 }
 
-/// Interrupts of a device: those of its numbers if they are known, otherwise those whose line names it or its place on
-/// the bus.
+/// Interrupts of a device: those of its numbers if they are known, otherwise those whose line names
+/// it or its place on the bus.
 fn spread(link: &str, bus: &str, numbers: &[String]) -> Option<IrqSpread> {
     let lines = procfs::interrupts(&procfs::read("/proc/interrupts").ok()?);
     let named = |what: &str| {

@@ -76,7 +76,8 @@ const CRYPTO_FLAGS: &[&str] = &[
     "sha2",
 ];
 
-/// Inode of the process namespace of the whole system (`PROC_PID_INIT_INO`, include/linux/proc_ns.h, Linux 7.2).
+/// Inode of the process namespace of the whole system (`PROC_PID_INIT_INO`,
+/// include/linux/proc_ns.h, Linux 7.2).
 const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 pub(super) fn facts(notes: &mut Notes) -> HostFacts {
@@ -104,8 +105,8 @@ pub(super) fn facts(notes: &mut Notes) -> HostFacts {
     }
 }
 
-/// The value of a parameter with blanks for tabs. Some belong to the first network namespace only and are missing in
-/// others; that is no fault.
+/// The value of a parameter with blanks for tabs. Some belong to the first network namespace only
+/// and are missing in others; that is no fault.
 fn sysctl(name: &str) -> Option<String> {
     let value = sys::sysctl::read(name).ok()?;
     Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -160,7 +161,8 @@ fn machine(info: Option<&procfs::CpuInfo>) -> Option<Machine> {
         return named(&kind);
     }
     firmware().or_else(|| {
-        // A hypervisor sets this flag of x86 processors; without it there is none that shows itself.
+        // A hypervisor sets this flag of x86 processors; without it there is none that shows
+        // itself.
         let flags = info?.flags.as_ref()?;
         (flags.iter().any(|f| f == "fpu")).then_some(Machine::BareMetal)
     })

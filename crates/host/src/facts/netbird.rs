@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::status::{PeerStatus, Status, list, longest, seconds, text};
 
-/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is no such document.
+/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is
+/// no such document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
     let peers = document.get("peers")?;

@@ -67,7 +67,8 @@ impl Stack {
         parts.map(|l| l.index).collect()
     }
 
-    /// The port of a bridge that leads to a neighbour: the only one, or the one where it was last heard.
+    /// The port of a bridge that leads to a neighbour: the only one, or the one where it was last
+    /// heard.
     fn port(&mut self, bridge: &Link, address: IpAddr) -> Option<u32> {
         if let [only] = self.parts(bridge.index)[..] {
             return Some(only);

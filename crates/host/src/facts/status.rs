@@ -49,7 +49,8 @@ pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// Length of the longest of some prefixes that contain an address; a bare address is a prefix of full length.
+/// Length of the longest of some prefixes that contain an address; a bare address is a prefix of
+/// full length.
 pub(super) fn longest<'a>(
     prefixes: impl IntoIterator<Item = &'a Value>,
     address: IpAddr,
@@ -129,8 +130,8 @@ fn zone(time: &str) -> Option<(&str, i64)> {
     ))
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar, for years from 1970 on; the year begins in March, so that the leap
-/// day is its last.
+/// Days from 1970-01-01 in the Gregorian calendar, for years from 1970 on; the year begins in
+/// March, so that the leap day is its last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)

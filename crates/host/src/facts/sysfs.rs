@@ -1,7 +1,7 @@
 //! Per-queue settings of network devices, which only sysfs has.
 //!
-//! /sys shows the network devices of the namespace in which it was mounted, not of the thread that looks; so it is used
-//! only if what it lists is what netlink lists.
+//! /sys shows the network devices of the namespace in which it was mounted, not of the thread that
+//! looks; so it is used only if what it lists is what netlink lists.
 
 use std::{collections::BTreeSet, fs};
 
@@ -41,7 +41,8 @@ fn number(path: &str) -> Option<u32> {
     procfs::read(path).ok()?.trim().parse().ok()
 }
 
-/// The masks of processors of a device's queues: `rx` with `rps_cpus`, `tx` with `xps_cpus`. Absent if none could be read.
+/// The masks of processors of a device's queues: `rx` with `rps_cpus`, `tx` with `xps_cpus`. Absent
+/// if none could be read.
 pub(super) fn masks(link: &str, side: &str, file: &str) -> Option<Vec<String>> {
     let mut masks = Vec::new();
     for queue in 0.. {

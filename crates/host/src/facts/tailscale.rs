@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::status::{PeerStatus, Status, hex, list, longest, seconds, short_key, text};
 
-/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is no such document.
+/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is
+/// no such document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
     document.get("BackendState")?;
@@ -25,8 +26,8 @@ pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     })
 }
 
-/// Length of the longest prefix of a peer that contains an address. The default route of an exit node counts only while
-/// it is chosen.
+/// Length of the longest prefix of a peer that contains an address. The default route of an exit
+/// node counts only while it is chosen.
 fn reach(peer: &Value, address: IpAddr) -> Option<u8> {
     let own = list(peer, "TailscaleIPs").iter();
     let routed = list(peer, "AllowedIPs").iter();

@@ -21,8 +21,8 @@ use super::{
     tailscale, uapi,
 };
 
-/// Marks by which NetBird and Tailscale keep their own packets out of their tunnel (client/net/net.go:
-/// `ControlPlaneMark`; net/netns: `tailscaleBypassMark`).
+/// Marks by which NetBird and Tailscale keep their own packets out of their tunnel
+/// (client/net/net.go: `ControlPlaneMark`; net/netns: `tailscaleBypassMark`).
 const NETBIRD_MARK: u32 = 0x1bd00;
 const TAILSCALE_MARK: u32 = 0x80000;
 /// Sockets by which the command line tools reach their daemon.
@@ -32,8 +32,8 @@ const TAILSCALE_SOCKET: &str = "/var/run/tailscale/tailscaled.sock";
 const SHARED: ([u8; 4], u8) = ([100, 64, 0, 0], 10);
 const TAILSCALE_6: ([u16; 8], u8) = ([0xfd7a, 0x115c, 0xa1e0, 0, 0, 0, 0, 0], 48);
 
-/// The tunnel that packets to an address enter by one of these links, and the way that its own packets then take, if it
-/// is known. `None` if there is no tunnel.
+/// The tunnel that packets to an address enter by one of these links, and the way that its own
+/// packets then take, if it is known. `None` if there is no tunnel.
 pub(super) fn facts(
     links: &[Link],
     toward: IpAddr,
@@ -115,7 +115,8 @@ fn in_process(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
     tunnel
 }
 
-/// What moves packets, by the name of the program, and by whether it has WireGuard's control socket.
+/// What moves packets, by the name of the program, and by whether it has WireGuard's control
+/// socket.
 fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
     let Some(program) = program else {
         return TunnelKind::Unknown;
@@ -124,7 +125,8 @@ fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
         "wireguard-go" | "wireguard" | "tailscaled" | "netbird" => TunnelKind::WireguardGo,
         p if p.starts_with("boringtun") => TunnelKind::Boringtun,
         p if p.starts_with("openvpn") => TunnelKind::Openvpn,
-        // wireguard-go is a library too, of which the socket is the sign; BoringTun's is there as well.
+        // wireguard-go is a library too, of which the socket is the sign; BoringTun's is there as
+        // well.
         _ if wireguard => TunnelKind::Unknown,
         _ => TunnelKind::OtherTun,
     }
@@ -138,7 +140,8 @@ fn product(program: Option<&str>) -> Product {
     }
 }
 
-/// The peer whose allowed addresses contain the destination most closely, as WireGuard itself chooses.
+/// The peer whose allowed addresses contain the destination most closely, as WireGuard itself
+/// chooses.
 fn chosen(state: &DeviceState, toward: IpAddr) -> Option<&PeerState> {
     let reach = |peer: &&PeerState| {
         let prefixes = peer.allowed_ips.iter();
@@ -203,7 +206,8 @@ fn ask_tailscale(toward: IpAddr, notes: &mut Notes) -> Option<Status> {
     status
 }
 
-/// Adds what a product says. The kernel knows endpoints and handshakes better; the product knows of relays.
+/// Adds what a product says. The kernel knows endpoints and handshakes better; the product knows of
+/// relays.
 fn merge(tunnel: &mut TunnelFacts, status: Status) {
     tunnel.product = status.product;
     tunnel.version = status.version;
@@ -239,7 +243,8 @@ fn daemon(product: Product) -> Option<ProcessFacts> {
     })
 }
 
-/// A tunnel without a device: a product runs here whose network has the address, and its process has the network stack.
+/// A tunnel without a device: a product runs here whose network has the address, and its process
+/// has the network stack.
 fn netstack(links: &[Link], toward: IpAddr, notes: &mut Notes) -> Option<TunnelFacts> {
     let four = contains(IpAddr::from(SHARED.0), SHARED.1, toward);
     let six = contains(IpAddr::from(TAILSCALE_6.0), TAILSCALE_6.1, toward);
@@ -284,7 +289,8 @@ fn next(tunnel: &TunnelFacts) -> Option<Query> {
     })
 }
 
-/// The address in `rels://192.0.2.1:443` or `192.0.2.1:40000:vni:1`; a name is not looked up, for that would be traffic.
+/// The address in `rels://192.0.2.1:443` or `192.0.2.1:40000:vni:1`; a name is not looked up, for
+/// that would be traffic.
 fn relay_address(relay: &str) -> Option<IpAddr> {
     let host = relay.split_once("://").map_or(relay, |(_, host)| host);
     if let Some(inside) = host.strip_prefix('[') {

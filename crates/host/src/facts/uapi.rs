@@ -1,4 +1,5 @@
-//! The control socket of userspace WireGuard (the cross-platform interface of wireguard.com/xplatform).
+//! The control socket of userspace WireGuard (the cross-platform interface of
+//! wireguard.com/xplatform).
 
 use std::{
     io::{Read, Write},
@@ -14,8 +15,9 @@ use super::status::{hex, prefix};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest answer that is read, bytes.
 const LONGEST: u64 = 32 * 1024 * 1024;
-/// BoringTun gives the age of a handshake where the interface asks for its time (boringtun/src/device/api.rs). No time
-/// of a handshake is before this one, in September 2001; no age is longer.
+/// BoringTun gives the age of a handshake where the interface asks for its time
+/// (boringtun/src/device/api.rs). No time of a handshake is before this one, in September 2001; no
+/// age is longer.
 const FIRST_TIME: u64 = 1_000_000_000;
 
 /// Where a device's socket is; the two folders are the same one on most systems.
@@ -42,7 +44,8 @@ pub(super) fn ask(mut socket: UnixStream) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the answer to `get=1`. Private and preshared keys in it are not looked at. `now_s` is the time in seconds since
+/// Reads the answer to `get=1`. Private and preshared keys in it are not looked at. `now_s` is the
+/// time in seconds since
 /// 1970. `None` if the daemon says that it failed.
 pub fn parse(answer: &str, now_s: u64) -> Option<DeviceState> {
     let mut state = DeviceState::default();

@@ -12,7 +12,8 @@ use super::{
     verdict,
 };
 
-/// Slow start threshold of a connection that has had no loss (`TCP_INFINITE_SSTHRESH`, include/net/tcp.h, Linux 7.2).
+/// Slow start threshold of a connection that has had no loss (`TCP_INFINITE_SSTHRESH`,
+/// include/net/tcp.h, Linux 7.2).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// The figures of a connection and what they say. `end` is when the last list was taken.

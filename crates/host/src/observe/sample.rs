@@ -2,7 +2,8 @@
 
 use sys::sock_diag::TcpSocket;
 
-/// The values of a moment and the counters since the connection began. What the kernel lacks is absent.
+/// The values of a moment and the counters since the connection began. What the kernel lacks is
+/// absent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) at_us: u64,
@@ -57,7 +58,8 @@ impl Sample {
 }
 
 /// The kernel offers about half of the buffer as window and keeps the rest for its own bookkeeping
-/// (`tcp_adv_win_scale`, Documentation/networking/ip-sysctl.rst), so half of it full of payload is full.
+/// (`tcp_adv_win_scale`, Documentation/networking/ip-sysctl.rst), so half of it full of payload is
+/// full.
 fn unread(socket: &TcpSocket) -> Option<f64> {
     let limit = socket.memory?.receive_limit_bytes;
     let share = 2.0 * f64::from(socket.receive_queue_bytes) / f64::from(limit);

@@ -347,7 +347,8 @@ fn watch(near: &TcpStream, span: Duration) -> [ObservedSocket; 2] {
     [near_at, far_at].map(|at: SocketAddr| seen.iter().find(|s| s.local == at).unwrap().clone())
 }
 
-/// The real kernel: an application that does not read is the limit at its own end, and its window is at the other.
+/// The real kernel: an application that does not read is the limit at its own end, and its window
+/// is at the other.
 #[test]
 fn both_ends_of_a_reader_that_stops_are_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

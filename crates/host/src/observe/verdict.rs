@@ -1,25 +1,28 @@
-//! From figures to a word. The order of the questions is the order of the code; docs/reference/observe.md explains it.
+//! From figures to a word. The order of the questions is the order of the code;
+//! docs/reference/observe.md explains it.
 
 use model::observation::{Because, Figure, ObservedSocket, Verdict};
 
 use super::moved::Moved;
 
-/// Fewest samples that a verdict is given on: two intervals, so that one odd moment is not all there is.
+/// Fewest samples that a verdict is given on: two intervals, so that one odd moment is not all
+/// there is.
 pub const MIN_SAMPLES: usize = 3;
-/// Shortest time that a verdict is given on, us: the kernel counts the times in ticks of up to 10 ms (HZ = 100), and
-/// twenty of them keep the error of a share at 5 %.
+/// Shortest time that a verdict is given on, us: the kernel counts the times in ticks of up to 10
+/// ms (HZ = 100), and twenty of them keep the error of a share at 5 %.
 pub const MIN_OBSERVED_US: u64 = 200_000;
-/// A window or buffer limits when it held the sender back for more than this share of the busy time. Chosen here; the
-/// classes of the Network Diagnostic Tool are made of the same shares.
+/// A window or buffer limits when it held the sender back for more than this share of the busy
+/// time. Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
 pub const WINDOW_OVER: f64 = 0.15;
 /// A connection with data to send for a smaller share of the time waits for its application.
 pub const BUSY_AT_LEAST: f64 = 0.5;
 /// Share of the samples, or of a buffer, that is most of it.
 pub const MOSTLY: f64 = 0.5;
-/// A connection whose own payload is a smaller share of all it moves only answers. A request for each response, such as
-/// a download over HTTP, stays far below.
+/// A connection whose own payload is a smaller share of all it moves only answers. A request for
+/// each response, such as a download over HTTP, stays far below.
 pub const SENT_AT_LEAST: f64 = 0.05;
-/// A pacing rate limits when goodput uses this share of it; the rest is headers and the pauses of the pacing itself.
+/// A pacing rate limits when goodput uses this share of it; the rest is headers and the pauses of
+/// the pacing itself.
 pub const PACING_AT_LEAST: f64 = 0.85;
 /// What is left of the busy time when neither window nor buffer limits.
 pub const CWND_AT_LEAST: f64 = 1.0 - 2.0 * WINDOW_OVER;

@@ -33,8 +33,8 @@ pub struct DeviceFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wireless: Option<WirelessFacts>,
     /// Offloads by the kernel's name (as `ethtool -k` has them one by one: `tx-tcp-segmentation`,
-    /// `tx-generic-segmentation`, `rx-gro`, `tx-udp-segmentation`, ...) and whether each is on. Absent
-    /// if they could not be read.
+    /// `tx-generic-segmentation`, `rx-gro`, `tx-udp-segmentation`, ...) and whether each is on.
+    /// Absent if they could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offloads: Option<BTreeMap<String, bool>>,
     /// Ring sizes.
@@ -192,8 +192,8 @@ pub struct QdiscFacts {
     pub handle: String,
     /// What it hangs below: `root`, `ingress`, `clsact`, or a class such as `1:2`.
     pub parent: String,
-    /// Options by name with their unit in it (`limit_packets`, `target_us`, `rate_bps`), as far as the
-    /// kind is known.
+    /// Options by name with their unit in it (`limit_packets`, `target_us`, `rate_bps`), as far as
+    /// the kind is known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
 }

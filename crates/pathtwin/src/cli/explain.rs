@@ -16,8 +16,8 @@ Each cause has a page in docs/causes/.
 
 Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use or not a Run.")]
 pub(crate) struct Explain {
-    /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning of
-    /// its id in the history
+    /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning
+    /// of its id in the history
     #[arg(group = "what")]
     pub(crate) run: Option<String>,
     #[command(flatten)]

@@ -29,7 +29,8 @@ Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M, 4M
 Exit codes: 0 done, 1 the sample is not valid (another congestion control was used), 2 wrong use,
 3 this host lacks something, 4 the test failed.")]
 pub(crate) struct Client {
-    /// The server: HOST or HOST:PORT (an IPv6 address with a port in brackets), with or without iperf3:// before it
+    /// The server: HOST or HOST:PORT (an IPv6 address with a port in brackets), with or without
+    /// iperf3:// before it
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) test: Test,

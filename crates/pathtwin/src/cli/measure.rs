@@ -31,7 +31,8 @@ pub(crate) struct Measure {
     pub(crate) via: Vec<IpAddr>,
     #[command(flatten)]
     pub(crate) lab: Path,
-    /// A file with the key; - is standard input. Default: $PATHTWIN_KEY, else ~/.config/pathtwin/key
+    /// A file with the key; - is standard input. Default: $PATHTWIN_KEY, else
+    /// ~/.config/pathtwin/key
     #[arg(long, value_name = "KEY", requires = "host")]
     pub(crate) key: Option<String>,
     /// The far end is open to all

@@ -19,8 +19,8 @@ A page is one file that needs no network. See docs/reference/report.md.
 
 Exit codes: 0 done, 2 wrong use, or not a document that can be reported.")]
 pub(crate) struct Report {
-    /// A run or rows of `lab run`: a file, - for standard input, or the beginning of a run's id in the
-    /// history; beside a run, several files with rows
+    /// A run or rows of `lab run`: a file, - for standard input, or the beginning of a run's id in
+    /// the history; beside a run, several files with rows
     #[arg(required = true, value_name = "RUN")]
     pub(crate) documents: Vec<String>,
     #[command(flatten)]
@@ -31,8 +31,8 @@ pub(crate) struct Report {
     /// In which language, where the form has one
     #[arg(long, value_enum, default_value_t = Language::En)]
     pub(crate) lang: Language,
-    /// Which load, by its name in the tables of --format text, such as "underlay/v4 tcp down x1 cubic";
-    /// with --format flent only
+    /// Which load, by its name in the tables of --format text, such as "underlay/v4 tcp down x1
+    /// cubic"; with --format flent only
     #[arg(long, value_name = "NAME")]
     pub(crate) step: Option<String>,
     /// Write to this file; without it, to standard output

@@ -53,8 +53,8 @@ pub(crate) struct Serve {
     /// network (IPv4: a /24, IPv6: a /56)
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) max_clients: usize,
-    /// Also speak the protocol of iperf3, on this port, within the same limits; whoever reaches it may
-    /// use it
+    /// Also speak the protocol of iperf3, on this port, within the same limits; whoever reaches it
+    /// may use it
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5201")]
     pub(crate) iperf3: Option<u16>,
     /// Whom to become once the ports are open, if started by root; `root` to stay it

@@ -25,14 +25,15 @@ pub struct Accuracy {
     /// Check stated intervals in place of errors, over this many seeds
     #[arg(long, value_name = "SEEDS")]
     pub coverage: Option<usize>,
-    /// Check what compare says in place of errors, on this many pairs of runs of the default plan of
-    /// each kind: without a change, with 5 % less capacity, with 5 ms more buffer
+    /// Check what compare says in place of errors, on this many pairs of runs of the default plan
+    /// of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
     #[arg(long, value_name = "N", conflicts_with = "coverage")]
     pub pairs: Option<usize>,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Keep every run, and every comparison, in this folder; with --pairs, take those that are there
+    /// Keep every run, and every comparison, in this folder; with --pairs, take those that are
+    /// there
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs at once; default: one a processor

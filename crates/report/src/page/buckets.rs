@@ -15,8 +15,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// At most `most` buckets, each as long as one or several times what passes from look to look: a
-    /// shorter one would often be without any.
+    /// At most `most` buckets, each as long as one or several times what passes from look to look:
+    /// a shorter one would often be without any.
     pub(super) fn over(from_us: i64, to_us: i64, most: usize, look_us: i64) -> Self {
         let look_us = look_us.max(1);
         let span = (to_us - from_us).max(look_us);

@@ -18,8 +18,8 @@ pub(super) struct Charts {
 pub(super) struct Timeline {
     /// Number of the sample.
     pub(super) n: u32,
-    /// What is kept longest where room is short: steps that stand for their like, then the others in
-    /// the order they were run.
+    /// What is kept longest where room is short: steps that stand for their like, then the others
+    /// in the order they were run.
     #[serde(skip)]
     pub(super) rank: (bool, std::cmp::Reverse<u32>),
     /// Whether it stands for its like.

@@ -1,4 +1,5 @@
-//! The file around the sections: head, style, script, data, and the policy that lets nothing else in.
+//! The file around the sections: head, style, script, data, and the policy that lets nothing else
+//! in.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -147,8 +148,8 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(digest))
 }
 
-/// The timelines as one text: JSON, deflated, in base64. What does not fit is left out, the steps that
-/// stand for their like last; the script says how many are missing.
+/// The timelines as one text: JSON, deflated, in base64. What does not fit is left out, the steps
+/// that stand for their like last; the script says how many are missing.
 fn pack(timelines: &[Timeline], room: usize) -> Option<String> {
     #[derive(Serialize)]
     struct Packed<'a> {

@@ -1,5 +1,5 @@
-//! A matrix as tables of coloured cells: any two factors against each other, a table for each setting of
-//! the others. The colours go with the numbers, they do not replace them.
+//! A matrix as tables of coloured cells: any two factors against each other, a table for each
+//! setting of the others. The colours go with the numbers, they do not replace them.
 
 use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};

@@ -60,8 +60,8 @@ fn flow(scale: i64) -> FlowResult {
     }
 }
 
-/// Probes every 10 ms from half a second before the start; what counts was sent in `window_us`. Round
-/// trips go up and down, and one probe in 50 is lost.
+/// Probes every 10 ms from half a second before the start; what counts was sent in `window_us`.
+/// Round trips go up and down, and one probe in 50 is lost.
 pub(crate) fn probes(window_us: [i64; 2], base_ms: u64) -> Probes {
     let at_us: Vec<i64> = (-50..820).map(|n| n * 10_000).collect();
     let rtt = |at: &i64| {

@@ -220,7 +220,8 @@ impl ServerCertVerifier for Verifier {
         if result.is_ok() || self.check != Check::Nothing {
             return result;
         }
-        // X.509 version 1, as `openssl x509 -req` makes, is no certificate to rustls. Its key will do.
+        // X.509 version 1, as `openssl x509 -req` makes, is no certificate to rustls. Its key will
+        // do.
         let key = parse(cert)?.tbs_certificate.subject_public_key_info;
         let key = key.to_der().map_err(|_| CertificateError::BadEncoding)?;
         let key = SubjectPublicKeyInfoDer::from(key);

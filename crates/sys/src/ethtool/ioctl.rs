@@ -11,7 +11,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 const SIOCETHTOOL: u32 = 0x8946;
 const IFNAMSIZ: usize = 16;
 
-/// `struct ifreq` (include/uapi/linux/if.h) with a pointer in its union, which is 24 bytes on 64-bit machines.
+/// `struct ifreq` (include/uapi/linux/if.h) with a pointer in its union, which is 24 bytes on
+/// 64-bit machines.
 #[repr(C)]
 struct Ifreq {
     name: [u8; IFNAMSIZ],
@@ -19,11 +20,12 @@ struct Ifreq {
     rest: [u8; 16],
 }
 
-/// Sends a request that starts with `head`, which starts with the command, and returns what the kernel made of it, `len`
-/// bytes, in the calling thread's network namespace.
+/// Sends a request that starts with `head`, which starts with the command, and returns what the
+/// kernel made of it, `len` bytes, in the calling thread's network namespace.
 ///
-/// For some commands the kernel decides alone how much it writes (net/ethtool/ioctl.c: `ethtool_get_stats`), so the
-/// request ends before a page without access: what is too long is then an error.
+/// For some commands the kernel decides alone how much it writes (net/ethtool/ioctl.c:
+/// `ethtool_get_stats`), so the request ends before a page without access: what is too long is then
+/// an error.
 pub(super) fn exchange(link: &str, head: &[u32], len: usize) -> io::Result<Vec<u8>> {
     if link.len() >= IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
@@ -44,8 +46,8 @@ pub(super) fn exchange(link: &str, head: &[u32], len: usize) -> io::Result<Vec<u
         data: pages.start.as_ptr(),
         rest: [0; 16],
     };
-    // SAFETY: `request` has the layout of struct ifreq, its name ends with a NUL, and it points to mapped memory that is
-    // followed by a page the kernel cannot write to; both outlive the call.
+    // SAFETY: `request` has the layout of struct ifreq, its name ends with a NUL, and it points to
+    // mapped memory that is followed by a page the kernel cannot write to; both outlive the call.
     let rc = unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
     if rc == 0 {
         Ok(pages.bytes_mut()[..len].to_vec())
@@ -66,8 +68,8 @@ impl Pages {
         let page = rustix::param::page_size();
         let usable = len.next_multiple_of(page);
         let mapped = usable + page;
-        // SAFETY: a new private mapping at an address that the kernel chooses; its last page is made inaccessible before
-        // anyone has a reference into it.
+        // SAFETY: a new private mapping at an address that the kernel chooses; its last page is
+        // made inaccessible before anyone has a reference into it.
         unsafe {
             let start = mmap_anonymous(
                 std::ptr::null_mut(),
@@ -86,8 +88,8 @@ impl Pages {
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `usable` bytes from `start` are mapped, readable and writable, initialised to 0 by the kernel, and
-        // borrowed for as long as the slice.
+        // SAFETY: `usable` bytes from `start` are mapped, readable and writable, initialised to 0
+        // by the kernel, and borrowed for as long as the slice.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.usable) }
     }
 }

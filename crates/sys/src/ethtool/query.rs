@@ -73,8 +73,8 @@ pub fn driver(link: &str) -> io::Result<(String, String)> {
 /// # Errors
 /// No such link, or its driver has no such notion.
 pub fn link_mode(link: &str) -> io::Result<LinkMode> {
-    // With no words of masks asked for, the kernel only says how many there are, as a negative number; asked for those,
-    // it answers (`ethtool_get_link_ksettings`).
+    // With no words of masks asked for, the kernel only says how many there are, as a negative
+    // number; asked for those, it answers (`ethtool_get_link_ksettings`).
     let sized = exchange(link, &[ETHTOOL_GLINKSETTINGS], 48)?;
     let words = bytes::u8_at(&sized, 15).map_or(0, u8::cast_signed);
     let words = usize::from(words.unsigned_abs());
@@ -87,7 +87,8 @@ pub fn link_mode(link: &str) -> io::Result<LinkMode> {
     Ok(read_link_mode(&settings))
 }
 
-/// `struct ethtool_link_settings`: speed in Mbit/s, where 0 and all ones are unknown; duplex 0, 1 or 255.
+/// `struct ethtool_link_settings`: speed in Mbit/s, where 0 and all ones are unknown; duplex 0, 1
+/// or 255.
 pub(crate) fn read_link_mode(settings: &[u8]) -> LinkMode {
     let known = |&mbit: &u32| mbit != 0 && mbit != u32::MAX;
     let speed = bytes::u32_at(settings, 4).filter(known);

@@ -70,7 +70,8 @@ pub(super) fn address_message(index: u32, address: IpAddr, prefix_len: u8) -> Me
 /// A route in the main table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Destination: address and prefix length. The unspecified address with length 0 is the default route of its family.
+    /// Destination: address and prefix length. The unspecified address with length 0 is the default
+    /// route of its family.
     pub to: (IpAddr, u8),
     /// The gateway; absent = the destination is on the link.
     pub via: Option<IpAddr>,
@@ -132,7 +133,8 @@ pub(super) fn route_message(route: &Route) -> Message {
     m
 }
 
-/// Adds a neighbour that never expires and is never asked for, so that no ARP or ND traffic disturbs a path.
+/// Adds a neighbour that never expires and is never asked for, so that no ARP or ND traffic
+/// disturbs a path.
 ///
 /// # Errors
 /// No such link, or it has no hardware addresses.

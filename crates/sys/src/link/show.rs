@@ -20,7 +20,8 @@ pub struct Link {
     pub kind: Option<String>,
     /// Type of hardware (`ARPHRD_*`): 1 is Ethernet, 772 loopback, 65534 none.
     pub hardware: u16,
-    /// Index of the link below it, such as a VLAN's, or of a veth's other end; absent if it is in another namespace.
+    /// Index of the link below it, such as a VLAN's, or of a veth's other end; absent if it is in
+    /// another namespace.
     pub below: Option<u32>,
     /// Index of the bridge or bond that it is part of.
     pub master: Option<u32>,

@@ -1,7 +1,8 @@
-//! Netlink attributes as the kernel sends them (include/uapi/linux/netlink.h, Linux 7.2: `struct nlattr`).
+//! Netlink attributes as the kernel sends them (include/uapi/linux/netlink.h, Linux 7.2: `struct
+//! nlattr`).
 //!
-//! The parser accepts any bytes: it stops at the first attribute that does not fit, and getters return `None` for a
-//! payload that is too short.
+//! The parser accepts any bytes: it stops at the first attribute that does not fit, and getters
+//! return `None` for a payload that is too short.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -82,7 +83,8 @@ impl<'a> Attrs<'a> {
         Attrs { rest: bytes }
     }
 
-    /// Reads the attributes of a message payload that starts with a family header of `header_len` bytes.
+    /// Reads the attributes of a message payload that starts with a family header of `header_len`
+    /// bytes.
     pub fn after(payload: &'a [u8], header_len: usize) -> Self {
         Attrs::new(payload.get(align(header_len)..).unwrap_or(&[]))
     }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io;
 
-/// A refused or failed request: what was attempted, the error number, and the kernel's own words if it gave any.
+/// A refused or failed request: what was attempted, the error number, and the kernel's own words if
+/// it gave any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetlinkError {
     /// What was attempted and on what, such as `add qdisc netem to link 3`.

@@ -123,13 +123,14 @@ impl Message {
         self.close(start)
     }
 
-    /// Appends a nest with `NLA_F_NESTED`, as generic netlink and the strictly checked parts of the kernel demand.
+    /// Appends a nest with `NLA_F_NESTED`, as generic netlink and the strictly checked parts of the
+    /// kernel demand.
     pub fn nest_flagged(&mut self, kind: u16, fill: impl FnOnce(&mut Self)) -> &mut Self {
         self.nest(kind | NLA_F_NESTED, fill)
     }
 
-    /// The whole message with its length set and the sequence number `seq`; `None` if an attribute outgrew its 16-bit
-    /// length.
+    /// The whole message with its length set and the sequence number `seq`; `None` if an attribute
+    /// outgrew its 16-bit length.
     pub fn finish(&mut self, seq: u32) -> Option<&[u8]> {
         if self.overflow {
             return None;

@@ -5,7 +5,8 @@ use crate::bytes;
 use super::attr::{Attrs, align};
 use super::message::NLMSG_HDRLEN;
 
-/// Message type of an acknowledgement or error (`NLMSG_ERROR`, include/uapi/linux/netlink.h, Linux 7.2).
+/// Message type of an acknowledgement or error (`NLMSG_ERROR`, include/uapi/linux/netlink.h, Linux
+/// 7.2).
 pub(crate) const NLMSG_ERROR: u16 = 2;
 /// Message type of the end of a dump (`NLMSG_DONE`).
 pub(crate) const NLMSG_DONE: u16 = 3;
@@ -46,7 +47,8 @@ impl Reply<'_> {
         text.str().map(str::to_owned)
     }
 
-    /// `int error`, then for errors the request's header and, unless capped, its body; for `NLMSG_DONE` only the `int`.
+    /// `int error`, then for errors the request's header and, unless capped, its body; for
+    /// `NLMSG_DONE` only the `int`.
     fn ack_header_len(&self) -> Option<usize> {
         if self.kind == NLMSG_DONE {
             return Some(4);

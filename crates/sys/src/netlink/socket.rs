@@ -15,7 +15,8 @@ use super::reply::{NLM_F_DUMP_INTR, NLMSG_DONE, NLMSG_ERROR, Replies, Reply};
 
 /// Level of netlink socket options (`SOL_NETLINK`, include/linux/socket.h, Linux 7.2).
 const SOL_NETLINK: libc::c_int = 270;
-/// The acknowledgement leaves out the request's body (`NETLINK_CAP_ACK`, include/uapi/linux/netlink.h, Linux 7.2).
+/// The acknowledgement leaves out the request's body (`NETLINK_CAP_ACK`,
+/// include/uapi/linux/netlink.h, Linux 7.2).
 const NETLINK_CAP_ACK: libc::c_int = 10;
 /// The acknowledgement carries the kernel's text (`NETLINK_EXT_ACK`).
 const NETLINK_EXT_ACK: libc::c_int = 11;
@@ -33,7 +34,8 @@ pub struct Netlink {
 }
 
 impl Netlink {
-    /// Opens a socket for links, addresses, routes and traffic control in the calling thread's network namespace.
+    /// Opens a socket for links, addresses, routes and traffic control in the calling thread's
+    /// network namespace.
     ///
     /// # Errors
     /// The socket cannot be made.
@@ -68,7 +70,8 @@ impl Netlink {
         })
     }
 
-    /// Sends a request and waits for its acknowledgement. `op` says what is attempted on what, for the error.
+    /// Sends a request and waits for its acknowledgement. `op` says what is attempted on what, for
+    /// the error.
     ///
     /// # Errors
     /// The kernel refused, with its text; or the socket failed.
@@ -77,7 +80,8 @@ impl Netlink {
         self.exchange(message, &op, &mut |_| {}).map(|_| ())
     }
 
-    /// Sends a request for one object and gives each reply's payload to `each`; waits for the acknowledgement.
+    /// Sends a request for one object and gives each reply's payload to `each`; waits for the
+    /// acknowledgement.
     ///
     /// # Errors
     /// As [`Netlink::request`].
@@ -92,8 +96,8 @@ impl Netlink {
             .map(|_| ())
     }
 
-    /// Sends a dump request and returns what `each` makes of every reply's payload; replies for which it returns `None`
-    /// are left out. A dump that changed while it was read is taken again.
+    /// Sends a dump request and returns what `each` makes of every reply's payload; replies for
+    /// which it returns `None` are left out. A dump that changed while it was read is taken again.
     ///
     /// # Errors
     /// As [`Netlink::request`]; `EINTR` if the dump never stood still.
@@ -114,8 +118,9 @@ impl Netlink {
         Err(NetlinkError::new(op, libc::EINTR))
     }
 
-    /// Sends a request for one object without asking for an acknowledgement, and reads one datagram: two system calls.
-    /// The kernel answers within `sendto`, so an answer that is not there then (`EAGAIN`) never comes.
+    /// Sends a request for one object without asking for an acknowledgement, and reads one
+    /// datagram: two system calls. The kernel answers within `sendto`, so an answer that is not
+    /// there then (`EAGAIN`) never comes.
     ///
     /// # Errors
     /// As [`Netlink::request`].
@@ -147,7 +152,8 @@ impl Netlink {
         send_all(self.fd.as_fd(), bytes).map_err(|e| NetlinkError::from_io(op, &e))
     }
 
-    /// Sends, then reads until the acknowledgement or the end of the dump. `Ok(false)`: the dump was interrupted.
+    /// Sends, then reads until the acknowledgement or the end of the dump. `Ok(false)`: the dump
+    /// was interrupted.
     fn exchange(
         &mut self,
         message: &mut Message,
@@ -209,7 +215,8 @@ fn receive(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> io::Result<u
 
 fn set_option(fd: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
     let on: libc::c_int = 1;
-    // SAFETY: the pointer and length describe `on`, which outlives the call; the descriptor is open.
+    // SAFETY: the pointer and length describe `on`, which outlives the call; the descriptor is
+    // open.
     let rc = unsafe {
         libc::setsockopt(
             fd.as_raw_fd(),

@@ -49,7 +49,8 @@ fn an_attribute_that_outgrows_its_length_is_not_sent() {
 
 #[test]
 fn an_error_carries_the_kernels_text() {
-    // NLMSG_ERROR with NLM_F_CAPPED | NLM_F_ACK_TLVS, error -22, the request's header, NLMSGERR_ATTR_MSG "no".
+    // NLMSG_ERROR with NLM_F_CAPPED | NLM_F_ACK_TLVS, error -22, the request's header,
+    // NLMSGERR_ATTR_MSG "no".
     let mut m = Message::new(2, 0x300);
     m.raw(&(-22i32).to_ne_bytes()).raw(&[0; 16]).str(1, "no");
     let bytes = m.finish(9).unwrap();

@@ -27,7 +27,8 @@ impl Ring {
         let page = rustix::param::page_size();
         let mut failed = io::Error::from(io::ErrorKind::OutOfMemory);
         for data in SIZES.map(|size| size.max(page)) {
-            // SAFETY: a new shared mapping of the event at an address that the kernel chooses; nothing else refers to it.
+            // SAFETY: a new shared mapping of the event at an address that the kernel chooses;
+            // nothing else refers to it.
             let start = unsafe {
                 mmap(
                     std::ptr::null_mut(),
@@ -58,8 +59,9 @@ impl Ring {
         let begin = (tail % self.data as u64) as usize;
         let first = len.min(self.data - begin);
         let mut records = vec![0; len];
-        // SAFETY: both ranges are inside the `data` bytes after the first page, and the kernel writes only outside of
-        // what lies between tail and head; `records` is memory of its own of `len` bytes.
+        // SAFETY: both ranges are inside the `data` bytes after the first page, and the kernel
+        // writes only outside of what lies between tail and head; `records` is memory of its own of
+        // `len` bytes.
         unsafe {
             let data = self.start.as_ptr().add(self.page);
             let to = records.as_mut_ptr();
@@ -72,8 +74,8 @@ impl Ring {
 
     /// A position in the first page.
     fn position(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the mapping is at least a page long and lives as long as `self`; both offsets are multiples of 8 within
-        // it, and the kernel too accesses them as whole 64-bit words.
+        // SAFETY: the mapping is at least a page long and lives as long as `self`; both offsets are
+        // multiples of 8 within it, and the kernel too accesses them as whole 64-bit words.
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
     }
 }

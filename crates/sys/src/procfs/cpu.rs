@@ -3,7 +3,8 @@
 use std::fs;
 use std::io;
 
-/// Ticks of one processor since boot, by what it did (Documentation/filesystems/proc.rst, Linux 7.2).
+/// Ticks of one processor since boot, by what it did (Documentation/filesystems/proc.rst, Linux
+/// 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreTicks {
     /// Number of the processor.
@@ -22,8 +23,8 @@ pub struct CoreTicks {
     pub steal: u64,
 }
 
-/// Reads `/proc/stat`: a line `cpuN user nice system idle iowait irq softirq steal ...` for each processor that is
-/// online. Time of virtual machines is in `user` already.
+/// Reads `/proc/stat`: a line `cpuN user nice system idle iowait irq softirq steal ...` for each
+/// processor that is online. Time of virtual machines is in `user` already.
 pub fn cores(text: &str) -> Vec<CoreTicks> {
     text.lines().filter_map(core).collect()
 }
@@ -64,7 +65,8 @@ pub struct TaskTicks {
     pub started: u64,
 }
 
-/// Reads `/proc/PID/stat` or `/proc/PID/task/TID/stat`. The name is in brackets and may contain brackets and blanks.
+/// Reads `/proc/PID/stat` or `/proc/PID/task/TID/stat`. The name is in brackets and may contain
+/// brackets and blanks.
 pub fn task(text: &str) -> Option<TaskTicks> {
     let (tid, rest) = text.split_once(" (")?;
     let (name, rest) = rest.rsplit_once(") ")?;

@@ -7,7 +7,8 @@ pub struct CpuInfo {
     pub model: Option<String>,
     /// Vendor, such as `GenuineIntel` or `User Mode Linux`.
     pub vendor: Option<String>,
-    /// Abilities of the first processor (`flags`, `Features`, `ASEs implemented`); absent if there is no such line.
+    /// Abilities of the first processor (`flags`, `Features`, `ASEs implemented`); absent if there
+    /// is no such line.
     pub flags: Option<Vec<String>>,
 }
 

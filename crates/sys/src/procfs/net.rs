@@ -15,8 +15,8 @@ const NOT_COUNTERS: [&str; 9] = [
     "MPTcpExtBlackhole",
 ];
 
-/// Reads `snmp` or `netstat`: a line of names, then a line of values, each after the same `Group:`. The names are those
-/// of nstat, such as `TcpExtTCPTimeouts`.
+/// Reads `snmp` or `netstat`: a line of names, then a line of values, each after the same `Group:`.
+/// The names are those of nstat, such as `TcpExtTCPTimeouts`.
 pub fn counters(text: &str) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     let lines: Vec<&str> = text.lines().collect();
@@ -73,8 +73,9 @@ pub struct Softnet {
     pub flow_limit: u32,
 }
 
-/// Reads `softnet_stat`: a line of hexadecimal words for each processor (net/core/net-procfs.c: `softnet_seq_show`,
-/// Linux 7.2). The 13th word is the processor's number since Linux 5.10; before, lines are counted.
+/// Reads `softnet_stat`: a line of hexadecimal words for each processor (net/core/net-procfs.c:
+/// `softnet_seq_show`, Linux 7.2). The 13th word is the processor's number since Linux 5.10;
+/// before, lines are counted.
 pub fn softnet(text: &str) -> Vec<Softnet> {
     let mut all = Vec::new();
     for (line, words) in text.lines().enumerate() {
@@ -116,7 +117,8 @@ pub fn udp_sockets(text: &str) -> Vec<UdpSocket> {
     text.lines().skip(1).filter_map(udp_socket).collect()
 }
 
-/// `sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode ref pointer drops`
+/// `sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode ref
+/// pointer drops`
 fn udp_socket(line: &str) -> Option<UdpSocket> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (_, port) = words.get(1)?.rsplit_once(':')?;

@@ -169,7 +169,8 @@ fn open_tun(name: &str) -> std::fs::File {
     let mut request = [0u8; 40];
     request[..name.len()].copy_from_slice(name.as_bytes());
     request[16..18].copy_from_slice(&0x1001u16.to_ne_bytes());
-    // SAFETY: the request is a struct ifreq (40 bytes) with a name that ends with a NUL, and outlives the call.
+    // SAFETY: the request is a struct ifreq (40 bytes) with a name that ends with a NUL, and
+    // outlives the call.
     let rc = unsafe { libc::ioctl(file.as_raw_fd(), 0x4004_54ca, request.as_mut_ptr()) };
     assert_eq!(rc, 0, "{}", io::Error::last_os_error());
     file

@@ -15,9 +15,9 @@ pub struct Holder {
     pub same_namespace: bool,
 }
 
-/// The processes that hold the tun device `link` open, by what the kernel says of their descriptors of /dev/net/tun
-/// (`iff:` in fdinfo, drivers/net/tun.c: `tun_chr_show_fdinfo`, Linux 7.2); those of the calling thread's network
-/// namespace first. Processes of other users are seen by root only.
+/// The processes that hold the tun device `link` open, by what the kernel says of their descriptors
+/// of /dev/net/tun (`iff:` in fdinfo, drivers/net/tun.c: `tun_chr_show_fdinfo`, Linux 7.2); those
+/// of the calling thread's network namespace first. Processes of other users are seen by root only.
 pub fn tun_holders(link: &str) -> Vec<Holder> {
     let own = namespace("thread-self");
     let mut holders: Vec<Holder> = processes()
@@ -39,7 +39,8 @@ pub fn with_program(name: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Name of a process's program without the folder; of one that may not be looked at, the first 15 bytes of it.
+/// Name of a process's program without the folder; of one that may not be looked at, the first 15
+/// bytes of it.
 pub fn program(pid: u32) -> Option<String> {
     let target = fs::read_link(format!("/proc/{pid}/exe")).ok();
     let name = target.as_deref().and_then(Path::file_name);

@@ -26,8 +26,8 @@ const UID: usize = 64;
 const INODE: usize = 68;
 
 impl TcpSocket {
-    /// Reads the payload of one message of a dump; `None` if it is cut off or of no family that is known. Any bytes are
-    /// accepted.
+    /// Reads the payload of one message of a dump; `None` if it is cut off or of no family that is
+    /// known. Any bytes are accepted.
     pub fn parse(payload: &[u8]) -> Option<TcpSocket> {
         let family = bytes::u8_at(payload, 0)?;
         let word = |offset| bytes::u32_at(payload, offset);

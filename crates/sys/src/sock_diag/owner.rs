@@ -12,8 +12,9 @@ pub struct Owner {
     pub name: String,
 }
 
-/// The processes that hold sockets, by the sockets' inodes. Processes whose descriptors may not be read are left out:
-/// without root that is all but one's own. Of several processes that hold one socket the first is named.
+/// The processes that hold sockets, by the sockets' inodes. Processes whose descriptors may not be
+/// read are left out: without root that is all but one's own. Of several processes that hold one
+/// socket the first is named.
 pub fn owners() -> HashMap<u32, Owner> {
     let mut pids: Vec<u32> = fs::read_dir("/proc")
         .into_iter()

@@ -99,7 +99,8 @@ pub enum CakeAckFilter {
 }
 
 impl Cake {
-    /// The kernel does not derive the target from the round-trip time; iproute2 (tc/q_cake.c) sends a twentieth of it.
+    /// The kernel does not derive the target from the round-trip time; iproute2 (tc/q_cake.c) sends
+    /// a twentieth of it.
     pub(super) fn encode(&self, m: &mut Message) {
         m.nest(TCA_OPTIONS, |m| {
             if let Some(rate) = self.rate_bps {

@@ -1,4 +1,5 @@
-//! Queue disciplines and htb's classes with their options, as names and values for people and rules.
+//! Queue disciplines and htb's classes with their options, as names and values for people and
+//! rules.
 //!
 //! Attribute numbers are from include/uapi/linux/pkt_sched.h, Linux 7.2.
 
@@ -280,7 +281,8 @@ fn netem(payload: &[u8]) -> Options {
     options
 }
 
-/// `struct tc_tbf_qopt` (rate, peak rate, limit) in attribute 1; 4 is the rate in 64 bits, 6 the burst.
+/// `struct tc_tbf_qopt` (rate, peak rate, limit) in attribute 1; 4 is the rate in 64 bits, 6 the
+/// burst.
 fn tbf(attrs: Attrs<'_>) -> Options {
     let qopt = attrs.get(1).map_or(&[][..], |a| a.payload);
     let mut options = word(qopt, 24, "limit_bytes");

@@ -1,4 +1,5 @@
-//! What single kinds of queue disciplines count besides (`TCA_STATS_APP`; include/uapi/linux/pkt_sched.h, Linux 7.2).
+//! What single kinds of queue disciplines count besides (`TCA_STATS_APP`;
+//! include/uapi/linux/pkt_sched.h, Linux 7.2).
 
 use crate::bytes;
 use crate::netlink::Attrs;

@@ -43,8 +43,8 @@ pub struct Fq {
     pub quantum_bytes: Option<u32>,
     /// Bytes a new flow may send at first.
     pub initial_quantum_bytes: Option<u32>,
-    /// Highest rate of a flow, bits a second. The kernel's attribute ends at 2^32 - 1 bytes a second, which means
-    /// unlimited.
+    /// Highest rate of a flow, bits a second. The kernel's attribute ends at 2^32 - 1 bytes a
+    /// second, which means unlimited.
     pub max_rate_bps: Option<u64>,
     /// Whether flows are paced as their sockets ask.
     pub pacing: Option<bool>,

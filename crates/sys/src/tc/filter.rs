@@ -1,5 +1,5 @@
-//! Filters that match every packet, on the ingress and egress hooks of clsact, and what they do with it
-//! (net/sched/cls_matchall.c, act_police.c, act_gact.c, Linux 7.2).
+//! Filters that match every packet, on the ingress and egress hooks of clsact, and what they do
+//! with it (net/sched/cls_matchall.c, act_police.c, act_gact.c, Linux 7.2).
 
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
@@ -59,10 +59,12 @@ pub enum Action {
         rate_bps: u64,
         /// Bucket, bytes.
         burst_bytes: u32,
-        /// Longest packet that may pass, bytes; absent = 2040. Of an offload's packet the segments count.
+        /// Longest packet that may pass, bytes; absent = 2040. Of an offload's packet the segments
+        /// count.
         mtu_bytes: Option<u32>,
     },
-    /// Drops exactly every n-th packet: the n-th, the 2n-th and so on; an offload's packet counts as one.
+    /// Drops exactly every n-th packet: the n-th, the 2n-th and so on; an offload's packet counts
+    /// as one.
     DropEvery(u16),
 }
 
@@ -81,8 +83,9 @@ pub struct ActionStats {
     pub overlimits: u32,
 }
 
-/// Adds a filter that matches every packet. Filters of a hook run by rising `priority` (1 to 65535) until one decides;
-/// these decide always, so one hook has use for one filter, with several actions.
+/// Adds a filter that matches every packet. Filters of a hook run by rising `priority` (1 to 65535)
+/// until one decides; these decide always, so one hook has use for one filter, with several
+/// actions.
 ///
 /// # Errors
 /// The link has no clsact, the priority is taken, or the kernel lacks matchall or an action.
@@ -177,8 +180,9 @@ impl Action {
     }
 }
 
-/// `struct tc_police`: index, action when exceeded, limit, burst in ticks, mtu, rate, peak rate, refcnt, bindcnt, capab;
-/// then the rate table and what becomes of packets within the rate, which is `TC_ACT_OK` if not given.
+/// `struct tc_police`: index, action when exceeded, limit, burst in ticks, mtu, rate, peak rate,
+/// refcnt, bindcnt, capab; then the rate table and what becomes of packets within the rate, which
+/// is `TC_ACT_OK` if not given.
 fn police(m: &mut Message, rate_bps: u64, burst_bytes: u32, mtu: u32, pass: u32) {
     let bytes_per_s = bytes_per_second(rate_bps);
     let rate = Rate::new(bytes_per_s, if mtu == 0 { DEFAULT_TABLE_MTU } else { mtu });
@@ -198,7 +202,8 @@ fn police(m: &mut Message, rate_bps: u64, burst_bytes: u32, mtu: u32, pass: u32)
     }
 }
 
-/// `struct tc_gact`: index, capab, action, refcnt, bindcnt; `struct tc_gact_p`: type, n, action for the n-th.
+/// `struct tc_gact`: index, capab, action, refcnt, bindcnt; `struct tc_gact_p`: type, n, action for
+/// the n-th.
 fn drop_every(m: &mut Message, n: u16, pass: u32) {
     m.attr(TCA_GACT_PARMS, &words(&[0, 0, pass, 0, 0]));
     let mut prob = Vec::with_capacity(8);

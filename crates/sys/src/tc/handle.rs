@@ -15,7 +15,8 @@ impl Handle {
     pub const CLSACT: Handle = Handle(0xffff_fff1);
     /// Parent of filters on what a link receives (`TC_H_CLSACT`, `TC_H_MIN_INGRESS`).
     pub const INGRESS: Handle = Handle(0xffff_fff2);
-    /// Parent of filters on what a link is about to send, before its queue (`TC_H_CLSACT`, `TC_H_MIN_EGRESS`).
+    /// Parent of filters on what a link is about to send, before its queue (`TC_H_CLSACT`,
+    /// `TC_H_MIN_EGRESS`).
     pub const EGRESS: Handle = Handle(0xffff_fff3);
 
     /// The handle `major:minor`.

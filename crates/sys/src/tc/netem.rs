@@ -1,4 +1,5 @@
-//! Network emulator: delay, jitter, loss, reordering, duplication, rate (net/sched/sch_netem.c, Linux 7.2).
+//! Network emulator: delay, jitter, loss, reordering, duplication, rate (net/sched/sch_netem.c,
+//! Linux 7.2).
 
 use crate::netlink::{Message, NLA_F_NESTED};
 
@@ -23,7 +24,8 @@ const DEFAULT_LIMIT_PACKETS: u32 = 1000;
 pub struct Netem {
     /// Delay of every packet, ns.
     pub delay_ns: u64,
-    /// Deviation of the delay, uniform in ± this, ns. Packets overtake each other when it exceeds their spacing.
+    /// Deviation of the delay, uniform in ± this, ns. Packets overtake each other when it exceeds
+    /// their spacing.
     pub jitter_ns: u64,
     /// Packets held, delayed ones included; absent = 1000.
     pub limit_packets: Option<u32>,
@@ -104,8 +106,8 @@ impl Netem {
         });
     }
 
-    /// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter. The 64-bit attributes override the times,
-    /// which only kernels before 4.15 read.
+    /// `struct tc_netem_qopt`: latency, limit, loss, gap, duplicate, jitter. The 64-bit attributes
+    /// override the times, which only kernels before 4.15 read.
     fn qopt(&self) -> Vec<u8> {
         let limit = self.limit_packets.unwrap_or(DEFAULT_LIMIT_PACKETS);
         let loss = match self.loss {

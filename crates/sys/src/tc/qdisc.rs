@@ -12,7 +12,8 @@ pub enum Qdisc {
         /// Packets.
         limit: Option<u32>,
     },
-    /// First in, first out, limited in bytes; absent = the link's transmit queue length times its MTU.
+    /// First in, first out, limited in bytes; absent = the link's transmit queue length times its
+    /// MTU.
     Bfifo {
         /// Bytes, link headers included.
         limit: Option<u32>,

@@ -1,4 +1,5 @@
-//! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` a sample, no allocation.
+//! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` a sample, no
+//! allocation.
 
 use crate::netlink::{Message, NLM_F_ECHO, Netlink, NetlinkError};
 
@@ -24,13 +25,15 @@ impl StatsReader {
         Self::new(nl, ifindex, Handle::NONE, parent)
     }
 
-    /// Samples the queue discipline of a handle, wherever it hangs; the parent in its samples is none.
+    /// Samples the queue discipline of a handle, wherever it hangs; the parent in its samples is
+    /// none.
     pub fn of_handle(nl: Netlink, ifindex: u32, handle: Handle) -> StatsReader {
         Self::new(nl, ifindex, handle, Handle::NONE)
     }
 
     fn new(nl: Netlink, ifindex: u32, handle: Handle, parent: Handle) -> StatsReader {
-        // Without it the answer goes to the multicast group only (net/core/rtnetlink.c: `rtnetlink_send`).
+        // Without it the answer goes to the multicast group only (net/core/rtnetlink.c:
+        // `rtnetlink_send`).
         let mut request = Message::new(RTM_GETQDISC, NLM_F_ECHO);
         request.raw(&tcmsg(ifindex, handle, parent, 0));
         StatsReader {
@@ -43,7 +46,8 @@ impl StatsReader {
     /// Takes a sample.
     ///
     /// # Errors
-    /// No such link or queue discipline; `EAGAIN` for one that the kernel does not show, such as a default one.
+    /// No such link or queue discipline; `EAGAIN` for one that the kernel does not show, such as a
+    /// default one.
     pub fn read(&mut self) -> Result<QdiscStats, NetlinkError> {
         let op = format_args!("sample a qdisc of link {}", self.ifindex);
         let found = self.nl.ask_once(&mut self.request, op, parse)?;

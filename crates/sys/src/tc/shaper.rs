@@ -58,7 +58,8 @@ impl Tbf {
         });
     }
 
-    /// `struct tc_tbf_qopt`: rate, peak rate, limit, buffer in ticks (`TCA_TBF_BURST` overrides it), mtu.
+    /// `struct tc_tbf_qopt`: rate, peak rate, limit, buffer in ticks (`TCA_TBF_BURST` overrides
+    /// it), mtu.
     fn qopt(&self, bytes_per_s: u64, rate: &Rate) -> Vec<u8> {
         let buffer = transmit_ticks(bytes_per_s, u64::from(self.burst_bytes));
         let tail = words(&[self.limit_bytes, buffer, 0]);

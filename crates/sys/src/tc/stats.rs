@@ -78,8 +78,8 @@ pub struct QdiscStats {
     pub extra: Option<QdiscExtra>,
 }
 
-/// The queue disciplines of a link, or of all links of the namespace, with their counters. Default ones that the kernel
-/// hides, and inner fifos, are not listed.
+/// The queue disciplines of a link, or of all links of the namespace, with their counters. Default
+/// ones that the kernel hides, and inner fifos, are not listed.
 ///
 /// # Errors
 /// The socket failed.

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
-//! Against iproute2 6.1: every golden is the message that the named command sent on a link with index 3.
+//! Against iproute2 6.1: every golden is the message that the named command sent on a link with
+//! index 3.
 
 mod live;
 mod queues;
@@ -71,8 +72,8 @@ fn plain_kinds_match_iproute2() {
     );
 }
 
-/// iproute2 sends the 64-bit times only where the 32-bit ones do not hold them; here they are always sent, so they are
-/// checked and taken out before the comparison.
+/// iproute2 sends the 64-bit times only where the 32-bit ones do not hold them; here they are
+/// always sent, so they are checked and taken out before the comparison.
 fn assert_netem(arguments: &str, netem: &Netem) {
     let message = replaced(&Qdisc::Netem(netem.clone()));
     let golden = golden(

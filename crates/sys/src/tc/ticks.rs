@@ -1,7 +1,8 @@
 //! The kernel's clock of token buckets, and rate tables.
 //!
-//! A tick is 64 ns (`PSCHED_SHIFT`, include/net/pkt_sched.h, Linux 7.2). Rate tables are only read when a rate's link
-//! layer is unknown, but police demands one, and tbf and htb have always been given one.
+//! A tick is 64 ns (`PSCHED_SHIFT`, include/net/pkt_sched.h, Linux 7.2). Rate tables are only read
+//! when a rate's link layer is unknown, but police demands one, and tbf and htb have always been
+//! given one.
 
 /// `PSCHED_SHIFT`.
 const NS_PER_TICK: u64 = 64;

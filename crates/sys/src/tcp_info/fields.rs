@@ -2,8 +2,8 @@
 
 use crate::bytes;
 
-/// `TCP_INFO` of a connection. The classic part, which every kernel fills, is plain; what a kernel may lack is absent when
-/// the returned length ends before it.
+/// `TCP_INFO` of a connection. The classic part, which every kernel fills, is plain; what a kernel
+/// may lack is absent when the returned length ends before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// State of the connection (`TCP_ESTABLISHED` is 1).
@@ -16,7 +16,8 @@ pub struct TcpInfo {
     pub probes: u8,
     /// Doublings of the retransmission timer now.
     pub backoff: u8,
-    /// Options in use, a set of `TCPI_OPT_*`: 1 timestamps, 2 SACK, 4 window scale, 8 ECN, 16 ECN seen, 32 SYN data.
+    /// Options in use, a set of `TCPI_OPT_*`: 1 timestamps, 2 SACK, 4 window scale, 8 ECN, 16 ECN
+    /// seen, 32 SYN data.
     pub options: u8,
     /// Window scale of the peer, as a power of two.
     pub snd_wscale: u8,

@@ -1,5 +1,5 @@
-//! Control messages with times (include/linux/socket.h: `struct cmsghdr`; include/uapi/linux/errqueue.h, Linux 7.2). Any
-//! bytes are accepted.
+//! Control messages with times (include/linux/socket.h: `struct cmsghdr`;
+//! include/uapi/linux/errqueue.h, Linux 7.2). Any bytes are accepted.
 
 use crate::bytes;
 
@@ -62,7 +62,8 @@ pub(crate) fn received(control: &[u8]) -> Option<u64> {
         let mut found = socket().filter(|c| kinds.contains(&c.kind));
         found.find_map(time)
     };
-    // Asked for one time only, the kernel makes one up when a datagram has none: that of its reading.
+    // Asked for one time only, the kernel makes one up when a datagram has none: that of its
+    // reading.
     first(TIMESTAMPING).or_else(|| first(TIMESTAMPNS))
 }
 

@@ -48,8 +48,8 @@ impl Ids {
         self.base = self.sent;
     }
 
-    /// The number of the datagram with the kernel's number `key` that was stamped at `at_ns`. `None` if no such
-    /// datagram was sent.
+    /// The number of the datagram with the kernel's number `key` that was stamped at `at_ns`.
+    /// `None` if no such datagram was sent.
     pub(super) fn of(&self, key: u32, at_ns: u64) -> Option<u64> {
         let count = self.earlier.iter().find(|count| at_ns < count.until_ns);
         let ids = count.map_or(self.base..self.sent, |count| count.ids.clone());

@@ -29,8 +29,8 @@ pub(crate) fn device(payload: &[u8]) -> DeviceState {
     state
 }
 
-/// Joins the parts: only the first names the device's own settings, and a peer whose allowed addresses did not fit goes on
-/// in the next part under the same key.
+/// Joins the parts: only the first names the device's own settings, and a peer whose allowed
+/// addresses did not fit goes on in the next part under the same key.
 pub(crate) fn join(parts: Vec<DeviceState>) -> DeviceState {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().unwrap_or_default();
@@ -74,7 +74,8 @@ fn allowed_ip(attr: Attr<'_>) -> Option<(IpAddr, u8)> {
     ))
 }
 
-/// `struct __kernel_timespec`: seconds and nanoseconds, 64 bits each; all zero before the first handshake.
+/// `struct __kernel_timespec`: seconds and nanoseconds, 64 bits each; all zero before the first
+/// handshake.
 fn handshake(time: &[u8]) -> Option<Duration> {
     let nanos = u32::try_from(bytes::u64_at(time, 8)?).ok()?;
     let time = Duration::from_secs(bytes::u64_at(time, 0)?)

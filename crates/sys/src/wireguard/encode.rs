@@ -14,7 +14,8 @@ use super::{
 
 /// `WG_GENL_VERSION`.
 const WG_GENL_VERSION: u8 = 1;
-/// Peers in one message: far below what an attribute's 16-bit length holds, with a few allowed addresses each.
+/// Peers in one message: far below what an attribute's 16-bit length holds, with a few allowed
+/// addresses each.
 const PEERS_PER_MESSAGE: usize = 64;
 
 /// A message that names a device.
@@ -87,7 +88,8 @@ fn add_allowed_ip(m: &mut Message, address: IpAddr, prefix_len: u8) {
         .u8(WGALLOWEDIP_A_CIDR_MASK, prefix_len);
 }
 
-/// `struct sockaddr_in` (16 bytes) or `struct sockaddr_in6` (28 bytes): port and address in network byte order.
+/// `struct sockaddr_in` (16 bytes) or `struct sockaddr_in6` (28 bytes): port and address in network
+/// byte order.
 fn sockaddr(endpoint: SocketAddr) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(28);
     match endpoint {

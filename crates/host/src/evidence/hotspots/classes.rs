@@ -1,4 +1,5 @@
-//! Classes of the kernel's functions, by their names and modules (Linux 6.1 to 7.2, x86-64 and arm64).
+//! Classes of the kernel's functions, by their names and modules (Linux 6.1 to 7.2, x86-64 and
+//! arm64).
 
 use HotSpotClass::{Copy, Crypto, Driver, Other, Softirq, Syscall, Tcp};
 use model::evidence::HotSpotClass;

@@ -55,8 +55,8 @@ fn invalid(invalid: &outcome::Invalid) -> Invalid {
     }
 }
 
-/// What the kernel of this end knew of the connection at its end is told only where this end sent: a receiver's round
-/// trip and segment size are other things.
+/// What the kernel of this end knew of the connection at its end is told only where this end sent:
+/// a receiver's round trip and segment size are other things.
 fn flow(stream: &Stream) -> FlowResult {
     let sent_here = stream.direction == params::Direction::Up;
     let tcp = stream.tcp.as_ref().filter(|_| sent_here);

@@ -1,5 +1,5 @@
-//! The log of a server: a line an event on stderr, written by a thread of its own, so that neither a flood of strangers
-//! nor a reader that does not read stops the server.
+//! The log of a server: a line an event on stderr, written by a thread of its own, so that neither
+//! a flood of strangers nor a reader that does not read stops the server.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},

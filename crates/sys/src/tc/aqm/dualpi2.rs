@@ -1,4 +1,5 @@
-//! Dual queue coupled AQM with a proportional integral squared controller (net/sched/sch_dualpi2.c, Linux 7.2).
+//! Dual queue coupled AQM with a proportional integral squared controller (net/sched/sch_dualpi2.c,
+//! Linux 7.2).
 
 use crate::netlink::Message;
 
@@ -63,8 +64,8 @@ pub enum DualPi2Step {
 }
 
 impl DualPi2 {
-    /// The kernel checks this nest strictly (`NLA_F_NESTED`). One without attributes is good for a new queue discipline
-    /// and refused for a change.
+    /// The kernel checks this nest strictly (`NLA_F_NESTED`). One without attributes is good for a
+    /// new queue discipline and refused for a change.
     pub(in crate::tc) fn encode(&self, m: &mut Message) {
         m.nest_flagged(TCA_OPTIONS, |m| {
             m.opt_u32(TCA_DUALPI2_LIMIT, self.limit_packets);

@@ -1,5 +1,6 @@
-//! Random early detection (net/sched/sch_red.c, include/net/red.h, Linux 7.2), with the arithmetic of iproute2's
-//! tc/tc_red.c and tc/q_red.c: the kernel wants logarithms and a table of the average's decay.
+//! Random early detection (net/sched/sch_red.c, include/net/red.h, Linux 7.2), with the arithmetic
+//! of iproute2's tc/tc_red.c and tc/q_red.c: the kernel wants logarithms and a table of the
+//! average's decay.
 
 use crate::netlink::Message;
 
@@ -128,7 +129,8 @@ impl Red {
         log
     }
 
-    /// Cell size as a power of two, and the decay for 256 cells of idle time (`tc_red_eval_idle_damping`).
+    /// Cell size as a power of two, and the decay for 256 cells of idle time
+    /// (`tc_red_eval_idle_damping`).
     fn decay_table(&self, wlog: u8) -> (u8, [u8; STAB_SIZE]) {
         let ticks = transmit_ticks(
             bytes_per_second(self.bandwidth_bps),

@@ -72,8 +72,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(code).collect()
 }
 
-/// The templates in the sources: texts of words are made by `text!` alone. Causes hold their words as
-/// they are.
+/// The templates in the sources: texts of words are made by `text!` alone. Causes hold their words
+/// as they are.
 fn templates() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (path, code) in sources() {
@@ -209,7 +209,8 @@ fn what_rules_say_is_said_in_chinese() {
             let told = words.told(text);
             assert_eq!(told.lang, None, "{text}");
             assert!(!told.text.contains(['{', '}']), "{}", told.text);
-            // A space between two Chinese characters is a value that the template did not reckon with.
+            // A space between two Chinese characters is a value that the template did not reckon
+            // with.
             let letters: Vec<char> = told.text.chars().collect();
             let apart = letters
                 .windows(3)
