@@ -90,15 +90,19 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// Text in Markdown: no markup, no HTML, no new cells or lines (CommonMark 0.31.2, 2.4: a backslash
-/// before any ASCII punctuation stands for that character alone).
+/// Text in Markdown: no markup, no HTML, no new cells or lines. A backslash before any ASCII
+/// punctuation stands for that character alone (CommonMark 0.31.2, 2.4); what begins HTML is an
+/// entity (2.5), because older dialects know no backslash before it.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in line(text).chars() {
-        if "\\`*_[]<>|#&~!$".contains(c) {
-            out.push('\\');
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if "\\`*_[]|#~!$".contains(c) => out.extend(['\\', c]),
+            c => out.push(c),
         }
-        out.push(c);
     }
     out
 }
@@ -256,7 +260,7 @@ mod tests {
         assert_eq!(csv("a,b"), "\"a,b\"");
         assert_eq!(csv("say \"no\""), "\"say \"\"no\"\"\"");
         assert_eq!(markdown_code("x`<img>"), "x<img>");
-        assert_eq!(markdown("<b>|`x`"), "\\<b\\>\\|\\`x\\`");
+        assert_eq!(markdown("<b>|`x`&"), "&lt;b&gt;\\|\\`x\\`&amp;");
         assert_eq!(label("a\"b\\c\nd\u{1b}"), "a\\\"b\\\\c\\nd\\\\u{1b}");
     }
 }
