@@ -246,7 +246,9 @@ fn active(text: &str, markup: &str, form: &str) -> bool {
     if form != "markdown" {
         return text.contains(markup);
     }
-    text.lines().any(|line| outside_code(line).contains(markup))
+    // What stands behind a backslash is text (CommonMark 0.31, section 2.4).
+    text.lines()
+        .any(|line| outside_code(line).replace("\\<", "").contains(markup))
 }
 
 /// What of a line of Markdown is not code (CommonMark 0.31, section 6.1): a run of backticks opens

@@ -53,6 +53,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         .map(|port| Beside::bind(&arguments.listen, port, &config.admission))
         .transpose()?;
     give_up(become_user)?;
+    sys::memory::keep_little();
     // From here on there may be threads.
     for address in server.addresses() {
         say(format_args!("serving on {address} (TCP and UDP)"));

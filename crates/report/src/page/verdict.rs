@@ -139,7 +139,7 @@ fn step(first: bool, remedy: &Remedy, words: &Words) -> Markup {
             @let commands = commands(remedy, dialect);
             @if !commands.is_empty() {
                 @if dialect == Dialect::OpenWrt { p.note { (words.say("openwrt")) } }
-                pre.commands translate="no" { code { (commands.join("\n")) } }
+                pre.commands tabindex="0" translate="no" { code { (commands.join("\n")) } }
             }
         }
     }
