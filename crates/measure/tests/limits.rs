@@ -335,8 +335,9 @@ fn a_client_that_goes_without_a_word_leaves_nothing() {
         let streams = far::streams(token, serving.address, 8).unwrap();
         far.start(token).unwrap();
         drop((far, streams));
+        // Until then the place of the client before is taken.
+        serving.rests();
     }
-    serving.rests();
 }
 
 /// The greeting of a connection, as one who listens on the way has it, opened the service to him.

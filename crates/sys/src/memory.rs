@@ -10,14 +10,14 @@ pub fn trim() {
     }
 }
 
-/// Bytes above which an allocation is a mapping of its own, and what may stay free at an arena's end:
-/// glibc's own values at the start of a process.
+/// Bytes above which an allocation is a mapping of its own, and what may stay free at an arena's
+/// end: glibc's own values at the start of a process.
 #[cfg(target_env = "gnu")]
 const THRESHOLD: libc::c_int = 128 << 10;
 
-/// Keeps the C library from raising its thresholds with every large allocation (mallopt(3), "dynamic
-/// mmap threshold"): after a load of many samples it kept tens of megabytes at the ends of its
-/// arenas, where [`trim`] does not reach (glibc 2.36, malloc/malloc.c, `mtrim`).
+/// Keeps the C library from raising its thresholds with every large allocation (mallopt(3),
+/// "dynamic mmap threshold"): after a load of many samples it kept tens of megabytes at the ends of
+/// its arenas, where [`trim`] does not reach (glibc 2.36, malloc/malloc.c, `mtrim`).
 pub fn keep_little() {
     #[cfg(target_env = "gnu")]
     // SAFETY: mallopt changes settings of the allocator only, under its own lock.
