@@ -217,7 +217,7 @@ fn work(run: &Run<'_>, worker: usize) {
             ..Tally::default()
         };
         let from = address(worker).into();
-        if random.next_u64() % 10 == 0 {
+        if random.next_u64().is_multiple_of(10) {
             iperf3::session(run.served, from, &mut random, &mut tally);
         } else {
             own::session(run.served, from, &mut random, &mut tally);

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 /// The crates as the table has them, the lowest first: lines that begin with a name in backquotes.
-pub fn table(architecture: &str) -> Vec<&str> {
+pub(crate) fn table(architecture: &str) -> Vec<&str> {
     let rows = architecture.lines().filter_map(|l| l.strip_prefix("| `"));
     rows.filter_map(|row| row.split_once("` |").map(|(name, _)| name))
         .collect()

@@ -159,6 +159,6 @@ mod tests {
         let (low, high) = none.loss_interval();
         // Wilson: z² / (n + z²), with z² = 3.841459, the 95 % point of chi squared.
         assert_eq!(low, 0.0);
-        assert!((high - 3.841_459 / 1003.841_459).abs() < 1e-8);
+        assert!((high - 3.841_459 / 1_003.841_459).abs() < 1e-8);
     }
 }

@@ -199,14 +199,14 @@ fn orders(first: u64, second: u64) -> Vec<Order> {
     use traffic::wire::message::{TcpOrder, UdpOrder};
     vec![
         Order::Tcp(TcpOrder {
-            send: first % 2 == 0,
+            send: first.is_multiple_of(2),
             flows: first as u16,
             cc: Some("reno\u{0}".repeat(1 + (second % 7) as usize)),
             duration_us: second,
             sample_us: first,
         }),
         Order::Udp(UdpOrder {
-            send: second % 2 == 0,
+            send: second.is_multiple_of(2),
             rate_bps: first,
             payload: second as u32,
             duration_us: first,
@@ -247,7 +247,7 @@ fn quic_garbage(target: &Target) -> Result<Seen, Trouble> {
             let mut bytes: Vec<u8> = (0..size).map(|_| random.next_u64() as u8).collect();
             // Every other one has the first byte and version of an Initial (RFC 9000, section
             // 17.2).
-            if size % 2 == 0 {
+            if size.is_multiple_of(2) {
                 bytes[..5].copy_from_slice(&[0xc0, 0, 0, 0, 1]);
             }
             let _ = socket.send(&bytes);

@@ -39,7 +39,7 @@ pub(super) fn any(random: &mut Random) -> Vec<u8> {
         }
     };
     let mut bytes = datagram.greeting().to_vec();
-    if random.next_u64() % 3 == 0 {
+    if random.next_u64().is_multiple_of(3) {
         bytes.resize((random.next_u64() % 1400) as usize, 0);
     }
     bytes

@@ -31,7 +31,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     let (mut streams, mut sockets) = (Vec::<TcpStream>::new(), Vec::<UdpSocket>::new());
     let wanted = parameters["parallel"].as_u64().unwrap_or(1).min(16);
     // One stream short now and then.
-    for _ in 0..wanted.saturating_sub(u64::from(random.next_u64() % 8 == 0)) {
+    for _ in 0..wanted.saturating_sub(u64::from(random.next_u64().is_multiple_of(8))) {
         tally.iperf3 += 1;
         if udp {
             sockets.extend(client.datagrams().ok().flatten());
@@ -82,7 +82,7 @@ fn end(client: &mut Client, random: &mut Random) {
         }],
     });
     let mut bytes = frame(&results);
-    if random.next_u64() % 4 == 0 {
+    if random.next_u64().is_multiple_of(4) {
         bytes.truncate(bytes.len() / 2);
     }
     let _ = client.say(&bytes);
@@ -96,7 +96,7 @@ fn parameters(random: &mut Random) -> Value {
         "bandwidth": random.next_u64() % 20_000_000,
         "omit": 0,
     });
-    value[if random.next_u64() % 2 == 0 {
+    value[if random.next_u64().is_multiple_of(2) {
         "udp"
     } else {
         "tcp"
@@ -106,7 +106,7 @@ fn parameters(random: &mut Random) -> Value {
         1 => value["bidirectional"] = true.into(),
         _ => {}
     }
-    if random.next_u64() % 8 == 0 {
+    if random.next_u64().is_multiple_of(8) {
         let keys = [
             "time",
             "parallel",

@@ -58,7 +58,7 @@ type Goes = Result<bool, Trouble>;
 
 /// One session, from its greeting to whatever end.
 pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
-    if random.next_u64() % 16 == 0 {
+    if random.next_u64().is_multiple_of(16) {
         stranger(served, from, random, tally);
         return;
     }
@@ -84,7 +84,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
         }
     }
     state.read(tally);
-    if random.next_u64() % 2 == 0 {
+    if random.next_u64().is_multiple_of(2) {
         tally.requests += 1;
         let _ = state.session.tell(&Request::Bye);
     }
@@ -163,12 +163,12 @@ impl State<'_> {
         };
         // As many as a load needs, mostly.
         let wanted = match &load.order {
-            Order::Tcp(tcp) if random.next_u64() % 8 > 0 => tcp.flows.min(16),
+            Order::Tcp(tcp) if !random.next_u64().is_multiple_of(8) => tcp.flows.min(16),
             _ => 1,
         };
         for _ in 0..wanted {
             tally.connections += 1;
-            if random.next_u64() % 40 == 0 {
+            if random.next_u64().is_multiple_of(40) {
                 // A number that was used, and one far beyond.
                 let number = pick(random, &[0, 1, 5000, u32::MAX]).copied().unwrap_or(0);
                 let mut stream = connect_from(self.from, self.served.address())?;
@@ -194,7 +194,7 @@ impl State<'_> {
 
     fn start(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
         let ready = |load: &&mut Load| load.is_ready() && !load.is_started;
-        let chosen = if random.next_u64() % 4 > 0 {
+        let chosen = if !random.next_u64().is_multiple_of(4) {
             self.loads.iter_mut().find(ready)
         } else {
             pick_mut(random, &mut self.loads)
@@ -202,7 +202,7 @@ impl State<'_> {
         let Some(load) = chosen else { return Ok(true) };
         // One whose connections have not come is waited for by the server, for 10 s: a few are
         // enough.
-        if !load.is_ready() && random.next_u64() % 64 > 0 {
+        if !load.is_ready() && !random.next_u64().is_multiple_of(64) {
             return Ok(true);
         }
         tally.requests += 1;
@@ -220,7 +220,7 @@ impl State<'_> {
         let at = (random.next_u64() % self.loads.len() as u64) as usize;
         self.session.finish(&self.loads[at].opened)?;
         // One that is finished is now and then used again.
-        if random.next_u64() % 8 > 0 {
+        if !random.next_u64().is_multiple_of(8) {
             self.loads.swap_remove(at);
         }
         Ok(true)
@@ -251,7 +251,10 @@ impl State<'_> {
             4 => b"POST /x HTTP/1.0\n\n",
             _ => &[0; 20_000],
         };
-        let end = (random.next_u64() % 8 == 0).then_some(bytes.len() / 2);
+        let end = random
+            .next_u64()
+            .is_multiple_of(8)
+            .then_some(bytes.len() / 2);
         stream.write_all(&bytes[..end.unwrap_or(bytes.len())])?;
         Ok(true)
     }
@@ -276,7 +279,7 @@ impl State<'_> {
     }
 
     fn lose(&mut self, random: &mut Random) {
-        if random.next_u64() % 2 == 0 {
+        if random.next_u64().is_multiple_of(2) {
             self.streams.pop();
         } else {
             self.sockets.pop();
@@ -292,9 +295,9 @@ fn pick_mut<'a>(random: &mut Random, all: &'a mut [Load]) -> Option<&'a mut Load
 
 /// Any order: mostly one that makes sense.
 fn order(random: &mut Random) -> Order {
-    let odd = random.next_u64() % 12 == 0;
+    let odd = random.next_u64().is_multiple_of(12);
     let mut amount = |most: u64| {
-        if odd && random.next_u64() % 3 == 0 {
+        if odd && random.next_u64().is_multiple_of(3) {
             pick(random, &[0, u64::MAX, 1 << 31]).copied().unwrap_or(0)
         } else {
             1 + random.next_u64() % most
