@@ -1,6 +1,6 @@
 //! Attacks on a running pathtwin, each with the bound it must not break.
 //!
-//! A [`Case`](case::Case) starts the real program, attacks it over real sockets, files or
+//! A [`Case`] starts the real program, attacks it over real sockets, files or
 //! documents, and is judged by what anybody can see from outside: threads, descriptors and
 //! resident memory in `/proc`, bytes that reached an address, and a legitimate client beside it.
 //! The program is a parameter, so that the same attacks can be run against another build. For

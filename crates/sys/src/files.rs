@@ -39,7 +39,7 @@ pub fn write(file: &Path, readers: Readers, existing: Existing, bytes: &[u8]) ->
     write_by(file, readers, existing, |out| out.write_all(bytes))
 }
 
-/// As [`write`], by whoever writes it piece by piece.
+/// As [`write()`], by whoever writes it piece by piece.
 ///
 /// # Errors
 /// What `write` returns; the folder is not there or not writable, the disk is full, or the file

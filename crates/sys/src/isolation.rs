@@ -10,7 +10,7 @@
 //!   5.12). It covers contents and attributes. Some hosts refuse user namespaces.
 //! - **Landlock** (landlock(7), Linux 5.13), which needs no privilege. It covers contents and
 //!   names, and leaves mode, owner, times and extended attributes alone; where it is the only
-//!   means, a [`metadata`] filter covers those.
+//!   means, a `metadata` filter covers those.
 //!
 //! All capabilities are dropped, for root too, and none can be gained again.
 
