@@ -47,24 +47,24 @@ def served(command, ready):
             server.end(ask=True)
 
 
-def own_server(place, pin):
-    command = [*place.server, *pin, PATHTWIN, "serve", "--open", "--listen", place.address, "--port", PORT]
+def own_server(place, pin, program=PATHTWIN):
+    command = [*place.server, *pin, program, "serve", "--open", "--listen", place.address, "--port", PORT]
     return served(command, "THIS_HOST")
 
 
-def own_client(place, pin, plan):
-    return Process([*place.client, *pin, PATHTWIN, "measure", f"{place.address}:{PORT}", "--open",
+def own_client(place, pin, plan, program=PATHTWIN):
+    return Process([*place.client, *pin, program, "measure", f"{place.address}:{PORT}", "--open",
                     "--no-store", "--plan", plan, "--output", "json"])
 
 
-def own_flow(place, seconds, folder, direction):
-    """Payload bytes of a TCP flow, and the processor time of both ends."""
+def own_flow(place, seconds, folder, direction, program=PATHTWIN):
+    """Payload bytes of a TCP flow, and the processor time of both ends, which are of one build."""
     plan = f"{folder}/tcp.toml"
     with open(plan, "w") as file:
         file.write(f'[[step]]\nkind = "tcp"\ndirection = "{direction}"\nflows = 1\ncc = ["cubic"]\n'
                    f'warmup_s = 0\nduration_s = {seconds}\n')
-    with own_server(place, []) as server:
-        client = own_client(place, [], plan)
+    with own_server(place, [], program) as server:
+        client = own_client(place, [], plan, program)
         run = json.loads(client.end())
     [sample] = run["samples"]
     return sample["tcp"]["bytes"], client.cpu_s + server.cpu_s

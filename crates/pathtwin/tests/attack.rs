@@ -8,7 +8,7 @@ use std::{
 use attack::{Target, Verdict, cases, runner, table};
 
 /// Attacks at once: most of the time of each is waiting.
-const JOBS: usize = 6;
+const JOBS: usize = 8;
 
 fn main() -> ExitCode {
     // Options are those of the usual test harness, which this is not.

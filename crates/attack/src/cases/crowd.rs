@@ -83,42 +83,46 @@ fn every_slot(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn every_slot_of_a_network(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &["--max-clients", "8", PACED])?;
+    let scene = Scene::new(target, &["--max-clients", "8"])?;
     let mut seen = Seen::default();
-    let mut held = Vec::new();
-    for host in 1..=200 {
-        let from = Ipv4Addr::new(127, 0, 2, host);
-        held.extend(Session::open_from(
-            from.into(),
-            served.address(),
-            &served.key,
-        ));
-    }
+    let (held, _) = scene.beside(&mut seen, |going| {
+        let from = |host| Ipv4Addr::new(127, 0, 2, host).into();
+        let held: Vec<_> = (1..=200)
+            .filter_map(|host| Session::open_from(from(host), scene.address(), &scene.key).ok())
+            .collect();
+        going.hold();
+        Ok(held)
+    })?;
     seen.note(format!("{} sessions of one network", held.len()));
-    let other = Session::new(served.address(), &served.key);
-    seen.check(other.is_ok(), "a client of another network is let in");
+    drop(held);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
 fn every_slot_v6(target: &Target) -> Result<Seen, Trouble> {
     let both = [
         "--listen",
-        "::1",
-        "--listen",
         "127.0.0.1",
+        "--listen",
+        "::1",
         "--max-clients",
         "8",
         PACED,
     ];
     let served = Served::start_by(target, Command::new(&target.program), &both)?;
+    let scene = Scene::of(served)?;
     let mut seen = Seen::default();
-    let mut held = Vec::new();
-    for _ in 0..8 {
-        held.extend(Session::new(served.addresses[0], &served.key));
-    }
+    let (held, _) = scene.beside(&mut seen, |going| {
+        let attacked = scene.addresses[1];
+        let held: Vec<_> = (0..8)
+            .filter_map(|_| Session::new(attacked, &scene.key).ok())
+            .collect();
+        going.hold();
+        Ok(held)
+    })?;
     seen.note(format!("{} sessions of one network", held.len()));
-    let other = Session::new(served.addresses[1], &served.key);
-    seen.check(other.is_ok(), "a client of another network is let in");
+    drop(held);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
@@ -203,29 +207,32 @@ fn echo_budget(target: &Target) -> Result<Seen, Trouble> {
 
 fn echo_forged(target: &Target) -> Result<Seen, Trouble> {
     let forger = Forger::new()?;
-    let served = Served::start(target, &[])?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
     let IpAddr::V4(victim) = ATTACKER else {
         return Err(Trouble::setup("an address of IPv4"));
     };
-    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
-    let opened = session.open(Order::Echo)?;
-    let proved: SocketAddr = session.proved(&opened)?.local_addr()?;
-    // Its client has gone away from the port, not from the session.
-    let mut tap = Tap::new(served.address(), Ipv4Addr::from(victim.octets()))?;
-    let mut sent = 0;
-    for number in 0..2000 {
-        sent += forger.send(proved, served.address(), &ask(number))?;
-        tap.read();
-        if number % 10 == 0 {
-            thread::sleep(Duration::from_millis(2));
+    let ((sent, back), _) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+        let opened = session.open(Order::Echo)?;
+        let proved: SocketAddr = session.proved(&opened)?.local_addr()?;
+        // Its client has gone away from the port, not from the session.
+        let mut tap = Tap::new(scene.address(), Ipv4Addr::from(victim.octets()))?;
+        going.ready();
+        let mut sent = 0;
+        for number in 0..2000 {
+            sent += forger.send(proved, scene.address(), &ask(number))?;
+            tap.read();
+            if number % 10 == 0 {
+                thread::sleep(Duration::from_millis(2));
+            }
         }
-    }
-    thread::sleep(Duration::from_millis(300));
-    let back = tap.read() as f64;
+        thread::sleep(Duration::from_millis(300));
+        Ok((sent, tap.read()))
+    })?;
     seen.note(format!("{sent} bytes sent from the forged address"));
     // Each answer has headers of 28 bytes, and those of its fragments.
-    seen.at_most("bytes to it", back, ECHOES * 1.01);
-    drop(session);
+    seen.at_most("bytes to it", back as f64, ECHOES * 1.01);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }

@@ -191,24 +191,26 @@ fn forged(target: &Target) -> Result<Seen, Trouble> {
     let forger = Forger::new()?;
     let served = Served::start(target, LIMITS)?;
     let at = served.iperf3.ok_or_else(|| Trouble::setup("no iperf3"))?;
-    let before = served.at_rest()?;
+    let scene = Scene::of(served)?;
     let mut seen = Seen::default();
-    let victim = Ipv4Addr::new(127, 0, 0, 67);
-    let mut tap = Tap::new(at, victim)?;
-    let mut client = Client::connect(STRANGER, at)?;
-    if !client.ask(&parameters(true, true, 1, 10_000_000))? {
-        return Err(Trouble::setup("an ordinary test was refused"));
-    }
-    let mut sent = 0;
-    for port in 0..200 {
-        sent += forger.send((victim, 4000 + port).into(), at, &HELLO)?;
-        thread::sleep(Duration::from_millis(5));
-        tap.read();
-    }
-    let back = tap.read();
+    let ((sent, back), _) = scene.beside(&mut seen, |going| {
+        let victim = Ipv4Addr::new(127, 0, 0, 67);
+        let mut tap = Tap::new(at, victim)?;
+        let mut client = Client::connect(STRANGER, at)?;
+        if !client.ask(&parameters(true, true, 1, 10_000_000))? {
+            return Err(Trouble::setup("an ordinary test was refused"));
+        }
+        going.ready();
+        let mut sent = 0;
+        for port in 0..200 {
+            sent += forger.send((victim, 4000 + port).into(), at, &HELLO)?;
+            thread::sleep(Duration::from_millis(5));
+            tap.read();
+        }
+        Ok((sent, tap.read()))
+    })?;
     seen.at_most("bytes to it", back as f64, sent as f64);
-    drop(client);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 

@@ -77,6 +77,17 @@ impl Scene {
         })
     }
 
+    /// The same, of a server that is too small for all that a session may otherwise have.
+    pub(super) fn of_small(served: Served) -> Result<Self, Trouble> {
+        let without = Client::start(&served)?.figures()?;
+        let before = Held::settled(served.pid())?;
+        Ok(Self {
+            served,
+            before,
+            without,
+        })
+    }
+
     /// Attacks for as long as a legitimate client measures, at least; notes what it measured and
     /// what the server held at most.
     pub(super) fn beside<T: Send>(

@@ -12,7 +12,6 @@ use super::{budget::ATTACKER, scene::Scene};
 use crate::{
     case::{Case, Seen, Target, Trouble},
     client::{Session, drain, tcp, udp},
-    served::Served,
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -55,13 +54,13 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 fn deflate_bomb(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let (cut, most) = crate::process::most_while(served.pid(), || {
+    let (cut, most) = scene.beside(&mut seen, |going| {
+        going.ready();
         let mut cut = 0;
         for _ in 0..4 {
-            let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+            let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
             // Its frames are small; what they inflate to is not.
             let bomb = Request::Hello {
                 program: "x".repeat(64 << 20),
@@ -71,12 +70,12 @@ fn deflate_bomb(target: &Target) -> Result<Seen, Trouble> {
                 .and_then(|()| session.ask(&Request::Ping));
             cut += u32::from(broken.is_err());
         }
-        Ok::<_, Trouble>(cut)
+        Ok(cut)
     })?;
-    seen.check(cut? == 4, "cut off each time");
-    let more = most.resident_kib.saturating_sub(before.resident_kib);
+    seen.check(cut == 4, "cut off each time");
+    let more = most.resident_kib.saturating_sub(scene.before.resident_kib);
     seen.at_most("KiB", more as f64, 4096.0);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
@@ -101,97 +100,105 @@ fn deaf(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn slow_http(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
-    let opened = session.open(Order::Http { bytes: 1000 })?;
-    let mut streams = session.streams(&opened, 8)?;
-    let begun = Instant::now();
-    let mut left = streams.len();
-    for byte in b"GET / HTTP/1.1\r\nHost: ".iter().chain([b'x'; 100].iter()) {
-        left = 0;
-        for stream in &mut streams {
-            left += usize::from(stream.write_all(&[*byte]).is_ok());
+    let ((left, took), _) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+        let opened = session.open(Order::Http { bytes: 1000 })?;
+        let mut streams = session.streams(&opened, 8)?;
+        going.ready();
+        let begun = Instant::now();
+        let mut left = streams.len();
+        for byte in b"GET / HTTP/1.1\r\nHost: ".iter().chain([b'x'; 100].iter()) {
+            left = 0;
+            for stream in &mut streams {
+                left += usize::from(stream.write_all(&[*byte]).is_ok());
+            }
+            if left == 0 || begun.elapsed() > Duration::from_secs(17) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(400));
         }
-        if left == 0 || begun.elapsed() > Duration::from_secs(17) {
-            break;
-        }
-        thread::sleep(Duration::from_millis(400));
-    }
+        Ok((left, begun.elapsed()))
+    })?;
     seen.check(left == 0, format!("{left} of 8 not cut off"));
-    seen.at_most("s until all were", begun.elapsed().as_secs_f64(), 15.0);
-    drop((session, streams));
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    seen.at_most("s until all were", took.as_secs_f64(), 15.0);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
 fn agreements(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
-    let mut opened = Vec::new();
-    for number in 0..1000 {
-        let order = match number % 4 {
-            0 => Order::Echo,
-            1 => Order::Http { bytes: 1000 },
-            2 => tcp(number % 8 < 4, 8, Duration::from_secs(1)),
-            _ => udp(number % 8 < 4, 1_000_000, 1000, Duration::from_secs(1)),
-        };
-        match session.open(order) {
-            Ok(one) => opened.push(one),
-            Err(Trouble::No(_)) => {}
-            Err(other) => return Err(other),
+    let ((opened, more), _) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+        let mut opened = Vec::new();
+        for number in 0..1000 {
+            let order = match number % 4 {
+                0 => Order::Echo,
+                1 => Order::Http { bytes: 1000 },
+                2 => tcp(number % 8 < 4, 8, Duration::from_secs(1)),
+                _ => udp(number % 8 < 4, 1_000_000, 1000, Duration::from_secs(1)),
+            };
+            match session.open(order) {
+                Ok(one) => opened.push(one),
+                Err(Trouble::No(_)) => {}
+                Err(other) => return Err(other),
+            }
         }
-    }
-    seen.at_most("agreements", opened.len() as f64, 32.0);
-    // They are given back when they are finished, too.
-    for one in &opened {
-        session.finish(one)?;
-    }
-    seen.check(
-        session.open(Order::Echo).is_ok(),
-        "one more is opened afterwards",
-    );
-    drop(session);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+        going.hold();
+        // They are given back when they are finished, too.
+        for one in &opened {
+            session.finish(one)?;
+        }
+        Ok((opened.len(), session.open(Order::Echo).is_ok()))
+    })?;
+    seen.at_most("agreements", opened as f64, 32.0);
+    seen.check(more, "one more is opened afterwards");
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
 fn absurd(target: &Target) -> Result<Seen, Trouble> {
-    let mut served = Served::start(target, &["--max-rate", "40mbit", "--max-bytes", "10MB"])?;
-    let before = served.at_rest()?;
+    let mut scene = Scene::new(target, &["--max-bytes", "10MB"])?;
     let mut seen = Seen::default();
     let ends = [0, 1, u64::from(u32::MAX), u64::MAX];
-    let mut answered = 0;
-    for first in ends {
-        for second in ends {
-            let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
-            for order in orders(first, second) {
-                match session.open(order.clone()) {
-                    // One that is agreed on is used.
-                    Ok(opened) => {
-                        let mut stream = session.stream(&opened)?;
-                        if matches!(order, Order::Udp(_) | Order::Quic { .. }) {
-                            let _ = session.proved(&opened);
-                            let _ = session.start(&opened);
-                        }
-                        let soon = Instant::now() + Duration::from_millis(50);
-                        drain(&mut stream, Duration::from_millis(10), soon);
-                        session.finish(&opened)?;
-                    }
-                    Err(Trouble::No(_)) => {}
-                    Err(other) => return Err(other),
+    let (answered, _) = scene.beside(&mut seen, |going| {
+        going.ready();
+        let mut answered = 0;
+        for first in ends {
+            for second in ends {
+                let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
+                for order in orders(first, second) {
+                    use_as_agreed(&mut session, order)?;
+                    answered += 1;
                 }
-                answered += 1;
             }
         }
-    }
+        Ok(answered)
+    })?;
     seen.note(format!("{answered} orders answered"));
-    seen.check(served.is_alive(), "the server lives");
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    seen.check(scene.served.is_alive(), "the server lives");
+    scene.rests(&mut seen)?;
     Ok(seen)
+}
+
+/// Opens a load or service and, if the server agrees, uses it.
+fn use_as_agreed(session: &mut Session, order: Order) -> Result<(), Trouble> {
+    let opened = match session.open(order.clone()) {
+        Ok(opened) => opened,
+        Err(Trouble::No(_)) => return Ok(()),
+        Err(other) => return Err(other),
+    };
+    let mut stream = session.stream(&opened)?;
+    if matches!(order, Order::Udp(_) | Order::Quic { .. }) {
+        let _ = session.proved(&opened);
+        let _ = session.start(&opened);
+    }
+    let soon = Instant::now() + Duration::from_millis(50);
+    drain(&mut stream, Duration::from_millis(10), soon);
+    session.finish(&opened)?;
+    Ok(())
 }
 
 /// Orders of all kinds, of two numbers.

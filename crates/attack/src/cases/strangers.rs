@@ -15,11 +15,14 @@ use traffic::wire::{
     message::Order,
 };
 
-use super::{budget::ATTACKER, scene::Scene};
+use super::{
+    budget::ATTACKER,
+    scene::{Going, Scene},
+};
 use crate::{
     case::{Case, Seen, Target, Trouble},
     client::{Session, connect_from, recorded},
-    legitimate::{Client, PACED},
+    legitimate::PACED,
     packets::{Forger, Tap},
     process::cpu_s,
     served::Served,
@@ -184,22 +187,24 @@ fn wrong_keys(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn long_frame(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let mut stream = connect_from(ATTACKER, served.address())?;
-    stream.write_all(&recorded(&served.key)?)?;
-    let mut answer = [0; 50];
-    stream.read_exact(&mut answer)?;
-    stream.write_all(&[0xff, 0xff])?;
-    let begun = Instant::now();
-    stream.set_read_timeout(Some(Duration::from_secs(6)))?;
-    let end = stream.read(&mut answer);
+    let ((end, took), _) = scene.beside(&mut seen, |going| {
+        let mut stream = connect_from(ATTACKER, scene.address())?;
+        stream.write_all(&recorded(&scene.key)?)?;
+        let mut answer = [0; 50];
+        stream.read_exact(&mut answer)?;
+        stream.write_all(&[0xff, 0xff])?;
+        going.ready();
+        let begun = Instant::now();
+        stream.set_read_timeout(Some(Duration::from_secs(6)))?;
+        Ok((stream.read(&mut answer), begun.elapsed()))
+    })?;
     let cut = matches!(&end, Ok(0))
         || matches!(&end, Err(e) if e.kind() == std::io::ErrorKind::ConnectionReset);
     seen.check(cut, format!("its end: {end:?}"));
-    seen.at_most("s until then", begun.elapsed().as_secs_f64(), 5.0);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    seen.at_most("s until then", took.as_secs_f64(), 5.0);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
@@ -220,43 +225,62 @@ fn no_descriptors(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn few_descriptors(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::with_descriptors(target, 256, &[PACED])?;
+    let scene = Scene::of_small(Served::with_descriptors(target, 256, &[PACED])?)?;
     let mut seen = Seen::default();
-    let held: Vec<TcpStream> = (0..1000)
-        .map(|_| connect_from(ATTACKER, served.address()))
-        .collect::<Result<_, _>>()?;
-    let figures = Client::start(&served)?.figures();
-    seen.check(
-        figures.is_ok(),
-        format!("a client measures: {}", figures.is_ok()),
-    );
-    let now = crate::process::Held::of(served.pid())?;
-    seen.at_most("descriptors", now.descriptors as f64, 64.0 + 32.0);
+    let (held, most) = scene.beside(&mut seen, |going| {
+        let held: Vec<TcpStream> = (0..1000)
+            .map(|_| connect_from(ATTACKER, scene.address()))
+            .collect::<Result<_, _>>()?;
+        going.hold();
+        Ok(held)
+    })?;
+    seen.at_most("descriptors", most.descriptors as f64, 64.0 + 32.0);
     drop(held);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
 fn forged(target: &Target) -> Result<Seen, Trouble> {
     let forger = Forger::new()?;
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
+    let (forged, _) = scene.beside(&mut seen, |going| forge(&scene, &forger, going))?;
+    seen.check(forged.still_taken, "a client's proof is still taken");
+    seen.note(format!(
+        "{} bytes sent from the forged address",
+        forged.sent
+    ));
+    seen.at_most("bytes to it", forged.back as f64, forged.greeted as f64);
+    scene.rests(&mut seen)?;
+    Ok(seen)
+}
+
+/// Bytes from and to a forged address.
+struct Forged {
+    sent: usize,
+    greeted: usize,
+    back: usize,
+    still_taken: bool,
+}
+
+fn forge(scene: &Scene, forger: &Forger, going: &Going<'_>) -> Result<Forged, Trouble> {
     // A key holder has tokens, and so gets furthest.
-    let mut session = Session::open_from(ATTACKER, served.address(), &served.key)?;
+    let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
     let proved = session.open(Order::Echo)?;
     // Somebody else's address has been proved for it.
     let _socket = session.proved(&proved)?;
+    going.ready();
     let other = session.open(Order::Echo)?;
     let hellos = [session.answer(&proved, None), session.answer(&other, None)];
     let victim = Ipv4Addr::new(127, 0, 0, 66);
     let from = SocketAddr::from((victim, 4000));
-    let mut tap = Tap::new(served.address(), victim)?;
+    let mut tap = Tap::new(scene.address(), victim)?;
     let (mut sent, mut greeted) = (0, 0);
     let mut random = stats::Random::new(1);
     for number in 0..3000 {
         let hello = &hellos[number / 16 % 2];
         let payload = payload(number, hello, &mut random);
-        let bytes = forger.send(from, served.address(), &payload)?;
+        let bytes = forger.send(from, scene.address(), &payload)?;
         sent += bytes;
         if payload == *hello {
             greeted += bytes;
@@ -268,14 +292,13 @@ fn forged(target: &Target) -> Result<Seen, Trouble> {
         }
     }
     // The server has read all when it has answered this one, which it does in turn.
-    let last = session.proved(&other);
-    seen.check(last.is_ok(), "a client's proof is still taken");
-    let back = tap.read();
-    seen.note(format!("{sent} bytes sent from the forged address"));
-    seen.at_most("bytes to it", back as f64, greeted as f64);
-    drop(session);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
-    Ok(seen)
+    let still_taken = session.proved(&other).is_ok();
+    Ok(Forged {
+        sent,
+        greeted,
+        back: tap.read(),
+        still_taken,
+    })
 }
 
 /// Datagrams of all kinds and sizes, with tokens that are known, with the wrong proof, cut off and

@@ -8,11 +8,13 @@ use std::{
 
 use traffic::wire::message::Order;
 
-use super::budget::ATTACKER as CLIENT;
+use super::{
+    budget::ATTACKER as CLIENT,
+    scene::{Going, Scene},
+};
 use crate::{
     case::{Case, Seen, Target, Trouble},
     client::{Session, connect_from, drain, drain_datagrams, prove, stranger, udp},
-    served::Served,
 };
 
 /// Where those are who overhear.
@@ -55,13 +57,10 @@ fn overheard_short(target: &Target) -> Result<Seen, Trouble> {
 }
 
 fn overheard_answers(target: &Target, order: Order, request: &[u8]) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
-    let opened = session.open(order)?;
-    let ask = |from: IpAddr, first: &[u8]| -> Result<u64, Trouble> {
-        let mut stream = connect_from(from, served.address())?;
+    let request_from = |from: IpAddr, first: &[u8]| -> Result<u64, Trouble> {
+        let mut stream = connect_from(from, scene.address())?;
         // One that is closed at once has refused.
         let _ = stream
             .write_all(first)
@@ -69,63 +68,88 @@ fn overheard_answers(target: &Target, order: Order, request: &[u8]) -> Result<Se
         let deadline = Instant::now() + Duration::from_secs(3);
         Ok(drain(&mut stream, Duration::from_millis(500), deadline))
     };
-    let first = session.greeting(&opened, 0);
-    seen.check(ask(CLIENT, &first)? >= 1_000_000, "the client is answered");
-    seen.at_most(
-        "bytes to his own address",
-        ask(STRANGER, &first)? as f64,
-        0.0,
-    );
-    seen.at_most(
-        "bytes to the client's address",
-        ask(CLIENT, &first)? as f64,
-        0.0,
-    );
-    drop(session);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    let ([client, his_own, again], _) = scene.beside(&mut seen, |going| {
+        let mut session = Session::open_from(CLIENT, scene.address(), &scene.key)?;
+        let opened = session.open(order)?;
+        let first = session.greeting(&opened, 0);
+        going.ready();
+        Ok([
+            request_from(CLIENT, &first)?,
+            request_from(STRANGER, &first)?,
+            request_from(CLIENT, &first)?,
+        ])
+    })?;
+    seen.check(client >= 1_000_000, "the client is answered");
+    seen.at_most("bytes to his own address", his_own as f64, 0.0);
+    seen.at_most("bytes to the client's address", again as f64, 0.0);
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
 fn overheard_udp(target: &Target) -> Result<Seen, Trouble> {
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
-    let opened = session.open(udp(true, 8_000_000, 1000, Duration::from_secs(2)))?;
-    let own = UdpSocket::bind((STRANGER, 0))?;
-    own.connect(served.address())?;
-    let overheard = session.answer(&opened, None);
-    let proved = prove(&own, stranger(&overheard))?;
+    let (overheard, _) = scene.beside(&mut seen, |going| overhear(&scene, going))?;
+    let proved = overheard.proved_his;
     seen.check(!proved, format!("he proved his address: {proved}"));
-    let client = session.proved(&opened);
-    seen.check(client.is_ok(), "the client proves its own");
-    // He comes in between again, before the start.
-    let _ = prove(&own, stranger(&overheard))?;
-    let started = session.start(&opened);
-    let deadline = Instant::now() + Duration::from_secs(3);
-    let wait = Duration::from_secs(1);
-    let taken = drain_datagrams(&own, wait, deadline);
-    seen.at_most("bytes of the load to him", taken as f64, 0.0);
-    let got = client.map_or(0, |s| drain_datagrams(&s, wait, deadline));
-    seen.check(
-        started.is_ok() && got > 0,
-        format!("{got} bytes to the client"),
-    );
-    drop(session);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
+    seen.check(overheard.proved_own, "the client proves its own");
+    seen.at_most("bytes of the load to him", overheard.to_him as f64, 0.0);
+    let got = overheard.to_client;
+    seen.check(got > 0, format!("{got} bytes to the client"));
+    scene.rests(&mut seen)?;
     Ok(seen)
 }
 
+/// What came of an overheard hello of UDP.
+struct Overheard {
+    proved_his: bool,
+    proved_own: bool,
+    to_him: u64,
+    to_client: u64,
+}
+
+fn overhear(scene: &Scene, going: &Going<'_>) -> Result<Overheard, Trouble> {
+    let mut session = Session::open_from(CLIENT, scene.address(), &scene.key)?;
+    let opened = session.open(udp(true, 8_000_000, 1000, Duration::from_secs(2)))?;
+    let own = UdpSocket::bind((STRANGER, 0))?;
+    own.connect(scene.address())?;
+    let hello = session.answer(&opened, None);
+    let proved_his = prove(&own, stranger(&hello))?;
+    let client = session.proved(&opened);
+    // He comes in between again, before the start.
+    let _ = prove(&own, stranger(&hello))?;
+    session.start(&opened)?;
+    going.ready();
+    let deadline = Instant::now() + Duration::from_secs(3);
+    let wait = Duration::from_secs(1);
+    Ok(Overheard {
+        proved_his,
+        proved_own: client.is_ok(),
+        to_him: drain_datagrams(&own, wait, deadline),
+        to_client: client.map_or(0, |socket| drain_datagrams(&socket, wait, deadline)),
+    })
+}
+
 fn guessed(target: &Target) -> Result<Seen, Trouble> {
-    use traffic::wire::{Greeting, Token, datagram::Datagram};
-    let served = Served::start(target, &[])?;
-    let before = served.at_rest()?;
+    let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
-    // There is something to guess.
-    let mut session = Session::open_from(CLIENT, served.address(), &served.key)?;
-    let _opened = session.open(Order::Echo)?;
+    let (back, _) = scene.beside(&mut seen, |going| {
+        // There is something to guess.
+        let mut session = Session::open_from(CLIENT, scene.address(), &scene.key)?;
+        let _opened = session.open(Order::Echo)?;
+        going.ready();
+        guess(&scene)
+    })?;
+    seen.at_most("bytes back", back as f64, 0.0);
+    scene.rests(&mut seen)?;
+    Ok(seen)
+}
+
+/// Bytes that come back for made-up tokens.
+fn guess(scene: &Scene) -> Result<usize, Trouble> {
+    use traffic::wire::{Greeting, Token, datagram::Datagram};
     let socket = UdpSocket::bind((STRANGER, 0))?;
-    socket.connect(served.address())?;
+    socket.connect(scene.address())?;
     let mut back = 0;
     let mut random = stats::Random::new(6);
     let mut token = || {
@@ -148,7 +172,7 @@ fn guessed(target: &Target) -> Result<Seen, Trouble> {
         }
     }
     for _ in 0..2000 {
-        let mut stream = connect_from(STRANGER, served.address())?;
+        let mut stream = connect_from(STRANGER, scene.address())?;
         let greeting = Greeting::Data {
             token: token(),
             number: 0,
@@ -157,10 +181,7 @@ fn guessed(target: &Target) -> Result<Seen, Trouble> {
         let _ = stream.write_all(&greeting.bytes());
         back += drain(&mut stream, Duration::from_millis(200), deadline + REST) as usize;
     }
-    seen.at_most("bytes back", back as f64, 0.0);
-    drop(session);
-    crate::process::rests(served.pid(), &before, &mut seen)?;
-    Ok(seen)
+    Ok(back)
 }
 
 const REST: Duration = Duration::from_secs(30);

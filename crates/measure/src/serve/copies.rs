@@ -8,7 +8,7 @@ use std::{collections::HashSet, mem};
 
 use traffic::wire::greeting::HANDSHAKE;
 
-/// Greetings that are remembered at least; up to twice as many are.
+/// Greetings that are remembered at least; up to twice as many are, in 400 KiB.
 const MOST: usize = 2048;
 
 /// The latest greetings.
@@ -23,7 +23,9 @@ impl Copies {
     /// cannot fill this.
     pub(super) fn add(&mut self, first: &[u8; HANDSHAKE]) {
         if self.new.len() >= MOST {
-            self.old = mem::take(&mut self.new);
+            // Both keep their memory: what a server holds does not move with every greeting.
+            mem::swap(&mut self.old, &mut self.new);
+            self.new.clear();
         }
         self.new.insert(*first);
     }
