@@ -1,7 +1,8 @@
-//! What this host counts and spends while something is measured, as [`model::evidence`] holds it.
+//! Counters and processor time of this host during a measurement, as [`model::evidence`] defines
+//! them.
 //!
-//! A [`Snapshot`] is taken before and after; it keeps what the kernel said and is read only when
-//! two are compared, so that taking one costs little. Counters are those of the calling thread's
+//! A [`Snapshot`] is taken before and after; it keeps the kernel's text and is parsed only when two
+//! are compared, so that taking one costs little. Counters are those of the calling thread's
 //! network namespace; processor time is the host's.
 
 mod counters;
@@ -22,7 +23,7 @@ use sys::{
 
 pub use scope::Scope;
 
-/// What the host had counted at one moment.
+/// The host's counters at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     at: Instant,
@@ -42,11 +43,11 @@ struct Device {
     driver: Vec<(String, u64)>,
 }
 
-/// What is read below /proc/net.
+/// Files read below /proc/net.
 const NET: &[&str] = &["snmp", "netstat", "snmp6", "softnet_stat", "udp", "udp6"];
 
 impl Snapshot {
-    /// Takes a snapshot. What cannot be read is left out of it.
+    /// Takes a snapshot. It lacks what cannot be read.
     pub fn take(scope: &Scope) -> Snapshot {
         let at = Instant::now();
         let read = |name: &&'static str| Some((*name, procfs::read_net(name).ok()?));
@@ -62,7 +63,7 @@ impl Snapshot {
         }
     }
 
-    /// What happened from this snapshot to a later one of the same scope.
+    /// The evidence from this snapshot to a later one of the same scope.
     pub fn until(&self, later: &Snapshot) -> Evidence {
         let (before, after) = (self.counters(), later.counters());
         let mut evidence = Evidence {
@@ -115,7 +116,7 @@ impl Snapshot {
         groups
     }
 
-    /// What is no counter.
+    /// Levels: values that are no counters.
     fn levels(&self) -> BTreeMap<String, u64> {
         let mut levels = BTreeMap::new();
         for (name, qdisc) in self.qdiscs.iter().flatten() {

@@ -1,13 +1,14 @@
-//! Facts of the host this runs on, as [`model::facts`] holds them.
+//! Facts of this host, as [`model::facts`] defines them.
 //!
-//! All is read in the calling thread's network namespace. Nothing is changed, and nothing that
-//! fails is an error: what stays unknown is absent, and [`HostFacts::notes`] says why.
+//! All is read in the calling thread's network namespace. Nothing is changed, and no failure is an
+//! error: an unknown value is absent, and [`HostFacts::notes`] gives the reason.
 
 mod command;
 mod device;
 mod host;
 mod netbird;
 mod path;
+mod product;
 mod stack;
 mod status;
 mod sysfs;
@@ -24,10 +25,10 @@ pub use status::{PeerStatus, Status};
 pub use tailscale::parse as parse_tailscale;
 pub use uapi::parse as parse_uapi;
 
-/// Takes the facts of this host, and of the way to an address if there is one.
+/// Collects the facts of this host, and of the path to an address if one is given.
 ///
-/// It may start `netbird status --json` or `tailscale status --json` where such a tunnel is on the
-/// way, and waits up to three seconds for each.
+/// It may run `netbird status --json` or `tailscale status --json` where such a tunnel is on the
+/// path, and waits up to three seconds for each.
 pub fn collect(toward: Option<IpAddr>) -> HostFacts {
     let mut notes = Notes::default();
     let mut facts = host::facts(&mut notes);
@@ -37,12 +38,12 @@ pub fn collect(toward: Option<IpAddr>) -> HostFacts {
     facts
 }
 
-/// The tunnel on the way to an address as it is now, without the rest of the facts.
+/// The tunnel on the path to an address as it is now, without the rest of the facts.
 pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
     path::facts(toward, &mut Notes::default()).tunnel().cloned()
 }
 
-/// What could not be found out, and why.
+/// Facts that are unknown, and why.
 #[derive(Debug, Default)]
 struct Notes(Vec<String>);
 
@@ -54,7 +55,7 @@ impl Notes {
         }
     }
 
-    /// The value, or a note that says why there is none.
+    /// The value, or a note on why there is none.
     fn keep<T, E: std::fmt::Display>(&mut self, result: Result<T, E>) -> Option<T> {
         result.map_err(|e| self.add(e.to_string())).ok()
     }

@@ -1,4 +1,4 @@
-//! This host: what it is, what its counters do, and what its sockets show.
+//! This host: facts, counters and evidence, and observation of its sockets.
 //!
 //! Nothing here generates load or changes a setting.
 

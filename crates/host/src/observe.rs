@@ -1,10 +1,11 @@
-//! What limits the live TCP connections of a host: lists of its sockets, taken one after the other,
-//! become an [`Observation`]. Nothing is sent; whoever takes the lists says when they were taken.
+//! Limits of the live TCP connections of a host: an [`Observation`] from several lists of its
+//! sockets. Nothing is sent.
 //!
-//! Counters of the kernel run from the start of a connection, so all that is said here is of
-//! differences between the first and the last list in which a connection was seen.
+//! The kernel counts from the start of a connection, so every figure here is of differences between
+//! the first and the last list that has a connection.
 
 mod figures;
+mod live;
 mod moved;
 mod sample;
 mod verdict;
@@ -16,25 +17,26 @@ use sys::sock_diag::{Owner, TcpSocket};
 
 use sample::Sample;
 
+pub use live::{Config, End, ObserveError, Observer};
 pub use verdict::{
     BUSY_AT_LEAST, CWND_AT_LEAST, MIN_OBSERVED_US, MIN_SAMPLES, MOSTLY, PACING_AT_LEAST,
     SENT_AT_LEAST, WINDOW_OVER,
 };
 
-/// One connection as it was seen so far.
+/// One connection, with its samples so far.
 #[derive(Debug)]
 struct Connection {
     samples: Vec<Sample>,
-    /// As it was last seen.
+    /// The latest sample's socket.
     last: TcpSocket,
     owner: Option<Owner>,
 }
 
-/// The connections seen so far.
+/// The connections so far.
 #[derive(Debug, Default)]
 pub struct Watch {
     filter: Filter,
-    /// When the lists were taken that count, us.
+    /// Times of the lists that count, µs.
     dumps: Vec<u64>,
     /// By the kernel's cookie: addresses and ports come back.
     connections: BTreeMap<u64, Connection>,
@@ -49,8 +51,8 @@ impl Watch {
         }
     }
 
-    /// Takes in a list of sockets that was taken at `at_us`, on any clock that only goes forward.
-    /// `owner` is asked once for each connection who holds an inode.
+    /// Adds a list of sockets of the time `at_us`, on any clock that only goes forward. `owner` is
+    /// called once for each connection, with its inode.
     pub fn add(
         &mut self,
         at_us: u64,
@@ -71,7 +73,7 @@ impl Watch {
                     owner: socket.inode.and_then(&mut owner),
                     last: socket.clone(),
                 });
-            // A socket that changes its place while the kernel lists it may be listed twice.
+            // A socket that moves within the kernel's table during the list may be listed twice.
             if connection.samples.last().is_none_or(|s| s.at_us < at_us) {
                 connection.samples.push(sample);
                 connection.last = socket;
@@ -79,7 +81,7 @@ impl Watch {
         }
     }
 
-    /// Forgets what was seen before `at_us`, and the connections that were not seen since.
+    /// Removes the samples before `at_us`, and the connections without one since.
     pub fn forget_before(&mut self, at_us: u64) {
         self.dumps.retain(|&t| t >= at_us);
         for connection in self.connections.values_mut() {
@@ -88,14 +90,15 @@ impl Watch {
         self.connections.retain(|_, c| !c.samples.is_empty());
     }
 
-    /// What was seen, with what limits most and moves most first, and only the first `top`.
+    /// The observation: the most limited and then the fastest connections first, and only the first
+    /// `top`.
     pub fn observation(&self, top: Option<usize>) -> Observation {
         let end = self.dumps.last().copied().unwrap_or(0);
         let start = self.dumps.first().copied().unwrap_or(0);
         let connections = self.connections.values();
         let mut sockets: Vec<ObservedSocket> =
             connections.map(|c| figures::socket(c, end)).collect();
-        sockets.sort_by(|a, b| rank(a).cmp(&rank(b)).then(moves(b).total_cmp(&moves(a))));
+        sockets.sort_by(|a, b| rank(a).cmp(&rank(b)).then(speed(b).total_cmp(&speed(a))));
         let shown = top.unwrap_or(usize::MAX).min(sockets.len());
         let left_out = sockets.split_off(shown).len();
         Observation {
@@ -111,8 +114,8 @@ impl Watch {
     }
 }
 
-/// Connections that something on the way limits come first, then those that wait for their own
-/// application, then those of which nothing can be said.
+/// Connections with a limit on the path come first, then those that wait for their own application,
+/// then those without a verdict.
 fn rank(socket: &ObservedSocket) -> u8 {
     match socket.verdict {
         Verdict::ReceiveWindow
@@ -128,7 +131,7 @@ fn rank(socket: &ObservedSocket) -> u8 {
 }
 
 /// Bit/s in both directions together.
-fn moves(socket: &ObservedSocket) -> f64 {
+fn speed(socket: &ObservedSocket) -> f64 {
     socket.goodput_out_bps.unwrap_or(0.0) + socket.goodput_in_bps.unwrap_or(0.0)
 }
 

@@ -1,4 +1,4 @@
-//! What this host is and what its counters do, as either end of a run tells it.
+//! Facts and evidence of this host, as either end of a run reports them.
 
 use std::net::IpAddr;
 
@@ -9,17 +9,17 @@ use crate::{
     facts::collect,
 };
 
-/// Facts of this host as seen towards an address, and what its counters are to be taken of.
+/// Facts of this host toward an address, and the scope of its counters.
 pub fn facts(toward: Option<IpAddr>) -> (HostFacts, Scope) {
     let facts = collect(toward);
     let scope = Scope::of(&facts);
     (facts, scope)
 }
 
-/// Congestion controls that sockets of this process can have, by the kernel's list.
+/// Congestion controls that sockets of this process may use, by the kernel's list.
 pub fn congestion() -> Vec<String> {
     let read = |name: &str| sys::sysctl::read(&format!("net.ipv4.{name}")).unwrap_or_default();
-    // Who may administer the network may use all that are there, others what is allowed
+    // Who may administer the network may use all available ones, others the allowed ones
     // (net/ipv4/tcp_cong.c, tcp_set_congestion_control).
     let name = if sys::privilege::has_net_admin() {
         "tcp_available_congestion_control"
@@ -29,7 +29,7 @@ pub fn congestion() -> Vec<String> {
     read(name).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Counters at one moment, and where processors spend their time since.
+/// Counters at one moment, and a profile of the processors since.
 pub struct Mark {
     scope: Scope,
     before: Snapshot,
@@ -37,7 +37,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Reads the counters. With `hotspots`, samples the processors too, if that is permitted.
+    /// Reads the counters. With `hotspots`, profiles the processors too, if that is permitted.
     pub fn now(scope: &Scope, hotspots: bool) -> Self {
         Self {
             scope: scope.clone(),
@@ -48,7 +48,7 @@ impl Mark {
         }
     }
 
-    /// What they did since.
+    /// The evidence since.
     pub fn evidence(self) -> Evidence {
         let after = Snapshot::take(&self.scope);
         // After the counters: finding the names of functions takes the processor some time.

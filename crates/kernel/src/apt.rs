@@ -1,4 +1,4 @@
-//! Fetches a signed `linux-source` package without touching the host's own apt.
+//! Download of a signed `linux-source` package without a change to the host's own apt.
 //!
 //! apt works in a private folder with one source line, and checks the archive's signature against
 //! the Debian keyring that the line names. Everything that could weaken that check is switched off
@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::error::{Context as _, KernelError};
+use super::error::{Context as _, KernelError, SourceFault};
 use super::run::{Runner, plain};
 use super::tested::Offer;
 use super::version::source_packages;
@@ -21,7 +21,7 @@ pub(super) struct Repository {
     pub(super) keyring: PathBuf,
     /// Private to this repository.
     pub(super) folder: PathBuf,
-    /// Take an index that is signed but out of date.
+    /// Accept an index that is signed but out of date.
     pub(super) expired: bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) fn host_download(
     fetch(runner, host_apt, name, into)
 }
 
-/// What the host's own sources are called where archives are named.
+/// Name of the host's own sources where archives are listed.
 pub(super) const HOST: &str = "this host's own apt";
 
 fn host_apt() -> Command {
@@ -170,7 +170,7 @@ fn offers(
     let mut offers = Vec::new();
     for package in names {
         let listing = runner.output(
-            "asking for the package's name",
+            "finding the file of the package",
             apt().args(["-q", "--print-uris", "download", &package]),
         )?;
         if let Some(line) = package_line(&listing, &package) {
@@ -196,12 +196,12 @@ fn fetch(
 ) -> Result<PathBuf, KernelError> {
     std::fs::create_dir_all(folder).on("create", folder)?;
     let listing = runner.output(
-        "asking for the package's name",
+        "finding the file of the package",
         apt().args(["-q", "--print-uris", "download", name]),
     )?;
-    let line = package_line(&listing, name).ok_or_else(|| KernelError::BadSource {
-        path: folder.to_path_buf(),
-        why: format!("apt-get does not say which file holds {name}"),
+    let line = package_line(&listing, name).ok_or_else(|| {
+        let fault = SourceFault::NoPackageFile(name.to_owned());
+        KernelError::source(folder, fault)
     })?;
     runner.run(
         &format!("downloading {name}"),
@@ -210,7 +210,7 @@ fn fetch(
     Ok(folder.join(line.file))
 }
 
-/// What apt says of the file that holds a package.
+/// apt's description of the file that holds a package.
 #[derive(Debug, PartialEq, Eq)]
 struct PackageLine {
     file: String,
@@ -245,22 +245,6 @@ pub(super) fn is_expired(error: &KernelError) -> bool {
         if tail.contains("is expired") || tail.contains("is not valid anymore"))
 }
 
-/// The lines of an apt failure that say why.
-pub(super) fn brief(error: &KernelError) -> String {
-    let KernelError::Step { tail, status, .. } = error else {
-        return error.to_string();
-    };
-    let why: Vec<&str> = tail
-        .lines()
-        .filter(|line| line.starts_with("E: ") || line.starts_with("Err:"))
-        .collect();
-    if why.is_empty() {
-        status.clone()
-    } else {
-        why.join("; ")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,16 +268,5 @@ mod tests {
             ),
             None
         );
-    }
-
-    #[test]
-    fn the_reason_is_taken_from_apts_complaints() {
-        let error = KernelError::Step {
-            step: "x".to_owned(),
-            status: "exit status: 100".to_owned(),
-            tail: "Get:1 a\nE: The repository 'b' is not signed.\nN: c".to_owned(),
-            log: PathBuf::new(),
-        };
-        assert_eq!(brief(&error), "E: The repository 'b' is not signed.");
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes within bytes.
+//! Search for bytes within bytes.
 
 pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
     find(haystack, needle).is_some()

@@ -1,7 +1,7 @@
 //! The cache of built kernels: `kernel/<key>/{linux,image.json}` and `kernel/current`.
 //!
-//! Whatever moment a process is killed at, a folder under its key is whole, and `current` points to
-//! such a folder: both come into being by a rename. One builder works at a time, held by a lock
+//! At whatever moment a process is killed, a folder under its key is whole, and `current` points to
+//! such a folder: both are made by a rename. One builder works at a time, held by a lock
 //! that the host drops with the process.
 
 use std::fs::{File, OpenOptions};
@@ -38,11 +38,7 @@ impl Cache {
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         })
-        .ok_or_else(|| {
-            KernelError::Host(
-                "there is no place for the cache: set PATHTWIN_CACHE or HOME".to_owned(),
-            )
-        })
+        .ok_or(KernelError::NoCache)
     }
 
     fn choose(var: impl Fn(&str) -> Option<PathBuf>) -> Option<Self> {

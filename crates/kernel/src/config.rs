@@ -1,4 +1,4 @@
-//! The configuration fragment, and what of it a kernel source really took.
+//! The configuration fragment, and the options of it that a kernel source accepted.
 
 use std::collections::BTreeMap;
 

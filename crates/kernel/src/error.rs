@@ -1,9 +1,16 @@
-//! What can go wrong with the kernel image, and what to do about it.
+//! Errors of finding, building and importing a kernel image, each with what to do about it.
 
+mod fault;
+mod rejection;
+
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::missing::MissingTool;
+
+pub use fault::{ImageFault, SourceFault, StepEnd};
+pub use rejection::{Rejection, RejectionReason};
 
 /// A failure to find, build or read a kernel image. The text says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -15,35 +22,35 @@ pub enum KernelError {
         dir: PathBuf,
     },
     /// A file was named as an image, or found in the cache, and is none.
-    #[error("{} is not a usable kernel image: {why}; `pathtwin lab kernel build --force` makes a new one", path.display())]
+    #[error("{} is not a usable kernel image: {fault}; `pathtwin lab kernel build --force` makes a new one", path.display())]
     BadImage {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        why: String,
+        fault: ImageFault,
     },
     /// Programs or libraries that the build needs are absent.
     #[error("the kernel cannot be built here, something is missing:\n{}", super::missing::describe(.0))]
     MissingTools(Vec<MissingTool>),
-    /// This machine cannot run or build User Mode Linux.
-    #[error("the lab's kernel cannot be built on this machine: {0}")]
-    Host(String),
+    /// User Mode Linux neither runs nor is built on processors of this kind.
+    #[error(
+        "the lab's kernel cannot be built on this machine: User Mode Linux exists for x86_64 only, and this is {0}"
+    )]
+    Architecture(&'static str),
+    /// The environment names no folder for the cache.
+    #[error("there is no folder for the cache of kernel images: set PATHTWIN_CACHE or HOME")]
+    NoCache,
     /// The source that was named cannot be used.
-    #[error("{} cannot be used as a kernel source: {why}", path.display())]
+    #[error("{} cannot be used as a kernel source: {fault}", path.display())]
     BadSource {
         /// What was named.
         path: PathBuf,
         /// What is wrong with it.
-        why: String,
+        fault: SourceFault,
     },
-    /// No kernel source could be had from any archive.
-    #[error("no tested kernel source could be had that builds and boots here:\n{}\nremedy: {remedy}", .tried.iter().map(|(what, why)| format!("  {what}: {why}")).collect::<Vec<_>>().join("\n"))]
-    NoSource {
-        /// Each place that was tried, and its answer.
-        tried: Vec<(String, String)>,
-        /// What the user can do.
-        remedy: String,
-    },
+    /// No archive has a source that serves.
+    #[error("no tested kernel source that builds and boots here could be downloaded:\n{}\nremedy: {}", rejection::list(.0), rejection::remedy(.0))]
+    NoSource(Vec<Rejection>),
     /// A required patch does not fit the source.
     #[error(
         "the patch {name} does not apply to Linux {version}: use another source (`--source FILE`)\n{tail}"
@@ -53,7 +60,7 @@ pub enum KernelError {
         name: String,
         /// Version of the source.
         version: String,
-        /// What `patch` said.
+        /// The last lines that `patch` printed.
         tail: String,
     },
     /// The configuration lacks options without which the lab cannot work.
@@ -69,16 +76,16 @@ pub enum KernelError {
     Trial {
         /// Version of the image.
         version: String,
-        /// What came of the attempt.
-        why: String,
+        /// How the attempt failed.
+        why: TrialError,
     },
     /// A program that was run failed.
-    #[error("{step} failed ({status}); the whole log is {}\n{tail}", log.display())]
+    #[error("{step} failed ({end}); the whole log is {}\n{tail}", log.display())]
     Step {
         /// What was being done.
         step: String,
         /// How it ended.
-        status: String,
+        end: StepEnd,
         /// The last lines of the log.
         tail: String,
         /// Where the whole log is.
@@ -99,6 +106,9 @@ pub enum KernelError {
     },
 }
 
+/// Why an image failed its trial; the caller's own error.
+pub type TrialError = Box<dyn Error + Send + Sync>;
+
 impl KernelError {
     /// Exit code of a command that ends with this error: 2 wrong use, 3 the environment lacks
     /// something, 4 a run failed.
@@ -108,8 +118,9 @@ impl KernelError {
             Self::NoImage { .. }
             | Self::BadImage { .. }
             | Self::MissingTools(_)
-            | Self::Host(_)
-            | Self::NoSource { .. }
+            | Self::Architecture(_)
+            | Self::NoCache
+            | Self::NoSource(_)
             | Self::Trial { .. } => 3,
             Self::Patch { .. }
             | Self::Config { .. }
@@ -118,11 +129,27 @@ impl KernelError {
             | Self::Io { .. } => 4,
         }
     }
+
+    /// An error about an image, for `map_err` and `ok_or_else`.
+    pub(super) fn image(path: &Path, fault: ImageFault) -> Self {
+        Self::BadImage {
+            path: path.to_path_buf(),
+            fault,
+        }
+    }
+
+    /// An error about a source.
+    pub(super) fn source(path: &Path, fault: SourceFault) -> Self {
+        Self::BadSource {
+            path: path.to_path_buf(),
+            fault,
+        }
+    }
 }
 
 /// Turns an [`io::Error`] into a [`KernelError::Io`] that names the file.
 pub(super) trait Context<T> {
-    /// Says what was being done to which file.
+    /// Names what was being done to which file.
     fn on(self, action: &'static str, path: &Path) -> Result<T, KernelError>;
 }
 

@@ -1,4 +1,4 @@
-//! A kernel image, what is known about it, and how to find one.
+//! Kernel images, their documents, and the search for the current one.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::bytes::contains;
-use super::cache::Cache;
+use super::cache::{Cache, write_file};
 use super::config::{self, Config};
-use super::error::{Context as _, KernelError};
+use super::error::{Context as _, ImageFault, KernelError};
 use super::ikconfig;
 use super::patches::PatchReport;
 
 /// Name of the image in its cache folder.
 pub(super) const IMAGE_FILE: &str = "linux";
-/// Name of the file beside it that tells about it.
+/// Name of its document, in the same folder.
 pub(super) const META_FILE: &str = "image.json";
 
 /// A kernel image that the lab can start.
@@ -26,7 +26,7 @@ pub struct Image {
     pub path: PathBuf,
     /// SHA-256 of the program, in lower-case hex.
     pub sha256: String,
-    /// What is known about it; `None` if the image does not tell.
+    /// What is known about it; `None` if there is no document and the image has no configuration.
     pub meta: Option<Meta>,
 }
 
@@ -35,7 +35,7 @@ pub struct Image {
 pub struct Meta {
     /// Version of this document.
     pub schema: u32,
-    /// SHA-256 of the image this tells about.
+    /// SHA-256 of the image.
     pub sha256: String,
     /// Size of the image in bytes.
     pub size_bytes: u64,
@@ -73,7 +73,7 @@ pub struct Meta {
     pub tunnels: Vec<String>,
     /// Options of the lab's fragment that this image lacks.
     pub missing_options: Vec<String>,
-    /// What became of each patch.
+    /// Each patch, and whether it was applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub patches: Vec<PatchReport>,
     /// The whole configuration it was built with.
@@ -92,14 +92,14 @@ pub struct SourceInfo {
     pub archive: Option<String>,
 }
 
-/// What an image can do that its configuration does not say.
+/// Abilities of an image that its configuration does not show.
 pub(super) struct Traits {
     pub(super) seeded: bool,
     pub(super) seccomp: bool,
 }
 
 impl Traits {
-    /// Looks for the texts that come with each ability.
+    /// Finds the texts that come with each ability.
     pub(super) fn of(image: &[u8]) -> Self {
         Self {
             seeded: contains(image, b"PATHTWIN_SEED\0"),
@@ -110,7 +110,7 @@ impl Traits {
 }
 
 impl Meta {
-    /// Reads what a configuration says.
+    /// The document of an image with this configuration.
     pub(super) fn from_config(version: String, image: &[u8], text: String) -> Self {
         let config = Config::parse(&text);
         let traits = Traits::of(image);
@@ -141,30 +141,39 @@ impl Meta {
             config: text,
         }
     }
+
+    /// Writes the document beside its image.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), KernelError> {
+        let file = folder.join(META_FILE);
+        let text = serde_json::to_vec_pretty(self)
+            .map_err(std::io::Error::from)
+            .on("write", &file)?;
+        write_file(&file, &text)
+    }
 }
 
 impl Image {
-    /// Reads an image that lies anywhere. Its configuration is taken from the image itself
-    /// (`CONFIG_IKCONFIG`) unless an `image.json` beside it tells about this very image.
+    /// Reads an image anywhere in the file system. Its configuration is read from the image itself
+    /// (`CONFIG_IKCONFIG`) unless an `image.json` beside it has the hash of this very image.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no User Mode Linux with time travel.
     pub fn open(path: &Path) -> Result<Self, KernelError> {
-        let bad = |why: &str| KernelError::BadImage {
-            path: path.to_path_buf(),
-            why: why.to_owned(),
-        };
+        let bad = |fault| KernelError::image(path, fault);
         let path = &path
             .canonicalize()
-            .map_err(|error| bad(&error.to_string()))?;
+            .map_err(|error| bad(ImageFault::NotFound(error)))?;
         let bytes = read(path)?;
         if !bytes.starts_with(b"\x7fELF") {
-            return Err(bad("it is not a program"));
+            return Err(bad(ImageFault::NotProgram));
         }
         if !contains(&bytes, b"time-travel=") {
-            return Err(bad("it is no User Mode Linux with time travel"));
+            return Err(bad(ImageFault::NotTimeTravel));
         }
         let sha256 = hex(&Sha256::digest(&bytes));
         let beside = path.with_file_name(META_FILE);
-        let told = read_meta(&beside).ok().filter(|meta| meta.sha256 == sha256);
-        let meta = match told {
+        let document = read_meta(&beside).ok().filter(|meta| meta.sha256 == sha256);
+        let meta = match document {
             Some(meta) => Some(meta),
             None => ikconfig::extract(&bytes).map(|text| {
                 let version = ikconfig::version(&bytes).unwrap_or_else(|| "unknown".to_owned());
@@ -185,8 +194,11 @@ impl Image {
         let meta = read_meta(&folder.join(META_FILE))?;
         let size = path.metadata().on("read", &path)?.len();
         if size != meta.size_bytes {
-            let why = format!("it has {size} bytes and should have {}", meta.size_bytes);
-            return Err(KernelError::BadImage { path, why });
+            let fault = ImageFault::Size {
+                found: size,
+                expected: meta.size_bytes,
+            };
+            return Err(KernelError::image(&path, fault));
         }
         Ok(Self {
             path,
@@ -196,16 +208,17 @@ impl Image {
     }
 
     /// Reads the whole image again and compares it with its recorded hash.
+    ///
+    /// # Errors
+    /// It cannot be read, or has another hash.
     pub fn verify(&self) -> Result<(), KernelError> {
         let found = hex(&Sha256::digest(&read(&self.path)?));
         if found == self.sha256 {
             return Ok(());
         }
-        let why = format!("its SHA-256 is {found} and should be {}", self.sha256);
-        Err(KernelError::BadImage {
-            path: self.path.clone(),
-            why,
-        })
+        let expected = self.sha256.clone();
+        let fault = ImageFault::Hash { found, expected };
+        Err(KernelError::image(&self.path, fault))
     }
 }
 
@@ -232,10 +245,8 @@ pub(super) fn locate_in(cache: &Cache) -> Result<Image, KernelError> {
 
 fn read_meta(path: &Path) -> Result<Meta, KernelError> {
     let text = read(path)?;
-    serde_json::from_slice(&text).map_err(|error| KernelError::BadImage {
-        path: path.to_path_buf(),
-        why: error.to_string(),
-    })
+    serde_json::from_slice(&text)
+        .map_err(|error| KernelError::image(path, ImageFault::Document(error)))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, KernelError> {

@@ -1,15 +1,17 @@
-//! Taking an image that was built elsewhere into the cache.
+//! Import of an image that was built elsewhere into the cache.
 
 use std::path::{Path, PathBuf};
 
-use super::build::{Built, Progress, Stage, Trial, tell, try_out};
-use super::cache::{Cache, write_file};
-use super::error::{Context as _, KernelError};
+use super::build::{Built, Trial, lock, try_and_install};
+use super::cache::Cache;
+use super::error::{Context as _, ImageFault, KernelError};
 use super::image::{IMAGE_FILE, Image, META_FILE};
+use super::note::Note;
+use super::progress::{Progress, Report, Stage, report_stage};
 use super::recipe::{inputs, known};
 use super::run::{Runner, plain};
 
-/// Takes an image, or the archive (`.tar`, `.tar.xz`, ...) or folder that holds one with its
+/// Puts an image, or the archive (`.tar`, `.tar.xz`, ...) or folder that holds one with its
 /// `image.json`, into the cache and makes it the current one, after it has passed the trial.
 ///
 /// # Errors
@@ -28,54 +30,36 @@ fn import_in(
     cache: &Cache,
     file: &Path,
     trial: Trial<'_>,
-    report: &mut dyn FnMut(Progress<'_>),
+    report: Report<'_>,
 ) -> Result<Built, KernelError> {
     cache.create()?;
-    let lock = cache.lock(None, &mut || {
-        tell(report, Stage::Wait, "another process builds a kernel")
-    })?;
+    let lock = lock(cache, None, report)?;
     let scratch = cache.scratch(&lock)?;
-    tell(report, Stage::Unpack, &file.to_string_lossy());
+    report_stage(report, Stage::Unpack, &file.to_string_lossy());
     let found = find(cache, file, &scratch.path().join("unpacked"))?;
     let image = Image::open(&found)?;
-    let bad = |why: &str| KernelError::BadImage {
-        path: file.to_path_buf(),
-        why: why.to_owned(),
-    };
+    let bad = |fault| KernelError::image(file, fault);
     let beside = found.with_file_name(META_FILE);
-    let mut meta = image
-        .meta
-        .ok_or_else(|| bad("it does not tell its configuration (CONFIG_IKCONFIG)"))?;
+    let mut meta = image.meta.ok_or_else(|| bad(ImageFault::NoConfig))?;
     if beside.exists() && meta.recipe.is_none() {
-        return Err(bad(
-            "the image.json beside it tells about another image: one of the two was changed",
-        ));
+        return Err(bad(ImageFault::OtherDocument));
     }
     if !meta.seeded {
-        return Err(bad("it has no seeded entropy, so no run of it repeats"));
+        return Err(bad(ImageFault::NotSeeded));
     }
     meta.imported = true;
-    let notes = match known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs()) {
+    let same_inputs = known(&meta.sha256) || meta.inputs.as_deref() == Some(&inputs());
+    let notes = match same_inputs {
         true => Vec::new(),
-        false => vec![
-            "the image was not made from this version's patches and configuration: results may differ from \
-             those of images that were, and the next `lab kernel build` replaces it"
-                .to_owned(),
-        ],
+        false => vec![Note::OtherInputs],
     };
     let staged = scratch.path().join("image");
     std::fs::create_dir_all(&staged).on("create", &staged)?;
     std::fs::copy(&found, staged.join(IMAGE_FILE)).on("copy", &found)?;
-    let text = serde_json::to_vec_pretty(&meta)
-        .map_err(std::io::Error::from)
-        .on("write", &staged)?;
-    write_file(&staged.join(META_FILE), &text)?;
-    try_out(&Image::cached(&staged)?, trial, report)?;
+    meta.write(&staged)?;
     let key = format!("imported-{}", &meta.sha256[..23]);
-    tell(report, Stage::Install, &key);
-    let folder = cache.install(&lock, &staged, &key)?;
     Ok(Built {
-        image: Image::cached(&folder)?,
+        image: try_and_install(cache, &lock, &staged, &key, trial, report)?,
         fresh: true,
         notes,
     })
@@ -83,12 +67,13 @@ fn import_in(
 
 /// The image itself, in what the user named.
 fn find(cache: &Cache, file: &Path, unpacked: &Path) -> Result<PathBuf, KernelError> {
+    let none = || KernelError::image(file, ImageFault::NotInside);
     let name = file
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     if file.is_dir() {
-        return inside(file).ok_or_else(|| none_in(file));
+        return inside(file).ok_or_else(none);
     }
     if !name.contains(".tar") && !name.ends_with(".tgz") {
         return Ok(file.to_path_buf());
@@ -101,14 +86,7 @@ fn find(cache: &Cache, file: &Path, unpacked: &Path) -> Result<PathBuf, KernelEr
         .arg("--directory")
         .arg(unpacked);
     Runner::new(cache.log(), None)?.run("unpacking the image", &mut command)?;
-    inside(unpacked).ok_or_else(|| none_in(file))
-}
-
-fn none_in(file: &Path) -> KernelError {
-    KernelError::BadImage {
-        path: file.to_path_buf(),
-        why: format!("there is no file {IMAGE_FILE} in it"),
-    }
+    inside(unpacked).ok_or_else(none)
 }
 
 /// The image in a folder, or in the one folder in it.
@@ -128,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_image_is_refused_and_leaves_the_cache_as_it_was() {
+    fn a_file_that_is_no_image_is_refused_and_leaves_the_cache_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(&dir.path().join("cache"));
         let file = dir.path().join("linux");

@@ -2,8 +2,8 @@
 //!
 //! [`build`] fetches the pinned `linux-source` package from Debian (or another of a tested series,
 //! or a source that the user names), applies the few patches in `patches`, configures it with
-//! `lab.config` on top of `allnoconfig`, has the image tried, and puts one static program into the
-//! cache. [`locate`] finds it again. The same source, patches, options and compiler give the same
+//! `lab.config` on top of `allnoconfig`, has the image booted, and puts one static program into
+//! the cache. [`locate`] finds it again. The same source, patches, options and compiler give the same
 //! bytes, wherever they are built.
 //!
 //! How to start an image so that a run repeats:
@@ -18,13 +18,16 @@ mod apt;
 mod build;
 mod bytes;
 mod cache;
+mod compile;
 mod config;
 mod error;
 mod ikconfig;
 mod image;
 mod import;
 mod missing;
+mod note;
 mod patches;
+mod progress;
 mod recipe;
 mod run;
 mod search;
@@ -45,9 +48,14 @@ mod tests;
 /// = 0xb7f"). 7.2 starts a program of its own for them and only becomes a little faster.
 pub const ENVIRONMENT: &[(&str, &str)] = &[("GLIBC_TUNABLES", "glibc.pthread.rseq=0")];
 
-pub use build::{BuildOptions, Built, Progress, Stage, Trial, build};
-pub use error::KernelError;
+pub use build::{BuildOptions, Built, Trial, build};
+pub use error::{
+    ImageFault, KernelError, Rejection, RejectionReason, SourceFault, StepEnd, TrialError,
+};
 pub use image::{Image, Meta, SourceInfo, locate};
 pub use import::import;
 pub use missing::MissingTool;
+pub use note::Note;
 pub use patches::{PatchReport, PatchState};
+pub use progress::{Progress, Stage};
+pub use tested::Refusal;

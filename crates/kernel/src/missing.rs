@@ -1,4 +1,4 @@
-//! What a build needs and did not find.
+//! Missing programs and files of a build.
 
 use std::fmt::Write as _;
 

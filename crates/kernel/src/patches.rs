@@ -1,4 +1,4 @@
-//! The patches to the kernel, and how they meet a source of any version.
+//! The patches to the kernel, and their application to a source of any version.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn parse_series(text: &str) -> Vec<Entry<'_>> {
         .collect()
 }
 
-/// What became of a patch.
+/// The outcome of applying a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PatchState {
@@ -75,12 +75,12 @@ pub enum PatchState {
     Skipped,
 }
 
-/// A patch and what became of it.
+/// A patch and the outcome of applying it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchReport {
     /// File name of the patch.
     pub name: String,
-    /// What became of it.
+    /// The outcome.
     pub state: PatchState,
 }
 

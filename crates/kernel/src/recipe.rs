@@ -1,4 +1,4 @@
-//! What decides the bytes of an image besides the source.
+//! The inputs that decide the bytes of an image besides the source.
 
 use std::path::Path;
 use std::process::Command;

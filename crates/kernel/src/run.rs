@@ -1,4 +1,4 @@
-//! Runs one program of the build, with its output in the log.
+//! Programs of the build, run with their output in the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::error::{Context as _, KernelError};
+use super::error::{Context as _, KernelError, StepEnd};
 
 /// How many lines of the log an error carries.
 const TAIL_LINES: usize = 15;
 
-/// The log of one build, and the wish to stop it.
+/// The log of one build, and its flag to stop.
 #[derive(Debug)]
 pub(super) struct Runner {
     log: PathBuf,
@@ -39,15 +39,15 @@ impl Runner {
         self.lines(step, command, &mut |_| ())
     }
 
-    /// Runs a program, shows each line of both its outputs to `see`, and logs it.
+    /// Runs a program, passes each line of both its outputs to `on_line`, and logs it.
     pub(super) fn lines(
         &self,
         step: &str,
         command: &mut Command,
-        see: &mut dyn FnMut(&str),
+        on_line: &mut dyn FnMut(&str),
     ) -> Result<(), KernelError> {
         let mut log = self.begin(command)?;
-        // One pipe for both, so that a complaint stands in the log where it happened.
+        // One pipe for both, so that an error message is in the log where it occurred.
         let (reader, writer) = std::io::pipe().on("open a pipe for", &self.log)?;
         let copy = writer.try_clone().on("open a pipe for", &self.log)?;
         let child = command
@@ -58,18 +58,18 @@ impl Runner {
         // The command keeps its ends of the pipe until told otherwise, and the pipe would never
         // end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = child.map_err(|error| self.not_started(step, command, &error))?;
-        let seen = self.follow(reader, &mut log, see);
-        if seen.is_err() {
+        let mut child = child.map_err(|error| self.not_started(step, command, error))?;
+        let followed = self.follow(reader, &mut log, on_line);
+        if followed.is_err() {
             // make ends its own children on SIGTERM; SIGKILL would leave compilers running.
             stop(&child);
         }
         let status = child.wait().on("wait for", &self.log)?;
-        seen?;
+        followed?;
         if status.success() {
             Ok(())
         } else {
-            Err(self.failed(step, status.to_string()))
+            Err(self.failed(step, StepEnd::Status(status)))
         }
     }
 
@@ -91,7 +91,7 @@ impl Runner {
         &self,
         pipe: impl Read,
         log: &mut File,
-        see: &mut dyn FnMut(&str),
+        on_line: &mut dyn FnMut(&str),
     ) -> Result<(), KernelError> {
         let mut reader = BufReader::new(pipe);
         let mut line = Vec::new();
@@ -101,35 +101,33 @@ impl Runner {
             > 0
         {
             log.write_all(&line).on("write", &self.log)?;
-            see(String::from_utf8_lossy(&line).trim_end());
+            on_line(String::from_utf8_lossy(&line).trim_end());
             line.clear();
             self.check_cancelled()?;
         }
         Ok(())
     }
 
-    /// Runs a program and returns what it printed; what it complained about goes to the log.
+    /// Runs a program and returns its standard output; its standard error goes to the log.
     pub(super) fn output(&self, step: &str, command: &mut Command) -> Result<String, KernelError> {
         let log = self.begin(command)?;
         let out = command.stdin(Stdio::null()).stderr(log).output();
-        let out = out.map_err(|error| self.not_started(step, command, &error))?;
+        let out = out.map_err(|error| self.not_started(step, command, error))?;
         if !out.status.success() {
-            return Err(self.failed(step, out.status.to_string()));
+            return Err(self.failed(step, StepEnd::Status(out.status)));
         }
         Ok(String::from_utf8_lossy(&out.stdout).into_owned())
     }
 
-    fn not_started(&self, step: &str, command: &Command, error: &std::io::Error) -> KernelError {
-        self.failed(
-            step,
-            format!("cannot start {}: {error}", command.get_program().display()),
-        )
+    fn not_started(&self, step: &str, command: &Command, why: std::io::Error) -> KernelError {
+        let program = command.get_program().display().to_string();
+        self.failed(step, StepEnd::NotStarted { program, why })
     }
 
-    fn failed(&self, step: &str, status: String) -> KernelError {
+    fn failed(&self, step: &str, end: StepEnd) -> KernelError {
         KernelError::Step {
             step: step.to_owned(),
-            status,
+            end,
             tail: self.tail(),
             log: self.log.clone(),
         }
@@ -158,7 +156,7 @@ fn tail_of(file: &Path, lines: usize) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    // What make says of each object that went well only pushes the reason out of sight.
+    // The lines of make on each compiled object would push the reason out of sight.
     let all: Vec<&str> = text
         .lines()
         .filter(|line| !line.starts_with("  ") || line.contains('|'))
@@ -211,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_to_stop_ends_the_program() {
+    fn a_request_to_stop_ends_the_program() {
         let dir = tempfile::tempdir().unwrap();
         let flag = Arc::new(AtomicBool::new(false));
         let runner = Runner::new(dir.path().join("log"), Some(flag.clone())).unwrap();

@@ -1,15 +1,15 @@
-//! Where a kernel source is looked for, and in which order what was found is tried.
+//! The search for a kernel source: archives in order, and the packages found in them, best first.
 
 use std::path::{Path, PathBuf};
 
-use super::apt::{self, Repository, brief, is_expired};
-use super::error::{Context as _, KernelError};
+use super::apt::{self, Repository, is_expired};
+use super::error::{Context as _, KernelError, Rejection, RejectionReason, SourceFault};
 use super::run::Runner;
 use super::source::hash_file;
 use super::sources::{DEFAULT_ARCHIVE, debian_mirror, read_host};
 use super::tested::{Fit, Offer, PINNED, sort};
 
-/// Asked in this order. Unstable has the newest.
+/// Queried in this order. Unstable has the newest.
 const SUITES: &[&str] = &["unstable", "testing", "stable-backports", "stable"];
 
 /// Where the package `debian-archive-keyring` puts its keys.
@@ -26,13 +26,11 @@ pub(super) struct Package {
     pub(super) archive: String,
 }
 
-/// What was asked, what it has, and why it did not serve.
+/// The packages that archives offer, and why others were rejected.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    /// Each archive that was of no use, or a package of it, and why.
-    pub(super) tried: Vec<(String, String)>,
-    /// What the user can do if nothing serves.
-    pub(super) remedy: String,
+    /// Each archive, or package of it, that cannot be used, and why.
+    pub(super) rejected: Vec<Rejection>,
     offers: Vec<Offer>,
     repositories: Vec<Repository>,
     /// The pinned package, kept from an earlier build.
@@ -40,54 +38,48 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// Asks one archive after the other until one has the pinned package.
+    /// Queries one archive after the other until one has the pinned package.
     pub(super) fn new(
         runner: &Runner,
         scratch: &Path,
         downloads: &Path,
-        say: &mut dyn FnMut(&str),
+        on_archive: &mut dyn FnMut(&str),
     ) -> Result<Self, KernelError> {
         let mut search = Self {
-            remedy: "check the network and the mirror, or give a kernel tarball or a linux-source package with \
-                     --source FILE"
-                .to_owned(),
             kept: kept(downloads),
             ..Self::default()
         };
-        if search.kept.is_some() || search.ask_archives(runner, scratch, say)? {
+        if search.kept.is_some() || search.query_archives(runner, scratch, on_archive)? {
             return Ok(search);
         }
-        say(apt::HOST);
+        on_archive(apt::HOST);
         match apt::host_offers(runner) {
             Ok(offers) => {
                 search.found(apt::HOST, offers);
             }
-            Err(error @ KernelError::Step { .. }) => search.failed(apt::HOST, &error),
+            Err(error @ KernelError::Step { .. }) => {
+                search.reject(apt::HOST, RejectionReason::Unreadable(Box::new(error)));
+            }
             Err(other) => return Err(other),
         }
         Ok(search)
     }
 
-    /// Asks the Debian archive's suites; whether one of them has the pinned package.
-    fn ask_archives(
+    /// Queries the suites of the Debian archive; whether one of them has the pinned package.
+    fn query_archives(
         &mut self,
         runner: &Runner,
         scratch: &Path,
-        say: &mut dyn FnMut(&str),
+        on_archive: &mut dyn FnMut(&str),
     ) -> Result<bool, KernelError> {
         let uri = debian_mirror(&read_host(Path::new("/etc/apt")))
             .unwrap_or_else(|| DEFAULT_ARCHIVE.to_owned());
         let Some(keyring) = KEYRINGS.iter().map(Path::new).find(|path| path.exists()) else {
-            let why = "the keys to check its signature are absent".to_owned();
-            self.tried.push((uri, why));
-            self.remedy = format!(
-                "apt-get install debian-archive-keyring, or: {}",
-                self.remedy
-            );
+            self.reject(&uri, RejectionReason::NoKeyring);
             return Ok(false);
         };
         for suite in SUITES {
-            say(&format!("{uri} {suite}"));
+            on_archive(&format!("{uri} {suite}"));
             let folder = scratch.join(suite);
             std::fs::create_dir_all(&folder).on("create", &folder)?;
             let repository = Repository {
@@ -97,15 +89,15 @@ impl Search {
                 folder,
                 expired: false,
             };
-            if self.ask(runner, repository)? {
+            if self.query(runner, repository)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Asks one suite; whether it has the pinned package.
-    pub(super) fn ask(
+    /// Queries one suite; whether it has the pinned package.
+    pub(super) fn query(
         &mut self,
         runner: &Runner,
         mut repository: Repository,
@@ -122,7 +114,7 @@ impl Search {
                 Ok(self.found(&name, offers))
             }
             Err(error @ KernelError::Step { .. }) => {
-                self.failed(&name, &error);
+                self.reject(&name, RejectionReason::Unreadable(Box::new(error)));
                 Ok(false)
             }
             Err(other) => Err(other),
@@ -132,19 +124,22 @@ impl Search {
     /// Notes what an archive has; whether the pinned package is among it.
     fn found(&mut self, archive: &str, offers: Vec<Offer>) -> bool {
         if offers.is_empty() {
-            let why = "it has no linux-source package".to_owned();
-            self.tried.push((archive.to_owned(), why));
+            self.reject(archive, RejectionReason::NoPackage);
         }
         let pinned = offers.iter().any(|offer| offer.fit() == Fit::Pinned);
         self.offers.extend(offers);
         pinned
     }
 
-    fn failed(&mut self, archive: &str, error: &KernelError) {
-        self.tried.push((archive.to_owned(), brief(error)));
+    /// Notes why an archive or a package of it is not used.
+    pub(super) fn reject(&mut self, place: &str, reason: RejectionReason) {
+        self.rejected.push(Rejection {
+            place: place.to_owned(),
+            reason,
+        });
     }
 
-    /// What may be built, the best first. Why the rest may not is noted.
+    /// What may be built, the best first; takes the offers. The rest is rejected with the reason.
     pub(super) fn candidates(&mut self, untested: bool) -> Vec<Candidate> {
         if let Some(file) = &self.kept {
             return vec![Candidate::Kept(file.clone())];
@@ -154,10 +149,10 @@ impl Search {
             a.package == b.package && a.version == b.version && a.sha256 == b.sha256
         });
         let mut candidates = Vec::new();
-        for offer in &self.offers {
+        for offer in std::mem::take(&mut self.offers) {
             match offer.refusal(untested) {
-                Some(why) => self.tried.push((offer.archive.clone(), why)),
-                None => candidates.push(Candidate::Offer(offer.clone())),
+                Some(refusal) => self.reject(&offer.archive, refusal.into()),
+                None => candidates.push(Candidate::Offer(offer)),
             }
         }
         candidates
@@ -188,8 +183,7 @@ impl Search {
             None => apt::host_download(runner, &offer.package, into)?,
         };
         if offer.expired && hash_file(&file)? != PINNED.sha256 {
-            let why = "it is not the package that the archive's index promised".to_owned();
-            return Err(KernelError::BadSource { path: file, why });
+            return Err(KernelError::source(&file, SourceFault::WrongPackage));
         }
         Ok(Package {
             file,
@@ -244,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn why_each_package_is_not_taken_is_told() {
+    fn each_rejected_package_has_a_reason() {
         let mut search = Search::default();
         assert!(!search.found("a", Vec::new()));
         assert!(!search.found(
@@ -259,9 +253,9 @@ mod tests {
             candidates,
             [Candidate::Offer(offer("linux-source-7.2", "7.2.14-1"))]
         );
-        let whys: Vec<_> = search.tried.iter().map(|(_, why)| why.as_str()).collect();
-        assert_eq!(whys[0], "it has no linux-source package");
-        assert!(whys[1].starts_with("linux-source-9.8 9.8.7-1 is of a series that was not tested"));
+        let lines: Vec<String> = search.rejected.iter().map(ToString::to_string).collect();
+        assert_eq!(lines[0], "a: it has no linux-source package");
+        assert!(lines[1].contains("linux-source-9.8 9.8.7-1 is of a series that was not tested"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The kernel source: what the user named or an archive gave, and how it becomes a tree.
+//! The kernel source: a package, tarball or folder, and its unpacking to a tree.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::error::{Context as _, KernelError};
+use super::error::{Context as _, KernelError, SourceFault};
 use super::image::{SourceInfo, hex};
 use super::run::{Runner, plain};
 use super::tools::SourceKind;
@@ -20,7 +20,7 @@ pub(super) struct Source {
     pub(super) info: SourceInfo,
 }
 
-/// What no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches `/`).
+/// Files that no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches `/`).
 /// Kconfig files and Makefiles stay: they are read as a whole. Linux 7.2 has 1.6 GB, and this
 /// leaves an eighth of it to be written and removed again.
 const LEAVE_OUT: &[&str] = &[
@@ -45,11 +45,9 @@ const LEAVE_OUT: &[&str] = &[
 
 /// Which kind of source a path is, by its name or because it is a folder.
 pub(super) fn kind_of(path: &Path) -> Result<SourceKind, KernelError> {
-    let bad = |why: String| KernelError::BadSource {
-        path: path.to_path_buf(),
-        why,
-    };
-    let meta = path.metadata().map_err(|error| bad(error.to_string()))?;
+    let meta = path
+        .metadata()
+        .map_err(|error| KernelError::source(path, SourceFault::NotFound(error)))?;
     if meta.is_dir() {
         return Ok(SourceKind::Directory);
     }
@@ -71,11 +69,11 @@ pub(super) fn kind_of(path: &Path) -> Result<SourceKind, KernelError> {
     } else if ends(&[".tar.zst"]) {
         Ok(SourceKind::Tarball(Some(("zstd", "zstd"))))
     } else {
-        Err(bad("it is neither a linux-source package (.deb), nor a tarball (.tar, .tar.xz, ...), nor a folder".to_owned()))
+        Err(KernelError::source(path, SourceFault::UnknownKind))
     }
 }
 
-/// Describes a source that lies on disk.
+/// Describes a source on disk.
 pub(super) fn open(
     path: &Path,
     kind: SourceKind,
@@ -187,10 +185,7 @@ pub(super) fn unpack(
             std::fs::remove_dir_all(&package).on("remove", &package)?;
         }
     }
-    find_tree(&tree).ok_or_else(|| KernelError::BadSource {
-        path: source.path.clone(),
-        why: "there is no kernel in it".to_owned(),
-    })
+    find_tree(&tree).ok_or_else(|| KernelError::source(&source.path, SourceFault::NoKernel))
 }
 
 fn leave_out(command: &mut std::process::Command) {
@@ -226,7 +221,7 @@ fn copy(runner: &Runner, from: &Path, to: &Path) -> Result<(), KernelError> {
     runner.run("copying the source", &mut pack)?;
     extract(runner, &archive, to)?;
     std::fs::remove_file(&archive).on("remove", &archive)?;
-    // What somebody built there before must not decide what is built here.
+    // Objects of an earlier build there must not get into this one.
     runner.run(
         "cleaning the copy",
         plain("make").args(["ARCH=um", "mrproper"]).current_dir(to),
@@ -247,10 +242,7 @@ fn tarball_in(package: &Path, named: &Path) -> Result<PathBuf, KernelError> {
             }
         }
     }
-    Err(KernelError::BadSource {
-        path: named.to_path_buf(),
-        why: "it is no linux-source package".to_owned(),
-    })
+    Err(KernelError::source(named, SourceFault::NotSourcePackage))
 }
 
 fn find_tree(below: &Path) -> Option<(PathBuf, String)> {

@@ -1,4 +1,4 @@
-//! The kernel sources that were tested: the one to take, and the series that may stand in for it.
+//! The tested kernel sources: the pinned one, and the series that may be used in its place.
 
 use super::version::{package_version, version_numbers};
 
@@ -13,7 +13,7 @@ pub(super) struct Tested {
     pub(super) sha256: &'static str,
 }
 
-/// Taken wherever it can be had, so that two users a month apart get the same bytes.
+/// Used wherever it can be downloaded, so that two users a month apart get the same bytes.
 pub(super) const PINNED: Tested = Tested {
     package: "linux-source-7.2",
     version: "7.2.13-1",
@@ -34,6 +34,21 @@ pub(super) enum Fit {
     Pinned,
 }
 
+/// Why a package that an archive offers is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The index is signed but out of date; the name and version of the package.
+    #[error(
+        "its index is out of date, so only {package} {version} may be used of it, and not {0}",
+        package = PINNED.package,
+        version = PINNED.version
+    )]
+    Expired(String),
+    /// Nothing of its series was tested; its name and version.
+    #[error("{0} is of a series that was not tested (`--untested` allows it)")]
+    Untested(String),
+}
+
 /// A source package that an archive offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Offer {
@@ -43,7 +58,7 @@ pub(super) struct Offer {
     pub(super) package: String,
     /// `7.2.13-1`
     pub(super) version: String,
-    /// As the archive's signed index states it.
+    /// As the archive's signed index states it, in lower-case hex.
     pub(super) sha256: Option<String>,
     /// The archive's index is signed but out of date, so newer packages may be withheld.
     pub(super) expired: bool,
@@ -60,19 +75,14 @@ impl Offer {
         }
     }
 
-    /// Why this one is not taken although the archive has it; `None` if it may be.
-    pub(super) fn refusal(&self, untested: bool) -> Option<String> {
+    /// Why this one is not used although the archive has it; `None` if it may be.
+    pub(super) fn refusal(&self, untested: bool) -> Option<Refusal> {
         let name = format!("{} {}", self.package, self.version);
         match self.fit() {
-            // Its hash says that it is the very package, whatever the age of the index.
+            // By its hash it is the very package, whatever the age of the index.
             Fit::Pinned => None,
-            _ if self.expired => Some(format!(
-                "its index is out of date, so of what it has only {} {} could be taken, and not {name}",
-                PINNED.package, PINNED.version
-            )),
-            Fit::Untested if !untested => Some(format!(
-                "{name} is of a series that was not tested (`--untested` takes it)"
-            )),
+            _ if self.expired => Some(Refusal::Expired(name)),
+            Fit::Untested if !untested => Some(Refusal::Untested(name)),
             Fit::Untested | Fit::Series(_) => None,
         }
     }
@@ -91,21 +101,9 @@ pub(super) fn sort(offers: &mut [Offer]) {
     offers.sort_by_key(|offer| std::cmp::Reverse((offer.fit(), offer.age())));
 }
 
-/// What to tell the user who gets another source than the pinned one; `None` for that one.
-pub(super) fn remark(package: &str, version: &str, sha256: &str) -> Option<String> {
-    if sha256 == PINNED.sha256 {
-        return None;
-    }
-    let tested = if SERIES.contains(&package) {
-        "another version of this series was tested"
-    } else {
-        "nothing of this series was tested"
-    };
-    Some(format!(
-        "the kernel is built from {package} {version} and not from {} {}: {tested}, and results may differ from \
-         those of other machines",
-        PINNED.package, PINNED.version
-    ))
+/// Whether some version of a package's series was tested.
+pub(super) fn is_tested_series(package: &str) -> bool {
+    SERIES.contains(&package)
 }
 
 #[cfg(test)]
@@ -145,14 +143,12 @@ mod tests {
             offer(PINNED.package, PINNED.version, "00").fit(),
             Fit::Pinned
         );
-        assert!(remark(PINNED.package, PINNED.version, "00").is_some());
-        assert!(remark(PINNED.package, PINNED.version, PINNED.sha256).is_none());
     }
 
     #[test]
     fn an_untested_series_is_taken_on_request_only() {
         let newer = offer("linux-source-7.9", "7.9.1-1", "b");
-        assert!(newer.refusal(false).unwrap().contains("--untested"));
+        assert!(matches!(newer.refusal(false), Some(Refusal::Untested(_))));
         assert_eq!(newer.refusal(true), None);
     }
 
@@ -163,6 +159,9 @@ mod tests {
             ..offer("linux-source-7.2", "7.2.13-1", sha256)
         };
         assert_eq!(expired(PINNED.sha256).refusal(false), None);
-        assert!(expired("00").refusal(true).unwrap().contains("out of date"));
+        assert!(matches!(
+            expired("00").refusal(true),
+            Some(Refusal::Expired(_))
+        ));
     }
 }

@@ -89,10 +89,7 @@ pub(super) fn path_folders() -> Vec<PathBuf> {
 /// Everything that is missing, all at once, before anything is fetched.
 pub(super) fn check(kind: SourceKind) -> Result<(), KernelError> {
     if std::env::consts::ARCH != "x86_64" {
-        return Err(KernelError::Host(format!(
-            "User Mode Linux exists for x86_64 only, and this is {}",
-            std::env::consts::ARCH
-        )));
+        return Err(KernelError::Architecture(std::env::consts::ARCH));
     }
     let folders = path_folders();
     let mut missing = missing_programs(kind, &folders);

@@ -1,4 +1,4 @@
-//! Version numbers of kernels and of the packages that hold their source.
+//! Version numbers of kernels and of their source packages.
 
 /// The numbers of `linux-source-X.Y[.Z]`, newest last when sorted; `None` for anything else, such
 /// as the real-time variants or a meta package.

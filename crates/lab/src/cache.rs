@@ -1,5 +1,5 @@
-//! Results cached by content: a job that ran before in the same kernel by the same guest
-//! program is not run again.
+//! Cache of results by content: a job that ran before in the same kernel by the same guest program
+//! is not run again.
 
 use std::{
     fs, io,
@@ -20,32 +20,32 @@ use crate::{
 const MOST: u64 = 2 << 30;
 
 /// Version of the keys and of the files under them. Results of other versions are never found, and
-/// go when they are the oldest.
+/// are evicted when they are the oldest.
 const SCHEMA: &[u8] = b"pathtwin result 2";
 
 /// A folder of results.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
-    /// What every key depends on beside the job.
+    /// What every key depends on besides the job.
     base: blake3::Hasher,
     most: u64,
 }
 
-/// What the cache knows of a job.
+/// Result of a look-up.
 #[derive(Debug)]
-pub(crate) enum Known {
+pub(crate) enum Lookup {
     /// The files of a guest.
-    Result(Artifacts),
-    /// Nothing.
-    Nothing,
+    Hit(Artifacts),
+    /// No result.
+    Miss,
     /// A damaged result, which has been evicted.
     Damaged(Damaged),
 }
 
-/// A cached result that was not used and is gone.
+/// A cached result that was damaged, and has been removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the cached result {} is discarded: {why}", file.display())]
+#[error("the cached result {} was discarded: {why}", file.display())]
 pub struct Damaged {
     /// Where it was.
     pub file: PathBuf,
@@ -84,8 +84,8 @@ impl Cache {
         key.update(&job.seed().0.to_le_bytes());
         // The fields of a job are written as they are declared, maps in key order: one job has
         // one text.
-        let order = serde_json::to_vec(&job.guest_job()).map_err(LabError::GuestJob)?;
-        add(&mut key, &order);
+        let text = serde_json::to_vec(&job.guest_job()).map_err(LabError::GuestJob)?;
+        add(&mut key, &text);
         Ok(key.finalize())
     }
 
@@ -94,16 +94,16 @@ impl Cache {
         self.folder.join(&hex[..2]).join(&hex[2..])
     }
 
-    /// What is known under a key.
-    pub(crate) fn get(&self, key: &blake3::Hash) -> Known {
+    /// Looks a key up.
+    pub(crate) fn get(&self, key: &blake3::Hash) -> Lookup {
         let read = match fs::read(self.file(key)) {
             Ok(text) => entry::decode(key, &text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Known::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Lookup::Miss,
             Err(error) => Err(Damage::Io(error.kind())),
         };
         match read {
-            Ok(artifacts) => Known::Result(artifacts),
-            Err(why) => Known::Damaged(self.drop_damaged(key, why)),
+            Ok(artifacts) => Lookup::Hit(artifacts),
+            Err(why) => Lookup::Damaged(self.drop_damaged(key, why)),
         }
     }
 
@@ -114,8 +114,8 @@ impl Cache {
         Damaged { file, why }
     }
 
-    /// Stores the files of a guest, as [`entry::encode`] writes it. Two that store the same at
-    /// once write the same bytes.
+    /// Stores the files of a guest, as [`entry::encode`] writes them. Two processes that store the
+    /// same result at once write the same bytes.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -125,7 +125,7 @@ impl Cache {
         }
         let file = self.file(key);
         let folder = file.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(LabError::file("make", folder))?;
+        fs::create_dir_all(folder).map_err(LabError::file("create", folder))?;
         sys::files::write(&file, Readers::Owner, Existing::Replace, text)
             .map_err(LabError::file("write", &file))
     }
@@ -180,7 +180,7 @@ fn remove(path: &Path) {
 /// The folder of the cache.
 ///
 /// # Errors
-/// No variable of the environment says where it may be.
+/// The environment names none.
 pub(crate) fn folder() -> Result<PathBuf, LabError> {
     let given = |name| {
         std::env::var_os(name)
@@ -224,19 +224,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(folder.path());
         let key = key("a job");
-        assert!(matches!(cache.get(&key), Known::Nothing));
+        assert!(matches!(cache.get(&key), Lookup::Miss));
         put(&cache, &key, b"0123456789");
-        assert!(matches!(cache.get(&key), Known::Result(l) if l.cached));
+        assert!(matches!(cache.get(&key), Lookup::Hit(l) if l.cached));
 
         let file = cache.file(&key);
         let text = fs::read(&file).unwrap();
         fs::write(&file, &text[..text.len() - 1]).unwrap();
-        let Known::Damaged(damaged) = cache.get(&key) else {
+        let Lookup::Damaged(damaged) = cache.get(&key) else {
             panic!("a truncated result was used");
         };
         assert_eq!((&damaged.file, damaged.why), (&file, Damage::Checksum));
         assert!(!file.exists());
-        assert!(matches!(cache.get(&key), Known::Nothing));
+        assert!(matches!(cache.get(&key), Lookup::Miss));
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         fs::rename(cache.file(&one), cache.file(&two)).unwrap();
         assert!(matches!(
             cache.get(&two),
-            Known::Damaged(Damaged {
+            Lookup::Damaged(Damaged {
                 why: Damage::Foreign,
                 ..
             })

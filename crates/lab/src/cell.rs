@@ -1,4 +1,4 @@
-//! One cell: from the checked description to what it measured.
+//! Cells as jobs, and their results.
 
 use model::{
     cell::Cell,
@@ -8,23 +8,23 @@ use model::{
 };
 
 use crate::{
-    LabError,
+    LabError, Task,
     guest::Cost,
     job::{Artifacts, Job, json},
 };
 
-/// What a cell gave back.
+/// The result of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellResult {
     /// The description.
     pub output: Output,
     /// Records a measuring host could have made ([`model::record::records`]).
     pub records: Vec<u8>,
-    /// Records of what no host could see.
+    /// Records of the truth that no host could see.
     pub truth: Vec<u8>,
     /// BLAKE3 over all three as the guest wrote them, in hex.
     pub digest: String,
-    /// What it cost.
+    /// Real and processor time.
     pub cost: Cost,
     /// Whether it came from the cache.
     pub cached: bool,
@@ -54,7 +54,10 @@ impl Job for Cell {
     fn result(&self, artifacts: Artifacts) -> Result<CellResult, LabError> {
         let result = read(artifacts)?;
         match &result.output.error {
-            Some(error) => Err(LabError::Guest(error.clone())),
+            Some(report) => Err(LabError::Guest {
+                task: Task::Cell,
+                report: report.clone(),
+            }),
             None => Ok(result),
         }
     }

@@ -14,11 +14,11 @@ use crate::{guest::Cost, job::Artifacts};
 
 const HEAD: &[u8] = b"pathtwin result 2\n";
 
-/// What is said about the files before their bytes.
+/// The list of the files before their bytes.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
-    /// The key that it belongs to, in hex.
+    /// The key of the job, in hex.
     key: String,
     wall_s: f64,
     cpu_s: f64,
@@ -29,20 +29,20 @@ struct Contents {
 /// Why a cached result is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// Not what was written.
-    #[error("it is not what was written: the checksum differs")]
+    /// It was changed after it was written.
+    #[error("its checksum differs")]
     Checksum,
-    /// It belongs to something else.
+    /// It belongs to another key.
     #[error("it is the result of another job")]
     Foreign,
-    /// Its parts do not fit together.
-    #[error("it is no result of this version")]
+    /// It has another format.
+    #[error("its format is not of this version")]
     Form,
     /// It cannot be read at all.
     #[error("it cannot be read: {0}")]
     Io(std::io::ErrorKind),
-    /// What is in it is not the result of such a job.
-    #[error("its contents are no result of this job")]
+    /// Its contents are not a result of such a job.
+    #[error("its contents are not a result of this job")]
     Contents,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn encode(key: &blake3::Hash, artifacts: &Artifacts) -> Vec<u8> {
             .collect(),
     };
     let mut text = HEAD.to_vec();
-    // Nothing in it can fail to be written.
+    // Strings and numbers can always be written.
     text.extend(serde_json::to_vec(&contents).unwrap_or_default());
     text.push(b'\n');
     files.for_each(|(_, bytes)| text.extend_from_slice(bytes));
@@ -94,7 +94,7 @@ pub(crate) fn decode(key: &blake3::Hash, text: &[u8]) -> Result<Artifacts, Damag
     })
 }
 
-/// Cuts the bytes up into files, if these are all.
+/// Splits the bytes into files; `None` unless they are exactly those.
 fn files(names: &[(String, u64)], mut bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for (name, length) in names {
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(one in prop::collection::vec(any::<u8>(), 0..200),
+        fn a_written_entry_is_read(one in prop::collection::vec(any::<u8>(), 0..200),
                                    two in prop::collection::vec(any::<u8>(), 0..200)) {
             let artifacts = artifacts(&[("output.json", &one), ("records.bin", &two), ("empty", b"")]);
             let read = decode(&key("a"), &encode(&key("a"), &artifacts)).unwrap();

@@ -1,56 +1,58 @@
-//! What can go wrong outside of the guest.
+//! Errors of the lab.
 
 use std::{fmt, io, path::PathBuf};
 
 use model::record::StreamError;
 
-/// Why the lab could not do what it was asked.
+/// Why the lab could not run a job.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file or folder could not be used.
-    #[error("{what} {path}: {source}")]
+    #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was tried.
-        what: &'static str,
+        /// What was being done, as a verb.
+        action: &'static str,
         /// On what.
         path: PathBuf,
         /// Why it failed.
         source: io::Error,
     },
-    /// The guest program is not where it is looked for.
+    /// The guest program is missing.
     #[error(
-        "no guest program: looked for {0}; build it with `make build`, or name it in PATHTWIN_GUEST"
+        "there is no guest program {}: build it with `make build`, or name it in PATHTWIN_GUEST",
+        .0.display()
     )]
     NoGuest(PathBuf),
-    /// Nobody says where a cache may be.
-    #[error("there is no place for the cache: set PATHTWIN_CACHE or HOME")]
+    /// The environment names no folder for the cache.
+    #[error("there is no folder for the cache of results: set PATHTWIN_CACHE or HOME")]
     NoCache,
     /// The native engine has no right to make what it needs.
     #[error(
-        "the native engine makes network namespaces and queues, and needs root: run it with sudo, or use the lab's own \
-         kernel (--engine uml)"
+        "the native engine needs root, because it creates network namespaces and queues: run it with sudo, or use the \
+         lab's own kernel (--engine uml)"
     )]
     NotRoot,
     /// The host's kernel cannot do what the native engine needs.
     #[error(
-        "this host's kernel lacks what the spec needs; nothing was changed:\n{}\n\
+        "this host's kernel lacks features that the spec needs; nothing was changed:\n{}\n\
          load the modules, or use the lab's own kernel (--engine uml)",
         .0.iter().map(|l| format!("  {l}")).collect::<Vec<_>>().join("\n")
     )]
     Lacks(Vec<Lacking>),
-    /// The host's kernel could not be asked what it can do.
-    #[error("find out what this host's kernel can do: {0}")]
-    Asking(#[source] testbed::BuildError),
+    /// The features of the host's kernel could not be probed.
+    #[error("cannot probe the features of this host's kernel: {0}")]
+    Probe(#[source] testbed::BuildError),
     /// A guest could write the host's files.
     #[error(
-        "this host has no means to make its files read-only for programs in the lab; nothing was run. It takes user \
+        "this host cannot make its files read-only for programs in the lab; nothing was run. That needs user \
          namespaces (sysctl user.max_user_namespaces above 0; on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0) \
          or Landlock (Linux 5.13 or newer, `landlock` in the kernel's lsm= list); in a container, a seccomp profile that \
          lets one of them through. For programs that you trust with all your files: --allow-host-writes"
     )]
     FilesWritable,
     /// The kernel process could not be started or waited for.
-    #[error("start {0}: {1}; is it a User Mode Linux kernel that may be executed?")]
+    #[error("cannot start {program}: {1}; is it a User Mode Linux kernel with permission to execute?",
+        program = .0.display())]
     Start(PathBuf, io::Error),
     /// The guest ended without a result.
     #[error("the guest ended without a result ({how}); the end of its console:\n{console}")]
@@ -68,35 +70,39 @@ pub enum LabError {
         /// The last lines it printed.
         console: String,
     },
-    /// A program in the guest needs more pieces of memory than the host maps.
+    /// A program in the guest needs more memory mappings than the host allows.
     #[error(
-        "a program in the guest needs more memory mappings than this host allows a process ({limit}), and stood still: \
+        "a program in the guest needs more memory mappings than this host allows a process ({limit}), and stopped making progress: \
          allow more with `sysctl vm.max_map_count=1048576`, or run a program that uses less memory at once"
     )]
     Mappings {
         /// What the host allows (`vm.max_map_count`).
         limit: usize,
     },
-    /// The guest said why it could not do it.
-    #[error("in the guest: {0}")]
-    Guest(String),
-    /// The guest gave no run, and no reason.
-    #[error("the guest ended without a run, and without a reason")]
+    /// The guest reported why the job failed.
+    #[error("the guest could not {task}: {report}")]
+    Guest {
+        /// What it was to do.
+        task: Task,
+        /// The guest's own message.
+        report: String,
+    },
+    /// The guest reported neither a run nor an error.
+    #[error(
+        "the guest ended without a run and without an error message; this is a bug, please report it with the spec and its seed"
+    )]
     NoRun,
-    /// A check of ours has a spec that is none.
-    #[error("the spec of the check \"{0}\": {1}")]
-    Check(&'static str, #[source] model::spec::SpecError),
     /// The user asked to stop.
     #[error("stopped")]
     Stopped,
     /// The job of a guest cannot be written as JSON.
-    #[error("write the guest's job as JSON: {0}")]
+    #[error("cannot write the guest's job as JSON: {0}")]
     GuestJob(#[source] serde_json::Error),
-    /// A file of a result is not there.
-    #[error("the guest wrote no {0}")]
+    /// A file of a result is missing.
+    #[error("the guest did not write {0}")]
     Missing(String),
-    /// A file of a result cannot be read.
-    #[error("read {file} of the result: {source}")]
+    /// A file of a result cannot be parsed.
+    #[error("cannot parse {file} of the result: {source}")]
     Result {
         /// Its name.
         file: String,
@@ -104,7 +110,7 @@ pub enum LabError {
         source: serde_json::Error,
     },
     /// The records of a result cannot be read.
-    #[error("the records of a result cannot be read: {0}")]
+    #[error("cannot read the records of a result: {0}")]
     Records(#[from] StreamError),
     /// The kernel image is missing or unfit.
     #[error(transparent)]
@@ -114,15 +120,19 @@ pub enum LabError {
 impl LabError {
     /// For `map_err` of calls on files.
     pub(crate) fn file(
-        what: &'static str,
+        action: &'static str,
         path: impl Into<PathBuf>,
     ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::File { what, path, source }
+        move |source| Self::File {
+            action,
+            path,
+            source,
+        }
     }
 }
 
-/// How a guest ended that left no result.
+/// The end of a guest that left no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestEnd {
     /// By itself, with this exit code.
@@ -146,18 +156,36 @@ impl fmt::Display for GuestEnd {
     }
 }
 
-/// What a kernel lacks.
+/// The job that a guest failed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A cell.
+    Cell,
+    /// A plan between the ends of a path.
+    Plan,
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cell => "run the cell",
+            Self::Plan => "measure the plan",
+        })
+    }
+}
+
+/// A feature that a kernel lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lacking {
     /// Its name.
     pub name: String,
-    /// What the kernel said; absent = it is just not there.
+    /// The kernel's error; absent = the feature is missing.
     pub refusal: Option<String>,
 }
 
 impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let refusal = self.refusal.as_deref().unwrap_or("not there");
+        let refusal = self.refusal.as_deref().unwrap_or("missing");
         write!(f, "{} ({refusal})", self.name)
     }
 }

@@ -14,18 +14,18 @@ use crate::{
     job::{Artifacts, Job, json},
 };
 
-/// How one program ended, and what it said.
+/// One program's exit status and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     /// Exit status (128 + signal, if one ended it); absent if it had to be stopped.
     pub status: Option<i32>,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to its standard error.
+    /// Its standard error.
     pub stderr: Vec<u8>,
 }
 
-/// What became of the programs.
+/// The result of the programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecResult {
     /// Why they were stopped, if they were.
@@ -34,25 +34,25 @@ pub struct ExecResult {
     pub programs: Vec<Ended>,
     /// Virtual time from boot to the end, s.
     pub virtual_s: f64,
-    /// What it cost.
+    /// Real and processor time.
     pub cost: Cost,
 }
 
-/// What is done where this host has no means to keep its files from being written.
+/// What to do on a host that cannot make its files read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostFiles {
-    /// Nothing is run.
+    /// Run nothing.
     ReadOnly,
-    /// The programs run, and can write what the caller can write.
-    WritableIfNeedBe,
+    /// Run the programs, which can then write what the caller can write.
+    WritableIfUnavoidable,
 }
 
-/// Programs to run, and what they may do to the host.
+/// Programs to run, and their access to the host's files.
 #[derive(Clone, Copy, Debug)]
 pub struct Programs<'a> {
     /// The programs and their path.
     pub exec: &'a Exec,
-    /// What is done where this host has no means to keep its files from being written.
+    /// What to do on a host that cannot make its files read-only.
     pub files: HostFiles,
 }
 
@@ -73,14 +73,14 @@ impl Job for Programs<'_> {
     }
 
     fn files(&self) -> Vec<String> {
-        let said = (0..self.exec.commands.len())
+        let outputs = (0..self.exec.commands.len())
             .flat_map(|n| ["stdout", "stderr"].map(|end| name(n, end)));
         std::iter::once(OUTPUT_FILE.to_owned())
-            .chain(said)
+            .chain(outputs)
             .collect()
     }
 
-    /// The programs and the files of the host that they read are in no key: they are run each
+    /// The programs and the files of the host that they read are in no key, so they are run each
     /// time.
     fn is_cacheable(&self) -> bool {
         false
@@ -89,24 +89,24 @@ impl Job for Programs<'_> {
     /// Shows the host's files to the guest.
     ///
     /// # Errors
-    /// The host can neither make its files read-only by a mount namespace nor by Landlock, and
-    /// that is demanded.
+    /// The files must be read-only, and the host has neither a mount namespace nor Landlock for
+    /// that.
     fn prepare(&self, folder: &Path) -> Result<(), LabError> {
         let kept = sys::isolation::Means::here().keep_files();
         if self.files == HostFiles::ReadOnly && !kept {
             return Err(LabError::FilesWritable);
         }
         let link = folder.join("host");
-        std::os::unix::fs::symlink("/", &link).map_err(LabError::file("make", &link))
+        std::os::unix::fs::symlink("/", &link).map_err(LabError::file("create", &link))
     }
 
     fn result(&self, mut artifacts: Artifacts) -> Result<ExecResult, LabError> {
         let output: ExecOutput = json(OUTPUT_FILE, &artifacts.take(OUTPUT_FILE)?)?;
-        let mut said = |n, end| artifacts.take_optional(&name(n, end)).unwrap_or_default();
+        let mut output_of = |n, end| artifacts.take_optional(&name(n, end)).unwrap_or_default();
         let programs = (0..self.exec.commands.len()).map(|n| Ended {
             status: output.statuses.get(n).copied().flatten(),
-            stdout: said(n, "stdout"),
-            stderr: said(n, "stderr"),
+            stdout: output_of(n, "stdout"),
+            stderr: output_of(n, "stderr"),
         });
         Ok(ExecResult {
             programs: programs.collect(),
@@ -117,7 +117,7 @@ impl Job for Programs<'_> {
     }
 }
 
-/// The file with what a program wrote.
+/// Name of the file with a program's output.
 fn name(program: usize, end: &str) -> String {
     format!("{program}.{end}")
 }

@@ -1,4 +1,4 @@
-//! What a kernel image can do, found by booting it.
+//! The abilities of a kernel image, found by booting it.
 
 use model::{
     job::{self, Facts, OUTPUT_FILE},
@@ -10,14 +10,14 @@ use crate::{
     job::{Artifacts, Job, json},
 };
 
-/// Memory of the guest that tries, MB.
+/// Memory of the guest that probes, MB.
 const MEMORY_MB: u64 = 256;
 
-/// Boots the image and has it try everything pathtwin can use.
+/// Boots the image and probes everything that pathtwin can use.
 #[derive(Clone, Copy, Debug)]
-pub struct Try;
+pub struct Probe;
 
-impl Job for Try {
+impl Job for Probe {
     type Output = Facts;
 
     fn guest_job(&self) -> job::Job {
@@ -36,7 +36,7 @@ impl Job for Try {
         vec![OUTPUT_FILE.to_owned()]
     }
 
-    /// Who asks wants to see the image boot.
+    /// The boot itself is part of the answer.
     fn is_cacheable(&self) -> bool {
         false
     }

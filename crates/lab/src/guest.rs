@@ -1,4 +1,4 @@
-//! One guest: a kernel process with a job.
+//! Guests: a kernel process with a job each.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use crate::{LabError, mappings::Mappings, sandbox::Sandbox};
 pub(crate) struct Boot<'a> {
     /// The kernel image.
     pub kernel: &'a Path,
-    /// The folders it lives in.
+    /// Its folders.
     pub sandbox: &'a Sandbox,
     /// Processor to run on; absent = any.
     pub cpu: Option<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct Boot<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What a guest cost.
+/// Time that a guest took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Real time, s.
@@ -65,8 +65,8 @@ pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
     arguments
 }
 
-/// Runs a job in a guest and leaves what came out in `folder`, which is all of the host that the
-/// guest's process can write, as far as the host has means for that ([`sys::isolation`]).
+/// Runs a job in a guest. Its output is then in `folder`, the only part of the host that the guest's
+/// process can write, as far as the host has means for that ([`sys::isolation`]).
 pub(crate) fn run(
     boot: Boot<'_>,
     folder: &Path,
@@ -78,7 +78,7 @@ pub(crate) fn run(
     let text = serde_json::to_vec(job).map_err(LabError::GuestJob)?;
     fs::write(&file, text).map_err(LabError::file("write", &file))?;
     let console = folder.join("console.txt");
-    let output = fs::File::create(&console).map_err(LabError::file("make", &console))?;
+    let output = fs::File::create(&console).map_err(LabError::file("create", &console))?;
     let errors = output
         .try_clone()
         .map_err(LabError::file("use", &console))?;
@@ -123,9 +123,8 @@ pub(crate) fn run(
     })
 }
 
-/// Waits for a process that leads its own group to end, and ends the whole group: nothing of a
-/// guest may outlive it. At the limit, when `check` finds a fault, or when the user wants to stop,
-/// ends it itself.
+/// Waits for the leader of a process group to end, and ends the whole group: no process of a guest
+/// may outlive it. Kills it at the limit, when `check` finds a fault, or when the user stops.
 pub(crate) fn wait(
     pid: u32,
     limit: Duration,
@@ -165,13 +164,13 @@ pub(crate) fn wait(
     })
 }
 
-/// Longest file that is read of what a guest left; a long plan writes some 100 MB.
-const LONGEST: u64 = 4 << 30;
+/// Largest file of a guest that is read, bytes; a long plan writes some 100 MB.
+const LARGEST: u64 = 4 << 30;
 
-/// Reads what a guest left. Programs in it may have put there what they like: links to files of
-/// the host, pipes.
+/// Reads a file of a guest. Programs in it may have put anything there: links to files of the host,
+/// pipes.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, LabError> {
-    sys::files::read_untrusted(file, LONGEST).map_err(LabError::file("read", file))
+    sys::files::read_untrusted(file, LARGEST).map_err(LabError::file("read", file))
 }
 
 /// The last lines of a console.

@@ -1,4 +1,4 @@
-//! What the lab can be asked for: jobs of any kind, each for a guest of its own.
+//! Jobs of the lab, each run in a guest of its own.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,12 +10,12 @@ use crate::{
     guest::{self, Cost},
 };
 
-/// Something to do in a guest: a cell, a plan, programs.
+/// Work for a guest: a cell, a plan, programs.
 pub trait Job: Sync {
-    /// What comes of it.
+    /// Its result.
     type Output: Send;
 
-    /// What the guest is on_done.
+    /// The job in the form that the guest reads.
     fn guest_job(&self) -> job::Job;
 
     /// Seed of every random number in the guest.
@@ -27,10 +27,10 @@ pub trait Job: Sync {
     /// Names of the files that the guest writes and that its result is decoded from.
     fn files(&self) -> Vec<String>;
 
-    /// Makes the result of the files of the guest, whether it ran now or the result is cached.
+    /// Decodes the result from the files of the guest, whether it ran now or they were cached.
     ///
     /// # Errors
-    /// A file is missing or cannot be read, or the guest says why it could not do it.
+    /// A file is missing or cannot be read, or the guest reported an error.
     fn result(&self, artifacts: Artifacts) -> Result<Self::Output, LabError>;
 
     /// Whether the same job in the same kernel by the same guest program always has the same
@@ -39,17 +39,17 @@ pub trait Job: Sync {
         true
     }
 
-    /// Puts into the guest's folder what it finds there beside its job.
+    /// Adds to the guest's folder what the job needs besides its own file.
     ///
     /// # Errors
-    /// A file cannot be made, or this host lacks what the job needs.
+    /// A file cannot be created, or this host lacks what the job needs.
     fn prepare(&self, folder: &Path) -> Result<(), LabError> {
         let _ = folder;
         Ok(())
     }
 }
 
-/// A job that is run each time, also if its result is cached.
+/// A job that is run even if its result is cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh<J>(pub J);
 
@@ -89,7 +89,7 @@ impl<J: Job> Job for Fresh<J> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Artifacts {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
-    /// What it cost.
+    /// Real and processor time.
     pub cost: Cost,
     /// Whether it came from the cache.
     pub cached: bool,
@@ -105,10 +105,10 @@ impl Artifacts {
         }
     }
 
-    /// Reads those of the files that are there.
+    /// Reads those of the files that exist.
     ///
     /// # Errors
-    /// One is there and cannot be read.
+    /// One exists and cannot be read.
     pub(crate) fn read(folder: &Path, names: Vec<String>, cost: Cost) -> Result<Self, LabError> {
         let mut files = BTreeMap::new();
         for name in names {
@@ -133,7 +133,7 @@ impl Artifacts {
     /// Takes a file.
     ///
     /// # Errors
-    /// The guest wrote none of this name.
+    /// The guest did not write it.
     pub fn take(&mut self, name: &str) -> Result<Vec<u8>, LabError> {
         self.take_optional(name)
             .ok_or_else(|| LabError::Missing(name.to_owned()))
@@ -143,7 +143,7 @@ impl Artifacts {
 /// Reads a file of a result as JSON.
 ///
 /// # Errors
-/// It is none, or not of this shape.
+/// It is not JSON, or has other fields.
 pub fn json<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, LabError> {
     serde_json::from_slice(text).map_err(|source| LabError::Result {
         file: name.to_owned(),

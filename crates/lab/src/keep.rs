@@ -1,4 +1,4 @@
-//! Results kept in a folder of the user's: each cell with its description and records, and all
+//! Results of a run in a folder of the user: each cell with its description and records, and all
 //! rows.
 
 use std::{fs, path::Path};
@@ -13,7 +13,7 @@ use sys::files::{Existing, Readers};
 
 use crate::{LabError, cell::CellResult};
 
-/// Writes what is done to `folder`: `rows.jsonl`, and for each cell `NNNN/` with `cell.json`, its
+/// Writes the results to `folder`: `rows.jsonl`, and for each cell `NNNN/` with `cell.json`, its
 /// output and records, or `error.txt` with the console of one that failed.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ pub fn keep(
 ) -> Result<(), LabError> {
     for (index, (cell, result)) in cells.iter().zip(results).enumerate() {
         let place = folder.join(format!("{index:04}"));
-        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        fs::create_dir_all(&place).map_err(LabError::file("create", &place))?;
         write(&place.join("cell.json"), &json(cell))?;
         match result {
             Some(Ok(result)) => {

@@ -1,9 +1,9 @@
 //! The outside of the guest: kernel image, boot, jobs, cache, parallel guests.
 //!
-//! [`Lab::open`] is the way in. What can be asked for is a [`job::Job`]: a cell, a plan
-//! ([`model::job::Measure`]), programs ([`exec::Programs`]). Each boots the kernel on one
+//! [`Lab::open`] is the only way in. It runs a [`job::Job`]: a cell, a plan
+//! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
 //! processor, with a folder in memory as its root; many run side by side; results are cached by
-//! content. [`rows`] makes the flat form of a cell's result.
+//! content. [`rows`] makes flat rows of the result of a cell.
 
 mod cache;
 pub mod cell;
@@ -25,7 +25,7 @@ mod sandbox;
 
 pub use cache::Damaged;
 pub use entry::Damage;
-pub use error::{GuestEnd, LabError, Lacking};
+pub use error::{GuestEnd, LabError, Lacking, Task};
 pub use open::{Config, Lab};
 pub use pool::Done;
 pub use progress::Progress;

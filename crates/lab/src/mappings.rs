@@ -1,24 +1,23 @@
-//! A watch over guests whose programs need more pieces of memory than the host lets a process map.
+//! Detection of guests whose programs need more memory mappings than the host allows a process.
 //!
-//! User Mode Linux maps every page of a guest's program into a process of the host, as a piece of
-//! its own unless it lies beside its neighbour. Past `vm.max_map_count` the host refuses, the
-//! guest's kernel tries the same page for ever, and no time passes in it.
+//! User Mode Linux maps every page of a guest's program into a process of the host, as a mapping of
+//! its own unless it is adjacent to another. Past `vm.max_map_count` the host refuses, the guest's
+//! kernel retries the same page for ever, and no time passes in it.
 
 use std::time::{Duration, Instant};
 
 use crate::LabError;
 
-/// How often a guest is looked at.
+/// How often a guest is checked.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// So close below the limit a process is full: a mapping in the middle of another makes two more of
-/// it.
+/// A process this close below the limit is full: a mapping in the middle of another adds two.
 const MARGIN: usize = 2;
 
-/// How often in succession a process must be found full: one that only passes through goes on.
+/// Checks in succession that must find a process full: one that is full only briefly goes on.
 const TIMES: u32 = 2;
 
-/// The watch over one guest.
+/// The check of one guest.
 #[derive(Debug)]
 pub(crate) struct Mappings {
     limit: Option<usize>,
@@ -35,7 +34,7 @@ impl Mappings {
         }
     }
 
-    /// Looks at the guest whose kernel is the process `leader`, if it is time for it.
+    /// Checks the guest whose kernel is the process `leader`, if it is time to.
     pub(crate) fn check(&mut self, now: Instant, leader: u32) -> Result<(), LabError> {
         let Some(limit) = self.limit.filter(|_| now >= self.next) else {
             return Ok(());

@@ -7,13 +7,13 @@ use model::{
 };
 
 use crate::{
-    LabError,
+    LabError, Task,
     cell::memory_mb,
     guest::Cost,
     job::{Artifacts, Job, json},
 };
 
-/// What came of a plan.
+/// The result of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The run.
@@ -22,7 +22,7 @@ pub struct Measured {
     pub truth: Vec<QueueTruth>,
     /// BLAKE3 over the run as the guest wrote it, in hex.
     pub digest: String,
-    /// What it cost.
+    /// Real and processor time.
     pub cost: Cost,
     /// Whether it came from the cache.
     pub cached: bool,
@@ -64,7 +64,10 @@ impl Job for Measure {
                 cost: artifacts.cost,
                 cached: artifacts.cached,
             }),
-            (None, Some(error)) => Err(LabError::Guest(error)),
+            (None, Some(report)) => Err(LabError::Guest {
+                task: Task::Plan,
+                report,
+            }),
             (None, None) => Err(LabError::NoRun),
         }
     }

@@ -1,7 +1,7 @@
 //! The native engine: the same guest program in the kernel of this host, in real time, as root.
 //!
-//! All that it makes hangs on network namespaces that only descriptors of the guest program hold.
-//! However that program ends, the kernel takes them away: there is nothing to clean up, and
+//! All that it creates belongs to network namespaces that only descriptors of the guest program
+//! keep alive. However that program ends, the kernel removes them: there is nothing to clean up, and
 //! nothing of the host's own is changed. Only its folder in memory can be left, and the next start
 //! removes that.
 
@@ -27,7 +27,7 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// The engine, after it has found that the host can carry the cells.
+/// The engine, after a check that the host has what the cells need.
 #[derive(Debug)]
 pub struct Native {
     guest: PathBuf,
@@ -45,7 +45,7 @@ impl Native {
         }
         let mut lacking: Vec<Lacking> = Vec::new();
         for cell in cells {
-            let missing = testbed::needs::missing(cell).map_err(LabError::Asking)?;
+            let missing = testbed::needs::missing(cell).map_err(LabError::Probe)?;
             lacking.extend(missing.into_iter().map(|tried| Lacking {
                 name: tried.name,
                 refusal: tried.refusal,
@@ -96,14 +96,14 @@ impl Native {
         let text = serde_json::to_vec(&cell.guest_job()).map_err(LabError::GuestJob)?;
         std::fs::write(&file, text).map_err(LabError::file("write", &file))?;
         let console = folder.join("console.txt");
-        let said = std::fs::File::create(&console).map_err(LabError::file("make", &console))?;
+        let errors = std::fs::File::create(&console).map_err(LabError::file("create", &console))?;
         let mut command = Command::new(&self.guest);
         command
             .arg("native")
             .arg(&folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(said);
+            .stderr(errors);
         sys::sched::confine(&mut command, None);
         let started = Instant::now();
         let child = command

@@ -1,4 +1,4 @@
-//! The way into the lab.
+//! The entry to the lab: its configuration, and runs of jobs through pool and cache.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use kernel::Image;
 
 use crate::{
     LabError,
-    cache::{self, Cache, Known},
+    cache::{self, Cache, Lookup},
     entry::{self, Damage},
     guest::{self, Boot},
     job::{Artifacts, Job},
@@ -20,12 +20,12 @@ use crate::{
     sandbox::Sandbox,
 };
 
-/// How the lab is used.
+/// Configuration of the lab.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whether results are cached, and cached ones used.
     pub cache: bool,
-    /// Guests at once; absent = one a processor, which is the best there is.
+    /// Guests at once; absent = one a processor, which is fastest.
     pub jobs: Option<NonZeroUsize>,
     /// Real time after which a guest is ended.
     pub wall_limit: Duration,
@@ -47,8 +47,8 @@ impl Default for Config {
     }
 }
 
-/// The lab: a kernel image, a guest program, the folders that guests live in, and the results that
-/// are known. All that runs in it, of whatever kind, comes in here.
+/// The lab: a kernel image, a guest program, the folders of the guests, and the cached results. Jobs
+/// of every kind run through it.
 ///
 /// Results are neither read from nor written to the cache with `cache: false`, or if the job is not
 /// [`Job::is_cacheable`]: programs of the host (`lab exec`) are in no key and may have changed.
@@ -62,7 +62,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Finds all that guests need.
+    /// Finds the image, the guest program and the cache.
     ///
     /// # Errors
     /// The kernel image, the guest program or a folder for the cache is missing or cannot be used.
@@ -95,9 +95,9 @@ impl Lab {
         &self.image
     }
 
-    /// Does all jobs side by side, and reports each as it ends, in any order. Returns when all
-    /// have ended or were stopped; those that were not begun are never reported. Finished results
-    /// stay cached.
+    /// Runs all jobs side by side, and reports each as it ends, in any order. Returns when all have
+    /// ended or were stopped; those that did not start are never reported. Finished results stay
+    /// cached.
     pub fn each<J: Job>(
         &self,
         jobs: &[J],
@@ -111,7 +111,7 @@ impl Lab {
         }
     }
 
-    /// As [`Self::each`], with the results in the order of the jobs; absent = not begun.
+    /// As [`Self::each`], with the results in the order of the jobs; absent = not started.
     pub fn all<J: Job>(
         &self,
         jobs: &[J],
@@ -127,7 +127,7 @@ impl Lab {
         results
     }
 
-    /// Does a single job.
+    /// Runs a single job.
     ///
     /// # Errors
     /// It failed, or was stopped.
@@ -142,7 +142,7 @@ impl Lab {
         result.unwrap_or(Err(LabError::Stopped))
     }
 
-    /// The result of a job: the known one, or by a guest.
+    /// The result of a job: the cached one, or by a guest.
     fn one<J: Job>(&self, job: &J, cpu: Option<usize>, stop: &AtomicBool) -> One<J::Output> {
         let boot = Boot {
             kernel: &self.image.path,
@@ -163,41 +163,37 @@ impl Lab {
     }
 }
 
-/// The result under a key, or by a guest, and then cached.
+/// The result under a key; else by a guest, and then stored.
 fn cached_or_run<J: Job>(
     cache: &Cache,
     key: &blake3::Hash,
     boot: Boot<'_>,
     job: &J,
 ) -> One<J::Output> {
-    let known = match cache.get(key) {
-        Known::Result(artifacts) => match job.result(artifacts) {
-            Ok(result) => Ok(result),
-            Err(_) => Err(Some(cache.drop_damaged(key, Damage::Contents))),
+    let damaged = match cache.get(key) {
+        Lookup::Hit(artifacts) => match job.result(artifacts) {
+            Ok(result) => {
+                return One {
+                    cached: true,
+                    ..fresh(Ok(result), None)
+                };
+            }
+            Err(_) => Some(cache.drop_damaged(key, Damage::Contents)),
         },
-        Known::Nothing => Err(None),
-        Known::Damaged(damaged) => Err(Some(damaged)),
-    };
-    let damaged = match known {
-        Ok(result) => {
-            return One {
-                cached: true,
-                ..fresh(Ok(result), None)
-            };
-        }
-        Err(damaged) => damaged,
+        Lookup::Miss => None,
+        Lookup::Damaged(damaged) => Some(damaged),
     };
     let result = run_guest(boot, job).and_then(|artifacts| {
         let text = entry::encode(key, &artifacts);
         let result = job.result(artifacts)?;
-        // A full disk must not lose the result in hand.
+        // The result is valid although the disk is full.
         let _ = cache.put(key, &text);
         Ok(result)
     });
     fresh(result, damaged)
 }
 
-/// What was made now.
+/// A result that was not cached.
 fn fresh<T>(result: Result<T, LabError>, damaged: Option<cache::Damaged>) -> One<T> {
     One {
         result,
@@ -206,7 +202,7 @@ fn fresh<T>(result: Result<T, LabError>, damaged: Option<cache::Damaged>) -> One
     }
 }
 
-/// Does a job in a guest.
+/// Runs a job in a guest.
 fn run_guest<J: Job>(boot: Boot<'_>, job: &J) -> Result<Artifacts, LabError> {
     let folder = boot.sandbox.cell_folder()?;
     let artifacts = in_folder(boot, job, &folder);

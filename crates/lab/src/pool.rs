@@ -1,4 +1,4 @@
-//! Many jobs side by side: one guest a processor, each held to its own.
+//! Pool of workers: many jobs side by side, one guest a processor, each pinned to its own.
 
 use std::{
     num::NonZeroUsize,
@@ -21,25 +21,25 @@ use crate::{
 pub struct Done<T> {
     /// Its place in the list.
     pub index: usize,
-    /// What came of it.
+    /// Its result.
     pub result: Result<T, LabError>,
     /// Whether its result came from the cache.
     pub cached: bool,
     /// A cached result that was damaged: the job was run again.
     pub damaged: Option<Damaged>,
-    /// How far the list is with it.
+    /// Progress of the list with it.
     pub progress: Progress,
 }
 
-/// What one worker has of a job.
+/// A worker's result of a job.
 pub(crate) struct One<T> {
     pub(crate) result: Result<T, LabError>,
     pub(crate) cached: bool,
     pub(crate) damaged: Option<Damaged>,
 }
 
-/// Does `count` jobs, so many at once, and reports each as it ends, on the thread that called.
-/// `one` does the job at a place, on a processor of its own if there is one. Returns when all have
+/// Runs `count` jobs, so many at once, and reports each as it ends, on the calling thread.
+/// `one` runs the job of an index, on a processor of its own if there is one. Returns when all have
 /// ended or were stopped; those that were not begun are never reported.
 pub(crate) fn each<T: Send>(
     count: usize,

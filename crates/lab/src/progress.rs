@@ -1,17 +1,17 @@
-//! How far a list of jobs is.
+//! Progress of a list of jobs.
 
 use std::time::{Duration, Instant};
 
-/// How far a list of jobs is.
+/// Progress of a list of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Jobs that have ended, well or not.
+    /// Jobs that have ended, successfully or not.
     pub done: usize,
     /// All jobs.
     pub total: usize,
     /// Real time since the start.
     pub elapsed: Duration,
-    /// Real time left, at the rate of the jobs that were run; absent = none was yet.
+    /// Real time left, at the rate of the jobs that were run; absent until one was.
     pub left: Option<Duration>,
 }
 

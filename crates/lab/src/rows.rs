@@ -1,4 +1,4 @@
-//! From records to rows: what a cell measured, one row for each group of flows and direction.
+//! Rows of a cell from its records: one for each group of flows and direction.
 
 mod queue;
 mod tcp;
@@ -160,7 +160,7 @@ fn empty(
     }
 }
 
-/// A guest short of memory holds its flows back, which says nothing of the path.
+/// A guest short of memory limits its flows, which tells nothing about the path.
 fn memory_pressure(output: &model::record::Output) -> Option<String> {
     let short =
         |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;

@@ -1,11 +1,10 @@
-//! A folder in memory that holds the guest's root and the cells' folders, and goes when it is
-//! done.
+//! The folder in memory with the guests' root and the folders of the cells; removed at the end.
 //!
 //! ```text
-//! pathtwin-PID-…/          named by its owner, so that a later start can tell a left one
+//! pathtwin-PID-…/          named by its owner, so that a later start finds those of dead processes
 //!   root/init              the guest program
 //!   root/{proc,cell,…}     mount points
-//!   N/                     a cell's folder: job.json, the guest's memory, then what came out
+//!   N/                     a cell's folder: job.json, the guest's memory, then its results
 //! ```
 
 use std::{
@@ -30,23 +29,23 @@ pub(crate) struct Sandbox {
 }
 
 impl Sandbox {
-    /// Prepares a sandbox for a guest program, after removing those that dead processes left.
+    /// Prepares a sandbox for a guest program, after those of dead processes are removed.
     pub(crate) fn new(guest: &Path) -> Result<Self, LabError> {
         let base = base();
-        remove_left(&base);
+        remove_orphans(&base);
         let folder = tempfile::Builder::new()
             .prefix(&format!("{PREFIX}{}-", std::process::id()))
             .tempdir_in(&base)
-            .map_err(LabError::file("make a folder in", &base))?;
+            .map_err(LabError::file("create a folder in", &base))?;
         let root = folder.path().join("root");
         for point in MOUNT_POINTS {
             let point = root.join(point);
-            fs::create_dir_all(&point).map_err(LabError::file("make", &point))?;
+            fs::create_dir_all(&point).map_err(LabError::file("create", &point))?;
         }
         let init = root.join("init");
         fs::copy(guest, &init).map_err(LabError::file("copy the guest program to", &init))?;
         fs::set_permissions(&init, fs::Permissions::from_mode(0o755))
-            .map_err(LabError::file("make executable", &init))?;
+            .map_err(LabError::file("set the permissions of", &init))?;
         Ok(Self {
             folder,
             next: AtomicUsize::new(0),
@@ -57,12 +56,12 @@ impl Sandbox {
     pub(crate) fn cell_folder(&self) -> Result<PathBuf, LabError> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let folder = self.folder.path().join(number.to_string());
-        fs::create_dir(&folder).map_err(LabError::file("make", &folder))?;
+        fs::create_dir(&folder).map_err(LabError::file("create", &folder))?;
         Ok(folder)
     }
 }
 
-/// A guest's memory is a file; it belongs into memory, where it may also be mapped executable.
+/// A guest's memory is a file; it must be in memory, and on a file system that permits execution.
 fn base() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() {
@@ -73,7 +72,7 @@ fn base() -> PathBuf {
 }
 
 /// Removes sandboxes whose owner is gone (it was killed).
-fn remove_left(base: &Path) {
+fn remove_orphans(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let owner = name

@@ -1,4 +1,4 @@
-//! Exit codes, and errors that know theirs.
+//! Exit codes, and errors with theirs.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ pub mod code {
     pub const LACKS: u8 = 3;
     /// A run failed.
     pub const FAILED: u8 = 4;
-    /// Stopped by Ctrl-C, as a shell would say it.
+    /// Stopped by Ctrl-C, as shells report it.
     pub const INTERRUPTED: u8 = 130;
 }
 
@@ -20,7 +20,7 @@ pub mod code {
 pub struct Failure {
     /// One of [`code`].
     pub code: u8,
-    /// What to say.
+    /// The message.
     pub error: anyhow::Error,
 }
 
@@ -65,19 +65,80 @@ impl From<store::StoreError> for Failure {
     }
 }
 
+impl From<host::observe::ObserveError> for Failure {
+    fn from(error: host::observe::ObserveError) -> Self {
+        use host::observe::ObserveError as E;
+        let code = match &error {
+            E::Interval(_) | E::Duration { .. } => code::USE,
+            E::Missing(_) => code::LACKS,
+            E::Refused(_) => code::FAILED,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::new(code::FAILED, error)
     }
 }
 
-/// What the program ends with; a failure is said first.
+/// The exit code of the program; a failure is printed first.
 pub fn of(result: Result<ExitCode, Failure>) -> ExitCode {
     result.unwrap_or_else(|failure| {
-        eprintln!(
-            "pathtwin: {}",
-            model::safe::lines(&format!("{:#}", failure.error))
-        );
+        let message = message(&failure.error);
+        eprintln!("pathtwin: {}", model::safe::lines(&message));
         ExitCode::from(failure.code)
     })
+}
+
+/// The text of an error and its causes. A cause that is part of the text already
+/// is not repeated: some errors include theirs.
+fn message(error: &anyhow::Error) -> String {
+    let mut message = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if message.is_empty() {
+            message = cause;
+        } else if !message.contains(&cause) {
+            message.push_str(": ");
+            message.push_str(&cause);
+        }
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Open(io::Error);
+
+    impl std::fmt::Display for Open {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "cannot open x: {}; try another file", self.0)
+        }
+    }
+
+    impl std::error::Error for Open {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_cause_that_an_error_includes_is_not_repeated() {
+        let error = anyhow::Error::new(Open(io::Error::other("the disk is gone")));
+        assert_eq!(
+            message(&error),
+            "cannot open x: the disk is gone; try another file"
+        );
+        let error = error.context("read the plan");
+        assert_eq!(
+            message(&error),
+            "read the plan: cannot open x: the disk is gone; try another file"
+        );
+    }
 }

@@ -27,7 +27,10 @@ mod window;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::{cell::Cell, spec::Spec};
+use model::{
+    cell::Cell,
+    spec::{Spec, SpecError},
+};
 use serde::Serialize;
 
 pub use line::{Expect, Line, Verdict};
@@ -60,7 +63,7 @@ enum Work {
     /// Cells of a spec, each run twice and none taken from the cache.
     Twice(&'static str, Judge),
     /// A comparison with a program of this host.
-    Program(fn(Bench<'_>) -> Result<Vec<Line>, LabError>),
+    Program(fn(Bench<'_>) -> Result<Vec<Line>, ValidateError>),
     /// Nothing of its own: it looks at the cells of all others.
     All(Judge),
 }
@@ -87,7 +90,29 @@ pub fn checks() -> Vec<Check> {
     .concat()
 }
 
-/// What was found.
+/// Why checks could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// A check has an invalid spec.
+    #[error("the spec of the check \"{check}\": {source}")]
+    Spec {
+        /// The check.
+        check: &'static str,
+        /// The fault.
+        source: SpecError,
+    },
+    /// The lab failed, or the user stopped.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+impl ValidateError {
+    fn spec(check: &'static str, source: SpecError) -> Self {
+        Self::Spec { check, source }
+    }
+}
+
+/// The results of checks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
@@ -107,16 +132,15 @@ impl Report {
 }
 
 /// The cells of a check, in the order in which its judge gets them.
-fn cells(check: &Check) -> Result<Vec<Cell>, LabError> {
+fn cells(check: &Check) -> Result<Vec<Cell>, ValidateError> {
     let (text, copies) = match check.work {
         Work::Cells(text, _) => (text, 1),
         Work::Twice(text, _) => (text, 2),
         Work::Program(_) | Work::All(_) => return Ok(Vec::new()),
     };
-    let wrong = |e: model::spec::SpecError| LabError::Check(check.name, e);
     let cells = Spec::parse(check.name, text)
         .and_then(|spec| spec.cells())
-        .map_err(wrong)?;
+        .map_err(|source| ValidateError::spec(check.name, source))?;
     Ok(cells
         .into_iter()
         .flat_map(|cell| vec![cell; copies])
@@ -124,7 +148,10 @@ fn cells(check: &Check) -> Result<Vec<Cell>, LabError> {
 }
 
 /// Steps of some checks, for progress: cells and programs.
-pub fn steps(checks: &[Check]) -> Result<usize, LabError> {
+///
+/// # Errors
+/// A check has an invalid spec.
+pub fn steps(checks: &[Check]) -> Result<usize, ValidateError> {
     checks.iter().try_fold(0, |sum, check| {
         let own = match check.work {
             Work::Program(_) => 1,
@@ -147,12 +174,12 @@ pub struct Bench<'a> {
 /// was discarded for it.
 ///
 /// # Errors
-/// A check has a spec that is none, or the user stopped it.
+/// A check has an invalid spec, or the user stopped.
 pub fn run(
     bench: Bench<'_>,
     checks: &[Check],
     stepped: &mut dyn FnMut(Option<&Damaged>),
-) -> Result<Report, LabError> {
+) -> Result<Report, ValidateError> {
     let (known, fresh): (Vec<&Check>, Vec<&Check>) = checks
         .iter()
         .partition(|c| !matches!(c.work, Work::Twice(..)));
@@ -179,7 +206,7 @@ pub fn run(
             Work::All(judge) => from(check, judge(&everything)),
         });
         if bench.stop.load(Ordering::Relaxed) {
-            return Err(LabError::Stopped);
+            return Err(LabError::Stopped.into());
         }
     }
     Ok(Report {
@@ -241,7 +268,7 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
     checks: &[&'a Check],
     job: impl Fn(&Cell) -> J,
     stepped: &mut dyn FnMut(Option<&Damaged>),
-) -> Result<Vec<Ran<'a>>, LabError> {
+) -> Result<Vec<Ran<'a>>, ValidateError> {
     let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
     let mut all = Vec::new();
     for (number, &check) in checks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Counters by group, under the names that the documents have.
+//! Counters by group, under the names of the documents.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ pub(super) fn qdisc(device: &str, qdisc: &QdiscStats, groups: &mut Groups) {
     }
 }
 
-/// What kinds count besides, as far as it tells of drops and marks.
+/// Counters of drops and marks that only some kinds have.
 fn extra(extra: Option<QdiscExtra>) -> Vec<(&'static str, u64)> {
     let n = u64::from;
     match extra {

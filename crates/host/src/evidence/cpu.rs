@@ -7,7 +7,7 @@ use sys::procfs::{self, CoreTicks, TaskTicks};
 
 use super::Scope;
 
-/// Most threads that are told.
+/// Most threads that are listed.
 const MOST_THREADS: usize = 64;
 
 /// Processor time used up to a moment.
@@ -41,7 +41,7 @@ impl Times {
     }
 }
 
-/// What was used in between; `None` if it could not be read, or the interval is shorter than a
+/// The use in between; `None` if it could not be read, or the interval is shorter than a
 /// tick.
 pub(super) fn used((before, after): (&Times, &Times)) -> Option<CpuUse> {
     let then: BTreeMap<u32, &CoreTicks> = before.cores.iter().map(|c| (c.cpu, c)).collect();

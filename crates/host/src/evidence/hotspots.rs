@@ -1,7 +1,7 @@
-//! A sample of what the processors do, by classes of the kernel's functions.
+//! Profile of the processors by classes of the kernel's functions.
 //!
-//! It sees the whole host and costs about a thousandth of it, so it is taken only where asked for
-//! and permitted.
+//! It covers the whole host and costs about a thousandth of it, so it is recorded only on request
+//! and where permitted.
 
 mod classes;
 
@@ -13,65 +13,85 @@ use std::{
 };
 
 use model::evidence::{HotSpotClass, HotSpots};
-use sys::perf::{Sampler, Samples};
+use sys::perf::{PerfError, Sampler, Samples};
 
 pub use classes::class;
 
 /// Samples a second on each processor; not a divisor of the kernel's tick, with which it would run
 /// in step.
 const FREQUENCY_HZ: u32 = 997;
-/// Functions that are told by name.
+/// Functions that are listed by name.
 const MOST_FUNCTIONS: usize = 10;
 
-/// Whether one is being taken: its buffers are some hundred kB for each processor, so that one a
-/// process must do.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether a profile is being recorded: its buffers are some hundred kB for each processor, so a
+/// process records one at a time.
+static RECORDING: AtomicBool = AtomicBool::new(false);
 
-/// A sample being taken; one at a time in a process.
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Only one is recorded at a time.
+    #[error("another profile of the processors is being recorded")]
+    Busy,
+    /// The kernel refused.
+    #[error(transparent)]
+    Sampler(#[from] PerfError),
+    /// The sampler was never started.
+    #[error("no profile of the processors was recorded")]
+    NotStarted,
+    /// The names of functions could not be read.
+    #[error("cannot read /proc/kallsyms: {0}")]
+    Symbols(#[source] io::Error),
+    /// The names have no addresses.
+    #[error(
+        "the kernel hides the addresses of its functions; this needs root or sysctl kernel.kptr_restrict=0"
+    )]
+    HiddenAddresses,
+}
+
+/// A profile being recorded; one at a time in a process.
 #[derive(Debug)]
 pub struct Recording {
     sampler: Option<Sampler>,
 }
 
 impl Recording {
-    /// Starts to sample all processors. It may run for 16 seconds; what comes later is counted as
+    /// Starts to sample all processors. It may run for 16 seconds; later samples are counted as
     /// lost.
     ///
     /// # Errors
-    /// Another one is being taken, or the kernel refuses; the error says what it needs.
-    pub fn start() -> Result<Recording, String> {
-        if TAKEN.swap(true, Ordering::AcqRel) {
-            return Err("another sample is being taken".to_owned());
+    /// Another profile is being recorded, or the kernel refuses; the error says what it needs.
+    pub fn start() -> Result<Recording, ProfileError> {
+        if RECORDING.swap(true, Ordering::AcqRel) {
+            return Err(ProfileError::Busy);
         }
-        // What follows may fail; the drop of this gives way to others then.
+        // If the following fails, the drop of this permits others again.
         let mut recording = Recording { sampler: None };
-        let sampler = Sampler::start(FREQUENCY_HZ).map_err(|e| e.to_string())?;
+        let sampler = Sampler::start(FREQUENCY_HZ)?;
         recording.sampler = Some(sampler);
         Ok(recording)
     }
 
-    /// Ends it. `Err` says why what was seen cannot be told apart.
+    /// Ends it, and classifies the samples.
     ///
     /// # Errors
     /// The kernel hides the names of its functions.
-    pub fn stop(mut self) -> Result<HotSpots, String> {
-        let sampler = self.sampler.take().ok_or("no sample was taken")?;
+    pub fn stop(mut self) -> Result<HotSpots, ProfileError> {
+        let sampler = self.sampler.take().ok_or(ProfileError::NotStarted)?;
         let frequency_hz = sampler.frequency_hz();
         let samples = sampler.stop();
         let addresses: Vec<u64> = samples.kernel.keys().copied().collect();
         let symbols = File::open("/proc/kallsyms")
             .and_then(|file| Symbols::find(&addresses, BufReader::new(file)))
-            .map_err(|e| format!("cannot read /proc/kallsyms: {e}"))?
-            .ok_or(
-                "the kernel hides the addresses of its functions; this needs root or sysctl kernel.kptr_restrict=0",
-            )?;
+            .map_err(ProfileError::Symbols)?
+            .ok_or(ProfileError::HiddenAddresses)?;
         Ok(summary(&samples, &symbols, frequency_hz))
     }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        TAKEN.store(false, Ordering::Release);
+        RECORDING.store(false, Ordering::Release);
     }
 }
 
@@ -85,9 +105,9 @@ pub struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Finds the functions of `addresses`, which rise, in text as `/proc/kallsyms` has it: address,
-    /// type, name, and the module in brackets. The file has some 10 MB, so only what is wanted of
-    /// it is held. `None` if it has no addresses.
+    /// Finds the functions of `addresses`, which are sorted, in text like `/proc/kallsyms`: address,
+    /// type, name, and the module in brackets. The file has some 10 MB, so only the functions found
+    /// are kept. `None` if it has no addresses.
     ///
     /// # Errors
     /// The text cannot be read.

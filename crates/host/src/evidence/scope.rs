@@ -1,21 +1,21 @@
-//! What evidence is taken of: found out once, so that snapshots cost little.
+//! Scope of the evidence: devices, process and threads, found once so that snapshots cost little.
 
 use model::facts::{HostFacts, Machine, TunnelKind};
 use sys::{ethtool, procfs};
 
-/// Words in the names of a driver's counters that tell of packets lost or of limits met.
+/// Words in the names of a driver's counters of lost packets and of limits.
 const TELLING: &[&str] = &[
     "drop", "discard", "err", "miss", "fifo", "overrun", "no_buf", "nobuf", "no_desc", "exceeded",
     "timeout", "crc", "full", "fail", "retries", "pause", "out_of_",
 ];
 /// Most counters of one driver that are kept; drivers with a set for each queue have thousands.
 const MOST_STATISTICS: usize = 512;
-/// Most threads of the kernel that are looked at.
+/// Most threads of the kernel in a scope.
 const MOST_THREADS: usize = 512;
 /// The parent of all threads of the kernel.
 const KTHREADD: u32 = 2;
 
-/// Devices, process and threads that a snapshot looks at.
+/// Devices, process and threads of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     pub(super) devices: Vec<Device>,

@@ -1,51 +1,76 @@
-//! A program that says something in a document, with a limit on its time and its words.
+//! Output of a program, with limits on its time and length.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     process::{Command, Stdio},
     sync::mpsc,
     time::Duration,
 };
 
-/// How long a program is waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// The longest document that is read, bytes: the status of a network of ten thousand peers is
+/// How long a program may take.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// The longest output that is read, bytes: the status of a network of ten thousand peers is
 /// shorter.
 const LONGEST: u64 = 32 * 1024 * 1024;
 
-/// What a program prints to standard output; or why it could not be had.
-pub(super) fn output(argv: &[&str]) -> Result<String, String> {
+/// Why there is no output of a program.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandError {
+    /// It could not be started.
+    #[error("cannot run {line}: {source}")]
+    Start {
+        /// The command line.
+        line: String,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Its output could not be read.
+    #[error("cannot read the output of {line}: {source}")]
+    Read {
+        /// The command line.
+        line: String,
+        /// The reason.
+        source: io::Error,
+    },
+    /// It took too long.
+    #[error("{line} did not answer within {} s", TIMEOUT.as_secs())]
+    Timeout {
+        /// The command line.
+        line: String,
+    },
+}
+
+/// Runs a program, its name first, and returns its standard output.
+pub(super) fn output(argv: &[&str]) -> Result<String, CommandError> {
     let line = argv.join(" ");
-    let [program, arguments @ ..] = argv else {
-        return Err("no program".to_owned());
-    };
-    let mut child = Command::new(program)
+    let (program, arguments) = argv.split_first().unwrap_or((&"", &[]));
+    let child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        .spawn()
-        .map_err(|e| format!("cannot run {line}: {e}"))?;
-    let (give, take) = mpsc::channel();
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(source) => return Err(CommandError::Start { line, source }),
+    };
+    let (sender, receiver) = mpsc::channel();
     if let Some(out) = child.stdout.take() {
         // It ends when the program ends or is killed, since that closes the pipe.
         std::thread::spawn(move || {
             let mut text = String::new();
             let read = out.take(LONGEST).read_to_string(&mut text);
-            // The receiver may have gone; then nobody wants the text.
-            let _ = give.send(read.map(|_| text));
+            // After the timeout there is no receiver.
+            let _ = sender.send(read.map(|_| text));
         });
     }
-    let said = take.recv_timeout(PATIENCE);
+    let received = receiver.recv_timeout(TIMEOUT);
     let _ = child.kill();
     let _ = child.wait();
-    match said {
+    match received {
         Ok(Ok(text)) => Ok(text),
-        Ok(Err(e)) => Err(format!("cannot read what {line} says: {e}")),
-        Err(_) => Err(format!(
-            "{line} did not answer within {} s",
-            PATIENCE.as_secs()
-        )),
+        Ok(Err(source)) => Err(CommandError::Read { line, source }),
+        Err(_) => Err(CommandError::Timeout { line }),
     }
 }
 
@@ -54,9 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_a_program_or_why_there_are_none() {
-        assert_eq!(output(&["echo", "a", "b"]).as_deref(), Ok("a b\n"));
+    fn the_output_of_a_program_or_why_there_is_none() {
+        assert_eq!(output(&["echo", "a", "b"]).unwrap(), "a b\n");
         let error = output(&["/nonexistent/program", "status"]).unwrap_err();
-        assert!(error.contains("/nonexistent/program status"), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("/nonexistent/program status"), "{text}");
     }
 }

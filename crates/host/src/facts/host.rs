@@ -1,4 +1,4 @@
-//! The host itself: kernel, processors, what it runs on, kernel parameters.
+//! The host itself: kernel, processors, machine, kernel parameters.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -161,8 +161,7 @@ fn machine(info: Option<&procfs::CpuInfo>) -> Option<Machine> {
         return named(&kind);
     }
     firmware().or_else(|| {
-        // A hypervisor sets this flag of x86 processors; without it there is none that shows
-        // itself.
+        // No hypervisor answered on a processor whose flags are known.
         let flags = info?.flags.as_ref()?;
         (flags.iter().any(|f| f == "fpu")).then_some(Machine::BareMetal)
     })
@@ -186,7 +185,7 @@ fn hypervisor(signature: &str) -> Option<&'static str> {
     })
 }
 
-/// What firmware says: DMI on PCs and servers, the device tree on routers and boards.
+/// The machine by its firmware: DMI on PCs and servers, the device tree on routers and boards.
 fn firmware() -> Option<Machine> {
     let virtual_by = |name: &str| Machine::Virtual {
         hypervisor: Some(name.to_owned()),
@@ -265,7 +264,7 @@ fn container() -> Option<Container> {
     })
 }
 
-/// The words that containers give of themselves (systemd's container interface).
+/// The names that container managers set (systemd's container interface).
 fn by_name(kind: &str) -> Container {
     match kind {
         "docker" => Container::Docker,
@@ -281,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_says_what_it_is() {
+    fn this_host_has_facts() {
         let mut notes = Notes::default();
         let facts = facts(&mut notes);
         assert_eq!(facts.kernel, sys::sysctl::read("kernel.osrelease").ok());

@@ -1,36 +1,34 @@
-//! `netbird status --json` (client/status/status.go of NetBird 0.78: `OutputOverview`).
+//! The document of `netbird status --json` (client/status/status.go of NetBird 0.78:
+//! `OutputOverview`).
 
 use std::net::IpAddr;
 
 use model::facts::{Product, TunnelPath};
 use serde_json::Value;
 
-use super::status::{PeerStatus, Status, list, longest, seconds, text};
+use super::status::{PeerStatus, Status, closest, list, longest, prefixes, seconds, text};
 
-/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is
-/// no such document.
+/// Parses the document, with the peer that has an address or routes it. `None` if it is no such
+/// document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
     let peers = document.get("peers")?;
     let relays = document.get("relays").unwrap_or(&Value::Null);
-    let found = list(peers, "details")
-        .iter()
-        .filter_map(|p| Some((reach(p, toward)?, p)))
-        .max_by_key(|(len, _)| *len);
+    let found = closest(list(peers, "details"), |p| prefix_len(p, toward));
     Some(Status {
         product: Product::Netbird,
         version: text(&document, "daemonVersion").map(str::to_owned),
-        // It says only whether the interface is the kernel's, not whether there is one.
+        // The document shows whether the interface is the kernel's, not whether there is one.
         has_device: (document.get("usesKernelInterface")? == true).then_some(true),
-        peer: found.map(|(_, p)| peer(p, relays)),
+        peer: found.map(|p| peer(p, relays)),
     })
 }
 
 /// Length of the longest prefix of a peer that contains an address.
-fn reach(peer: &Value, address: IpAddr) -> Option<u8> {
+fn prefix_len(peer: &Value, address: IpAddr) -> Option<u8> {
     let own = ["netbirdIp", "netbirdIpv6"].map(|name| peer.get(name));
     let own = own.into_iter().flatten().filter(|ip| !is_network(ip));
-    longest(own.chain(list(peer, "networks")), address)
+    longest(prefixes(own.chain(list(peer, "networks"))), address)
 }
 
 /// Older versions give a peer's address the length of the whole network.
@@ -47,7 +45,7 @@ fn peer(peer: &Value, relays: &Value) -> PeerStatus {
         Some("-" | "") => Some(TunnelPath::Idle),
         _ => None,
     };
-    // The relay is named also while packets go straight.
+    // The relay is named even while packets go directly.
     let relay = text(peer, "relayAddress").filter(|_| path == Some(TunnelPath::Relayed));
     let remote = peer.get("iceCandidateEndpoint");
     let endpoint = remote.and_then(|e| text(e, "remote")?.parse().ok());
@@ -61,7 +59,7 @@ fn peer(peer: &Value, relays: &Value) -> PeerStatus {
     }
 }
 
-/// The transport to a relay, which newer versions tell.
+/// The transport to a relay, which newer versions show.
 fn transport(relays: &Value, relay: &str) -> Option<String> {
     let of = |r: &&Value| text(r, "uri") == Some(relay);
     let details = list(relays, "details").iter().find(of)?;
@@ -91,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_reached_straight() {
+    fn a_peer_that_is_reached_directly() {
         let status = of("100.90.133.102");
         assert_eq!(status.product, Product::Netbird);
         assert_eq!(status.version.as_deref(), Some("0.78.2"));

@@ -1,4 +1,4 @@
-//! The way to an address: route, devices, tunnel; then the same for the tunnel's far end.
+//! The path to an address: route, devices, tunnel; then the same for the tunnel's far end.
 
 use std::net::IpAddr;
 
@@ -32,7 +32,7 @@ pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
     path
 }
 
-/// One layer, and what is to be looked up for the next.
+/// One layer, and the query for the next.
 fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Option<Query>) {
     let mut layer = LayerFacts {
         toward: query.to,

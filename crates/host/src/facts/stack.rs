@@ -1,4 +1,4 @@
-//! What is asked of the kernel about links and routes: sockets opened once.
+//! Queries of the kernel on links and routes, through sockets that are opened once.
 
 use std::net::IpAddr;
 
@@ -49,7 +49,7 @@ impl Stack {
         route::lookup(&mut self.route, query)
     }
 
-    /// The links below one, on the way to a neighbour.
+    /// The links below one, toward a neighbour.
     pub(super) fn below(&mut self, link: &Link, neighbour: IpAddr) -> Vec<Link> {
         let indices: Vec<u32> = match link.kind.as_deref() {
             Some("vlan" | "macvlan" | "macvtap" | "ipvlan" | "dsa") => {

@@ -1,11 +1,11 @@
-//! What the status documents of NetBird and Tailscale have in common.
+//! Common parts of the status documents of NetBird and Tailscale.
 
 use std::net::{IpAddr, SocketAddr};
 
 use model::facts::{Product, TunnelPath};
 use serde_json::Value;
 
-/// What a product says of itself and of the peer that an address belongs to.
+/// Status of a product and of the peer that an address belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Which product.
@@ -18,16 +18,16 @@ pub struct Status {
     pub peer: Option<PeerStatus>,
 }
 
-/// What a product says of one peer.
+/// A product's status of one peer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerStatus {
-    /// The way to it.
+    /// Direct, relayed or idle.
     pub path: Option<TunnelPath>,
     /// Name or address of the relay in use.
     pub relay: Option<String>,
     /// Transport to the relay.
     pub relay_transport: Option<String>,
-    /// Where its packets go, if straight to it.
+    /// Its address, if packets go directly to it.
     pub endpoint: Option<SocketAddr>,
     /// Time of the last handshake, seconds since 1970.
     pub handshake_s: Option<u64>,
@@ -35,33 +35,50 @@ pub struct PeerStatus {
     pub key: Option<String>,
 }
 
-/// A text that says something.
+/// A text that is neither empty nor the `-` that stands for none.
 pub(super) fn text<'a>(of: &'a Value, name: &str) -> Option<&'a str> {
     of.get(name)?
         .as_str()
         .filter(|t| !t.is_empty() && *t != "-")
 }
 
-/// The elements of a list; what is no list, as Go's `null`, has none.
+/// The elements of a list; Go's `null` has none.
 pub(super) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
     of.get(name)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
 }
 
-/// Length of the longest of some prefixes that contain an address; a bare address is a prefix of
-/// full length.
-pub(super) fn longest<'a>(
-    prefixes: impl IntoIterator<Item = &'a Value>,
+/// The peer with the longest prefix that contains an address, as WireGuard itself chooses; `len_of`
+/// gives the length of a peer's.
+pub(super) fn closest<T>(
+    peers: impl IntoIterator<Item = T>,
+    len_of: impl Fn(&T) -> Option<u8>,
+) -> Option<T> {
+    let with_len = |peer: T| Some((len_of(&peer)?, peer));
+    let found = peers.into_iter().filter_map(with_len);
+    found.max_by_key(|(len, _)| *len).map(|(_, peer)| peer)
+}
+
+/// Length of the longest of some prefixes that contain an address.
+pub(super) fn longest(
+    prefixes: impl IntoIterator<Item = (IpAddr, u8)>,
     address: IpAddr,
 ) -> Option<u8> {
-    prefixes
+    let containing = prefixes
+        .into_iter()
+        .filter(|&(net, len)| contains(net, len, address));
+    containing.map(|(_, len)| len).max()
+}
+
+/// The prefixes among the values of a document; a bare address is a prefix of full length.
+pub(super) fn prefixes<'a>(
+    values: impl IntoIterator<Item = &'a Value>,
+) -> impl Iterator<Item = (IpAddr, u8)> {
+    values
         .into_iter()
         .filter_map(Value::as_str)
         .filter_map(prefix)
-        .filter(|&(net, len)| contains(net, len, address))
-        .map(|(_, len)| len)
-        .max()
 }
 
 /// An address with the length of its prefix.
@@ -217,7 +234,7 @@ mod tests {
 
     /// RFC 4648 section 10: `foobar` is `Zm9vYmFy`.
     #[test]
-    fn a_short_key_is_the_begin_of_the_base64() {
+    fn a_short_key_is_the_beginning_of_the_base64() {
         assert_eq!(short_key(b"foobar and more"), "Zm9vYmFy");
         assert_eq!(hex("666f6f"), Some(b"foo".to_vec()));
         assert_eq!(hex("zz"), None);

@@ -1,37 +1,37 @@
-//! `tailscale status --json` (ipn/ipnstate of Tailscale 1.102: `Status`, `PeerStatus`).
+//! The document of `tailscale status --json` (ipn/ipnstate of Tailscale 1.102: `Status`,
+//! `PeerStatus`).
 
 use std::net::IpAddr;
 
 use model::facts::{Product, TunnelPath};
 use serde_json::Value;
 
-use super::status::{PeerStatus, Status, hex, list, longest, seconds, short_key, text};
+use super::status::{
+    PeerStatus, Status, closest, hex, list, longest, prefixes, seconds, short_key, text,
+};
 
-/// Reads the document, and of its peers the one that has an address or routes it. `None` if it is
-/// no such document.
+/// Parses the document, with the peer that has an address or routes it. `None` if it is no such
+/// document.
 pub fn parse(json: &str, toward: IpAddr) -> Option<Status> {
     let document: Value = serde_json::from_str(json).ok()?;
     document.get("BackendState")?;
     let peers = document.get("Peer").and_then(Value::as_object);
-    let found = peers
-        .into_iter()
-        .flat_map(|peers| peers.values())
-        .filter_map(|p| Some((reach(p, toward)?, p)))
-        .max_by_key(|(len, _)| *len);
+    let peers = peers.into_iter().flat_map(|peers| peers.values());
+    let found = closest(peers, |p| prefix_len(p, toward));
     Some(Status {
         product: Product::Tailscale,
         version: text(&document, "Version").map(str::to_owned),
         has_device: document.get("TUN").and_then(Value::as_bool),
-        peer: found.map(|(_, p)| peer(p)),
+        peer: found.map(peer),
     })
 }
 
 /// Length of the longest prefix of a peer that contains an address. The default route of an exit
 /// node counts only while it is chosen.
-fn reach(peer: &Value, address: IpAddr) -> Option<u8> {
+fn prefix_len(peer: &Value, address: IpAddr) -> Option<u8> {
     let own = list(peer, "TailscaleIPs").iter();
     let routed = list(peer, "AllowedIPs").iter();
-    let len = longest(own.chain(routed), address)?;
+    let len = longest(prefixes(own.chain(routed)), address)?;
     let chosen = peer.get("ExitNode") == Some(&Value::Bool(true));
     (len > 0 || chosen).then_some(len)
 }
@@ -47,7 +47,7 @@ fn peer(peer: &Value) -> PeerStatus {
         (Some(true), _, Some(_), _) | (Some(true), _, _, Some(_)) => Some(TunnelPath::Relayed),
         _ => None,
     };
-    // The home relay is named also while packets go straight.
+    // The home relay is named even while packets go directly.
     let relayed = path == Some(TunnelPath::Relayed);
     let relay = peer_relay.or(text(peer, "Relay")).filter(|_| relayed);
     let transport = if peer_relay.is_some() { "udp" } else { "derp" };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_reached_straight() {
+    fn a_peer_that_is_reached_directly() {
         let status = of("100.101.102.103");
         assert_eq!(
             (status.product, status.has_device),
@@ -112,7 +112,7 @@ mod tests {
 
     /// A peer that offers the whole Internet is not the way to it unless chosen.
     #[test]
-    fn an_exit_node_that_is_not_chosen_is_no_way() {
+    fn an_exit_node_that_is_not_chosen_is_not_on_the_path() {
         assert_eq!(of("8.8.8.8").peer, None);
         let chosen = DOCUMENT.replace("\"ExitNode\": false", "\"ExitNode\": true");
         let status = parse(&chosen, "8.8.8.8".parse().unwrap()).unwrap();

@@ -1,8 +1,7 @@
-//! Which tunnel a device is, and where its packets go.
+//! Tunnels: their kind, their peer, and the path of their own packets.
 
 use std::{
     net::IpAddr,
-    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -16,24 +15,18 @@ use sys::{
 };
 
 use super::{
-    Notes, command, device, netbird,
-    status::{Status, contains, short_key},
-    tailscale, uapi,
+    Notes, device,
+    product::{self, NETBIRD, TAILSCALE},
+    status::{Status, closest, contains, longest, short_key},
+    uapi,
 };
 
-/// Marks by which NetBird and Tailscale keep their own packets out of their tunnel
-/// (client/net/net.go: `ControlPlaneMark`; net/netns: `tailscaleBypassMark`).
-const NETBIRD_MARK: u32 = 0x1bd00;
-const TAILSCALE_MARK: u32 = 0x80000;
-/// Sockets by which the command line tools reach their daemon.
-const NETBIRD_SOCKET: &str = "/var/run/netbird.sock";
-const TAILSCALE_SOCKET: &str = "/var/run/tailscale/tailscaled.sock";
 /// Both products number their peers from here (RFC 6598), Tailscale's IPv6 addresses from there.
 const SHARED: ([u8; 4], u8) = ([100, 64, 0, 0], 10);
 const TAILSCALE_6: ([u16; 8], u8) = ([0xfd7a, 0x115c, 0xa1e0, 0, 0, 0, 0, 0], 48);
 
-/// The tunnel that packets to an address enter by one of these links, and the way that its own
-/// packets then take, if it is known. `None` if there is no tunnel.
+/// The tunnel that packets to an address enter by one of these links, and the destination of its own
+/// packets, if it is known. `None` if there is no tunnel.
 pub(super) fn facts(
     links: &[Link],
     toward: IpAddr,
@@ -91,7 +84,7 @@ fn in_kernel(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
 /// A tun device: by the process that holds it.
 fn in_process(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
     let holder = procfs::tun_holders(&link.name).into_iter().next();
-    let answer = uapi::socket(&link.name).and_then(|s| uapi::ask(s).ok());
+    let answer = uapi::socket(&link.name).and_then(|s| uapi::query(s).ok());
     let program = holder.as_ref().map(|h| h.program.as_str());
     let mut tunnel = TunnelFacts {
         kind: by_program(program, answer.is_some()),
@@ -115,7 +108,7 @@ fn in_process(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
     tunnel
 }
 
-/// What moves packets, by the name of the program, and by whether it has WireGuard's control
+/// The implementation, by the name of the program, and by whether it has WireGuard's control
 /// socket.
 fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
     let Some(program) = program else {
@@ -133,23 +126,15 @@ fn by_program(program: Option<&str>, wireguard: bool) -> TunnelKind {
 }
 
 fn product(program: Option<&str>) -> Product {
-    match program {
-        Some("tailscaled") => Product::Tailscale,
-        Some("netbird") => Product::Netbird,
-        _ => Product::None,
-    }
+    let of = |client: &&product::Client| program == Some(client.daemon);
+    let found = [&NETBIRD, &TAILSCALE].into_iter().find(of);
+    found.map_or(Product::None, |client| client.product)
 }
 
-/// The peer whose allowed addresses contain the destination most closely, as WireGuard itself
-/// chooses.
+/// The peer whose allowed addresses contain the destination most closely.
 fn chosen(state: &DeviceState, toward: IpAddr) -> Option<&PeerState> {
-    let reach = |peer: &&PeerState| {
-        let prefixes = peer.allowed_ips.iter();
-        let fit = prefixes.filter(|(net, len)| contains(*net, *len, toward));
-        fit.map(|(_, len)| *len).max()
-    };
-    let peers = state.peers.iter().filter(|p| reach(p).is_some());
-    peers.max_by_key(reach)
+    let len_of = |peer: &&PeerState| longest(peer.allowed_ips.iter().copied(), toward);
+    closest(&state.peers, len_of)
 }
 
 fn read_state(tunnel: &mut TunnelFacts, state: &DeviceState, toward: IpAddr) {
@@ -162,7 +147,7 @@ fn read_state(tunnel: &mut TunnelFacts, state: &DeviceState, toward: IpAddr) {
     tunnel.keepalive_s = Some(peer.keepalive_s);
     let handshake = peer.last_handshake.map(|t| t.as_secs());
     tunnel.handshake_age_s = handshake.map(|t| now_s().saturating_sub(t));
-    // An endpoint on this host is a proxy of the product, not where the packets end up.
+    // An endpoint on this host is a proxy of the product, not the far end.
     tunnel.endpoint = peer.endpoint.filter(|e| !e.ip().is_loopback());
     tunnel.path = match (peer.endpoint, handshake) {
         (Some(endpoint), Some(_)) if !endpoint.ip().is_loopback() => Some(TunnelPath::Direct),
@@ -171,42 +156,18 @@ fn read_state(tunnel: &mut TunnelFacts, state: &DeviceState, toward: IpAddr) {
     };
 }
 
-/// What the product says, if there is a sign of one.
+/// The product's status, if there is a sign of one.
 fn status(tunnel: &TunnelFacts, device: &str, toward: IpAddr, notes: &mut Notes) -> Option<Status> {
-    let is = |product, prefix: &str, socket: &str| {
-        tunnel.product == product
+    let found = [NETBIRD, TAILSCALE].into_iter().find(|client| {
+        tunnel.product == client.product
             || (tunnel.process.is_none()
-                && device.starts_with(prefix)
-                && Path::new(socket).exists())
-    };
-    if is(Product::Netbird, "wt", NETBIRD_SOCKET) {
-        return ask_netbird(toward, notes);
-    }
-    if is(Product::Tailscale, "tailscale", TAILSCALE_SOCKET) {
-        return ask_tailscale(toward, notes);
-    }
-    None
+                && device.starts_with(client.device)
+                && client.is_running())
+    });
+    found?.status(toward, notes)
 }
 
-fn ask_netbird(toward: IpAddr, notes: &mut Notes) -> Option<Status> {
-    let text = notes.keep(command::output(&["netbird", "status", "--json"]))?;
-    let status = netbird::parse(&text, toward);
-    if status.is_none() {
-        notes.add("netbird status --json gave no status: is its daemon logged in?");
-    }
-    status
-}
-
-fn ask_tailscale(toward: IpAddr, notes: &mut Notes) -> Option<Status> {
-    let text = notes.keep(command::output(&["tailscale", "status", "--json"]))?;
-    let status = tailscale::parse(&text, toward);
-    if status.is_none() {
-        notes.add("tailscale status --json gave no status: is its daemon running?");
-    }
-    status
-}
-
-/// Adds what a product says. The kernel knows endpoints and handshakes better; the product knows of
+/// Adds a product's status. The kernel knows endpoints and handshakes better; the product knows
 /// relays.
 fn merge(tunnel: &mut TunnelFacts, status: Status) {
     tunnel.product = status.product;
@@ -231,11 +192,7 @@ fn merge(tunnel: &mut TunnelFacts, status: Status) {
 
 /// The product's own process.
 fn daemon(product: Product) -> Option<ProcessFacts> {
-    let name = match product {
-        Product::Netbird => "netbird",
-        Product::Tailscale => "tailscaled",
-        Product::None => return None,
-    };
+    let name = product::client(product)?.daemon;
     let pid = *procfs::with_program(name).first()?;
     Some(ProcessFacts {
         pid,
@@ -244,25 +201,19 @@ fn daemon(product: Product) -> Option<ProcessFacts> {
 }
 
 /// A tunnel without a device: a product runs here whose network has the address, and its process
-/// has the network stack.
+/// contains the network stack.
 fn netstack(links: &[Link], toward: IpAddr, notes: &mut Notes) -> Option<TunnelFacts> {
     let four = contains(IpAddr::from(SHARED.0), SHARED.1, toward);
     let six = contains(IpAddr::from(TAILSCALE_6.0), TAILSCALE_6.1, toward);
     if !(four || six) || links.iter().any(|l| l.name == "lo") {
         return None;
     }
-    let with_peer =
-        |status: Option<Status>| status.filter(|s| s.peer.is_some() && s.has_device != Some(true));
-    let tailscale = Path::new(TAILSCALE_SOCKET).exists();
-    let netbird = Path::new(NETBIRD_SOCKET).exists();
-    let status = tailscale
-        .then(|| with_peer(ask_tailscale(toward, notes)))
-        .flatten()
-        .or_else(|| {
-            netbird
-                .then(|| with_peer(ask_netbird(toward, notes)))
-                .flatten()
-        })?;
+    let status = [TAILSCALE, NETBIRD].into_iter().find_map(|client| {
+        let status = client
+            .is_running()
+            .then(|| client.status(toward, notes))??;
+        (status.peer.is_some() && status.has_device != Some(true)).then_some(status)
+    })?;
     let mut tunnel = TunnelFacts {
         kind: TunnelKind::Netstack,
         ..TunnelFacts::default()
@@ -271,17 +222,13 @@ fn netstack(links: &[Link], toward: IpAddr, notes: &mut Notes) -> Option<TunnelF
     Some(tunnel)
 }
 
-/// Where the tunnel's own packets go.
+/// The destination of the tunnel's own packets.
 fn next(tunnel: &TunnelFacts) -> Option<Query> {
     let to = match tunnel.path {
         Some(TunnelPath::Relayed) => tunnel.relay.as_deref().and_then(relay_address),
         _ => tunnel.endpoint.map(|e| e.ip()),
     }?;
-    let of_product = match tunnel.product {
-        Product::Netbird => Some(NETBIRD_MARK),
-        Product::Tailscale => Some(TAILSCALE_MARK),
-        Product::None => None,
-    };
+    let of_product = product::client(tunnel.product).map(|client| client.mark);
     Some(Query {
         to,
         mark: tunnel.fwmark.or(of_product),
@@ -359,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_of_a_relayed_tunnel_leads_to_the_relay() {
+    fn packets_of_a_relayed_tunnel_go_to_the_relay() {
         let tunnel = |relay: &str| TunnelFacts {
             product: Product::Netbird,
             path: Some(TunnelPath::Relayed),
@@ -369,7 +316,7 @@ mod tests {
         let query = next(&tunnel("rels://192.0.2.1:443")).unwrap();
         assert_eq!(
             (query.to, query.mark),
-            ("192.0.2.1".parse().unwrap(), Some(NETBIRD_MARK))
+            ("192.0.2.1".parse().unwrap(), Some(NETBIRD.mark))
         );
         assert!(next(&tunnel("rels://[2001:db8::1]:443")).is_some());
         assert_eq!(next(&tunnel("rels://relay.example.net:443")), None);

@@ -11,26 +11,26 @@ use sys::wireguard::{DeviceState, Key, PeerState};
 
 use super::status::{hex, prefix};
 
-/// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest answer that is read, bytes.
 const LONGEST: u64 = 32 * 1024 * 1024;
-/// BoringTun gives the age of a handshake where the interface asks for its time
+/// BoringTun gives the age of a handshake where the interface wants its time
 /// (boringtun/src/device/api.rs). No time of a handshake is before this one, in September 2001; no
 /// age is longer.
 const FIRST_TIME: u64 = 1_000_000_000;
 
-/// Where a device's socket is; the two folders are the same one on most systems.
+/// Connects to a device's socket; the two folders are the same one on most systems.
 pub(super) fn socket(device: &str) -> Option<UnixStream> {
     let folders = ["/var/run/wireguard", "/run/wireguard"];
     let mut paths = folders.iter().map(|f| format!("{f}/{device}.sock"));
     paths.find_map(|path| UnixStream::connect(path).ok())
 }
 
-/// Asks for the state of the device.
-pub(super) fn ask(mut socket: UnixStream) -> std::io::Result<String> {
-    socket.set_read_timeout(Some(PATIENCE))?;
-    socket.set_write_timeout(Some(PATIENCE))?;
+/// Queries the state of the device.
+pub(super) fn query(mut socket: UnixStream) -> std::io::Result<String> {
+    socket.set_read_timeout(Some(TIMEOUT))?;
+    socket.set_write_timeout(Some(TIMEOUT))?;
     socket.write_all(b"get=1\n\n")?;
     let mut bytes = Vec::new();
     let mut part = [0; 16 * 1024];
@@ -44,9 +44,8 @@ pub(super) fn ask(mut socket: UnixStream) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads the answer to `get=1`. Private and preshared keys in it are not looked at. `now_s` is the
-/// time in seconds since
-/// 1970. `None` if the daemon says that it failed.
+/// Parses the answer to `get=1`, and ignores private and preshared keys in it. `now_s` is the time in
+/// seconds since 1970. `None` if the daemon reports an error.
 pub fn parse(answer: &str, now_s: u64) -> Option<DeviceState> {
     let mut state = DeviceState::default();
     for line in answer.lines() {
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn boringtun_tells_the_age_of_a_handshake() {
+    fn boringtun_reports_the_age_of_a_handshake() {
         let state = parse(&answer("100"), NOW).unwrap();
         let time = Duration::from_secs(1_700_000_000);
         assert_eq!(state.peers[0].last_handshake, Some(time));

@@ -16,7 +16,7 @@ use super::{
 /// include/net/tcp.h, Linux 7.2).
 const NO_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// The figures of a connection and what they say. `end` is when the last list was taken.
+/// The figures of a connection and its verdict. `end` is the time of the last list.
 pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
     let samples = &connection.samples;
     let last = &connection.last;
@@ -57,9 +57,9 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         goodput_out_bps: rate(moved.acked, moved.span_us),
         goodput_in_bps: rate(moved.received, moved.span_us),
         delivery_rate_bps: delivery_rate(samples),
-        retransmission_rate: retransmitted
-            .zip(counted(|c| c.sent))
-            .and_then(|(again, sent)| flow::retransmitted(again as f64, sent as f64)),
+        retransmission_rate: retransmitted.zip(counted(|c| c.sent)).and_then(
+            |(retransmitted, sent)| flow::retransmitted(retransmitted as f64, sent as f64),
+        ),
         retransmitted_bytes: retransmitted,
         rtt_us,
         min_rtt_us: info.min_rtt_us,
@@ -102,7 +102,7 @@ fn middle(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<
     median(&samples.iter().filter_map(value).collect::<Vec<_>>())
 }
 
-/// A rate that the application limited says what it gave, not what the path can take.
+/// A rate that the application limited is that of the application, not of the path.
 fn delivery_rate(samples: &[Sample]) -> Option<f64> {
     let bps = |s: &Sample| s.delivery_rate_bytes_s.map(|rate| rate as f64 * 8.0);
     middle(samples, |s| bps(s).filter(|_| !s.app_limited)).or_else(|| middle(samples, bps))

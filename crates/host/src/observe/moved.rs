@@ -1,4 +1,4 @@
-//! What a connection moved while it was observed.
+//! Bytes and times of a connection while it was observed.
 
 /// Differences between the first and the last sample.
 pub(super) struct Moved {

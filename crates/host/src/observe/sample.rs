@@ -1,9 +1,9 @@
-//! What is kept of a socket in one list.
+//! One sample of a socket.
 
 use sys::sock_diag::TcpSocket;
 
-/// The values of a moment and the counters since the connection began. What the kernel lacks is
-/// absent.
+/// The values of a moment and the counters since the connection began. Fields that the kernel lacks
+/// are absent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) at_us: u64,
@@ -32,7 +32,7 @@ pub(super) struct Counters {
 }
 
 impl Sample {
-    /// `None` if the kernel told nothing of the connection's state.
+    /// `None` if the kernel gave no `TCP_INFO`.
     pub(super) fn of(at_us: u64, socket: &TcpSocket) -> Option<Sample> {
         let info = socket.info.as_ref()?;
         Some(Sample {
@@ -66,7 +66,7 @@ fn unread(socket: &TcpSocket) -> Option<f64> {
     (limit > 0).then(|| share.min(1.0))
 }
 
-/// What was counted from `earlier` to `later`; absent if either is, or if the counter went back.
+/// The increase from `earlier` to `later`; absent if either is, or if the counter went back.
 pub(super) fn difference(
     earlier: &Counters,
     later: &Counters,

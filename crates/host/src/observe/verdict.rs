@@ -1,18 +1,15 @@
-//! From figures to a word. The order of the questions is the order of the code;
-//! docs/reference/observe.md explains it.
+//! Verdicts from figures, in the order of the questions in docs/reference/observe.md.
 
 use model::observation::{Because, Figure, ObservedSocket, Verdict};
 
 use super::moved::Moved;
 
-/// Fewest samples that a verdict is given on: two intervals, so that one odd moment is not all
-/// there is.
+/// Fewest samples for a verdict: two intervals, so that one odd moment does not decide.
 pub const MIN_SAMPLES: usize = 3;
-/// Shortest time that a verdict is given on, us: the kernel counts the times in ticks of up to 10
+/// Shortest time for a verdict, µs: the kernel counts the times in ticks of up to 10
 /// ms (HZ = 100), and twenty of them keep the error of a share at 5 %.
 pub const MIN_OBSERVED_US: u64 = 200_000;
-/// A window or buffer limits when it held the sender back for more than this share of the busy
-/// time. Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
+/// A window or buffer limits when it limited the sender for more than this share of the busy time. Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
 pub const WINDOW_OVER: f64 = 0.15;
 /// A connection with data to send for a smaller share of the time waits for its application.
 pub const BUSY_AT_LEAST: f64 = 0.5;
@@ -27,12 +24,12 @@ pub const PACING_AT_LEAST: f64 = 0.85;
 /// What is left of the busy time when neither window nor buffer limits.
 pub const CWND_AT_LEAST: f64 = 1.0 - 2.0 * WINDOW_OVER;
 
-/// What stands in for a reason until there is one.
+/// The reason before there is any figure.
 pub(super) fn nothing() -> Because {
     because(Figure::Samples, Some(0.0), MIN_SAMPLES as f64)
 }
 
-/// What limits a connection, and the figure that says so.
+/// The limit of a connection, and the figure that shows it.
 pub(super) fn of(socket: &ObservedSocket, moved: &Moved) -> (Verdict, Because) {
     too_little(socket)
         .or_else(|| at_rest(socket, moved))

@@ -1,4 +1,4 @@
-//! The truth about the bottleneck's queue and the losses made on purpose.
+//! Columns of the true state of the bottleneck's queue and of the configured losses.
 
 use analysis::percentile;
 use model::{

@@ -1,4 +1,4 @@
-//! Rows of bulk TCP.
+//! Columns of bulk TCP.
 
 use analysis::{flow, flows};
 use model::{
@@ -46,8 +46,8 @@ pub(super) fn fill(row: &mut Row, group: &[&Flow], all: &[Record<'_>], window: W
     row.sndbuf_limited = flows::sndbuf_limited(&results);
 }
 
-/// What both ends' records say of a flow; `None` if its receiver has none of the time until the
-/// window ends.
+/// The result of a flow from both ends' records; `None` if its receiver has none before the end of
+/// the window.
 fn result(flow: &Flow, all: &[Record<'_>], window: Window) -> Option<FlowResult> {
     let receivers = of(all, Kind::TcpReceiver, flow.id);
     let received = series(&receivers, &[(Column::BytesReceived, |i| i.bytes_received)]);
@@ -60,7 +60,7 @@ fn result(flow: &Flow, all: &[Record<'_>], window: Window) -> Option<FlowResult>
 /// A field of `TCP_INFO` as a column.
 type Field = (Column, fn(&TcpInfo) -> Option<u64>);
 
-/// What of a sender a row needs.
+/// The fields of a sender that a row needs.
 const SENDER: &[Field] = &[
     (Column::TotalRetrans, |i| Some(i.total_retrans.into())),
     (Column::DataSegsOut, |i| i.data_segs_out.map(u64::from)),

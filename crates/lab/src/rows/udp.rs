@@ -1,4 +1,4 @@
-//! Rows of constant-rate UDP.
+//! Columns of constant-rate UDP.
 
 use model::{
     record::{Flow, Kind, Record, UdpSample},

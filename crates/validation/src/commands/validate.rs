@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use lab::{Config, Lab, LabError};
-use validation::validate::{self, Bench, Check, Verdict};
+use validation::validate::{self, Bench, Check, ValidateError, Verdict};
 
 use pathtwin::{
     cli::{Format, Validate},
@@ -25,7 +25,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         ..Config::default()
     })?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let bar = progress::bar(validate::steps(&checks)?);
+    let bar = progress::bar(validate::steps(&checks).map_err(failure)?);
     let bench = Bench { lab: &lab, stop };
     let report = validate::run(bench, &checks, &mut |damaged| {
         progress::report_damaged(&bar, damaged);
@@ -33,11 +33,11 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     });
     bar.finish_and_clear();
     let report = match report {
-        Err(LabError::Stopped) => {
+        Err(ValidateError::Lab(LabError::Stopped)) => {
             eprintln!("pathtwin: stopped; the cells that are done are remembered");
             return Ok(ExitCode::from(code::INTERRUPTED));
         }
-        report => report?,
+        report => report.map_err(failure)?,
     };
     match arguments.output {
         Format::Text => format::text(&validate::table(&report))?,
@@ -48,6 +48,13 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(code::VERDICT),
     })
+}
+
+fn failure(error: ValidateError) -> Failure {
+    match error {
+        ValidateError::Lab(error) => error.into(),
+        error => Failure::new(code::FAILED, error),
+    }
 }
 
 /// The checks whose name has one of the given words in it; all without any.

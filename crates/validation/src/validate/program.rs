@@ -1,4 +1,4 @@
-//! A known program on the same path measures what our own flow does.
+//! Comparison with a known program on the same path.
 
 use std::env;
 
@@ -7,7 +7,7 @@ use model::{
     spec::Spec,
 };
 
-use super::{Bench, Check, Expect, Line, Work, seen::Seen};
+use super::{Bench, Check, Expect, Line, ValidateError, Work, seen::Seen};
 use lab::{
     LabError,
     exec::{HostFiles, Programs},
@@ -24,17 +24,16 @@ const SPEC: &str = include_str!("specs/iperf3.toml");
 /// Virtual time after which it is ended.
 const LIMIT_NS: u64 = 60_000_000_000;
 
-fn judge(bench: Bench<'_>) -> Result<Vec<Line>, LabError> {
+fn judge(bench: Bench<'_>) -> Result<Vec<Line>, ValidateError> {
     let found = env::var_os("PATH")
         .is_some_and(|path| env::split_paths(&path).any(|dir| dir.join("iperf3").is_file()));
     if !found {
         let why = "iperf3 is not installed (Debian and Ubuntu: apt install iperf3)";
         return Ok(vec![Line::skipped(why)]);
     }
-    let wrong = |e: model::spec::SpecError| LabError::Check(CHECKS[0].name, e);
     let cells = Spec::parse("iperf3", SPEC)
         .and_then(|spec| spec.cells())
-        .map_err(wrong)?;
+        .map_err(|source| ValidateError::spec(CHECKS[0].name, source))?;
     let own = bench.lab.all(&cells, bench.stop, &mut |_| ());
     let own = own.into_iter().flatten();
     let mut lines = Vec::new();
@@ -53,7 +52,7 @@ fn judge(bench: Bench<'_>) -> Result<Vec<Line>, LabError> {
     Ok(lines)
 }
 
-/// What iperf3 says that it received, Mbit/s.
+/// The goodput that iperf3 reports, Mbit/s.
 fn iperf3(bench: Bench<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, LabError> {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
     let seconds = cell.duration.as_secs();
@@ -74,7 +73,7 @@ fn iperf3(bench: Bench<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, Lab
     };
     let programs = Programs {
         exec: &job,
-        files: HostFiles::WritableIfNeedBe,
+        files: HostFiles::WritableIfUnavoidable,
     };
     let done = bench.lab.run(&programs, bench.stop, &mut |_| ())?;
     let said = done.programs.last().map(|p| p.stdout.as_slice());

@@ -41,7 +41,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
     let files = match arguments.allow_host_writes {
         true => {
             say_if_writable();
-            HostFiles::WritableIfNeedBe
+            HostFiles::WritableIfUnavoidable
         }
         false => HostFiles::ReadOnly,
     };

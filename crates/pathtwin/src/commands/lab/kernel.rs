@@ -4,8 +4,8 @@ use std::{fmt::Write, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use kernel::{BuildOptions, Built, Image, KernelError, Progress, Stage};
-use lab::{Config, Lab, LabError};
+use kernel::{BuildOptions, Built, Image, KernelError, Progress, Stage, TrialError};
+use lab::{Config, Lab, LabError, facts::Probe};
 use model::job::Facts;
 
 use crate::{
@@ -25,7 +25,7 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
             untested,
             force,
         } => {
-            // Without it the image could not be tried, after minutes of building.
+            // Without it the image could not be booted, after minutes of building.
             lab::guest::program()?;
             let options = BuildOptions {
                 source: source.clone(),
@@ -33,12 +33,12 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
                 force: *force,
                 cancel: None,
             };
-            made("built", |progress| {
+            make("built", |progress| {
                 kernel::build(&options, &mut boots, progress)
             })?;
         }
         KernelCommand::Import { file } => {
-            made("imported", |progress| {
+            make("imported", |progress| {
                 kernel::import(file, &mut boots, progress)
             })?;
         }
@@ -47,17 +47,17 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes an image with progress on the terminal, and says what came of it.
-fn made(
+/// Makes an image with progress on the terminal, and prints the result.
+fn make(
     how: &str,
-    make: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Built, KernelError>,
+    work: impl FnOnce(&mut dyn FnMut(Progress<'_>)) -> Result<Built, KernelError>,
 ) -> Result<(), Failure> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    let built = make(&mut |progress| bar.set_message(words(&progress)));
+    let built = work(&mut |progress| bar.set_message(words(&progress)));
     bar.finish_and_clear();
     let built = built.map_err(|e| Failure::new(e.exit_code(), e))?;
     for note in &built.notes {
@@ -73,17 +73,16 @@ fn made(
     format::text(&format!("{}\n", built.image.path.display()))
 }
 
-/// Boots an image to its end, and has it try all that pathtwin can use.
-fn boots(image: &Image) -> Result<(), String> {
-    let stop = sys::signal::stop_flag().map_err(|e| e.to_string())?;
-    let lab = tried_in(Some(image.clone())).map_err(|e| e.to_string())?;
-    lab.run(&lab::facts::Try, stop, &mut |_| ())
-        .map(drop)
-        .map_err(|e| e.to_string())
+/// Boots an image to its end, and probes it for all that pathtwin can use.
+fn boots(image: &Image) -> Result<(), TrialError> {
+    let stop = sys::signal::stop_flag()?;
+    let lab = trial_lab(Some(image.clone()))?;
+    lab.run(&Probe, stop, &mut |_| ())?;
+    Ok(())
 }
 
-/// A lab that an image is tried in: the current one, or the one given.
-fn tried_in(image: Option<Image>) -> Result<Lab, LabError> {
+/// A lab for one boot of an image: the given one, else the current one.
+fn trial_lab(image: Option<Image>) -> Result<Lab, LabError> {
     Lab::open(&Config {
         cache: false,
         wall_limit: Duration::from_secs(60),
@@ -95,7 +94,7 @@ fn tried_in(image: Option<Image>) -> Result<Lab, LabError> {
 fn words(progress: &Progress<'_>) -> String {
     let stage = match progress.stage {
         Stage::Wait => "waiting for another build",
-        Stage::Fetch => "fetching the source",
+        Stage::Fetch => "downloading the source",
         Stage::Unpack => "unpacking",
         Stage::Patch => "patching",
         Stage::Configure => "configuring",
@@ -109,7 +108,7 @@ fn words(progress: &Progress<'_>) -> String {
     }
 }
 
-/// What an image is, and what it was found to do.
+/// An image, its document, and what it can do.
 #[derive(serde::Serialize)]
 struct Info<'a> {
     path: &'a Path,
@@ -120,10 +119,10 @@ struct Info<'a> {
 }
 
 fn info(format: Format) -> Result<(), Failure> {
-    let lab = tried_in(None)?;
+    let lab = trial_lab(None)?;
     let image = lab.image();
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let facts = lab.run(&lab::facts::Try, stop, &mut |_| ())?;
+    let facts = lab.run(&Probe, stop, &mut |_| ())?;
     if format == Format::Text {
         return format::text(&text(image, &facts));
     }

@@ -1,0 +1,176 @@
+//! Compilation of one source: unpack, patch, configure, `make`, strip, describe.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::cache::write_file;
+use super::config::{self, Config};
+use super::error::{Context as _, KernelError};
+use super::image::{IMAGE_FILE, Meta};
+use super::patches::{self, PatchState};
+use super::progress::{Progress, Report, Stage, report_stage};
+use super::recipe::inputs;
+use super::run::{Runner, plain};
+use super::source::{self, Source};
+
+/// Objects that Linux 7.2 compiles with the lab's fragment; other versions differ by some percent.
+const USUAL_OBJECTS: u32 = 850;
+
+/// One compilation in a folder of its own.
+pub(super) struct Compilation<'a> {
+    pub(super) runner: &'a Runner,
+    pub(super) source: &'a Source,
+    /// First line of `gcc --version`.
+    pub(super) compiler: String,
+    pub(super) recipe: String,
+    pub(super) folder: &'a Path,
+}
+
+impl Compilation<'_> {
+    /// Makes the image; returns a folder with it and its document.
+    pub(super) fn run(self, report: Report<'_>) -> Result<PathBuf, KernelError> {
+        report_stage(report, Stage::Unpack, &self.source.info.name);
+        let (tree, version) = source::unpack(self.runner, self.source, self.folder)?;
+        report_stage(report, Stage::Patch, &version);
+        let patches = patches::apply(self.runner, &tree, &version)?;
+        for patch in patches.iter().filter(|p| p.state == PatchState::Skipped) {
+            let detail = format!(
+                "{} does not fit Linux {version}: built without it",
+                patch.name
+            );
+            report_stage(report, Stage::Patch, &detail);
+        }
+        report_stage(report, Stage::Configure, &version);
+        let config = self.configure(&tree, &version, report)?;
+        self.compile(&tree, report)?;
+
+        let staged = self.folder.join("image");
+        std::fs::create_dir_all(&staged).on("create", &staged)?;
+        let image = staged.join(IMAGE_FILE);
+        self.strip(&tree, &image)?;
+        let bytes = std::fs::read(&image).on("read", &image)?;
+        let mut meta = Meta::from_config(version, &bytes, config);
+        meta.source = Some(self.source.info.clone());
+        meta.recipe = Some(self.recipe);
+        meta.inputs = Some(inputs());
+        meta.compiler = Some(self.compiler);
+        meta.patches = patches;
+        meta.write(&staged)?;
+        Ok(staged)
+    }
+
+    fn strip(&self, tree: &Path, image: &Path) -> Result<(), KernelError> {
+        let mut strip = plain("strip");
+        strip
+            .arg("--strip-all")
+            .arg("-o")
+            .arg(image)
+            .arg(tree.join("linux"));
+        self.runner.run("stripping the image", &mut strip)
+    }
+
+    /// `make` in the tree, with everything fixed that would show in the image.
+    fn make_command(tree: &Path) -> Command {
+        let mut command = plain("make");
+        command.current_dir(tree).arg("ARCH=um").args([
+            "KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970",
+            "KBUILD_BUILD_USER=pathtwin",
+            "KBUILD_BUILD_HOST=pathtwin",
+            "KBUILD_BUILD_VERSION=1",
+            // Kconfig asks these for their versions, and the answers stay in the image's own copy
+            // of its configuration; nothing here is built with them.
+            "RUSTC=none",
+            "BINDGEN=none",
+            "PAHOLE=none",
+            // Nine tenths of the time go into reading headers; to remember of every token which
+            // macro it came from, for the sake of messages, is a seventh of that (gcc 12, Linux
+            // 7.2).
+            "KCFLAGS=-ftrack-macro-expansion=0 -Wno-tautological-compare",
+        ]);
+        command
+    }
+
+    fn configure(
+        &self,
+        tree: &Path,
+        version: &str,
+        report: Report<'_>,
+    ) -> Result<String, KernelError> {
+        let wanted = config::parse_fragment(config::FRAGMENT);
+        write_file(
+            &tree.join("lab.config"),
+            config::for_kconfig(&wanted).as_bytes(),
+        )?;
+        let mut command = Self::make_command(tree);
+        command
+            .env("KCONFIG_ALLCONFIG", "lab.config")
+            .arg("allnoconfig");
+        self.runner.run("configuring the kernel", &mut command)?;
+        let file = tree.join(".config");
+        let text = std::fs::read_to_string(&file).on("read", &file)?;
+        let missing = Config::parse(&text);
+        let missing = missing.missing(&wanted);
+        let required: Vec<_> = missing
+            .iter()
+            .filter(|w| w.required)
+            .map(|w| format!("{}={}", w.name, w.value))
+            .collect();
+        if !required.is_empty() {
+            return Err(KernelError::Config {
+                version: version.to_owned(),
+                options: required,
+            });
+        }
+        for w in missing {
+            report_stage(
+                report,
+                Stage::Configure,
+                &format!("Linux {version} has no {}", w.name),
+            );
+        }
+        Ok(text)
+    }
+
+    fn compile(&self, tree: &Path, report: Report<'_>) -> Result<(), KernelError> {
+        let jobs = std::thread::available_parallelism().map_or(2, NonZero::get);
+        let mut command = Self::make_command(tree);
+        command.arg(format!("-j{jobs}")).arg("linux");
+        let mut done = 0;
+        self.runner
+            .lines("compiling the kernel", &mut command, &mut |line| {
+                if let Some(file) = compiled(line) {
+                    done += 1;
+                    report(Progress {
+                        stage: Stage::Compile,
+                        detail: file,
+                        done,
+                        total: USUAL_OBJECTS.max(done),
+                    });
+                }
+            })
+    }
+}
+
+/// The file in a line of `make` like `  CC      net/ipv4/tcp.o`.
+fn compiled(line: &str) -> Option<&str> {
+    let mut words = line.strip_prefix("  ")?.split_whitespace();
+    let (tool, file) = (words.next()?, words.next()?);
+    matches!(tool, "CC" | "AS").then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_counted() {
+        assert_eq!(compiled("  CC      net/ipv4/tcp.o"), Some("net/ipv4/tcp.o"));
+        assert_eq!(
+            compiled("  AS      arch/x86/um/setjmp_64.o"),
+            Some("arch/x86/um/setjmp_64.o")
+        );
+        assert_eq!(compiled("  AR      net/built-in.a"), None);
+        assert_eq!(compiled("warning: CC x"), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! Progress of a build, for whoever shows it.
+
+/// A step of a build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Another process builds; its result may serve.
+    Wait,
+    /// The source is being found and downloaded.
+    Fetch,
+    /// The source is being unpacked.
+    Unpack,
+    /// The patches are being applied.
+    Patch,
+    /// The configuration is being made and checked.
+    Configure,
+    /// Objects are being compiled.
+    Compile,
+    /// The image is being booted.
+    Try,
+    /// The image is being put in its place.
+    Install,
+}
+
+/// Where a build stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The step.
+    pub stage: Stage,
+    /// On what: an archive, a file, an option that did not take.
+    pub detail: &'a str,
+    /// Objects that were compiled.
+    pub done: u32,
+    /// Objects in all: an estimate, 0 outside of [`Stage::Compile`].
+    pub total: u32,
+}
+
+/// The caller's function that is told of progress.
+pub(super) type Report<'a> = &'a mut dyn FnMut(Progress<'_>);
+
+/// Reports a stage without a count.
+pub(super) fn report_stage(report: Report<'_>, stage: Stage, detail: &str) {
+    report(Progress {
+        stage,
+        detail,
+        done: 0,
+        total: 0,
+    });
+}
