@@ -163,7 +163,7 @@ mod tests {
             layer: Layer::Underlay,
             family: IpVersion::V4,
             direction: None,
-            opposed: false,
+            bidirectional: false,
             flows: Some(2),
             cc: None,
             rate_bps: None,

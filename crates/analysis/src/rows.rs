@@ -27,7 +27,7 @@ fn row(run: &Run, sample: &Sample) -> SampleRow {
         layer: key.layer,
         family: key.family,
         direction: key.direction,
-        opposed: key.opposed,
+        bidirectional: key.bidirectional,
         flows: key.flows,
         block: sample.block,
         at_s: sample.at_us as f64 / 1e6,

@@ -53,7 +53,7 @@ fn points(samples: &[&Sample], kind: FigureKind) -> Vec<(f64, f64)> {
 
 fn spread(values: &[f64], kind: FigureKind) -> Option<Spread> {
     let interval = stats::StopRule::interval(values);
-    let possible = |value: f64| value.clamp(0.0, kind.unit().most());
+    let possible = |value: f64| value.clamp(0.0, kind.unit().max());
     Some(Spread {
         n: values.len(),
         median: stats::median(values)?,

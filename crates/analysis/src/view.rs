@@ -166,7 +166,8 @@ impl<'a> DirectionView<'a> {
     /// The samples of this direction that count, without load the other direction.
     fn samples(&self, of: impl Fn(&Key) -> bool) -> impl Iterator<Item = &'a Sample> {
         let direction = Some(self.direction);
-        let ours = move |s: &&Sample| s.key.direction == direction && !s.key.opposed && of(&s.key);
+        let ours =
+            move |s: &&Sample| s.key.direction == direction && !s.key.bidirectional && of(&s.key);
         self.view.samples().filter(ours)
     }
 

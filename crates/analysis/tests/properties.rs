@@ -64,7 +64,7 @@ fn sample(flows: Vec<FlowResult>) -> Sample {
         layer: Layer::Underlay,
         family: IpVersion::V4,
         direction: None,
-        opposed: false,
+        bidirectional: false,
         flows: None,
         cc: None,
         rate_bps: None,

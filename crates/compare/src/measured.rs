@@ -26,7 +26,7 @@ impl Measured {
         for sample in run.samples.iter().filter(|sample| sample.valid) {
             for kind in FigureKind::ALL
                 .into_iter()
-                .filter(|kind| !run.lab || !kind.of_processors())
+                .filter(|kind| !run.lab || !kind.depends_on_cpu())
             {
                 if let Some(value) = value(sample, kind).filter(|v| v.is_finite()) {
                     let kinds = values.entry(sample.key.clone()).or_default();

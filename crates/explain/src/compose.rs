@@ -282,7 +282,7 @@ fn key(step: StepKind, layer: Layer, direction: Option<Direction>) -> Key {
         layer,
         family: IpVersion::V4,
         direction,
-        opposed: false,
+        bidirectional: false,
         flows: None,
         cc: None,
         rate_bps: None,

@@ -63,7 +63,7 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
     let healthy = held
         .iter()
         .find(|(cause, ..)| cause.code == causes::HEALTHY)
-        .map(|(_, _, holds)| holds.says.clone());
+        .map(|(_, _, holds)| holds.text.clone());
     let strengths;
     (findings.findings, strengths) = in_order(held, view).into_iter().unzip();
     findings.summary = crate::summary::of(&findings.findings, healthy, open, &view);
@@ -220,7 +220,7 @@ fn finding(
         severity: severity(cause, &holds),
         confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },
-        says: holds.says,
+        text: holds.text,
         evidence: holds.evidence,
         remedies: remedies(cause, on, Scope { view, place }),
         after: others

@@ -28,11 +28,11 @@ pub(crate) fn of(
         .collect();
     match (grave.split_first(), healthy) {
         (Some((first, others)), _) => found(first, others),
-        (None, Some(says)) => {
+        (None, Some(text)) => {
             text!(
                 "Nothing holds this {layer} back: {says}.",
                 layer = layer,
-                says = says
+                says = text
             )
         }
         (None, None) => undecided(open, view, layer),
@@ -49,14 +49,14 @@ fn found(first: &Finding, others: &[&Finding]) -> Text {
         }
     }
     let title = at(first.title.clone(), first.place);
-    let says = first.says.clone();
+    let text = first.text.clone();
     let list = |list, next| text!("{list}; {next}", list = list, next = next);
     match titles.into_iter().reduce(list) {
-        None => text!("{Title}: {says}.", Title = title, says = says),
+        None => text!("{Title}: {says}.", Title = title, says = text),
         Some(others) => text!(
             "{Title}: {says}; also: {others}.",
             Title = title,
-            says = says,
+            says = text,
             others = others
         ),
     }

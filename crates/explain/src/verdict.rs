@@ -62,7 +62,7 @@ pub struct Holds {
     /// Severity here, if it is another than the cause's own.
     pub severity: Option<Severity>,
     /// One sentence with the figures.
-    pub says: Text,
+    pub text: Text,
     /// The figures.
     pub evidence: Vec<EvidenceItem>,
     /// What would change or settle it.
@@ -73,11 +73,11 @@ pub struct Holds {
 }
 
 /// The cause is there, with this sentence and these figures.
-pub(crate) fn holds(strength: Strength, says: Text, evidence: Vec<EvidenceItem>) -> Verdict {
+pub(crate) fn holds(strength: Strength, text: Text, evidence: Vec<EvidenceItem>) -> Verdict {
     Verdict::Holds(Box::new(Holds {
         strength,
         severity: None,
-        says,
+        text,
         evidence,
         settle: None,
         masked_by: &[],

@@ -53,11 +53,11 @@ fn a_small_window_is_told_from_loss() {
     assert_eq!(top(&findings), "receive-window", "{}", findings.summary);
     let first = &findings.findings[0];
     assert_eq!(first.remedies[0].on, Location::Near);
-    let says = first.says.to_string();
+    let text = first.text.to_string();
     assert!(
-        says.contains("a window of 200 kB in 7") || says.contains("a window of 200 kB in 8"),
+        text.contains("a window of 200 kB in 7") || text.contains("a window of 200 kB in 8"),
         "200 kB in 80 ms: {}",
-        first.says
+        first.text
     );
     assert!(findings.ruled_out.iter().any(|r| r.code == "random-loss"));
 }
@@ -229,7 +229,7 @@ fn findings_survive_json() {
 
 fn report_of(findings: &Findings) -> Vec<String> {
     let of = |f: &model::findings::Finding| {
-        format!("{} {:?} {} {}", f.code, f.place, f.says, f.evidence.len())
+        format!("{} {:?} {} {}", f.code, f.place, f.text, f.evidence.len())
     };
     findings.findings.iter().map(of).collect()
 }

@@ -2,7 +2,7 @@
 
 use model::{
     net::Direction,
-    plan::{Budget, Plan, Repeats, Step, Toward, What},
+    plan::{Budget, LoadDirection, Measurement, Plan, Repeats, Step},
 };
 
 /// Highest rate a sweep tries, bit/s of payload.
@@ -13,12 +13,12 @@ const SWEEP_FROM: u64 = 500_000;
 /// About a minute: each thing a few times.
 pub fn quick() -> Plan {
     let mut steps = vec![
-        step(What::Pmtu, 3.0),
-        step(What::Idle, 2.0),
+        step(Measurement::Pmtu, 3.0),
+        step(Measurement::Idle, 2.0),
         step(sweep(Direction::Down), 1.5),
         step(sweep(Direction::Up), 1.5),
     ];
-    for direction in [Toward::Down, Toward::Up] {
+    for direction in [LoadDirection::Down, LoadDirection::Up] {
         steps.push(again(tcp(direction, 1, 0.5), 2.5));
     }
     Plan {
@@ -34,16 +34,16 @@ pub fn quick() -> Plan {
 /// What is measured if nothing else is asked for.
 pub fn default() -> Plan {
     let mut steps = before(4.0);
-    for direction in [Toward::Down, Toward::Up] {
+    for direction in [LoadDirection::Down, LoadDirection::Up] {
         steps.push(again(tcp(direction, 1, 2.0), 8.0));
         steps.push(again(tcp(direction, 8, 2.0), 8.0));
     }
-    steps.push(again(tcp(Toward::Both, 1, 2.0), 8.0));
-    steps.push(again(What::Idle, 2.0));
-    steps.push(again(What::Short { bytes: 100_000 }, 3.0));
-    steps.push(again(What::Http { bytes: 1_000_000 }, 3.0));
+    steps.push(again(tcp(LoadDirection::Both, 1, 2.0), 8.0));
+    steps.push(again(Measurement::Idle, 2.0));
+    steps.push(again(Measurement::Short { bytes: 100_000 }, 3.0));
+    steps.push(again(Measurement::Http { bytes: 1_000_000 }, 3.0));
     steps.push(again(
-        What::Quic {
+        Measurement::Quic {
             direction: Direction::Down,
             warmup_s: 2.0,
         },
@@ -55,22 +55,22 @@ pub fn default() -> Plan {
 /// Longer and more often, for narrow intervals.
 pub fn thorough() -> Plan {
     let mut steps = before(8.0);
-    for direction in [Toward::Down, Toward::Up] {
+    for direction in [LoadDirection::Down, LoadDirection::Up] {
         for flows in [1, 4, 16] {
             steps.push(again(tcp(direction, flows, 3.0), 15.0));
         }
     }
-    steps.push(again(tcp(Toward::Both, 1, 3.0), 15.0));
-    steps.push(again(tcp(Toward::Both, 8, 3.0), 15.0));
-    steps.push(again(What::Idle, 5.0));
+    steps.push(again(tcp(LoadDirection::Both, 1, 3.0), 15.0));
+    steps.push(again(tcp(LoadDirection::Both, 8, 3.0), 15.0));
+    steps.push(again(Measurement::Idle, 5.0));
     for bytes in [10_000, 100_000, 1_000_000] {
-        steps.push(again(What::Short { bytes }, 4.0));
+        steps.push(again(Measurement::Short { bytes }, 4.0));
     }
-    steps.push(again(What::Http { bytes: 1_000_000 }, 5.0));
+    steps.push(again(Measurement::Http { bytes: 1_000_000 }, 5.0));
     for direction in [Direction::Down, Direction::Up] {
         let warmup_s = 3.0;
         steps.push(again(
-            What::Quic {
+            Measurement::Quic {
                 direction,
                 warmup_s,
             },
@@ -89,9 +89,9 @@ pub fn thorough() -> Plan {
 
 fn before(seconds: f64) -> Vec<Step> {
     vec![
-        step(What::Pmtu, 5.0),
-        step(What::Idle, seconds),
-        step(What::Sizes, 3.0),
+        step(Measurement::Pmtu, 5.0),
+        step(Measurement::Idle, seconds),
+        step(Measurement::Sizes, 3.0),
         step(sweep(Direction::Down), seconds),
         step(sweep(Direction::Up), seconds),
     ]
@@ -112,32 +112,32 @@ fn plan(name: &str, steps: Vec<Step>) -> Plan {
     }
 }
 
-fn step(what: What, duration_s: f64) -> Step {
+fn step(measurement: Measurement, duration_s: f64) -> Step {
     Step {
-        what,
+        measurement,
         duration_s,
         repeat: false,
     }
 }
 
-fn again(what: What, duration_s: f64) -> Step {
+fn again(measurement: Measurement, duration_s: f64) -> Step {
     Step {
-        what,
+        measurement,
         duration_s,
         repeat: true,
     }
 }
 
-fn sweep(direction: Direction) -> What {
-    What::UdpSweep {
+fn sweep(direction: Direction) -> Measurement {
+    Measurement::UdpSweep {
         direction,
         from_bps: SWEEP_FROM,
         to_bps: SWEEP_TO,
     }
 }
 
-fn tcp(direction: Toward, flows: u32, warmup_s: f64) -> What {
-    What::Tcp {
+fn tcp(direction: LoadDirection, flows: u32, warmup_s: f64) -> Measurement {
+    Measurement::Tcp {
         direction,
         flows,
         cc: Vec::new(),
@@ -220,22 +220,24 @@ fn check(plan: &Plan) -> Result<(), PlanError> {
         if !(0.1..=3600.0).contains(&step.duration_s) {
             return name("duration_s must be between 0.1 and 3600");
         }
-        match &step.what {
-            What::Tcp { flows, .. } if !(1..=128).contains(flows) => {
+        match &step.measurement {
+            Measurement::Tcp { flows, .. } if !(1..=128).contains(flows) => {
                 return name("flows must be between 1 and 128");
             }
-            What::Tcp { warmup_s, .. } | What::Quic { warmup_s, .. }
+            Measurement::Tcp { warmup_s, .. } | Measurement::Quic { warmup_s, .. }
                 if !(0.0..step.duration_s).contains(warmup_s) =>
             {
                 return name("warmup_s must be less than duration_s");
             }
-            What::Udp { rate_bps: 0, .. } | What::UdpSweep { from_bps: 0, .. } => {
+            Measurement::Udp { rate_bps: 0, .. } | Measurement::UdpSweep { from_bps: 0, .. } => {
                 return name("a rate must not be 0");
             }
-            What::Short { bytes } | What::Http { bytes } if !(1..=1 << 30).contains(bytes) => {
+            Measurement::Short { bytes } | Measurement::Http { bytes }
+                if !(1..=1 << 30).contains(bytes) =>
+            {
                 return name("bytes must be between 1 and 1073741824");
             }
-            What::UdpSweep {
+            Measurement::UdpSweep {
                 from_bps, to_bps, ..
             } if from_bps > to_bps => return name("from_bps must not be above to_bps"),
             _ => {}

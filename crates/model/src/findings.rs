@@ -69,7 +69,8 @@ pub struct Finding {
     #[serde(flatten)]
     pub place: Place,
     /// One sentence with the figures.
-    pub says: Text,
+    #[serde(rename = "says")]
+    pub text: Text,
     /// The figures it rests on.
     pub evidence: Vec<EvidenceItem>,
     /// What to do; the first is what helps most.

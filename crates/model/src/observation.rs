@@ -210,7 +210,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict for people.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Verdict::ReceiveWindow => "receive window",
             Verdict::SendBuffer => "send buffer",

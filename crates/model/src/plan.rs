@@ -90,7 +90,7 @@ pub struct Budget {
 pub struct Step {
     /// What.
     #[serde(flatten)]
-    pub what: What,
+    pub measurement: Measurement,
     /// How long it lasts, s; for steps that end by count, at most.
     pub duration_s: f64,
     /// Whether it is repeated in the blocks; otherwise it is run once at the start.
@@ -101,7 +101,7 @@ pub struct Step {
 /// What a step measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum What {
+pub enum Measurement {
     /// Latency without load.
     Idle,
     /// UDP at rising rates, to the knee where more offered is not more received.
@@ -126,7 +126,7 @@ pub enum What {
     /// TCP with always something to send.
     Tcp {
         /// Direction of the data.
-        direction: Toward,
+        direction: LoadDirection,
         /// Connections at once (in each direction).
         flows: u32,
         /// Congestion controls to try in turn, by the kernel's names; empty = each that can be had
@@ -164,7 +164,7 @@ pub enum What {
 /// Direction of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Toward {
+pub enum LoadDirection {
     /// From the far end to the near one.
     Down,
     /// From the near end to the far one.
@@ -173,7 +173,7 @@ pub enum Toward {
     Both,
 }
 
-impl Toward {
+impl LoadDirection {
     /// The directions that carry data.
     pub fn directions(self) -> &'static [Direction] {
         match self {

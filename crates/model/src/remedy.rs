@@ -18,7 +18,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use action::{
-    Action, Bottleneck, Buffer, CcScope, Discipline, Flow, Limited, Processor, RouteTo, TunnelMode,
+    Action, Bottleneck, Buffer, CcScope, Discipline, Flow, LimitKind, Processor, RouteTo,
+    TunnelMode,
 };
 pub use class::RemedyClass;
 pub use commands::{Dialect, commands};

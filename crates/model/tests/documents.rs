@@ -68,10 +68,10 @@ fn findings_of_schema_1_with_messages_are_read_as_texts_with_values() {
     let document: serde_json::Value = serde_json::from_slice(FINDINGS_1_MESSAGES).unwrap();
     assert_eq!(findings.schema, FINDINGS_SCHEMA);
     let (first, written) = (&findings.findings[0], &document["findings"][0]);
-    assert_eq!(first.says.to_string(), written["says"].as_str().unwrap());
+    assert_eq!(first.text.to_string(), written["says"].as_str().unwrap());
     let says = &written["messages"]["says"];
-    assert_eq!(first.says.template(), says["template"].as_str().unwrap());
-    let names: Vec<&str> = first.says.values().map(|(name, _)| name).collect();
+    assert_eq!(first.text.template(), says["template"].as_str().unwrap());
+    let names: Vec<&str> = first.text.values().map(|(name, _)| name).collect();
     let written = says["values"].as_object().unwrap();
     assert_eq!(names, written.keys().collect::<Vec<_>>());
     let mut checked = 0;

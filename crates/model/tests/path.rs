@@ -8,8 +8,8 @@ use model::{
     cell::{Buffer, Cell, Queue},
     net::Direction,
     path::{
-        Competitor, CompetitorKind, Limit, Loss, Nanos, Parameter, Path, PathError, Source, Trial,
-        Tunnel, Uncopied, reference,
+        Competitor, CompetitorKind, Limit, Loss, Nanos, NotModelled, Parameter, Path, PathError,
+        Source, Trial, Tunnel, reference,
     },
     spec::Spec,
     units::{Bytes, Rate, Seed, Share},
@@ -194,7 +194,7 @@ fn a_document_is_read_and_nonsense_is_refused() {
     let rate = down.rate_bps.as_ref().unwrap();
     assert_eq!(rate.value, Limit::At(Rate::from_bps(20_000_000)));
     assert_eq!(rate.source, Source::Measured);
-    assert_eq!(path.stand_ins[0].of, Uncopied::Radio);
+    assert_eq!(path.stand_ins[0].of, NotModelled::Radio);
     let trial = Trial {
         seed: Seed(9),
         ..Trial::default()

@@ -41,7 +41,7 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         safe::line(&finding.code)
     );
     out.push_str(&wrap(
-        &format!("{}.", capital(&finding.says.to_string())),
+        &format!("{}.", capital(&finding.text.to_string())),
         "   ",
     ));
     let mut table = Table::new();

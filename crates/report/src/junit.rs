@@ -109,7 +109,7 @@ fn causes(findings: &Findings) -> Vec<Case> {
             f.title,
             f.severity,
             100.0 * f.confidence,
-            f.says,
+            f.text,
             what_to_do(f)
         );
         case(&f.code, f.place, text, outcome)

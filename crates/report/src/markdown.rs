@@ -75,7 +75,7 @@ fn cause(finding: &Finding) -> String {
         direction.unwrap_or_default(),
         finding.severity,
         100.0 * finding.confidence,
-        escape(&finding.says.to_string()),
+        escape(&finding.text.to_string()),
     );
     if let Some(remedy) = finding.remedies.first() {
         let on = remedy.on.side().map(|end| format!(", on the {end}"));

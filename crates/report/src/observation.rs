@@ -17,7 +17,7 @@ const LEFT: CellAlignment = CellAlignment::Left;
 const RIGHT: CellAlignment = CellAlignment::Right;
 
 const COLUMNS: [Column; 13] = [
-    Column("limited by", LEFT, |s| Some(s.verdict.words().to_owned())),
+    Column("limited by", LEFT, |s| Some(s.verdict.label().to_owned())),
     Column("because", LEFT, |s| Some(because(s))),
     Column("remote", LEFT, |s| Some(s.remote.to_string())),
     Column("cc", LEFT, |s| s.cc.clone()),

@@ -182,7 +182,7 @@ fn labels(run: &Run, key: &Key) -> Labels {
         labels.insert("direction", direction.to_string());
     }
     if key.step == StepKind::Tcp {
-        labels.insert("opposed", key.opposed.to_string());
+        labels.insert("opposed", key.bidirectional.to_string());
     }
     let mut more = |name, value: Option<String>| {
         if let Some(value) = value {

@@ -79,13 +79,13 @@ fn flent_states_the_means_of_the_run() {
 
 #[test]
 fn flows_and_directions_at_once_have_their_names_in_flent() {
-    let opposed = |direction| Key {
-        opposed: true,
+    let bidirectional = |direction| Key {
+        bidirectional: true,
         ..tcp(direction, 2)
     };
     let run = run(vec![
-        load(opposed(Direction::Down), 0, &[1, 2]),
-        load(opposed(Direction::Up), 0, &[3, 4]),
+        load(bidirectional(Direction::Down), 0, &[1, 2]),
+        load(bidirectional(Direction::Up), 0, &[3, 4]),
         load(tcp(Direction::Up, 2), 30_000_000, &[5, 6]),
     ]);
     let Some(both) = means(&run, "underlay/v4 tcp opposed x2 cubic") else {

@@ -75,13 +75,13 @@ fn run() -> Run {
         for layer in [Layer::Underlay, Layer::Tunnel] {
             for direction in [Direction::Down, Direction::Up] {
                 for cc in ["cubic", "bbr"] {
-                    for (flows, opposed) in [(1, false), (8, false), (1, true)] {
+                    for (flows, bidirectional) in [(1, false), (8, false), (1, true)] {
                         let key = Key {
                             step: StepKind::Tcp,
                             layer,
                             family: IpVersion::V4,
                             direction: Some(direction),
-                            opposed,
+                            bidirectional,
                             flows: Some(flows),
                             cc: Some(cc.to_owned()),
                             rate_bps: None,
@@ -310,7 +310,7 @@ fn findings_without_messages_have_a_chinese_page() {
     let (run, _) = judged();
     let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
     let english = page_of(&run, &findings, Lang::English);
-    let says = findings.findings[0].says.to_string();
+    let says = findings.findings[0].text.to_string();
     let english_there = chinese
         .split("lang=\"en\">")
         .any(|after| after[1..].starts_with(&says[1..]));

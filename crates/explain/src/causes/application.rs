@@ -105,14 +105,14 @@ fn test(way: &DirectionView) -> Verdict {
                 .against(text!("below 85 %")),
         );
     }
-    let says = text!(
+    let text = text!(
         "at {share} of the looks the program had given TCP nothing more to send, at {goodput}",
         share = percent(share),
         goodput = rate(load.goodput_bps)
     );
     holds(
         Strength::of(&[idle, calm && filled.is_some()]),
-        says,
+        text,
         evidence,
     )
 }

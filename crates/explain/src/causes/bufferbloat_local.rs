@@ -90,7 +90,7 @@ fn test(way: &DirectionView) -> Verdict {
         .by(text!("delay * rate")),
         figure(text!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
     ];
-    let says = text!(
+    let text = text!(
         "{own} of the {added} that TCP adds to the round trip are spent in the {host}'s own queue",
         own = time(own_us.min(added)),
         added = time(added),
@@ -98,7 +98,7 @@ fn test(way: &DirectionView) -> Verdict {
     );
     let verdict = holds(
         Strength::of(&[own_us > 0.7 * added, bloat.acts()]),
-        says,
+        text,
         evidence,
     );
     bloat.graded(verdict)

@@ -92,13 +92,13 @@ fn test(way: &DirectionView) -> Verdict {
     {
         evidence.push(figure(text!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
     }
-    let says = text!(
+    let text = text!(
         "the round trip rises from {idle} to {loaded} while TCP runs at {goodput}, which is {buffer} waiting in a queue",
         idle = time(idle.p50_us),
         loaded = time(loaded),
         goodput = rate(load.goodput_bps),
         buffer = super::bytes(buffer)
     );
-    let verdict = holds(Strength::of(&[full, deep, bloat.acts()]), says, evidence);
+    let verdict = holds(Strength::of(&[full, deep, bloat.acts()]), text, evidence);
     bloat.graded(verdict)
 }

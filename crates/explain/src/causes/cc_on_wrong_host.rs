@@ -70,12 +70,12 @@ fn test(way: &DirectionView) -> Verdict {
             .deciding(),
         figure(text!("set on the receiver"), Value::Name(receives.clone())).on(to),
     ];
-    let says = text!(
+    let text = text!(
         "the {to} has {receives}, but the {from} sends, with {sends}",
         to = end(to),
         receives = receives,
         from = end(from),
         sends = sends
     );
-    holds(Strength::Strong, says, evidence)
+    holds(Strength::Strong, text, evidence)
 }

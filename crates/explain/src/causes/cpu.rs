@@ -105,7 +105,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             .on(host.side),
         );
     }
-    let says = match which {
+    let text = match which {
         Busy::Core => text!(
             "a processor of the {host} is busy for {share} of the time",
             host = end(host.side),
@@ -128,7 +128,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             )
         }
     };
-    holds(Strength::of(&signs), says, evidence)
+    holds(Strength::of(&signs), text, evidence)
 }
 
 /// Signs that a processor, not the line, is the limit.

@@ -82,10 +82,10 @@ fn test(way: &DirectionView) -> Verdict {
         figure(text!("share of the path used, up"), Value::Share(filled))
             .against(text!("at least 85 %")),
     ];
-    let says = text!(
+    let text = text!(
         "up, where the near host sends, {goodput} come through; down the far host's {cc} decides",
         goodput = rate(back.goodput_bps),
         cc = &load.cc
     );
-    holds(Strength::Fair, says, evidence)
+    holds(Strength::Fair, text, evidence)
 }

@@ -3,7 +3,7 @@
 use analysis::view::Host;
 use model::{
     findings::{RemedyClass, Severity, Value},
-    remedy::{Action, Limited},
+    remedy::{Action, LimitKind},
     text,
 };
 
@@ -42,7 +42,7 @@ pub(super) const CAUSE: Cause = Cause {
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     vec![Action::QueueLimit {
-        limit: Limited::FqFlow,
+        limit: LimitKind::FqFlow,
         device: device(scope.here()),
         packets: 1000,
     }]
@@ -74,9 +74,9 @@ fn test(host: &Host) -> Verdict {
         .on(host.side)
         .deciding(),
     ];
-    let says = text!(
+    let text = text!(
         "fq dropped {lost} packets because a flow had more than its limit",
         lost = whole(found.lost)
     );
-    holds(Strength::of(&[true, found.share.is_some()]), says, evidence)
+    holds(Strength::of(&[true, found.share.is_some()]), text, evidence)
 }

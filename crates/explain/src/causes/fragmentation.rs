@@ -132,7 +132,7 @@ fn test(view: &View) -> Verdict {
             "the tunnel's packets fit the path, and no fragments were counted"
         ));
     }
-    let says = match (path, inside) {
+    let text = match (path, inside) {
         (Some((path, _)), Some(inside)) if signs[0] => text!(
             "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes",
             inside = inside,
@@ -140,7 +140,7 @@ fn test(view: &View) -> Verdict {
         ),
         _ => text!("the hosts made or put together fragments while TCP ran"),
     };
-    holds(Strength::of(&signs), says, evidence)
+    holds(Strength::of(&signs), text, evidence)
 }
 
 /// The largest MTU of the tunnel whose packets fit the path.

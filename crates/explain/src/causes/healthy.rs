@@ -131,11 +131,11 @@ fn test(view: &View) -> Verdict {
     let Some(rates) = words.into_iter().reduce(list) else {
         return unknown(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let says = text!("TCP gets {rates}, what the path carries", rates = rates);
+    let text = text!("TCP gets {rates}, what the path carries", rates = rates);
     let strength = if certain {
         Strength::of(&[true, both])
     } else {
         Strength::Weak
     };
-    holds(strength, says, evidence)
+    holds(strength, text, evidence)
 }

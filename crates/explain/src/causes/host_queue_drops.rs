@@ -3,7 +3,7 @@
 use analysis::view::Host;
 use model::{
     findings::{RemedyClass, Severity, Value},
-    remedy::{Action, Limited},
+    remedy::{Action, LimitKind},
     text,
     text::Text,
 };
@@ -133,12 +133,12 @@ fn test(host: &Host) -> Verdict {
             "its queues dropped packets, but TCP fills the path all the same"
         ));
     }
-    let says = text!(
+    let text = text!(
         "{what} {lost} packets while TCP ran",
         what = what,
         lost = whole(lost)
     );
-    holds(Strength::of(&[evidence.len() > 1]), says, evidence)
+    holds(Strength::of(&[evidence.len() > 1]), text, evidence)
 }
 
 /// The limit of a group, with room for more.
@@ -147,22 +147,22 @@ fn limit(host: &Host, group: &str) -> Action {
     let (limit, packets) = match group {
         "softnet" => {
             let now = host.facts.sysctl("net.core.netdev_max_backlog");
-            (Limited::Backlog, now.unwrap_or(1000).saturating_mul(4))
+            (LimitKind::Backlog, now.unwrap_or(1000).saturating_mul(4))
         }
         "nic" => {
             let rings = device.and_then(|device| device.rings.as_ref());
             let most = rings.map(|rings| rings.rx_max).filter(|most| *most > 0);
-            (Limited::ReceiveRing, most.unwrap_or(4096).into())
+            (LimitKind::ReceiveRing, most.unwrap_or(4096).into())
         }
         _ => {
             let now = device.and_then(|device| device.txqueuelen);
-            (Limited::DeviceQueue, 2 * u64::from(now.unwrap_or(1000)))
+            (LimitKind::DeviceQueue, 2 * u64::from(now.unwrap_or(1000)))
         }
     };
     Action::QueueLimit {
         limit,
         device: device
-            .filter(|_| limit != Limited::Backlog)
+            .filter(|_| limit != LimitKind::Backlog)
             .map(|device| device.name.clone()),
         packets: u32::try_from(packets).unwrap_or(u32::MAX),
     }

@@ -156,7 +156,7 @@ fn test(host: &Host) -> Verdict {
         );
     }
     let list = |list, next| text!("{list}; {next}", list = list, next = next);
-    let Some(says) = words.into_iter().reduce(list) else {
+    let Some(text) = words.into_iter().reduce(list) else {
         return not(text!(
             "TCP's options are on, and buffers and congestion control are usual"
         ));
@@ -166,7 +166,7 @@ fn test(host: &Host) -> Verdict {
         way.default_load()
             .is_some_and(|l| way.utilization(&l).is_some_and(|f| f < FULL))
     });
-    let verdict = holds(Strength::Strong, says, evidence);
+    let verdict = holds(Strength::Strong, text, evidence);
     if slow {
         verdict.at(Severity::Medium)
     } else {

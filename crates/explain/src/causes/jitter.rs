@@ -207,7 +207,7 @@ fn test(way: &DirectionView) -> Verdict {
                 .of(&bbr.samples),
         );
     }
-    let says = text!(
+    let text = text!(
         "the delay varies by {varies} without load, which ends slow start at {share} of the window that the path \
          holds, and cubic gets {goodput} of {carries}",
         varies = time(varies),
@@ -216,7 +216,7 @@ fn test(way: &DirectionView) -> Verdict {
         carries = rate(carries)
     );
     let signs = [gain.is_some(), share < EARLY / 2.0, sweep.below.lost == 0.0];
-    let verdict = holds(Strength::of(&signs), says, evidence);
+    let verdict = holds(Strength::of(&signs), text, evidence);
     match gain {
         Some(_) => verdict,
         None => verdict.settled_by(text!(

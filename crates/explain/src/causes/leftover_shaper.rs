@@ -88,7 +88,7 @@ fn test(host: &Host) -> Verdict {
         .deciding(),
         figure(text!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
     ];
-    let says = text!(
+    let text = text!(
         "{kind} on {device} lets {rate} through, and that is what the path carries",
         kind = kind,
         device = device,
@@ -96,7 +96,7 @@ fn test(host: &Host) -> Verdict {
     );
     holds(
         Strength::of(&[(0.93..=1.03).contains(&ratio)]),
-        says,
+        text,
         evidence,
     )
 }

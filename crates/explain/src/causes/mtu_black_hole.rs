@@ -179,7 +179,7 @@ fn test(way: &DirectionView) -> Verdict {
             );
         }
     }
-    let says = match &load {
+    let text = match &load {
         Some(load) => text!(
             "packets of {passes} bytes arrive, packets of {stops} never, and TCP gets {goodput}",
             passes = passes,
@@ -194,7 +194,7 @@ fn test(way: &DirectionView) -> Verdict {
     };
     holds(
         Strength::of(&[silent == Some(true), stalls]),
-        says,
+        text,
         evidence,
     )
 }

@@ -139,7 +139,7 @@ fn test(way: &DirectionView) -> Verdict {
     if let Some(known) = known {
         evidence.push(worded(text!("known fault"), known));
     }
-    let says = text!(
+    let text = text!(
         "TCP gets {goodput} with any congestion control and sends {again} again, while UDP passes at {capacity}",
         goodput = rate(best.goodput_bps),
         again = percent(again),
@@ -148,7 +148,7 @@ fn test(way: &DirectionView) -> Verdict {
     let certain = sums.is_some_and(|s| s > 0.0) || fault_known;
     holds(
         Strength::of(&[one_way, certain, alone < 1e-3]),
-        says,
+        text,
         evidence,
     )
     .settled_by(text!("the same plan with tx-udp-segmentation off"))

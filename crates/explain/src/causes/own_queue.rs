@@ -10,7 +10,7 @@ pub(super) fn is_of(
     way: &DirectionView,
     kinds: &[&str],
     better: Option<Text>,
-    says: fn(&Host, &QdiscFacts) -> Text,
+    text: fn(&Host, &QdiscFacts) -> Text,
 ) -> Verdict {
     let sender = way.sender();
     let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
@@ -31,5 +31,5 @@ pub(super) fn is_of(
     if let Some(better) = better {
         kind = kind.against(better);
     }
-    holds(Strength::Fair, says(&sender, queue), vec![kind])
+    holds(Strength::Fair, text(&sender, queue), vec![kind])
 }

@@ -116,7 +116,7 @@ fn test(way: &DirectionView) -> Verdict {
         )
         .against(text!("close to 1")),
     ];
-    let says = text!(
+    let text = text!(
         "one flow gets {goodput}, of TCP and of UDP, and {flows} flows get {together}",
         goodput = rate(load.goodput_bps),
         flows = many.flows,
@@ -124,7 +124,7 @@ fn test(way: &DirectionView) -> Verdict {
     );
     holds(
         Strength::of(&[filled > 0.8, gain > 0.8 * times]),
-        says,
+        text,
         evidence,
     )
 }

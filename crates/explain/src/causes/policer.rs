@@ -170,7 +170,7 @@ fn test(way: &DirectionView) -> Verdict {
             );
         }
     }
-    let says = text!(
+    let text = text!(
         "of UDP above {capacity} all that exceeds it is lost ({lost}) and nothing is delayed",
         capacity = rate(sweep.capacity_bps),
         lost = percent(above.lost)
@@ -178,7 +178,7 @@ fn test(way: &DirectionView) -> Verdict {
     let flat = own.is_some();
     let verdict = holds(
         Strength::of(&[flat, above.lost > 0.1, spread < slack]),
-        says,
+        text,
         evidence,
     );
     // TCP that loses no more than the path by itself does not get as far as the policer.

@@ -150,7 +150,7 @@ fn test(way: &DirectionView) -> Verdict {
             );
         }
     }
-    let says = text!(
+    let text = text!(
         "at a loss of {loss} and {rtt}, {cc} gets {model} by the formula and {goodput} here, of {carries} that the path carries",
         loss = percent(loss),
         rtt = time(rtt),
@@ -174,7 +174,7 @@ fn test(way: &DirectionView) -> Verdict {
         gain.is_some_and(|g| g >= GAIN),
         scales && from == From::Udp,
     ];
-    let verdict = holds(Strength::of(&signs), says, evidence);
+    let verdict = holds(Strength::of(&signs), text, evidence);
     let verdict = match from {
         From::Udp => verdict,
         From::Tcp => verdict.unless(&["policer", "reordering", "receive-window", "send-buffer"]),

@@ -58,7 +58,7 @@ fn test(way: &DirectionView) -> Verdict {
     };
     let load = held.load.clone();
     let mut fits = false;
-    let mut says = text!(
+    let mut text = text!(
         "the receiver's window held the sender back for {share} of its busy time at {goodput}",
         share = percent(held.share),
         goodput = rate(load.goodput_bps)
@@ -78,7 +78,7 @@ fn test(way: &DirectionView) -> Verdict {
                 .of(&load.samples),
         );
         if fits {
-            says = text!(
+            text = text!(
                 "a window of {window} in {rtt} allows {limit}, and {goodput} came out",
                 window = bytes(window),
                 rtt = time(rtt),
@@ -102,5 +102,5 @@ fn test(way: &DirectionView) -> Verdict {
         );
     }
     let [clear, clean] = held.signs();
-    holds(Strength::of(&[clear, fits, clean]), says, held.evidence)
+    holds(Strength::of(&[clear, fits, clean]), text, held.evidence)
 }

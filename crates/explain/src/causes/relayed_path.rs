@@ -81,17 +81,17 @@ fn test(view: &View) -> Verdict {
                 evidence.push(figure(text!("round trip in the tunnel"), Value::Us(inside)));
                 evidence.push(figure(text!("round trip beside it"), Value::Us(outside)));
             }
-            let says = text!("packets to the peer go through {relay}", relay = relay);
-            return holds(Strength::Strong, says, evidence);
+            let text = text!("packets to the peer go through {relay}", relay = relay);
+            return holds(Strength::Strong, text, evidence);
         }
     }
     if let Some(changed) = relay_appeared(view) {
-        let says = text!(
+        let text = text!(
             "while measuring, the tunnel went {changed}",
             changed = changed.clone()
         );
         let evidence = vec![worded(text!("connection to the peer"), changed).deciding()];
-        return holds(Strength::Fair, says, evidence);
+        return holds(Strength::Fair, text, evidence);
     }
     if tunnels
         .iter()
@@ -109,12 +109,12 @@ fn test(view: &View) -> Verdict {
                     .deciding(),
                 figure(text!("round trip beside it"), Value::Us(outside)),
             ];
-            let says = text!(
+            let text = text!(
                 "the tunnel takes {inside}, the path beside it {outside}: another way",
                 inside = time(inside),
                 outside = time(outside)
             );
-            return holds(Strength::Weak, says, evidence).settled_by(text!(
+            return holds(Strength::Weak, text, evidence).settled_by(text!(
                 "the status of the tunnel (netbird status, tailscale status)"
             ));
         }

@@ -108,11 +108,11 @@ fn test(way: &DirectionView) -> Verdict {
         evidence
             .push(figure(text!("times the sender saw it"), Value::Count(times)).of(&load.samples));
     }
-    let says = text!(
+    let text = text!(
         "{overtaken} of UDP's datagrams are overtaken by later ones",
         overtaken = known_or(overtaken, percent, text!("some"))
     );
-    let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), says, evidence);
+    let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), text, evidence);
     match way.utilization(&load) {
         Some(filled) if filled >= FULL => verdict.at(Severity::Low),
         _ => verdict,

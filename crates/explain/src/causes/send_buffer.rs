@@ -66,7 +66,7 @@ fn test(way: &DirectionView) -> Verdict {
         held.evidence
             .push(figure(text!("tcp_wmem, largest"), Value::Bytes(max)).on(sender.side));
     }
-    let says = text!(
+    let text = text!(
         "the send buffer held the sender back for {share} of its busy time at {goodput}",
         share = percent(held.share),
         goodput = rate(held.load.goodput_bps)
@@ -74,7 +74,7 @@ fn test(way: &DirectionView) -> Verdict {
     let [clear, clean] = held.signs();
     holds(
         Strength::of(&[clear, held.filled.is_some(), clean]),
-        says,
+        text,
         held.evidence,
     )
 }
@@ -129,12 +129,12 @@ fn full(way: &DirectionView) -> Option<Verdict> {
             .of(&load.samples),
     );
     held.needs(way, text!("bytes under way that the path needs"));
-    let says = text!(
+    let text = text!(
         "{under_way} are under way, which is all that the send buffer may hold, at {goodput}",
         under_way = bytes(under_way),
         goodput = rate(load.goodput_bps)
     );
     let clean = load.loss().is_some_and(|p| p < 1e-3);
     let signs = [held.filled.is_some() && clean];
-    Some(holds(Strength::of(&signs), says, held.evidence))
+    Some(holds(Strength::of(&signs), text, held.evidence))
 }

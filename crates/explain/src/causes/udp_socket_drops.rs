@@ -96,10 +96,10 @@ fn test(host: &Host) -> Verdict {
             evidence.push(figure(Text::name(name), Value::Bytes(bytes as f64)).on(host.side));
         }
     }
-    let says = text!(
+    let text = text!(
         "UDP sockets of this host dropped {lost} datagrams while TCP ran",
         lost = whole(lost)
     );
     let most = share.is_some_and(|s| s > 0.5);
-    holds(Strength::of(&[share.is_some(), most]), says, evidence)
+    holds(Strength::of(&[share.is_some(), most]), text, evidence)
 }

@@ -93,12 +93,12 @@ fn test(way: &DirectionView) -> Verdict {
         ));
     }
     let evidence = evidence(&tcp, sweep.capacity_bps, &sweep.samples, ratio);
-    let says = text!(
+    let text = text!(
         "beside each other, TCP gets {goodput} and UDP at most {capacity}",
         goodput = rate(tcp.goodput_bps),
         capacity = rate(sweep.capacity_bps)
     );
-    holds(Strength::of(&[ratio > 2.0, tcp.flows <= 1]), says, evidence)
+    holds(Strength::of(&[ratio > 2.0, tcp.flows <= 1]), text, evidence)
 }
 
 fn evidence(

@@ -109,8 +109,8 @@ fn test(host: &Host) -> Verdict {
             );
         }
     }
-    let says = text!("this end's connections are those of the VPN's own process");
-    let verdict = holds(Strength::of(&[true, slow, same]), says, evidence);
+    let text = text!("this end's connections are those of the VPN's own process");
+    let verdict = holds(Strength::of(&[true, slow, same]), text, evidence);
     if slow {
         verdict
     } else {

@@ -95,7 +95,7 @@ fn test(host: &Host) -> Verdict {
         );
     }
     let kept = kept(host);
-    let mut says = text!(
+    let mut text = text!(
         "on this host the tunnel is {kind}",
         kind = name(tunnel.kind)
     );
@@ -107,11 +107,11 @@ fn test(host: &Host) -> Verdict {
             )
             .against(text!("at least 0.7")),
         );
-        says = text!("{tunnel}; {kept}", tunnel = says, kept = kept_text(kept));
+        text = text!("{tunnel}; {kept}", tunnel = text, kept = kept_text(kept));
     }
     let busy = thread.is_some_and(|(share, _)| share > 0.7);
     let costs = kept.is_some_and(|k| k < COSTS);
-    let verdict = holds(Strength::of(&[true, busy, costs]), says, evidence);
+    let verdict = holds(Strength::of(&[true, busy, costs]), text, evidence);
     if costs && busy {
         verdict
     } else {

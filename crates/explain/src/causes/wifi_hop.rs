@@ -114,14 +114,14 @@ fn test(host: &Host) -> Verdict {
             varies = known_or(varies, time, text!("an unknown time"))
         ));
     }
-    let says = text!(
+    let text = text!(
         "the {host}'s {device} is wireless; UDP loses at least {lost} and the idle round trip varies by {varies}",
         host = end(host.side),
         device = &device.name,
         lost = percent(lost),
         varies = known_or(varies, time, text!("an unknown time"))
     );
-    let verdict = holds(Strength::of(&[shaky, lost > 1e-3, weak]), says, evidence)
+    let verdict = holds(Strength::of(&[shaky, lost > 1e-3, weak]), text, evidence)
         .settled_by(text!("the same plan over a cable"));
     if slow || shaky {
         verdict

@@ -23,7 +23,7 @@ use iperf3::{
 };
 use model::{
     net::Layer,
-    plan::{Plan, Toward, What},
+    plan::{LoadDirection, Measurement, Plan},
     run::{End, Invalid, Run, Sample},
     units::Seed,
 };
@@ -121,10 +121,10 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
         .steps
         .iter()
         .cloned()
-        .partition(|step| matches!(step.what, What::Tcp { .. }));
+        .partition(|step| matches!(step.measurement, Measurement::Tcp { .. }));
     let mut kinds: Vec<String> = others
         .iter()
-        .map(|step| key::kind(&step.what).to_string())
+        .map(|step| key::kind(&step.measurement).to_string())
         .collect();
     kinds.dedup();
     if !kinds.is_empty() {
@@ -167,7 +167,7 @@ impl Bench<'_> {
                 _ => schedule::block(plan, &layers, &senders, number, &mut random),
             };
             for task in tasks {
-                let down = toward(&task) != Toward::Up;
+                let down = toward(&task) != LoadDirection::Up;
                 if down && lacking.contains(&task.cc) {
                     continue;
                 }
@@ -212,9 +212,9 @@ impl Bench<'_> {
 
     fn step(&mut self, run: &mut Run, task: &Task, of: usize) -> Done {
         let number = run.samples.len() as u32;
-        let keys: Vec<_> = key::directions(&task.step.what)
+        let keys: Vec<_> = key::directions(&task.step.measurement)
             .into_iter()
-            .map(|d| key::key(&task.step.what, &task.layer, task.cc.as_deref(), d))
+            .map(|d| key::key(&task.step.measurement, &task.layer, task.cc.as_deref(), d))
             .collect();
         for key in &keys {
             (self.on)(Event::Began {
@@ -303,16 +303,16 @@ fn is_other_control(invalid: &Invalid) -> bool {
     matches!(invalid, Invalid::CongestionReplaced { .. })
 }
 
-fn toward(task: &Task) -> Toward {
-    match &task.step.what {
-        What::Tcp { direction, .. } => *direction,
-        _ => Toward::Up,
+fn toward(task: &Task) -> LoadDirection {
+    match &task.step.measurement {
+        Measurement::Tcp { direction, .. } => *direction,
+        _ => LoadDirection::Up,
     }
 }
 
 fn options(task: &Task) -> Options {
-    let (flows, warmup_s) = match &task.step.what {
-        What::Tcp {
+    let (flows, warmup_s) = match &task.step.measurement {
+        Measurement::Tcp {
             flows, warmup_s, ..
         } => (*flows, *warmup_s),
         _ => (1, 0.0),
@@ -324,9 +324,9 @@ fn options(task: &Task) -> Options {
         params: Params {
             protocol: Protocol::Tcp,
             direction: match toward(task) {
-                Toward::Up => Direction::Up,
-                Toward::Down => Direction::Down,
-                Toward::Both => Direction::Both,
+                LoadDirection::Up => Direction::Up,
+                LoadDirection::Down => Direction::Down,
+                LoadDirection::Both => Direction::Both,
             },
             parallel: flows,
             omit_s,

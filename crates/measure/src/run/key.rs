@@ -2,65 +2,75 @@
 
 use model::{
     net::Direction,
-    plan::{Toward, What},
+    plan::{LoadDirection, Measurement},
     run::{Key, LayerAddress, StepKind},
 };
 
 /// The key of a step on a layer; of a load in both directions, that of one direction.
 pub(crate) fn key(
-    what: &What,
+    measurement: &Measurement,
     layer: &LayerAddress,
     cc: Option<&str>,
     direction: Option<Direction>,
 ) -> Key {
     let mut key = Key {
-        step: kind(what),
+        step: kind(measurement),
         layer: layer.layer,
         family: layer.family,
         direction,
-        opposed: false,
+        bidirectional: false,
         flows: None,
         cc: cc.map(str::to_owned),
         rate_bps: None,
         bytes: None,
     };
-    match what {
-        What::Tcp {
+    match measurement {
+        Measurement::Tcp {
             direction, flows, ..
         } => {
             key.flows = Some(*flows);
-            key.opposed = *direction == Toward::Both;
+            key.bidirectional = *direction == LoadDirection::Both;
         }
-        What::Udp { rate_bps, .. } => key.rate_bps = Some(*rate_bps),
-        What::Short { bytes } | What::Http { bytes } => key.bytes = Some(*bytes),
-        What::Idle | What::UdpSweep { .. } | What::Pmtu | What::Sizes | What::Quic { .. } => {}
+        Measurement::Udp { rate_bps, .. } => key.rate_bps = Some(*rate_bps),
+        Measurement::Short { bytes } | Measurement::Http { bytes } => key.bytes = Some(*bytes),
+        Measurement::Idle
+        | Measurement::UdpSweep { .. }
+        | Measurement::Pmtu
+        | Measurement::Sizes
+        | Measurement::Quic { .. } => {}
     }
     key
 }
 
 /// Directions that a step yields samples of; none = one sample without a direction.
-pub(crate) fn directions(what: &What) -> Vec<Option<Direction>> {
-    match what {
-        What::UdpSweep { direction, .. }
-        | What::Udp { direction, .. }
-        | What::Quic { direction, .. } => vec![Some(*direction)],
-        What::Tcp { direction, .. } => direction.directions().iter().map(|d| Some(*d)).collect(),
-        What::Idle | What::Pmtu | What::Sizes | What::Short { .. } | What::Http { .. } => {
+pub(crate) fn directions(measurement: &Measurement) -> Vec<Option<Direction>> {
+    match measurement {
+        Measurement::UdpSweep { direction, .. }
+        | Measurement::Udp { direction, .. }
+        | Measurement::Quic { direction, .. } => vec![Some(*direction)],
+        Measurement::Tcp { direction, .. } => {
+            direction.directions().iter().map(|d| Some(*d)).collect()
+        }
+        Measurement::Idle
+        | Measurement::Pmtu
+        | Measurement::Sizes
+        | Measurement::Short { .. }
+        | Measurement::Http { .. } => {
             vec![None]
         }
     }
 }
 
-pub(crate) fn kind(what: &What) -> StepKind {
-    match what {
-        What::Idle => StepKind::Idle,
-        What::UdpSweep { .. } => StepKind::UdpSweep,
-        What::Udp { .. } => StepKind::Udp,
-        What::Tcp { .. } => StepKind::Tcp,
-        What::Pmtu => StepKind::Pmtu,
-        What::Sizes => StepKind::Sizes,
-        What::Short { .. } => StepKind::Short,
-        What::Http { .. } => StepKind::Http,
-        What::Quic { .. } => StepKind::Quic,
+pub(crate) fn kind(measurement: &Measurement) -> StepKind {
+    match measurement {
+        Measurement::Idle => StepKind::Idle,
+        Measurement::UdpSweep { .. } => StepKind::UdpSweep,
+        Measurement::Udp { .. } => StepKind::Udp,
+        Measurement::Tcp { .. } => StepKind::Tcp,
+        Measurement::Pmtu => StepKind::Pmtu,
+        Measurement::Sizes => StepKind::Sizes,
+        Measurement::Short { .. } => StepKind::Short,
+        Measurement::Http { .. } => StepKind::Http,
+        Measurement::Quic { .. } => StepKind::Quic,
     }
 }

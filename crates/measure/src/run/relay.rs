@@ -87,7 +87,7 @@ mod tests {
             layer,
             family: IpVersion::V4,
             direction: None,
-            opposed: false,
+            bidirectional: false,
             flows: None,
             cc: None,
             rate_bps: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    plan::{Plan, Step, Toward, What},
+    plan::{LoadDirection, Measurement, Plan, Step},
     run::LayerAddress,
 };
 use stats::Random;
@@ -59,13 +59,13 @@ pub(crate) struct Senders {
 impl Senders {
     /// Those to try in a direction when the plan names none: the [`USUAL`] ones that can be had,
     /// else the first that can.
-    fn of(&self, direction: Toward) -> Vec<String> {
+    fn of(&self, direction: LoadDirection) -> Vec<String> {
         let both = |name: &String| match direction {
-            Toward::Up => self.near.contains(name),
-            Toward::Down => self.far.contains(name),
-            Toward::Both => self.near.contains(name) && self.far.contains(name),
+            LoadDirection::Up => self.near.contains(name),
+            LoadDirection::Down => self.far.contains(name),
+            LoadDirection::Both => self.near.contains(name) && self.far.contains(name),
         };
-        let all = if direction == Toward::Down {
+        let all = if direction == LoadDirection::Down {
             &self.far
         } else {
             &self.near
@@ -89,11 +89,11 @@ impl Senders {
 
 /// The congestion controls that a step is measured with; `None` where it has none.
 fn controls(step: &Step, senders: &Senders) -> Vec<Option<String>> {
-    match &step.what {
-        What::Tcp { cc, direction, .. } if cc.is_empty() => {
+    match &step.measurement {
+        Measurement::Tcp { cc, direction, .. } if cc.is_empty() => {
             senders.of(*direction).into_iter().map(Some).collect()
         }
-        What::Tcp { cc, .. } => cc.iter().cloned().map(Some).collect(),
+        Measurement::Tcp { cc, .. } => cc.iter().cloned().map(Some).collect(),
         _ => vec![None],
     }
 }
@@ -168,20 +168,24 @@ impl Estimate {
 /// Time of a step, s.
 pub(crate) fn time_s(step: &Step) -> f64 {
     AROUND_S
-        + match step.what {
-            What::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_RATES * 1.2,
+        + match step.measurement {
+            Measurement::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_RATES * 1.2,
             _ => step.duration_s,
         }
 }
 
 /// Time under full load of a step, s.
 pub(crate) fn loaded_s(step: &Step) -> f64 {
-    match &step.what {
-        What::Idle | What::Pmtu | What::Sizes => 0.0,
-        What::Short { .. } | What::Http { .. } => step.duration_s * 0.5,
-        What::UdpSweep { .. } => 2.0 * step.duration_s + 1.0,
-        What::Tcp { direction, .. } if *direction == Toward::Both => 2.0 * step.duration_s,
-        What::Tcp { .. } | What::Udp { .. } | What::Quic { .. } => step.duration_s,
+    match &step.measurement {
+        Measurement::Idle | Measurement::Pmtu | Measurement::Sizes => 0.0,
+        Measurement::Short { .. } | Measurement::Http { .. } => step.duration_s * 0.5,
+        Measurement::UdpSweep { .. } => 2.0 * step.duration_s + 1.0,
+        Measurement::Tcp { direction, .. } if *direction == LoadDirection::Both => {
+            2.0 * step.duration_s
+        }
+        Measurement::Tcp { .. } | Measurement::Udp { .. } | Measurement::Quic { .. } => {
+            step.duration_s
+        }
     }
 }
 
@@ -261,8 +265,8 @@ mod tests {
     fn only_what_the_sender_has_is_tried() {
         let mut senders = senders();
         senders.far = vec!["reno".to_owned()];
-        assert_eq!(senders.of(Toward::Down), ["reno"]);
-        assert_eq!(senders.of(Toward::Up), ["cubic", "bbr"]);
-        assert_eq!(senders.of(Toward::Both), ["reno"]);
+        assert_eq!(senders.of(LoadDirection::Down), ["reno"]);
+        assert_eq!(senders.of(LoadDirection::Up), ["cubic", "bbr"]);
+        assert_eq!(senders.of(LoadDirection::Both), ["reno"]);
     }
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    plan::{Plan, What},
+    plan::{Measurement, Plan},
     run::{End, Key, LayerAddress, Run, Sample},
     units::Seed,
 };
@@ -203,8 +203,13 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
         return Ok(true);
     }
     let number = run.samples.len() as u32;
-    for direction in key::directions(&task.step.what) {
-        let key = key::key(&task.step.what, &task.layer, task.cc.as_deref(), direction);
+    for direction in key::directions(&task.step.measurement) {
+        let key = key::key(
+            &task.step.measurement,
+            &task.layer,
+            task.cc.as_deref(),
+            direction,
+        );
         (bench.on)(Event::Began {
             key: &key,
             number,
@@ -244,7 +249,7 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
 
 /// Why an end cannot do a task at all.
 fn cannot(bench: &Bench<'_>, task: &Task) -> Option<Text> {
-    let quic = matches!(task.step.what, What::Quic { .. });
+    let quic = matches!(task.step.measurement, Measurement::Quic { .. });
     if quic && !traffic::quic::AVAILABLE {
         return Some(text!("this program was built without QUIC"));
     }
@@ -267,6 +272,15 @@ fn too_much(bench: &Bench<'_>, task: &Task) -> Option<Text> {
 }
 
 fn name(task: &Task) -> String {
-    let direction = key::directions(&task.step.what).first().copied().flatten();
-    key::key(&task.step.what, &task.layer, task.cc.as_deref(), direction).to_string()
+    let direction = key::directions(&task.step.measurement)
+        .first()
+        .copied()
+        .flatten();
+    key::key(
+        &task.step.measurement,
+        &task.layer,
+        task.cc.as_deref(),
+        direction,
+    )
+    .to_string()
 }

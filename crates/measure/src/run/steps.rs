@@ -16,7 +16,7 @@ mod udp;
 use model::text::Text;
 use model::{
     net::Direction,
-    plan::What,
+    plan::Measurement,
     run::{Invalid, Key, Sample},
 };
 
@@ -29,16 +29,16 @@ use crate::far::FarError;
 
 /// Runs a task.
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    match &task.step.what {
-        What::Idle => idle::run(bench, task),
-        What::Tcp { .. } => tcp::run(bench, task),
-        What::Udp { .. } => udp::run(bench, task),
-        What::UdpSweep { .. } => sweep::run(bench, task),
-        What::Pmtu => pmtu::run(bench, task),
-        What::Sizes => sizes::run(bench, task),
-        What::Short { bytes } => short::run(bench, task, *bytes),
-        What::Http { bytes } => http::run(bench, task, *bytes),
-        What::Quic { .. } => quic::run(bench, task),
+    match &task.step.measurement {
+        Measurement::Idle => idle::run(bench, task),
+        Measurement::Tcp { .. } => tcp::run(bench, task),
+        Measurement::Udp { .. } => udp::run(bench, task),
+        Measurement::UdpSweep { .. } => sweep::run(bench, task),
+        Measurement::Pmtu => pmtu::run(bench, task),
+        Measurement::Sizes => sizes::run(bench, task),
+        Measurement::Short { bytes } => short::run(bench, task, *bytes),
+        Measurement::Http { bytes } => http::run(bench, task, *bytes),
+        Measurement::Quic { .. } => quic::run(bench, task),
     }
 }
 
@@ -49,10 +49,15 @@ pub(crate) fn blank(bench: &Bench<'_>, key: Key) -> Sample {
 
 /// The samples of a task that failed.
 pub(crate) fn failed(bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sample> {
-    directions(&task.step.what)
+    directions(&task.step.measurement)
         .into_iter()
         .map(|direction| {
-            let key = key(&task.step.what, &task.layer, task.cc.as_deref(), direction);
+            let key = key(
+                &task.step.measurement,
+                &task.layer,
+                task.cc.as_deref(),
+                direction,
+            );
             let mut sample = blank(bench, key);
             let why = Text::plain(error.to_string());
             sample.invalid.push(Invalid::failed(why));
@@ -63,12 +68,12 @@ pub(crate) fn failed(bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sa
 
 /// The rate at which a task will move bytes, bit/s, if that can be told.
 pub(crate) fn expected_bps(bench: &Bench<'_>, task: &Task) -> Option<f64> {
-    if let What::Udp { rate_bps, .. } = &task.step.what {
+    if let Measurement::Udp { rate_bps, .. } = &task.step.measurement {
         return Some(*rate_bps as f64);
     }
-    let data = match &task.step.what {
+    let data = match &task.step.measurement {
         // The answers are what weighs.
-        What::Short { .. } | What::Http { .. } => vec![Some(Direction::Down)],
+        Measurement::Short { .. } | Measurement::Http { .. } => vec![Some(Direction::Down)],
         what => directions(what),
     };
     data.into_iter()

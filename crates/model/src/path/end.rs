@@ -138,7 +138,7 @@ impl Directions {
 #[serde(deny_unknown_fields)]
 pub struct StandIn {
     /// What cannot be copied.
-    pub of: Uncopied,
+    pub of: NotModelled,
     /// At which end; absent = between the two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Side>,
@@ -151,7 +151,7 @@ pub struct StandIn {
 /// What the lab cannot copy: it models paths, in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Uncopied {
+pub enum NotModelled {
     /// A processor that is too slow for the load; processing takes no time in the lab.
     Processor,
     /// A radio link, whose rate and delay change with the air and with other stations.

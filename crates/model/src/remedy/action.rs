@@ -48,7 +48,7 @@ pub enum Action {
     /// A larger limit of a queue that overflows.
     QueueLimit {
         /// Which limit.
-        limit: Limited,
+        limit: LimitKind,
         /// The device, where the limit is that of one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
@@ -189,7 +189,8 @@ pub enum Action {
         what: Text,
     },
     /// In the words of a document of schema 1.
-    Told {
+    #[serde(rename = "told")]
+    FreeText {
         /// Kind.
         class: RemedyClass,
         /// What to do, in one sentence.
@@ -294,7 +295,7 @@ pub enum Bottleneck {
 /// A limit of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Limited {
+pub enum LimitKind {
     /// Packets of one flow in fq (`flow_limit`).
     FqFlow,
     /// Packets that wait for a processor (`net.core.netdev_max_backlog`).
@@ -393,7 +394,7 @@ impl Action {
             Self::KeepOrder => RemedyClass::Ordering,
             Self::Radio => RemedyClass::Radio,
             Self::AskProvider { .. } | Self::Measure { .. } => RemedyClass::Line,
-            Self::Told { class, .. } => *class,
+            Self::FreeText { class, .. } => *class,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! name in them goes through [`shell`](super::shell).
 
 use super::{
-    Action, Buffer, CcScope, Discipline, Flow, Limited, Remedy, RouteTo,
+    Action, Buffer, CcScope, Discipline, Flow, LimitKind, Remedy, RouteTo,
     shell::{device, unknown, word},
 };
 
@@ -83,7 +83,7 @@ pub fn commands(remedy: &Remedy, dialect: Dialect) -> Vec<String> {
         | Action::Radio
         | Action::AskProvider { .. }
         | Action::Measure { .. }
-        | Action::Told { .. } => Vec::new(),
+        | Action::FreeText { .. } => Vec::new(),
     }
 }
 
@@ -222,12 +222,12 @@ fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<Strin
     all
 }
 
-fn queue_limit(limit: Limited, dev: &str, packets: u32) -> String {
+fn queue_limit(limit: LimitKind, dev: &str, packets: u32) -> String {
     match limit {
-        Limited::FqFlow => format!("tc qdisc change dev {dev} root fq flow_limit {packets}"),
-        Limited::Backlog => sysctl("net.core.netdev_max_backlog", &packets.to_string()),
-        Limited::ReceiveRing => format!("ethtool -G {dev} rx {packets}"),
-        Limited::DeviceQueue => format!("ip link set dev {dev} txqueuelen {packets}"),
+        LimitKind::FqFlow => format!("tc qdisc change dev {dev} root fq flow_limit {packets}"),
+        LimitKind::Backlog => sysctl("net.core.netdev_max_backlog", &packets.to_string()),
+        LimitKind::ReceiveRing => format!("ethtool -G {dev} rx {packets}"),
+        LimitKind::DeviceQueue => format!("ip link set dev {dev} txqueuelen {packets}"),
     }
 }
 

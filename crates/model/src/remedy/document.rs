@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Remedy {
         let read = Read::deserialize(from)?;
         let (class, what) = (read.class, read.what);
         Ok(Self {
-            action: read.action.unwrap_or(Action::Told { class, what }),
+            action: read.action.unwrap_or(Action::FreeText { class, what }),
             on: read.on.unwrap_or(Location::Elsewhere),
             why_there: read.why_there,
         })

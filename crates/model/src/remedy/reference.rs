@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{
-    Action, Bottleneck, Buffer, CcScope, Dialect, Discipline, Flow, Limited, Location, Processor,
+    Action, Bottleneck, Buffer, CcScope, Dialect, Discipline, Flow, LimitKind, Location, Processor,
     Remedy, RemedyClass, RouteTo, TunnelMode, commands,
 };
 use crate::{net::Direction, path::Path, text, text::Text};
@@ -82,10 +82,10 @@ fn queues() -> Vec<(Location, Action)> {
                 queue: Discipline::FqCodel,
             },
         ),
-        (Far, limit(Limited::FqFlow, 1000)),
-        (Near, limit(Limited::Backlog, 4000)),
-        (Near, limit(Limited::ReceiveRing, 4096)),
-        (Near, limit(Limited::DeviceQueue, 1000)),
+        (Far, limit(LimitKind::FqFlow, 1000)),
+        (Near, limit(LimitKind::Backlog, 4000)),
+        (Near, limit(LimitKind::ReceiveRing, 4096)),
+        (Near, limit(LimitKind::DeviceQueue, 1000)),
         (
             Near,
             Action::RemoveShaper {
@@ -230,7 +230,7 @@ fn others() -> Vec<(Location, Action)> {
         ),
         (
             Elsewhere,
-            Action::Told {
+            Action::FreeText {
                 class: RemedyClass::Line,
                 what: Text::plain("words of an older document"),
             },

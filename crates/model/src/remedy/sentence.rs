@@ -1,7 +1,7 @@
 //! Remedies in words.
 
 use super::{
-    Action, Bottleneck, Buffer, CcScope, Flow, Limited, Processor, Remedy, RouteTo, TunnelMode,
+    Action, Bottleneck, Buffer, CcScope, Flow, LimitKind, Processor, Remedy, RouteTo, TunnelMode,
 };
 use crate::{
     text,
@@ -202,7 +202,7 @@ impl Action {
                 request = request.clone()
             ),
             Self::Measure { what } => text!("measure {what}", what = what.clone()),
-            Self::Told { what, .. } => what.clone(),
+            Self::FreeText { what, .. } => what.clone(),
             _ => text!(
                 "look at what feeds the sender: disk, a single-threaded program, small writes that wait for answers"
             ),
@@ -245,24 +245,24 @@ fn congestion(cc: &str, scope: &CcScope) -> Text {
     }
 }
 
-fn limited(limit: Limited, device: Option<&str>, packets: u32) -> Text {
+fn limited(limit: LimitKind, device: Option<&str>, packets: u32) -> Text {
     let device = named(device);
     match limit {
-        Limited::FqFlow => text!(
+        LimitKind::FqFlow => text!(
             "give fq on {device} a flow_limit of {packets}, or use fq_codel or cake there",
             device = device,
             packets = packets
         ),
-        Limited::Backlog => text!(
+        LimitKind::Backlog => text!(
             "raise net.core.netdev_max_backlog to {packets}",
             packets = packets
         ),
-        Limited::ReceiveRing => text!(
+        LimitKind::ReceiveRing => text!(
             "raise the receive ring of {device} to {packets}",
             device = device,
             packets = packets
         ),
-        Limited::DeviceQueue => text!(
+        LimitKind::DeviceQueue => text!(
             "raise the queue of {device} to {packets} packets",
             device = device,
             packets = packets

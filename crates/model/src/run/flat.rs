@@ -26,7 +26,8 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Whether there was as much load in the other direction.
-    pub opposed: bool,
+    #[serde(rename = "opposed")]
+    pub bidirectional: bool,
     /// Connections at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u32>,
@@ -143,7 +144,7 @@ mod tests {
             layer: Layer::Tunnel,
             family: IpVersion::V4,
             direction: Some(Direction::Up),
-            opposed: true,
+            bidirectional: true,
             flows: Some(1),
             block: 1,
             at_s: 1.0,

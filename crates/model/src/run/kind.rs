@@ -163,7 +163,7 @@ impl FigureKind {
     }
 
     /// Whether it rests on processor time, which a lab path takes none of.
-    pub const fn of_processors(self) -> bool {
+    pub const fn depends_on_cpu(self) -> bool {
         matches!(self, Self::NearCpu | Self::FarCpu)
     }
 }

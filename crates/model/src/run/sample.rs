@@ -24,8 +24,12 @@ pub struct Key {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Whether there was as much load in the other direction.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub opposed: bool,
+    #[serde(
+        rename = "opposed",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub bidirectional: bool,
     /// Connections at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<u32>,
@@ -86,7 +90,7 @@ impl fmt::Display for Key {
         if let Some(direction) = self.direction {
             write!(f, " {direction}")?;
         }
-        if self.opposed {
+        if self.bidirectional {
             f.write_str(" opposed")?;
         }
         if let Some(flows) = self.flows {

@@ -88,7 +88,7 @@ impl Unit {
     }
 
     /// Largest value that is possible.
-    pub const fn most(self) -> f64 {
+    pub const fn max(self) -> f64 {
         match self {
             Self::Share | Self::Flag => 1.0,
             _ => f64::INFINITY,

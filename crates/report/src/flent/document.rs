@@ -78,7 +78,7 @@ fn raw(
 
 /// flent's name of the test: one of those that come with it.
 fn test_name(key: &Key) -> &'static str {
-    match (key.step, key.opposed, key.direction) {
+    match (key.step, key.bidirectional, key.direction) {
         (StepKind::Idle, _, _) => "ping",
         (_, true, _) => "rrul_be_nflows",
         (_, false, Some(Direction::Up)) if key.flows == Some(1) => "tcp_upload",
@@ -105,11 +105,11 @@ fn courses(test: &Test<'_>) -> Vec<(String, Course)> {
             .filter_map(|r| Some(r.sample(direction)?.tcp.as_ref()?.flows.len()))
             .max();
         let Some(flows) = flows else { continue };
-        if !key.opposed && key.flows == Some(1) {
+        if !key.bidirectional && key.flows == Some(1) {
             courses.push((format!("TCP {word}"), Course::Sum(direction)));
             continue;
         }
-        let mark = if key.opposed { " BE" } else { "" };
+        let mark = if key.bidirectional { " BE" } else { "" };
         courses.extend((0..flows).map(|place| {
             let name = format!("TCP {word}{mark}::{}", place + 1);
             (name, Course::Flow(direction, place))

@@ -61,7 +61,7 @@ fn shown(sample: &Sample) -> bool {
 
 /// The key's name; of a load in both directions at once without one of them.
 fn name(key: &Key) -> String {
-    if !key.opposed {
+    if !key.bidirectional {
         return key.to_string();
     }
     let mut both = key.clone();
@@ -75,9 +75,9 @@ fn order(key: &Key) -> Order {
     (
         key.step != StepKind::Tcp,
         key.layer != Layer::Tunnel,
-        key.opposed,
+        key.bidirectional,
         key.flows,
-        !key.opposed && key.direction == Some(Direction::Up),
+        !key.bidirectional && key.direction == Some(Direction::Up),
         key.cc.clone(),
     )
 }

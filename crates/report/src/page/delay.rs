@@ -86,7 +86,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
     let loads: Vec<&Sample> = run
         .samples
         .iter()
-        .filter(|s| s.valid && s.key.step == StepKind::Tcp && !s.key.opposed)
+        .filter(|s| s.valid && s.key.step == StepKind::Tcp && !s.key.bidirectional)
         .filter(|s| s.key.direction == Some(direction))
         .collect();
     let fewest = loads.iter().filter_map(|s| s.key.flows).min();

@@ -93,7 +93,7 @@ fn kept(run: &Run, ways: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
                 && r.of.layer == Layer::Tunnel
                 && r.to.layer == Layer::Underlay
                 && r.of.direction == Some(way.direction)
-                && !r.of.opposed
+                && !r.of.bidirectional
                 && r.of.flows == Some(load.flows)
                 && r.of.cc.as_ref().is_none_or(|cc| *cc == load.cc)
         })?;

@@ -62,9 +62,9 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
 
 /// The step that is drawn at first: plain TCP on the tunnel, if there is one.
 fn first(run: &Run, samples: &[&Sample]) -> Option<u32> {
-    let tcp = samples
-        .iter()
-        .filter(|s| s.key.step == StepKind::Tcp && !s.key.opposed && s.valid && stands_for(run, s));
+    let tcp = samples.iter().filter(|s| {
+        s.key.step == StepKind::Tcp && !s.key.bidirectional && s.valid && stands_for(run, s)
+    });
     let plain = tcp.min_by_key(|s| {
         let cubic = s.key.cc.as_deref() != Some("cubic");
         (

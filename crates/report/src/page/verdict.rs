@@ -92,7 +92,7 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
 
 /// What a finding says.
 fn says(finding: &Finding, words: &Words) -> Told {
-    words.told(&finding.says)
+    words.told(&finding.text)
 }
 
 /// A sentence of a finding as a paragraph.

@@ -132,7 +132,7 @@ impl Words {
             parts.push(self.fill("flows", &[("n", flows.into())]));
         }
         parts.extend(key.cc.clone());
-        if key.opposed {
+        if key.bidirectional {
             parts.push(self.say("opposed"));
         }
         if let Some(rate) = key.rate_bps {

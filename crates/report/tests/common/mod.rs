@@ -23,7 +23,7 @@ pub(crate) fn key(
         layer: Layer::Underlay,
         family: IpVersion::V4,
         direction,
-        opposed: false,
+        bidirectional: false,
         flows,
         cc: (!cc.is_empty()).then(|| cc.to_owned()),
         rate_bps: None,

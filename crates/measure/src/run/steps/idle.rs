@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let key = key(&task.step.what, &task.layer, None, None);
+    let key = key(&task.step.measurement, &task.layer, None, None);
     let mut sample = blank(bench, key);
     let beside = probes::start(bench, &task.layer)?;
     let zero = Instant::now();

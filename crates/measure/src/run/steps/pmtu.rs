@@ -19,7 +19,7 @@ const TRIES: u32 = 4;
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
     let layer = &task.layer;
-    let mut sample = blank(bench, key(&task.step.what, layer, None, None));
+    let mut sample = blank(bench, key(&task.step.measurement, layer, None, None));
     let mut sized = Sized::open(bench, layer)?;
     let found = search(&mut sized, layer).map_err(|source| FarError::Data {
         what: "search the path's MTU",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use analysis::flow;
 use model::{
     net::Direction,
-    plan::What,
+    plan::Measurement,
     run::{Column, FlowResult, Invalid, LayerAddress, Sample, Series, Tcp},
 };
 use sys::clock::Instant;
@@ -32,17 +32,17 @@ const SAMPLE: Duration = Duration::from_millis(10);
 const AFTER: Duration = Duration::from_millis(30);
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let What::Quic {
+    let Measurement::Quic {
         direction,
         warmup_s,
-    } = task.step.what
+    } = task.step.measurement
     else {
         return Err(FarError::Confused);
     };
     let span = Duration::from_secs_f64(task.step.duration_s);
     let mut sample = blank(
         bench,
-        key(&task.step.what, &task.layer, None, Some(direction)),
+        key(&task.step.measurement, &task.layer, None, Some(direction)),
     );
     let beside = probes::start(bench, &task.layer)?;
     let mark = bench.mark()?;

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use analysis::percentile;
 use model::{
-    plan::What,
+    plan::Measurement,
     run::{Invalid, Sample, Short},
 };
 use sys::clock::Instant;
@@ -40,10 +40,10 @@ pub(crate) fn run(
     order: Order,
     start: impl FnOnce(Ticket, SocketAddr, Config) -> Result<RequestClient, FarError>,
 ) -> Result<Vec<Sample>, FarError> {
-    let (What::Short { bytes } | What::Http { bytes }) = task.step.what else {
+    let (Measurement::Short { bytes } | Measurement::Http { bytes }) = task.step.measurement else {
         return Err(FarError::Confused);
     };
-    let mut sample = blank(bench, key(&task.step.what, &task.layer, None, None));
+    let mut sample = blank(bench, key(&task.step.measurement, &task.layer, None, None));
     let span = Duration::from_secs_f64(task.step.duration_s);
     let beside = probes::start(bench, &task.layer)?;
     let ticket = bench.far.open(order)?;

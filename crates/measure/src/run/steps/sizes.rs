@@ -27,7 +27,7 @@ const GAP: Duration = Duration::from_millis(10);
 /// Datagrams of several sizes, in turn, so that all sizes meet the same moments.
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
     let layer = &task.layer;
-    let mut sample = blank(bench, key(&task.step.what, layer, None, None));
+    let mut sample = blank(bench, key(&task.step.measurement, layer, None, None));
     let largest = udp::largest_payload(bench, layer) + udp::headers(layer.family);
     let mut all: Vec<u32> = SIZES.into_iter().filter(|s| *s < largest).collect();
     all.push(largest);

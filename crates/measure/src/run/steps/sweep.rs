@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use model::{
     net::Direction,
-    plan::What,
+    plan::Measurement,
     run::{Sample, SweepStep, Udp},
 };
 
@@ -37,15 +37,15 @@ const BELOW: f64 = 0.8;
 const MISSING: f64 = 0.04;
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let What::UdpSweep {
+    let Measurement::UdpSweep {
         direction,
         from_bps,
         to_bps,
-    } = &task.step.what
+    } = &task.step.measurement
     else {
         return Err(FarError::Confused);
     };
-    let key = key(&task.step.what, &task.layer, None, Some(*direction));
+    let key = key(&task.step.measurement, &task.layer, None, Some(*direction));
     let mut sample = blank(bench, key);
     let limit = bench.far.welcome.limits.rate_bps.unwrap_or(u64::MAX);
     let mut sweep = Sweep {

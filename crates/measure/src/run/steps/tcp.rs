@@ -6,7 +6,7 @@ use std::{net::TcpStream, time::Duration};
 use analysis::flow;
 use model::{
     net::Direction,
-    plan::What,
+    plan::Measurement,
     run::{FlowResult, Invalid, Sample, Series, Tcp},
 };
 use sys::{clock::Instant, socket};
@@ -49,12 +49,12 @@ struct Half {
 }
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let What::Tcp {
+    let Measurement::Tcp {
         direction,
         flows,
         warmup_s,
         ..
-    } = &task.step.what
+    } = &task.step.measurement
     else {
         return Err(FarError::Confused);
     };
@@ -63,7 +63,12 @@ pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, Far
         .directions()
         .iter()
         .map(|d| {
-            let key = key(&task.step.what, &task.layer, task.cc.as_deref(), Some(*d));
+            let key = key(
+                &task.step.measurement,
+                &task.layer,
+                task.cc.as_deref(),
+                Some(*d),
+            );
             blank(bench, key)
         })
         .collect();

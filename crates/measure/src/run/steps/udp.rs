@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{
     net::{Direction, IpVersion},
-    plan::What,
+    plan::Measurement,
     run::{LayerAddress, Sample, Udp},
 };
 use sys::{clock::Instant, socket};
@@ -49,17 +49,17 @@ pub(crate) struct Became {
 }
 
 pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let What::Udp {
+    let Measurement::Udp {
         direction,
         rate_bps,
         payload,
-    } = &task.step.what
+    } = &task.step.measurement
     else {
         return Err(FarError::Confused);
     };
     let mut sample = blank(
         bench,
-        key(&task.step.what, &task.layer, None, Some(*direction)),
+        key(&task.step.measurement, &task.layer, None, Some(*direction)),
     );
     let beside = probes::start(bench, &task.layer)?;
     let span = Duration::from_secs_f64(task.step.duration_s);

@@ -129,7 +129,7 @@ fn judged() -> Vec<Findings> {
 fn texts(findings: &Findings) -> Vec<&Text> {
     let mut list = vec![&findings.summary];
     for f in &findings.findings {
-        list.extend([&f.title, &f.says]);
+        list.extend([&f.title, &f.text]);
         list.extend(f.remedies.iter().map(|r| &r.why_there));
         list.extend(&f.settle);
         for e in &f.evidence {
@@ -287,7 +287,7 @@ fn a_command_at_the_start_of_a_chinese_sentence_stays_as_it_is_typed() {
 #[test]
 fn every_remedy_has_a_sentence_in_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
-    let told_before = |action: &Action| matches!(action, Action::Told { .. });
+    let told_before = |action: &Action| matches!(action, Action::FreeText { .. });
     for remedy in remedy::examples() {
         let told = words.told(&remedy.sentence());
         let expected = told_before(&remedy.action).then_some("en");
