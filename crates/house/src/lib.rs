@@ -17,10 +17,14 @@
 //!
 //! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md.
 //!
+//! **Errors.** The documentation of a public function of a library that returns a `Result` says
+//! under the heading `# Errors` when it fails.
+//!
 //! **Comments.** Lines of comments have at most 100 columns, unless they hold a link.
 
 mod attributes;
 mod circles;
+mod failures;
 mod order;
 mod paths;
 mod resolve;
@@ -30,6 +34,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 
 pub use circles::{Circle, Step};
+pub use failures::{Unexplained, unexplained_errors};
 pub use order::breaches;
 pub use style::{long_comments, misplaced};
 pub use tree::ReadError;

@@ -33,7 +33,7 @@ pub fn long_comments(workspace: &Path) -> Vec<(PathBuf, usize)> {
 }
 
 /// All files of Rust in the crates of a workspace and its fuzz targets.
-fn sources(workspace: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(workspace: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![
         workspace.join("crates"),

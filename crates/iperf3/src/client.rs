@@ -1,4 +1,4 @@
-//! A client: connects to a server, has one test done, returns what both ends counted.
+//! A client: connects to a server, does one test with it, returns what both ends counted.
 
 use std::{
     io,
@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use model::net::{Direction, LoadDirection};
 use sys::{clock::Instant, socket, tcp_info};
 use traffic::admission::Lease;
 
@@ -17,7 +18,7 @@ use super::{
     halves::{Load, WAIT},
     limits::udp_buffer,
     outcome::Outcome,
-    params::{Direction, Params, Protocol},
+    params::{Params, Protocol},
     results::Results,
     stream_id,
     streams::{self, Link, Streams},
@@ -34,9 +35,9 @@ const TRY: Duration = Duration::from_secs(1);
 const TRIES: u32 = 5;
 /// How long a test of a number of bytes may go without any progress.
 const STUCK: Duration = Duration::from_secs(60);
-/// How long after the last datagram there is no hope of another.
+/// How long after the last datagram none is expected any more.
 const LAST: Duration = Duration::from_secs(2);
-/// Time between two looks whether all bytes have come.
+/// Time between two checks whether all bytes have arrived.
 const PEEK: Duration = Duration::from_millis(1);
 
 /// What a client is to do.
@@ -50,11 +51,11 @@ pub struct Options {
 }
 
 /// Does one test with the server at `address`. The cookie is made from `random`; once `stop` is
-/// set the test is broken off.
+/// set the test is aborted.
 ///
 /// # Errors
-/// Whatever keeps the test from coming to its end. A sample that came about but is not what was
-/// asked for is no error: see [`Outcome::invalid`].
+/// Whatever keeps the test from coming to its end. A test that was done but is not what was asked
+/// for is no error: see [`Outcome::invalid`].
 pub fn run(
     address: SocketAddr,
     options: &Options,
@@ -153,7 +154,7 @@ impl Client<'_> {
         let theirs = Results::parse(&self.control.json(MAX_RESULTS, STEP)?)?;
         self.expect(State::DisplayResults)?;
         drop(streams);
-        // The server has said all that it has to say; whether it hears this does not matter.
+        // The server has sent all that it sends; whether it receives this does not matter.
         let _ = self.control.send_state(State::Done);
         Outcome::new(self.params.clone(), true, &ours, &tallies, &theirs)
     }
@@ -166,9 +167,9 @@ impl Client<'_> {
     fn open(&mut self) -> Result<Vec<(Link, bool)>, Error> {
         let count = self.params.parallel as usize;
         let roles = match self.params.direction {
-            Direction::Up => vec![true; count],
-            Direction::Down => vec![false; count],
-            Direction::Both => [vec![true; count], vec![false; count]].concat(),
+            LoadDirection::Up => vec![true; count],
+            LoadDirection::Down => vec![false; count],
+            LoadDirection::Both => [vec![true; count], vec![false; count]].concat(),
         };
         let mut links = Vec::new();
         for sends in roles {
@@ -202,7 +203,7 @@ impl Client<'_> {
         Ok(stream)
     }
 
-    /// The first datagram or its answer may be lost, so it is sent again. A server that has
+    /// The first datagram or its answer may be lost, so it is retransmitted. A server that has
     /// answered and does not again takes it for data that it cannot read.
     fn open_udp(&self, sends: bool) -> io::Result<UdpSocket> {
         let mut any = self.control.stream().local_addr()?;
@@ -258,14 +259,14 @@ impl Client<'_> {
             if left == 0 {
                 return Ok(());
             }
-            self.look(streams, Duration::from_nanos(left).min(WAIT))?;
+            self.check(streams, Duration::from_nanos(left).min(WAIT))?;
         }
     }
 
     /// Waits until all bytes have got to the other end's kernel, or to this end.
     fn watch_bytes(&mut self, streams: &Streams, bytes: u64) -> Result<(), Error> {
-        let up = self.params.direction != Direction::Down;
-        let down = self.params.direction != Direction::Up;
+        let up = self.params.direction.has(Direction::Up);
+        let down = self.params.direction.has(Direction::Down);
         let is_udp = self.params.protocol == Protocol::Udp;
         let mut progress = Progress::new(self.params.rate_bps, self.params.len);
         loop {
@@ -282,12 +283,12 @@ impl Client<'_> {
             if silent > progress.block + STUCK {
                 return Err(Error::Stuck);
             }
-            self.look(streams, PEEK)?;
+            self.check(streams, PEEK)?;
         }
     }
 
     /// Waits for `limit`; an error if something comes up that ends the test.
-    fn look(&mut self, streams: &Streams, limit: Duration) -> Result<(), Error> {
+    fn check(&mut self, streams: &Streams, limit: Duration) -> Result<(), Error> {
         if self.control.ready(limit)? {
             let message = self.control.message(STEP)?;
             return Err(Error::unexpected(message));
@@ -297,7 +298,7 @@ impl Client<'_> {
         }
         match streams.failure() {
             None => Ok(()),
-            // The server may have a word to say on it.
+            // The server may say why.
             Some(failure) if !self.control.ready(Duration::from_secs(1))? => Err(failure),
             Some(_) => Err(Error::unexpected(self.control.message(STEP)?)),
         }

@@ -5,14 +5,16 @@
 //!
 //! A test has one TCP connection for control ([`wire`], [`params`], [`results`]) and streams of
 //! data, each a thread of blocking calls. Only what comes after the server has said that the test
-//! runs is counted. The bytes and the time of the receiver are the ones to believe.
+//! runs is counted. Goodput is by the bytes and the time of the receiver.
 
 use std::io;
 
 mod halves;
 mod limits;
 mod number;
+mod protocol;
 mod session;
+mod state;
 mod streams;
 mod usage;
 
@@ -24,6 +26,7 @@ pub mod results;
 pub mod server;
 pub mod wire;
 
+pub use protocol::ProtocolError;
 pub use streams::Tally;
 
 /// Why a test did not come to its end.
@@ -38,15 +41,19 @@ pub enum Error {
     /// The peer closed the control connection.
     #[error("the other end closed the iperf3 control connection before the test was over")]
     Ended,
-    /// The peer did not say what was due.
-    #[error("the other end of the iperf3 control connection is silent")]
+    /// The peer did not send what was due.
+    #[error(
+        "the other end of the iperf3 control connection does not answer; is the path still up?"
+    )]
     Silent,
-    /// Bytes do not move any more.
-    #[error("nothing has moved for a minute; the path may be down, or lose all full-sized packets")]
+    /// No more bytes are transferred.
+    #[error(
+        "nothing was transferred for a minute; the path may be down, or lose all full-sized packets"
+    )]
     Stuck,
     /// The peer broke the protocol.
-    #[error("the other end does not speak iperf3 as expected: {0}")]
-    Protocol(String),
+    #[error("the other end does not speak iperf3 as expected: {0}; is it iperf 3.1 or newer?")]
+    Protocol(#[from] ProtocolError),
     /// The server does another test.
     #[error("the iperf3 server is busy with another test; try again when that is over")]
     Busy,
@@ -58,6 +65,9 @@ pub enum Error {
         /// `errno` with it.
         errno: Option<i32>,
     },
+    /// A thread of this program failed, which it never should.
+    #[error("the thread of the iperf3 test panicked; please report this")]
+    Panicked,
     /// The other end's operator ended the test.
     #[error("the other end was stopped before the iperf3 test was over")]
     Terminated,
@@ -105,7 +115,7 @@ impl Error {
             Message::ServerError { code, errno } => Self::Server { code, errno },
             Message::State(State::AccessDenied) => Self::Busy,
             Message::State(State::ServerTerminate | State::ClientTerminate) => Self::Terminated,
-            Message::State(state) => Self::Protocol(format!("{state:?} was not due")),
+            Message::State(state) => ProtocolError::Undue(state).into(),
         }
     }
 }

@@ -1,13 +1,14 @@
-//! What a server takes on, in the words of this protocol.
+//! Limits of a server, in the terms of this protocol.
 
 use std::time::Duration;
 
+use model::net::Direction;
 use traffic::{
-    admission::{self, Admission, Amounts, Need, Resource, Totals},
+    admission::{Admission, Amounts, Need, Totals},
     wire::message::Limits,
 };
 
-use super::params::{Direction, Params, Protocol, Refused, code};
+use super::params::{Params, Protocol, Refused};
 
 /// Longest test where no limit is named.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -16,8 +17,8 @@ const LONGEST: Duration = Duration::from_secs(3600);
 const LEAST_PENDING: usize = 8;
 const MOST_PENDING: usize = 256;
 
-/// Bytes of the kernel's buffers of one UDP stream, so that a moment without the processor loses
-/// nothing, and of those of all streams of a test together.
+/// Bytes of the kernel's buffers of one UDP stream, so that nothing is lost while the program
+/// has no processor, and of those of all streams of a test together.
 const UDP_BUFFER: u64 = 4 << 20;
 const UDP_BUFFERS: u64 = 32 << 20;
 const LEAST_BUFFER: u64 = 64 << 10;
@@ -25,7 +26,7 @@ const LEAST_BUFFER: u64 = 64 << 10;
 /// Bytes that a stream works on.
 pub(crate) const WORK: usize = 64 << 10;
 
-/// What a server takes on, and of whom.
+/// Which tests a server accepts, and of whom.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// What clients may have, each and together. A test is a session; other protocols of this
@@ -74,29 +75,26 @@ fn duration(params: &Params, limits: &Limits) -> Duration {
     }
 }
 
-/// What a test takes of what there is, or why it is none that is taken on.
+/// What a test takes of what there is, or why it is refused.
 /// `bytes`: what it is to move in each direction, if that is what it goes by.
 pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Result<Need, Refused> {
     let (asked, most) = (params.parallel, limits.flows);
     if asked > most {
-        let reason = format!("{asked} streams, limit {most}");
-        return Err(refused(code::STREAMS, reason));
+        return Err(Refused::Streams { asked, most });
     }
-    let up = params.direction != Direction::Down;
-    let down = params.direction != Direction::Up;
-    let ways = if up && down { 2 } else { 1 };
-    let streams = u64::from(params.parallel) * ways;
+    let up = params.direction.has(Direction::Up);
+    let down = params.direction.has(Direction::Down);
+    let directions = params.direction.directions().len() as u64;
+    let streams = u64::from(params.parallel) * directions;
     let is_udp = params.protocol == Protocol::Udp;
     if let (true, None, Some(most)) = (is_udp && up, params.rate_bps, limits.rate_bps) {
-        let reason = format!("UDP without a rate, limit {most} bit/s");
-        return Err(refused(code::TOTAL_RATE, reason));
+        return Err(Refused::NoRate { most });
     }
     let rate = params.rate_bps.unwrap_or(0).saturating_mul(asked.into());
     if let Some(most) = limits.rate_bps.filter(|most| rate > *most) {
-        let reason = format!("{rate} bit/s, limit {most} bit/s");
-        return Err(refused(code::TOTAL_RATE, reason));
+        return Err(Refused::Rate { asked: rate, most });
     }
-    let agreed = |way: bool| if is_udp && way { rate } else { 0 };
+    let agreed = |carries: bool| if is_udp && carries { rate } else { 0 };
     let kernel = if is_udp {
         2 * udp_buffer(streams as usize) as u64
     } else {
@@ -115,31 +113,6 @@ pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Resu
             ..Amounts::NONE
         },
         duration: Some(duration(params, limits)),
-        bytes: bytes.unwrap_or(0).saturating_mul(ways),
+        bytes: bytes.unwrap_or(0).saturating_mul(directions),
     })
-}
-
-fn refused(code: i32, reason: String) -> Refused {
-    Refused { code, reason }
-}
-
-impl From<admission::Refused> for Refused {
-    fn from(why: admission::Refused) -> Self {
-        use admission::Refused as Why;
-        let code = match why {
-            Why::Time { .. } => code::TOO_LONG,
-            Why::Limit {
-                resource: Resource::Connections,
-                ..
-            } => code::STREAMS,
-            Why::Limit {
-                resource: Resource::SendRate | Resource::ReceiveRate,
-                ..
-            }
-            | Why::Bytes
-            | Why::MoreBytes { .. } => code::TOTAL_RATE,
-            Why::Limit { .. } => code::CREATE_STREAM,
-        };
-        refused(code, why.to_string())
-    }
 }

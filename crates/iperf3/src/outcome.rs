@@ -1,14 +1,15 @@
-//! What a test showed, from what both ends counted.
+//! The outcome of a test, from what both ends counted.
 
+use model::net::{Direction, Side};
 use sys::tcp_info::TcpInfo;
 
 use super::{
-    Error, Tally,
-    params::{Direction, Params, Protocol},
+    Error, ProtocolError, Tally,
+    params::{Params, Protocol},
     results::{Cpu, Results, StreamResults},
 };
 
-/// What a test showed.
+/// The outcome of a test.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// What was asked for.
@@ -28,28 +29,28 @@ pub struct Outcome {
 pub struct End {
     /// Processor time of its process.
     pub cpu: Cpu,
-    /// Congestion control that its sockets used; absent for UDP, and where the end did not say.
+    /// Congestion control that its sockets used; absent for UDP, and if not reported.
     pub congestion_used: Option<String>,
 }
 
 /// Why a sample does not count.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// The sender used another congestion control, which iperf3 does without a word.
-    #[error("the {end} sent with {used}, not with {asked}")]
+    /// The sender used another congestion control, which iperf3 does without an error.
+    #[error("the {} sent with {used}, not with {asked}", name(*.end))]
     Congestion {
-        /// The end that sends: `client` or `server`.
-        end: &'static str,
+        /// The end that sends: near is the client.
+        end: Side,
         /// What was asked for.
         asked: String,
         /// What was used.
         used: String,
     },
-    /// The sender does not tell what it used.
-    #[error("the {end} does not tell whether it sent with {asked}")]
+    /// The sender does not report what it used.
+    #[error("the {} does not report whether it sent with {asked}", name(*.end))]
     CongestionUnknown {
-        /// The end that sends: `client` or `server`.
-        end: &'static str,
+        /// The end that sends: near is the client.
+        end: Side,
         /// What was asked for.
         asked: String,
     },
@@ -61,12 +62,20 @@ pub enum Invalid {
     Numbers(u32),
 }
 
+/// What iperf3 calls an end.
+fn name(end: Side) -> &'static str {
+    match end {
+        Side::Near => "client",
+        Side::Far => "server",
+    }
+}
+
 /// One stream, from what both ends counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// Its number.
     pub id: u32,
-    /// `Up` or `Down`.
+    /// Up: the client sends.
     pub direction: Direction,
     /// Payload bytes that the sender handed to its kernel.
     pub sent_bytes: u64,
@@ -76,15 +85,15 @@ pub struct Stream {
     pub received_bytes: u64,
     /// Time of the receiver, µs.
     pub received_us: u64,
-    /// Segments sent again; absent for UDP, and where the sender does not count them.
+    /// Segments retransmitted; absent for UDP, and where the sender does not count them.
     pub retransmits: Option<u64>,
-    /// What became of the datagrams; UDP only.
+    /// Counts of the datagrams; UDP only.
     pub udp: Option<Udp>,
     /// What the kernel of this end knows of the connection at the end; TCP only.
     pub tcp: Option<TcpInfo>,
 }
 
-/// What became of the datagrams of a stream.
+/// Counts of the datagrams of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Udp {
     /// Datagrams sent.
@@ -109,9 +118,9 @@ pub struct Total {
     pub received_bytes: u64,
     /// Time of the receiver, µs: that of the stream that took longest.
     pub received_us: u64,
-    /// Segments sent again, if all senders count them.
+    /// Segments retransmitted, if all senders count them.
     pub retransmits: Option<u64>,
-    /// What became of the datagrams of all streams, with the largest jitter; UDP only.
+    /// Counts of the datagrams of all streams, with the largest jitter; UDP only.
     pub udp: Option<Udp>,
     /// Payload that came, bit/s; absent if no time passed.
     pub goodput_bps: Option<f64>,
@@ -124,12 +133,12 @@ impl Stream {
     }
 }
 
-/// The other end may tell any numbers.
+/// The other end may report any numbers.
 fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-/// What became of the datagrams of two streams.
+/// Counts of the datagrams of two streams together.
 fn both(one: Option<Udp>, other: Option<Udp>) -> Option<Udp> {
     let (one, other) = (one?, other?);
     Some(Udp {
@@ -149,7 +158,7 @@ fn rate(bytes: u64, us: u64) -> Option<f64> {
 }
 
 impl Outcome {
-    /// Sums over the streams of one direction; `None` if nothing was sent that way.
+    /// Sums over the streams of one direction; `None` if nothing was sent in it.
     pub fn total(&self, direction: Direction) -> Option<Total> {
         let streams = || self.streams.iter().filter(|s| s.direction == direction);
         streams().next()?;
@@ -181,7 +190,7 @@ impl Outcome {
             .map(
                 |ours| match theirs.streams.iter().find(|s| s.id == ours.id) {
                     Some(theirs) => Ok(Stream::new(is_client, ours, theirs)),
-                    None => Err(Error::Protocol(format!("no results of stream {}", ours.id))),
+                    None => Err(Error::from(ProtocolError::NoStream(ours.id))),
                 },
             )
             .collect::<Result<_, _>>()?;
@@ -204,10 +213,11 @@ impl Outcome {
 
     fn check(&mut self) {
         let ends = [
-            (Direction::Up, "client", &self.client),
-            (Direction::Down, "server", &self.server),
+            (Direction::Up, &self.client),
+            (Direction::Down, &self.server),
         ];
-        for (direction, end, it) in ends {
+        for (direction, sender) in ends {
+            let end = Side::sends(direction);
             let Some(asked) = self.params.congestion.clone() else {
                 break;
             };
@@ -215,7 +225,7 @@ impl Outcome {
             if self.params.protocol != Protocol::Tcp || !sends {
                 continue;
             }
-            match it.congestion_used.clone() {
+            match sender.congestion_used.clone() {
                 Some(used) if used == asked => {}
                 Some(used) => self.invalid.push(Invalid::Congestion { end, asked, used }),
                 None => self.invalid.push(Invalid::CongestionUnknown { end, asked }),
@@ -246,17 +256,17 @@ impl End {
 impl Stream {
     fn new(is_client: bool, ours: &Tally, theirs: &StreamResults) -> Self {
         let theirs_us = ((theirs.end_s - theirs.start_s).max(0.0) * 1e6) as u64;
-        // An end that does not tell its time has counted for as long as this one.
+        // An end that does not report its time has counted for as long as this one.
         let theirs_us = if theirs_us == 0 {
             ours.time_us
         } else {
             theirs_us
         };
-        let (ours_told, theirs_told) = ((ours.bytes, ours.time_us), (theirs.bytes, theirs_us));
+        let (our_count, their_count) = ((ours.bytes, ours.time_us), (theirs.bytes, theirs_us));
         let (sent, received) = if ours.sends {
-            (ours_told, theirs_told)
+            (our_count, their_count)
         } else {
-            (theirs_told, ours_told)
+            (their_count, our_count)
         };
         let retransmits = if ours.sends {
             ours.retransmits
@@ -283,7 +293,7 @@ impl Stream {
 
 impl Udp {
     fn new(packets: u64, ours: &Tally, theirs: &StreamResults) -> Self {
-        // An end that does not tell has left out as much as this one.
+        // An end that does not report it has left out as much as this one.
         let left_out = theirs.omitted_packets.unwrap_or(ours.omitted_packets);
         let their_packets = theirs.packets.saturating_sub(left_out);
         if ours.sends {

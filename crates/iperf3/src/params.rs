@@ -1,10 +1,15 @@
 //! What a client asks for: the JSON object that it sends first.
 
+use model::net::LoadDirection;
 use serde_json::{Map, Value, json};
+use traffic::admission;
 
-use super::number::{flag, integer};
+use super::{
+    number::{flag, integer},
+    protocol::ProtocolError,
+};
 
-/// Version that is told to the server, which does nothing with it.
+/// Version that is sent to the server, which does nothing with it.
 const VERSION: &str = concat!("pathtwin ", env!("CARGO_PKG_VERSION"));
 
 /// Transport of the data streams.
@@ -16,24 +21,14 @@ pub enum Protocol {
     Udp,
 }
 
-/// Who sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The client.
-    Up,
-    /// The server (`-R`).
-    Down,
-    /// Both, over streams of their own (`--bidir`).
-    Both,
-}
-
 /// Parameters of a test, within the ranges that iperf3 allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     /// Transport of the data streams.
     pub protocol: Protocol,
-    /// Who sends.
-    pub direction: Direction,
+    /// Who sends: up the client, down the server (`-R`), or both over streams of their own
+    /// (`--bidir`).
+    pub direction: LoadDirection,
     /// Streams in each direction, 1 to 128.
     pub parallel: u32,
     /// Start of the test that is not counted, s, up to 600.
@@ -69,7 +64,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             protocol: Protocol::Tcp,
-            direction: Direction::Up,
+            direction: LoadDirection::Up,
             parallel: 1,
             omit_s: 0,
             time_s: Some(10),
@@ -88,14 +83,86 @@ impl Default for Params {
     }
 }
 
-/// Parameters that cannot be met: the number that iperf3 has for it, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct Refused {
-    /// Number of the error (`enum` in src/iperf_api.h, iperf 3.21).
-    pub code: i32,
-    /// Why, in words.
-    pub reason: String,
+/// Why a server does not do a test with the parameters of a client.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// No parameters came, but something else.
+    #[error("the parameters cannot be read: {0}")]
+    Unreadable(ProtocolError),
+    /// JSON, but no object.
+    #[error("the parameters are no JSON object")]
+    NotAnObject,
+    /// A value that iperf3 does not allow.
+    #[error("`{key}` is {value}; it must be in {least} to {most}")]
+    Range {
+        /// Its key.
+        key: &'static str,
+        /// The value.
+        value: Value,
+        /// Least that is allowed.
+        least: u64,
+        /// Most that is allowed.
+        most: u64,
+        /// The number that iperf3 has for it.
+        code: i32,
+    },
+    /// A transport that is not implemented here.
+    #[error("SCTP is not supported: use TCP or UDP")]
+    Sctp,
+    /// A transport that is not implemented here.
+    #[error("MPTCP is not supported: use TCP or UDP")]
+    Mptcp,
+    /// Two directions that exclude each other.
+    #[error("reverse and bidirectional exclude each other: give one of them")]
+    ReverseBidirectional,
+    /// More streams than this server allows.
+    #[error("{asked} streams were asked for and {most} are allowed: give fewer with -P")]
+    Streams {
+        /// Streams in each direction that were asked for.
+        asked: u32,
+        /// The limit.
+        most: u32,
+    },
+    /// UDP at any rate, where the rate is limited.
+    #[error("UDP without a rate, where {most} bit/s are allowed: give one with -b")]
+    NoRate {
+        /// The limit, bit/s.
+        most: u64,
+    },
+    /// A higher rate than this server allows.
+    #[error("{asked} bit/s were asked for and {most} bit/s are allowed: give less with -b")]
+    Rate {
+        /// The rate of all streams together, bit/s.
+        asked: u64,
+        /// The limit, bit/s.
+        most: u64,
+    },
+    /// A limit of what clients may use.
+    #[error("{0}")]
+    Limit(#[from] admission::Refused),
+}
+
+impl Refused {
+    /// The number by which the client learns of it (`enum` in src/iperf_api.h, iperf 3.21).
+    pub fn code(&self) -> i32 {
+        use admission::{Refused as Why, Resource};
+        match self {
+            Self::Unreadable(_) | Self::NotAnObject => code::PARAMS,
+            Self::Range { code, .. } => *code,
+            Self::Sctp => code::SCTP,
+            Self::Mptcp => code::UNIMPLEMENTED,
+            Self::ReverseBidirectional => code::REVERSE_BIDIR,
+            Self::Streams { .. } => code::STREAMS,
+            Self::NoRate { .. } | Self::Rate { .. } => code::TOTAL_RATE,
+            Self::Limit(Why::Time { .. }) => code::TOO_LONG,
+            Self::Limit(Why::Limit { resource, .. }) => match resource {
+                Resource::Connections => code::STREAMS,
+                Resource::SendRate | Resource::ReceiveRate => code::TOTAL_RATE,
+                _ => code::CREATE_STREAM,
+            },
+            Self::Limit(Why::Bytes | Why::MoreBytes { .. }) => code::TOTAL_RATE,
+        }
+    }
 }
 
 /// Numbers of errors (`enum` in src/iperf_api.h, iperf 3.21).
@@ -121,9 +188,12 @@ pub(super) mod code {
 
 impl Params {
     /// Reads what a client sent. Unknown keys are passed over, as iperf3 does.
+    ///
+    /// # Errors
+    /// It is no object, or one of its values is not allowed.
     pub fn parse(value: &Value) -> Result<Self, Refused> {
         let Value::Object(map) = value else {
-            return Err(refused(code::PARAMS, "the parameters are no JSON object"));
+            return Err(Refused::NotAnObject);
         };
         let fields = Fields(map);
         let protocol = fields.protocol()?;
@@ -190,9 +260,9 @@ impl Params {
             }
         }
         match self.direction {
-            Direction::Up => None,
-            Direction::Down => map.insert("reverse".into(), true.into()),
-            Direction::Both => map.insert("bidirectional".into(), true.into()),
+            LoadDirection::Up => None,
+            LoadDirection::Down => map.insert("reverse".into(), true.into()),
+            LoadDirection::Both => map.insert("bidirectional".into(), true.into()),
         };
         if self.nodelay {
             map.insert("nodelay".into(), true.into());
@@ -214,13 +284,6 @@ impl Params {
     }
 }
 
-fn refused(code: i32, reason: impl Into<String>) -> Refused {
-    Refused {
-        code,
-        reason: reason.into(),
-    }
-}
-
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
@@ -231,10 +294,10 @@ impl Fields<'_> {
 
     fn protocol(&self) -> Result<Protocol, Refused> {
         if self.is_true("sctp") {
-            return Err(refused(code::SCTP, "SCTP is not spoken here"));
+            return Err(Refused::Sctp);
         }
         if self.is_true("mptcp") {
-            return Err(refused(code::UNIMPLEMENTED, "MPTCP is not spoken here"));
+            return Err(Refused::Mptcp);
         }
         Ok(if self.is_true("udp") {
             Protocol::Udp
@@ -243,15 +306,12 @@ impl Fields<'_> {
         })
     }
 
-    fn direction(&self) -> Result<Direction, Refused> {
+    fn direction(&self) -> Result<LoadDirection, Refused> {
         match (self.is_true("reverse"), self.is_true("bidirectional")) {
-            (true, true) => Err(refused(
-                code::REVERSE_BIDIR,
-                "reverse and bidirectional exclude each other",
-            )),
-            (true, false) => Ok(Direction::Down),
-            (false, true) => Ok(Direction::Both),
-            (false, false) => Ok(Direction::Up),
+            (true, true) => Err(Refused::ReverseBidirectional),
+            (true, false) => Ok(LoadDirection::Down),
+            (false, true) => Ok(LoadDirection::Both),
+            (false, false) => Ok(LoadDirection::Up),
         }
     }
 
@@ -260,14 +320,23 @@ impl Fields<'_> {
             Protocol::Tcp => (1, 1 << 20, code::BLOCK),
             Protocol::Udp => (16, 65_507, code::UDP_BLOCK),
         };
-        let len = self.within("len", 0, most, code)?.filter(|&len| len != 0);
-        match len {
-            Some(len) if len < least => Err(refused(code, format!("len {len} is too small"))),
-            len => Ok(len.map(|len| len as u32)),
-        }
+        // 0 is the default.
+        let least = if self.0.get("len").and_then(integer) == Some(0) {
+            0
+        } else {
+            least
+        };
+        let len = self.within("len", least, most, code)?;
+        Ok(len.filter(|&len| len != 0).map(|len| len as u32))
     }
 
-    fn within(&self, key: &str, least: u64, most: u64, code: i32) -> Result<Option<u64>, Refused> {
+    fn within(
+        &self,
+        key: &'static str,
+        least: u64,
+        most: u64,
+        code: i32,
+    ) -> Result<Option<u64>, Refused> {
         let Some(value) = self.0.get(key) else {
             return Ok(None);
         };
@@ -275,17 +344,23 @@ impl Fields<'_> {
             .and_then(|n| u64::try_from(n).ok())
             .filter(|n| (least..=most).contains(n))
             .map(Some)
-            .ok_or_else(|| refused(code, format!("{key} {value} is not in {least} to {most}")))
+            .ok_or_else(|| Refused::Range {
+                key,
+                value: value.clone(),
+                least,
+                most,
+                code,
+            })
     }
 
     /// Absent also when 0.
-    fn nonzero(&self, key: &str, most: u32, code: i32) -> Result<Option<u32>, Refused> {
+    fn nonzero(&self, key: &'static str, most: u32, code: i32) -> Result<Option<u32>, Refused> {
         let number = self.within(key, 0, most.into(), code)?;
         Ok(number.filter(|&n| n != 0).map(|n| n as u32))
     }
 
     /// Absent also when 0.
-    fn positive(&self, key: &str, code: i32) -> Result<Option<u64>, Refused> {
+    fn positive(&self, key: &'static str, code: i32) -> Result<Option<u64>, Refused> {
         let number = self.within(key, 0, i64::MAX as u64, code)?;
         Ok(number.filter(|&n| n != 0))
     }

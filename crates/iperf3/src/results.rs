@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Error, number::integer};
+use super::{Error, ProtocolError, number::integer};
 
 /// Processor time of one end's process in percent of one processor, interrupts and kernel threads
 /// not included.
@@ -16,7 +16,7 @@ pub struct Cpu {
     pub system_percent: f64,
 }
 
-/// What one end tells of a test.
+/// What one end reports of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// Its processor time.
@@ -36,7 +36,7 @@ pub struct StreamResults {
     pub id: u32,
     /// Payload bytes sent or received.
     pub bytes: u64,
-    /// Segments sent again; absent if this end did not send, or does not know.
+    /// Segments retransmitted; absent if this end did not send, or does not know.
     pub retransmits: Option<u64>,
     /// Jitter of UDP by RFC 3550, s.
     pub jitter_s: f64,
@@ -56,6 +56,9 @@ pub struct StreamResults {
 
 impl Results {
     /// Reads what the other end sent.
+    ///
+    /// # Errors
+    /// A number that every version of iperf3 sends is missing.
     pub fn parse(value: &Value) -> Result<Self, Error> {
         let cpu = Cpu {
             total_percent: float(value, "cpu_util_total")?,
@@ -105,8 +108,7 @@ impl StreamResults {
     fn parse(value: &Value) -> Result<Self, Error> {
         let id = whole(value, "id")?;
         Ok(Self {
-            id: u32::try_from(id)
-                .map_err(|_| Error::Protocol(format!("{id} is no number of a stream")))?,
+            id: u32::try_from(id).map_err(|_| ProtocolError::StreamId(id))?,
             bytes: count(value, "bytes")?,
             retransmits: u64::try_from(whole(value, "retransmits")?).ok(),
             jitter_s: float(value, "jitter")?.max(0.0),
@@ -139,25 +141,25 @@ impl StreamResults {
     }
 }
 
-fn missing(key: &str) -> Error {
-    Error::Protocol(format!("results without a sound {key}"))
+fn missing(key: &'static str) -> Error {
+    ProtocolError::Results(key).into()
 }
 
-fn float(value: &Value, key: &str) -> Result<f64, Error> {
+fn float(value: &Value, key: &'static str) -> Result<f64, Error> {
     value
         .get(key)
         .and_then(Value::as_f64)
         .ok_or_else(|| missing(key))
 }
 
-fn whole(value: &Value, key: &str) -> Result<i64, Error> {
+fn whole(value: &Value, key: &'static str) -> Result<i64, Error> {
     value.get(key).and_then(integer).ok_or_else(|| missing(key))
 }
 
-fn count(value: &Value, key: &str) -> Result<u64, Error> {
+fn count(value: &Value, key: &'static str) -> Result<u64, Error> {
     u64::try_from(whole(value, key)?).map_err(|_| missing(key))
 }
 
-fn optional(value: &Value, key: &str) -> Option<u64> {
+fn optional(value: &Value, key: &'static str) -> Option<u64> {
     u64::try_from(integer(value.get(key)?)?).ok()
 }

@@ -1,4 +1,4 @@
-//! A server: takes connections, has one test at a time done, and tells what it showed.
+//! A server: takes connections, does one test at a time, and reports its outcome.
 
 use std::{
     io::{self, Read, Write},
@@ -41,7 +41,7 @@ const SOON: Duration = Duration::from_millis(2);
 pub struct Report {
     /// The client.
     pub client: SocketAddr,
-    /// What came of it.
+    /// Its outcome.
     pub result: Result<Outcome, Error>,
 }
 
@@ -73,11 +73,15 @@ impl Server {
         self.address
     }
 
-    /// Does tests until `stop` is set or `told` returns false, and calls `told` after each.
+    /// Does tests until `stop` is set or `report` returns false, and calls `report` after each.
     ///
     /// # Errors
-    /// The listening socket failed. A test that fails is told, and the next one is taken.
-    pub fn serve(&self, stop: &AtomicBool, told: &mut dyn FnMut(Report) -> bool) -> io::Result<()> {
+    /// The listening socket failed. A test that fails is reported, and the next one is taken.
+    pub fn serve(
+        &self,
+        stop: &AtomicBool,
+        report: &mut dyn FnMut(Report) -> bool,
+    ) -> io::Result<()> {
         std::thread::scope(|scope| {
             let mut door = Door {
                 server: self,
@@ -88,15 +92,15 @@ impl Server {
                 active: None,
             };
             loop {
-                if let Some(report) = door.over(stop.load(Relaxed))
-                    && !told(report)
+                if let Some(result) = door.over(stop.load(Relaxed))
+                    && !report(result)
                 {
                     return Ok(());
                 }
                 if stop.load(Relaxed) {
                     return Ok(());
                 }
-                door.look()?;
+                door.wait()?;
             }
         })
     }
@@ -168,22 +172,17 @@ impl<'scope, 'env> Door<'scope, 'env> {
             .active
             .take_if(|active| wait || active.thread.is_finished())?;
         if wait && !active.is(Step::Running) {
-            // It may be waiting for words that do not come.
+            // It may be waiting for a message that does not come.
             let _ = active.control.shutdown(Shutdown::Read);
         }
-        let panicked = |_| {
-            Err(Error::Protocol(
-                "the thread of the test panicked".to_owned(),
-            ))
-        };
         Some(Report {
             client: active.client,
-            result: active.thread.join().unwrap_or_else(panicked),
+            result: active.thread.join().unwrap_or(Err(Error::Panicked)),
         })
     }
 
     /// Waits a while for something to come, and deals with it.
-    fn look(&mut self) -> io::Result<()> {
+    fn wait(&mut self) -> io::Result<()> {
         let waits = self.pending.iter().any(Pending::is_complete);
         let limit = if waits { SOON } else { WAIT };
         let mut fds = vec![self.server.listener.as_fd()];
@@ -282,7 +281,7 @@ impl<'scope, 'env> Door<'scope, 'env> {
             .name("iperf3".to_owned())
             .stack_size(STACK)
             .spawn_scoped(self.scope, session);
-        // Without a thread to be had the client sees its connection closed.
+        // Where no thread can be started, the client sees its connection closed.
         self.active = thread.ok().map(|thread| Active {
             cookie,
             client: pending.peer,

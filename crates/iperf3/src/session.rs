@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use model::net::LoadDirection;
 use sys::{clock::Instant, socket, wait};
 use traffic::{admission, wire::message::Limits};
 
@@ -20,7 +21,7 @@ use super::{
     halves::{Load, WAIT},
     limits::{need, udp_buffer},
     outcome::Outcome,
-    params::{Direction, Params, Protocol, Refused, code},
+    params::{Params, Protocol, Refused, code},
     results::Results,
     stream_id,
     streams::{self, Link, Streams},
@@ -77,17 +78,17 @@ impl Session<'_> {
             result = Err(Error::Stopped);
         }
         match &result {
-            Err(Error::Refused(Refused { code, .. })) => self.tell(*code),
-            Err(Error::Overdue(_)) => self.tell(code::TIME_IS_UP),
-            Err(Error::Open { .. }) => self.tell(code::CREATE_STREAM),
-            Err(Error::Stream { .. }) => self.tell(code::STREAM),
+            Err(Error::Refused(refused)) => self.report(refused.code()),
+            Err(Error::Overdue(_)) => self.report(code::TIME_IS_UP),
+            Err(Error::Open { .. }) => self.report(code::CREATE_STREAM),
+            Err(Error::Stream { .. }) => self.report(code::STREAM),
             Err(Error::Stopped) => drop(self.control.send_state(State::ServerTerminate)),
             _ => {}
         }
         result
     }
 
-    fn tell(&mut self, code: i32) {
+    fn report(&mut self, code: i32) {
         // The test has failed; a client that does not want to know why is no further matter.
         let _ = self.control.send_error(code);
     }
@@ -138,10 +139,7 @@ impl Session<'_> {
 
     fn params(&mut self) -> Result<Params, Error> {
         let value = self.control.json(MAX_PARAMS, STEP).map_err(|e| match e {
-            Error::Protocol(reason) => Error::Refused(Refused {
-                code: code::PARAMS,
-                reason,
-            }),
+            Error::Protocol(error) => Refused::Unreadable(error).into(),
             other => other,
         })?;
         Ok(Params::parse(&value)?)
@@ -151,9 +149,9 @@ impl Session<'_> {
     fn open(&mut self, params: &Params) -> Result<Vec<(Link, bool)>, Error> {
         let count = params.parallel as usize;
         let roles = match params.direction {
-            Direction::Up => vec![false; count],
-            Direction::Down => vec![true; count],
-            Direction::Both => [vec![false; count], vec![true; count]].concat(),
+            LoadDirection::Up => vec![false; count],
+            LoadDirection::Down => vec![true; count],
+            LoadDirection::Both => [vec![false; count], vec![true; count]].concat(),
         };
         let links = match params.protocol {
             Protocol::Tcp => self.open_tcp(roles.len())?,

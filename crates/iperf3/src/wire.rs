@@ -11,7 +11,8 @@ use std::{
 use serde_json::Value;
 use sys::clock::Instant;
 
-use super::Error;
+pub use super::state::State;
+use super::{Error, ProtocolError};
 
 /// The port of a server, for control and data, TCP and UDP.
 pub const PORT: u16 = 5201;
@@ -25,63 +26,6 @@ pub const MAX_RESULTS: usize = 1 << 20;
 
 /// Longest silence in the middle of a message, and longest time for a message to be taken.
 const IDLE: Duration = Duration::from_secs(10);
-
-/// What one end tells the other by a single byte (src/iperf_api.h, iperf 3.1 to 3.22).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i8)]
-pub enum State {
-    /// Server: all streams stand.
-    TestStart = 1,
-    /// Server: data may flow.
-    TestRunning = 2,
-    /// Client: time or bytes are used up.
-    TestEnd = 4,
-    /// Server: send the parameters.
-    ParamExchange = 9,
-    /// Server: open the data streams.
-    CreateStreams = 10,
-    /// Server: ended by its operator.
-    ServerTerminate = 11,
-    /// Client: ended by its operator.
-    ClientTerminate = 12,
-    /// Server: send the results, then take mine.
-    ExchangeResults = 13,
-    /// Server: results are exchanged.
-    DisplayResults = 14,
-    /// Client: good-bye.
-    Done = 16,
-    /// Server: another test is running.
-    AccessDenied = -1,
-    /// Server: an error; its number follows.
-    ServerError = -2,
-}
-
-impl State {
-    const ALL: [Self; 12] = [
-        Self::TestStart,
-        Self::TestRunning,
-        Self::TestEnd,
-        Self::ParamExchange,
-        Self::CreateStreams,
-        Self::ServerTerminate,
-        Self::ClientTerminate,
-        Self::ExchangeResults,
-        Self::DisplayResults,
-        Self::Done,
-        Self::AccessDenied,
-        Self::ServerError,
-    ];
-
-    /// The state that a byte stands for.
-    pub fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.byte() == byte)
-    }
-
-    /// The byte that stands for the state.
-    pub fn byte(self) -> u8 {
-        (self as i8).cast_unsigned()
-    }
-}
 
 /// What a test's connections have in common: the server knows by it which test a data connection
 /// belongs to.
@@ -99,8 +43,8 @@ impl Cookie {
         Self(bytes)
     }
 
-    /// Takes what a client sent; `None` if it does not end as a cookie does, so that some other
-    /// protocol is told apart.
+    /// Takes what a client sent; `None` if it does not end as a cookie does, as with some other
+    /// protocol.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: [u8; COOKIE_LEN] = bytes.try_into().ok()?;
         bytes.ends_with(&[0]).then_some(Self(bytes))
@@ -128,13 +72,13 @@ pub enum Message {
 }
 
 /// Reads a state, and the numbers that come with an error.
+///
+/// # Errors
+/// The connection failed or was closed, or the byte stands for no state.
 pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
     let mut byte = [0];
     read_exact(reader, &mut byte)?;
-    let state = State::from_byte(byte[0]).ok_or_else(|| {
-        let byte = byte[0].cast_signed();
-        Error::Protocol(format!("state {byte} is none that iperf3 has"))
-    })?;
+    let state = State::from_byte(byte[0]).ok_or(ProtocolError::State(byte[0].cast_signed()))?;
     if state != State::ServerError {
         return Ok(Message::State(state));
     }
@@ -149,18 +93,19 @@ pub fn read_message(reader: &mut impl Read) -> Result<Message, Error> {
 }
 
 /// Reads a JSON text of at most `limit` bytes. Nothing is allocated for a longer one.
+///
+/// # Errors
+/// The connection failed or was closed, or the text is too long or no JSON.
 pub fn read_json(reader: &mut impl Read, limit: usize) -> Result<Value, Error> {
     let mut length = [0; 4];
     read_exact(reader, &mut length)?;
     let length = u32::from_be_bytes(length) as usize;
     if length > limit {
-        return Err(Error::Protocol(format!(
-            "a JSON text of {length} bytes, where {limit} are allowed"
-        )));
+        return Err(ProtocolError::TooLong { length, limit }.into());
     }
     let mut text = vec![0; length];
     read_exact(reader, &mut text)?;
-    serde_json::from_slice(&text).map_err(|e| Error::Protocol(format!("not JSON: {e}")))
+    serde_json::from_slice(&text).map_err(|e| ProtocolError::from(e).into())
 }
 
 /// A JSON text as it goes over the wire.

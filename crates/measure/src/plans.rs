@@ -160,6 +160,10 @@ pub enum PlanError {
 }
 
 /// Reads a plan from TOML.
+///
+/// # Errors
+///
+/// It is no TOML, has a key that no plan has, or a value that cannot be.
 pub fn parse(text: &str) -> Result<Plan, PlanError> {
     let format = |e: toml::de::Error| PlanError::Format(e.to_string().trim_end().to_owned());
     let plan: Plan = toml::from_str(text).map_err(format)?;

@@ -2,18 +2,20 @@
 
 mod bench;
 mod conclude;
+mod estimate;
 pub mod iperf3;
-mod key;
 mod layers;
 mod relay;
 mod schedule;
 mod session;
 mod steps;
+mod task;
 mod text;
 mod validity;
 
 pub use bench::{Event, Live};
+pub use estimate::Estimate;
 pub use layers::Target;
-pub use schedule::{Estimate, estimate, usual_estimate};
+pub use schedule::{estimate, usual_estimate};
 pub use session::{Start, measure};
 pub use text::minutes;

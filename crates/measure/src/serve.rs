@@ -78,6 +78,10 @@ impl Shared {
 
 impl Server {
     /// Binds one TCP and one UDP socket of the same number to each address.
+    ///
+    /// # Errors
+    ///
+    /// An address cannot be bound: it is no address of this host, or its port is taken.
     pub fn bind(addresses: &[SocketAddr], config: Config) -> io::Result<Self> {
         let name = |address: &SocketAddr, e: io::Error| {
             io::Error::new(e.kind(), format!("listen on {address}: {e}"))
@@ -113,6 +117,10 @@ impl Server {
     }
 
     /// Serves until `stop` is set.
+    ///
+    /// # Errors
+    ///
+    /// The sockets failed, or no thread could be started.
     pub fn run(self, stop: Arc<AtomicBool>, log: Log) -> io::Result<()> {
         let shared = Arc::new(Shared {
             config: self.config,

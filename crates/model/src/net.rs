@@ -65,6 +65,53 @@ impl fmt::Display for Direction {
     }
 }
 
+/// Direction of a load, which may be both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LoadDirection {
+    /// From the far end to the near one.
+    Down,
+    /// From the near end to the far one.
+    Up,
+    /// Both at once.
+    Both,
+}
+
+impl LoadDirection {
+    /// The directions that carry data.
+    pub fn directions(self) -> &'static [Direction] {
+        match self {
+            Self::Down => &[Direction::Down],
+            Self::Up => &[Direction::Up],
+            Self::Both => &[Direction::Down, Direction::Up],
+        }
+    }
+
+    /// Whether data goes that way.
+    pub fn has(self, direction: Direction) -> bool {
+        self.directions().contains(&direction)
+    }
+}
+
+impl From<Direction> for LoadDirection {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::Down => Self::Down,
+            Direction::Up => Self::Up,
+        }
+    }
+}
+
+impl fmt::Display for LoadDirection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "down",
+            Self::Up => "up",
+            Self::Both => "both",
+        })
+    }
+}
+
 /// What traffic crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -113,5 +160,17 @@ mod tests {
             assert_eq!(Side::sends(direction), Side::receives(direction).other());
         }
         assert_eq!(Side::sends(Direction::Up), Side::Near);
+    }
+
+    #[test]
+    fn a_load_in_both_directions_has_each() {
+        for direction in [Direction::Down, Direction::Up] {
+            assert!(LoadDirection::Both.has(direction));
+            assert_eq!(LoadDirection::from(direction).directions(), [direction]);
+            assert_eq!(
+                LoadDirection::from(direction).to_string(),
+                direction.to_string()
+            );
+        }
     }
 }

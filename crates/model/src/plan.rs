@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::net::LoadDirection;
 use crate::{
     net::{Direction, IpVersion, Layer},
     units::Seed,
@@ -159,29 +160,6 @@ pub enum Measurement {
         #[serde(default = "two")]
         warmup_s: f64,
     },
-}
-
-/// Direction of a load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LoadDirection {
-    /// From the far end to the near one.
-    Down,
-    /// From the near end to the far one.
-    Up,
-    /// Both at once.
-    Both,
-}
-
-impl LoadDirection {
-    /// The directions that carry data.
-    pub fn directions(self) -> &'static [Direction] {
-        match self {
-            Self::Down => &[Direction::Down],
-            Self::Up => &[Direction::Up],
-            Self::Both => &[Direction::Down, Direction::Up],
-        }
-    }
 }
 
 fn schema() -> u32 {

@@ -59,6 +59,10 @@ pub struct Imported {
 
 impl Store {
     /// Writes the documents that the filter lets through, the newest first, one a line. How many.
+    ///
+    /// # Errors
+    ///
+    /// A document is damaged, the history cannot be read, or `out` cannot be written.
     pub fn export(&mut self, filter: &Filter, out: &mut dyn Write) -> Result<u64, StoreError> {
         let entries = self.list(filter)?;
         for entry in &entries {
@@ -96,6 +100,11 @@ impl Store {
 
     /// Reads an archive, or a single Run, and saves what is not there yet. `name` says where it
     /// comes from. Documents are saved in groups: of a damaged archive what came before stays.
+    ///
+    /// # Errors
+    ///
+    /// A line is neither a document of an archive nor a Run, it is too long, `from` cannot be read,
+    /// or the history cannot be written.
     pub fn import(
         &mut self,
         from: &mut dyn BufRead,

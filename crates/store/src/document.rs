@@ -109,6 +109,10 @@ impl Document {
     }
 
     /// A Run, from its JSON text. `name` says where it came from, for errors.
+    ///
+    /// # Errors
+    ///
+    /// It is no Run, or one of a newer program.
     pub fn of_run(body: Vec<u8>, name: &str) -> Result<Self, StoreError> {
         let run = Run::parse(&body).map_err(|e: RunError| StoreError::Format {
             what: name.to_owned(),

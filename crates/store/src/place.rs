@@ -68,6 +68,10 @@ pub enum Place {
 impl Place {
     /// From what a user gives: a URL that begins with `postgres://` or `postgresql://`, else a
     /// file. No error repeats what could hold a password.
+    ///
+    /// # Errors
+    ///
+    /// It is empty, a URL of another kind, or a URL of a database that is wrong.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
         let wrong = |text: &str, why: &str| StoreError::Place {
             text: text.to_owned(),

@@ -27,6 +27,10 @@ pub struct Pruned {
 
 impl Store {
     /// Forgets what retention does not keep; with `only_say` nothing is done.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read or written, or others hold it.
     pub fn prune(&mut self, keep: &Retention, only_say: bool) -> Result<Pruned, StoreError> {
         let pruned = self.transaction("prune", |sql| {
             let doomed = doomed(sql, keep)?;

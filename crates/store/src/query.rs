@@ -139,6 +139,10 @@ impl Store {
     }
 
     /// Documents, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read.
     pub fn list(&mut self, filter: &Filter) -> Result<Vec<Entry>, StoreError> {
         let conditions = Conditions::of(filter);
         let chosen = |columns: &str| {
@@ -177,6 +181,10 @@ impl Store {
     }
 
     /// The paths that there are runs of, with the number of runs.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read.
     pub fn paths(&mut self) -> Result<Vec<(String, u64)>, StoreError> {
         let statement = "SELECT path, COUNT(*) FROM document WHERE kind = 'run'
             GROUP BY path ORDER BY path";
@@ -186,6 +194,10 @@ impl Store {
     }
 
     /// The series of a path, or of all. Those whose runs were all deleted may still be named.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read.
     pub fn series_names(&mut self, path: Option<&str>) -> Result<Vec<SeriesName>, StoreError> {
         let clause = path.map_or("", |_| "WHERE path = $1");
         let statement =
@@ -204,6 +216,10 @@ impl Store {
 
     /// The points of a series in the order of time: the last `limit` of those that the filter lets
     /// through.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read.
     pub fn series(&mut self, name: &SeriesName, filter: &Filter) -> Result<Vec<Point>, StoreError> {
         let series = "SELECT id FROM series WHERE path = $1 AND step = $2 AND figure = $3";
         let values = [

@@ -28,6 +28,10 @@ pub const LARGEST_DOCUMENT: u64 = 256 << 20;
 impl Store {
     /// Opens a history, makes it if it is not there, and brings an older one up to date. One of a
     /// newer program is refused and left as it is.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened or made, or a newer program has made it.
     pub fn open(place: &Place) -> Result<Self, StoreError> {
         let name = place.to_string();
         let mut sql: Box<dyn Sql> = match place {
@@ -78,12 +82,21 @@ impl Store {
     }
 
     /// Saves a document. When this returns, it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// As [`save_all`](Self::save_all).
     pub fn save(&mut self, document: &Document) -> Result<Saved, StoreError> {
         let saved = self.save_all(std::slice::from_ref(document))?;
         Ok(saved.first().copied().unwrap_or(Saved::Known))
     }
 
     /// Saves several documents, all or none.
+    ///
+    /// # Errors
+    ///
+    /// An id is none, another document has it, or the history cannot be written: no room is left,
+    /// or others hold it.
     pub fn save_all(&mut self, documents: &[Document]) -> Result<Vec<Saved>, StoreError> {
         for document in documents {
             check_id(document)?;
@@ -148,6 +161,10 @@ impl Store {
     }
 
     /// A document as it was written, by the beginning of its id.
+    ///
+    /// # Errors
+    ///
+    /// No document or several have such an id, or it is damaged or larger than what is read.
     pub fn body(&mut self, kind: Kind, prefix: &str) -> Result<Vec<u8>, StoreError> {
         let found = self.find(kind, prefix)?;
         let statement = "SELECT b.data, d.size FROM body b JOIN document d ON d.seq = b.document
@@ -171,11 +188,19 @@ impl Store {
     }
 
     /// The path that a document is of.
+    ///
+    /// # Errors
+    ///
+    /// No document or several have such an id, or the history cannot be read.
     pub fn path_of(&mut self, kind: Kind, prefix: &str) -> Result<String, StoreError> {
         Ok(self.find(kind, prefix)?.path)
     }
 
     /// Deletes a document.
+    ///
+    /// # Errors
+    ///
+    /// No document or several have such an id, or the history cannot be written.
     pub fn delete(&mut self, kind: Kind, prefix: &str) -> Result<String, StoreError> {
         let found = self.find(kind, prefix)?;
         self.transaction("delete a document", |sql| remove(sql, &found))?;
@@ -183,6 +208,10 @@ impl Store {
     }
 
     /// Puts a label on a document, or takes it away; `path` is the path itself and stays.
+    ///
+    /// # Errors
+    ///
+    /// No document or several have such an id, or the history cannot be written.
     pub fn label(
         &mut self,
         kind: Kind,

@@ -69,6 +69,10 @@ pub fn trends(series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
 
 impl Store {
     /// The lasting changes in a series, with the facts that changed at the same time.
+    ///
+    /// # Errors
+    ///
+    /// The history cannot be read.
     pub fn trend(&mut self, name: &SeriesName, filter: &Filter) -> Result<Vec<Trend>, StoreError> {
         let points = self.series(name, filter)?;
         let mut out = Vec::new();

@@ -15,9 +15,10 @@ use iperf3::{
     Error,
     client::{self, Options},
     outcome::{Outcome, Stream},
-    params::{Direction, Params, Protocol},
+    params::{Params, Protocol},
     server::{Config, Report, Server},
 };
+use model::net::{Direction, LoadDirection};
 
 /// A loopback address that no other test uses.
 pub fn address() -> IpAddr {
@@ -81,11 +82,11 @@ impl Drop for Serving {
     }
 }
 
-pub fn options(protocol: Protocol, direction: Direction) -> Options {
+pub fn options(protocol: Protocol, direction: impl Into<LoadDirection>) -> Options {
     Options {
         params: Params {
             protocol,
-            direction,
+            direction: direction.into(),
             rate_bps: (protocol == Protocol::Udp).then_some(8_000_000),
             len: (protocol == Protocol::Udp).then_some(1000),
             ..Params::default()
@@ -95,7 +96,7 @@ pub fn options(protocol: Protocol, direction: Direction) -> Options {
 }
 
 /// The same for a number of bytes.
-pub fn by_bytes(protocol: Protocol, direction: Direction, bytes: u64) -> Options {
+pub fn by_bytes(protocol: Protocol, direction: impl Into<LoadDirection>, bytes: u64) -> Options {
     let mut options = options(protocol, direction);
     options.params.bytes = Some(bytes);
     options
@@ -114,16 +115,8 @@ pub fn streams(outcome: &Outcome, direction: Direction) -> Vec<&Stream> {
     streams.filter(|s| s.direction == direction).collect()
 }
 
-pub const DIRECTIONS: [Direction; 3] = [Direction::Up, Direction::Down, Direction::Both];
-
-/// The directions that data takes.
-pub fn ways(direction: Direction) -> &'static [Direction] {
-    match direction {
-        Direction::Up => &[Direction::Up],
-        Direction::Down => &[Direction::Down],
-        Direction::Both => &[Direction::Up, Direction::Down],
-    }
-}
+pub const DIRECTIONS: [LoadDirection; 3] =
+    [LoadDirection::Up, LoadDirection::Down, LoadDirection::Both];
 
 /// Congestion control that this process may use.
 pub fn congestion() -> Vec<String> {

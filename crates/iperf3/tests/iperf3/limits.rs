@@ -10,10 +10,11 @@ use std::{
 use iperf3::{
     Error,
     datagram::{HELLO, REPLY},
-    params::{Direction, Protocol},
+    params::Protocol,
     server::Config,
     wire::{Cookie, State, frame},
 };
+use model::net::{Direction, LoadDirection};
 use serde_json::json;
 use traffic::{
     admission::{Admission, Amounts, Totals},
@@ -94,7 +95,7 @@ fn more_streams_rate_time_or_bytes_than_allowed_are_refused() {
         flows: 2,
         ..limits()
     });
-    let down = || options(Protocol::Udp, Direction::Down);
+    let down = || options(Protocol::Udp, LoadDirection::Down);
     let mut all = Vec::new();
     let mut streams = down();
     streams.params.parallel = 128;
@@ -103,13 +104,13 @@ fn more_streams_rate_time_or_bytes_than_allowed_are_refused() {
     rate.params.rate_bps = Some(RATE / 2 + 1);
     rate.params.parallel = 2;
     all.push((rate, 27));
-    let mut unlimited = options(Protocol::Udp, Direction::Up);
+    let mut unlimited = options(Protocol::Udp, LoadDirection::Up);
     unlimited.params.rate_bps = None;
     all.push((unlimited, 27));
     let mut time = down();
     time.duration = Duration::from_secs(61);
     all.push((time, 37));
-    all.push((by_bytes(Protocol::Tcp, Direction::Down, 1_000_001), 27));
+    all.push((by_bytes(Protocol::Tcp, LoadDirection::Down, 1_000_001), 27));
     for (options, code) in all {
         assert_eq!(refused(run(serving.address, &options)), code, "{options:?}");
         assert!(matches!(serving.report(), Err(Error::Refused(_))));
@@ -120,10 +121,10 @@ fn more_streams_rate_time_or_bytes_than_allowed_are_refused() {
 #[test]
 fn a_test_ends_with_the_bytes_that_a_client_may_move() {
     for (protocol, direction) in [
-        (Protocol::Tcp, Direction::Down),
-        (Protocol::Tcp, Direction::Up),
-        (Protocol::Udp, Direction::Down),
-        (Protocol::Udp, Direction::Up),
+        (Protocol::Tcp, LoadDirection::Down),
+        (Protocol::Tcp, LoadDirection::Up),
+        (Protocol::Udp, LoadDirection::Down),
+        (Protocol::Udp, LoadDirection::Up),
     ] {
         let (serving, admission) = serve(Limits {
             bytes: Some(1_000_000),
@@ -267,7 +268,7 @@ fn a_test_takes_the_place_of_a_client() {
     let places: Vec<_> = (0..4)
         .map(|_| admission.admit("127.0.0.1".parse().unwrap()).unwrap())
         .collect();
-    let options = options(Protocol::Tcp, Direction::Up);
+    let options = options(Protocol::Tcp, LoadDirection::Up);
     let error = run(serving.address, &options).unwrap_err();
     assert!(matches!(error, Error::Busy), "{error}");
     drop(places);

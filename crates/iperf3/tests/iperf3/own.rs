@@ -2,16 +2,10 @@
 
 use std::net::Ipv6Addr;
 
-use iperf3::{
-    Error,
-    outcome::Invalid,
-    params::{Direction, Protocol},
-    server::Config,
-};
+use iperf3::{Error, outcome::Invalid, params::Protocol, server::Config};
+use model::net::{Direction, LoadDirection, Side};
 
-use crate::bench::{
-    DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams, ways,
-};
+use crate::bench::{DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams};
 
 #[test]
 fn all_bytes_of_a_tcp_test_arrive_and_both_ends_say_so() {
@@ -24,7 +18,7 @@ fn all_bytes_of_a_tcp_test_arrive_and_both_ends_say_so() {
             let client = run(serving.address, &options).unwrap();
             let server = serving.report().unwrap();
             assert_eq!(client.invalid, []);
-            for &way in ways(direction) {
+            for &way in direction.directions() {
                 for outcome in [&client, &server] {
                     let total = outcome.total(way).expect("data went this way");
                     assert_eq!(total.sent_bytes, 3_000_001, "{direction:?} {way:?}");
@@ -44,7 +38,7 @@ fn all_datagrams_arrive_and_both_ends_say_so() {
         options.params.parallel = 2;
         let client = run(serving.address, &options).unwrap();
         let server = serving.report().unwrap();
-        for &way in ways(direction) {
+        for &way in direction.directions() {
             for outcome in [&client, &server] {
                 let total = outcome.total(way).expect("data went this way");
                 let udp = total.udp.expect("counts of datagrams");
@@ -63,7 +57,7 @@ fn tests_by_time_tell_the_same_at_both_ends() {
         for direction in DIRECTIONS {
             let client = run(serving.address, &options(protocol, direction)).unwrap();
             let server = serving.report().unwrap();
-            assert_eq!(client.streams.len(), ways(direction).len());
+            assert_eq!(client.streams.len(), direction.directions().len());
             for (ours, theirs) in client.streams.iter().zip(&server.streams) {
                 assert!(ours.received_bytes > 0);
                 assert!(ours.received_bytes <= ours.sent_bytes);
@@ -80,7 +74,7 @@ fn tests_by_time_tell_the_same_at_both_ends() {
 #[test]
 fn streams_have_the_numbers_of_iperf3() {
     let serving = Serving::start();
-    let mut options = by_bytes(Protocol::Tcp, Direction::Both, 1000);
+    let mut options = by_bytes(Protocol::Tcp, LoadDirection::Both, 1000);
     options.params.parallel = 2;
     let outcome = run(serving.address, &options).unwrap();
     let ids: Vec<u32> = outcome.streams.iter().map(|s| s.id).collect();
@@ -91,7 +85,7 @@ fn streams_have_the_numbers_of_iperf3() {
 fn a_stream_keeps_to_its_rate() {
     let serving = Serving::start();
     for protocol in [Protocol::Tcp, Protocol::Udp] {
-        for direction in [Direction::Up, Direction::Down] {
+        for direction in [LoadDirection::Up, LoadDirection::Down] {
             let mut options = options(protocol, direction);
             options.params.rate_bps = Some(4_000_000);
             options.params.len = Some(4000);
@@ -109,7 +103,7 @@ fn a_stream_keeps_to_its_rate() {
 #[test]
 fn what_is_omitted_does_not_count() {
     let serving = Serving::start();
-    for direction in [Direction::Up, Direction::Down] {
+    for direction in [LoadDirection::Up, LoadDirection::Down] {
         let mut options = options(Protocol::Udp, direction);
         options.params.omit_s = 1;
         options.duration = std::time::Duration::from_millis(200);
@@ -141,12 +135,12 @@ fn the_congestion_control_asked_for_is_used() {
 #[test]
 fn a_sender_that_uses_another_congestion_control_makes_the_sample_invalid() {
     let serving = Serving::start();
-    let mut options = by_bytes(Protocol::Tcp, Direction::Down, 1000);
+    let mut options = by_bytes(Protocol::Tcp, LoadDirection::Down, 1000);
     options.params.congestion = Some("nonesuch".to_owned());
     let outcome = run(serving.address, &options).unwrap();
     let used = outcome.server.congestion_used.clone().expect("a name");
     let replaced = Invalid::Congestion {
-        end: "server",
+        end: Side::Far,
         asked: "nonesuch".to_owned(),
         used,
     };
@@ -156,7 +150,7 @@ fn a_sender_that_uses_another_congestion_control_makes_the_sample_invalid() {
 #[test]
 fn a_client_without_the_congestion_control_says_so() {
     let serving = Serving::start();
-    let mut options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+    let mut options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
     options.params.congestion = Some("nonesuch".to_owned());
     let error = run(serving.address, &options).unwrap_err();
     assert!(matches!(error, Error::Congestion { .. }), "{error}");
@@ -166,7 +160,7 @@ fn a_client_without_the_congestion_control_says_so() {
 fn tests_follow_each_other_at_once() {
     let serving = Serving::start();
     for _ in 0..20 {
-        let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+        let options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
         run(serving.address, &options).unwrap();
     }
 }
@@ -178,7 +172,7 @@ fn ipv6_works() {
         return;
     };
     for protocol in [Protocol::Tcp, Protocol::Udp] {
-        let options = by_bytes(protocol, Direction::Both, 5000);
+        let options = by_bytes(protocol, LoadDirection::Both, 5000);
         let outcome = run(serving.address, &options).unwrap();
         for way in [Direction::Up, Direction::Down] {
             assert_eq!(outcome.total(way).unwrap().received_bytes, 5000);
@@ -193,7 +187,7 @@ fn one_socket_for_both_families_works() {
         return;
     };
     for protocol in [Protocol::Tcp, Protocol::Udp] {
-        let options = by_bytes(protocol, Direction::Both, 5000);
+        let options = by_bytes(protocol, LoadDirection::Both, 5000);
         let address = (address(), serving.address.port()).into();
         let outcome = run(address, &options).unwrap();
         assert_eq!(outcome.total(Direction::Down).unwrap().received_bytes, 5000);

@@ -8,14 +8,13 @@ use std::{
 
 use iperf3::{
     outcome::{Invalid, Outcome},
-    params::{Direction, Protocol},
+    params::Protocol,
     wire::PORT,
 };
+use model::net::{Direction, LoadDirection, Side};
 use serde_json::Value;
 
-use crate::bench::{
-    DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams, ways,
-};
+use crate::bench::{DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams};
 
 fn iperf3() -> Command {
     Command::new(std::env::var_os("PATHTWIN_IPERF3").unwrap_or_else(|| "iperf3".into()))
@@ -82,7 +81,7 @@ fn the_client_measures_tcp_with_an_iperf3_server() {
             options.params.parallel = parallel;
             let outcome = with_program(&options);
             assert_eq!(outcome.invalid, []);
-            for &way in ways(direction) {
+            for &way in direction.directions() {
                 assert_eq!(streams(&outcome, way).len(), parallel as usize);
                 let total = outcome.total(way).unwrap();
                 assert!(total.received_bytes > 0);
@@ -102,7 +101,7 @@ fn the_client_measures_udp_with_an_iperf3_server() {
             let mut options = options(Protocol::Udp, direction);
             options.params.parallel = parallel;
             let outcome = with_program(&options);
-            for &way in ways(direction) {
+            for &way in direction.directions() {
                 let total = outcome.total(way).unwrap();
                 let udp = total.udp.unwrap();
                 assert!(udp.packets > 0 && udp.packets <= udp.sent, "{udp:?}");
@@ -118,10 +117,10 @@ fn the_client_ends_by_bytes_with_an_iperf3_server() {
     for direction in DIRECTIONS {
         let options = by_bytes(Protocol::Tcp, direction, 10 << 20);
         let outcome = with_program(&options);
-        if direction != Direction::Down {
+        if direction != LoadDirection::Down {
             assert_eq!(outcome.total(Direction::Up).unwrap().sent_bytes, 10 << 20);
         }
-        if direction != Direction::Up {
+        if direction != LoadDirection::Up {
             assert!(outcome.total(Direction::Down).unwrap().received_bytes >= 10 << 20);
         }
     }
@@ -148,13 +147,13 @@ fn an_iperf3_server_uses_the_congestion_control_or_the_sample_is_invalid() {
             assert_eq!(with_program(&options).invalid, []);
         }
     }
-    let mut options = by_bytes(Protocol::Tcp, Direction::Down, 1 << 20);
+    let mut options = by_bytes(Protocol::Tcp, LoadDirection::Down, 1 << 20);
     options.params.congestion = Some("nonesuch".to_owned());
     let invalid = with_program(&options).invalid;
     let [Invalid::Congestion { end, asked, .. }] = invalid.as_slice() else {
         panic!("{invalid:?}");
     };
-    assert_eq!((*end, asked.as_str()), ("server", "nonesuch"));
+    assert_eq!((*end, asked.as_str()), (Side::Far, "nonesuch"));
 }
 
 /// Does a test with the server and the iperf3 program as its client. Returns its document, and
@@ -179,14 +178,14 @@ fn serve_program(arguments: &[&str]) -> (Value, Outcome) {
 #[test]
 fn an_iperf3_client_measures_tcp_with_the_server() {
     for (arguments, direction) in [
-        (&["-t", "1"][..], Direction::Up),
-        (&["-t", "1", "-R", "-P", "2"], Direction::Down),
-        (&["-t", "1", "--bidir", "-P", "2"], Direction::Both),
-        (&["-n", "5M"], Direction::Up),
-        (&["-n", "5M", "-R"], Direction::Down),
+        (&["-t", "1"][..], LoadDirection::Up),
+        (&["-t", "1", "-R", "-P", "2"], LoadDirection::Down),
+        (&["-t", "1", "--bidir", "-P", "2"], LoadDirection::Both),
+        (&["-n", "5M"], LoadDirection::Up),
+        (&["-n", "5M", "-R"], LoadDirection::Down),
         (
             &["-t", "1", "-b", "10M", "-l", "10K", "-N", "-w", "64K"],
-            Direction::Up,
+            LoadDirection::Up,
         ),
     ] {
         let (document, server) = serve_program(arguments);

@@ -9,10 +9,11 @@ use std::{
 use iperf3::{
     Error,
     datagram::{HELLO, REPLY},
-    params::{Direction, Protocol},
+    params::Protocol,
     server::Config,
     wire::{Cookie, State, frame},
 };
+use model::net::{Direction, LoadDirection};
 use serde_json::json;
 use traffic::{
     admission::{Admission, Totals},
@@ -67,7 +68,7 @@ fn refusal(text: &[u8]) -> i32 {
 
 /// The server does a test.
 fn works(serving: &Serving) {
-    let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+    let options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
     let outcome = run(serving.address, &options).unwrap();
     assert_eq!(outcome.total(Direction::Up).unwrap().received_bytes, 1000);
     serving.report().unwrap();
@@ -113,7 +114,7 @@ fn a_second_client_is_told_that_the_server_is_busy() {
     let mut second = connect(&serving, [2; 36]);
     assert_eq!(byte(&mut second), State::AccessDenied.byte());
     assert_eq!(second.read(&mut [0]).unwrap_or(0), 0);
-    let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+    let options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
     let error = run(serving.address, &options).unwrap_err();
     assert!(matches!(error, Error::Busy), "{error}");
     drop(first);

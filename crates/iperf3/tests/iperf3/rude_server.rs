@@ -9,9 +9,10 @@ use std::{
 use iperf3::{
     Error,
     datagram::HELLO,
-    params::{Direction, Protocol},
+    params::Protocol,
     wire::{COOKIE_LEN, State},
 };
+use model::net::LoadDirection;
 
 use crate::bench::{address, by_bytes, run};
 
@@ -24,7 +25,7 @@ fn after_cookie(answer: &[u8]) -> Error {
             let mut control = cookie(&listener);
             control.write_all(answer).unwrap();
         });
-        let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+        let options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
         run(at, &options).unwrap_err()
     })
 }
@@ -73,7 +74,7 @@ fn a_server_that_nobody_runs_is_named() {
     let listener = TcpListener::bind((address(), 0)).unwrap();
     let at = listener.local_addr().unwrap();
     drop(listener);
-    let options = by_bytes(Protocol::Tcp, Direction::Up, 1000);
+    let options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
     let error = run(at, &options).unwrap_err();
     assert!(error.to_string().contains(&at.to_string()), "{error}");
 }
@@ -106,7 +107,7 @@ fn the_client_asks_again_for_a_udp_stream() {
             // The stream stands when the client waits for the test to start.
             control.write_all(&[State::ServerTerminate.byte()]).unwrap();
         });
-        let options = by_bytes(Protocol::Udp, Direction::Up, 1000);
+        let options = by_bytes(Protocol::Udp, LoadDirection::Up, 1000);
         let error = run(at, &options).unwrap_err();
         assert!(matches!(error, Error::Terminated), "{error}");
     });

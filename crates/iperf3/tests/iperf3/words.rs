@@ -2,10 +2,11 @@
 
 use iperf3::{
     datagram::{HEAD, Head, is_reply},
-    params::{Direction, Params, Protocol},
+    params::{Params, Protocol},
     results::{Cpu, Results, StreamResults},
     wire::{Cookie, MAX_PARAMS, MAX_RESULTS, Message, State, frame, read_json, read_message},
 };
+use model::net::LoadDirection;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -158,9 +159,9 @@ fn params() -> impl Strategy<Value = Params> {
         any::<(bool, bool, bool)>(),
     );
     let direction = prop_oneof![
-        Just(Direction::Up),
-        Just(Direction::Down),
-        Just(Direction::Both)
+        Just(LoadDirection::Up),
+        Just(LoadDirection::Down),
+        Just(LoadDirection::Both)
     ];
     (limits, options, direction).prop_map(|(limits, options, direction)| {
         let (time_s, bytes, blocks, omit_s, parallel) = limits;

@@ -15,7 +15,7 @@ use model::{
 use sys::clock::Instant;
 use traffic::admission::Lease;
 
-use super::Estimate;
+use super::estimate::Estimate;
 use crate::far::{Far, FarError};
 use host::{evidence::Scope, state};
 
@@ -46,14 +46,14 @@ pub enum Event<'a> {
     Live(Live),
     /// A step has ended.
     Ended(&'a Sample),
-    /// Something worth saying.
+    /// Something a user should know.
     Note(&'a str),
 }
 
-/// A look at a running step.
+/// The state of a running step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Live {
-    /// Payload that was moved lately by this end's half, bit/s.
+    /// Rate of the payload that this end's half moved since the last event, bit/s.
     pub rate_bps: Option<f64>,
     /// Round trip of the latest probe, µs.
     pub rtt_us: Option<f64>,
@@ -88,8 +88,8 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Lets both hosts remember their counters; what the near one's did since is told by what is
-    /// returned.
+    /// Lets both hosts remember their counters. The mark that is returned gives what the near
+    /// host's did since.
     pub(crate) fn mark(&mut self) -> Result<state::Mark, FarError> {
         self.far.mark(self.plan.hotspots)?;
         Ok(state::Mark::now(&self.scope, self.plan.hotspots))
@@ -113,12 +113,12 @@ impl Bench<'_> {
         SocketAddr::new(layer.far, self.port)
     }
 
-    /// Sleeps, shows what `look` sees, and keeps the control connection open. Ends early when the
-    /// run is cancelled.
+    /// Sleeps, shows what `sample` gives, and keeps the control connection open. Ends early when
+    /// the run is cancelled.
     pub(crate) fn watch(
         &mut self,
         span: Duration,
-        mut look: impl FnMut() -> Live,
+        mut sample: impl FnMut() -> Live,
     ) -> Result<(), FarError> {
         const PIECE: Duration = Duration::from_millis(250);
         const PING: Duration = Duration::from_secs(20);
@@ -131,7 +131,7 @@ impl Bench<'_> {
                 break;
             }
             now.after(PIECE).min(end).wait();
-            let mut live = look();
+            let mut live = sample();
             live.step_left_s = left as f64 / 1e9;
             live.run_s = now.since(self.zero) as f64 / 1e9;
             live.bytes += self.bytes;

@@ -6,10 +6,6 @@
 
 mod sample;
 
-use model::{
-    text,
-    text::{Text, Value},
-};
 use std::{
     net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
@@ -19,21 +15,27 @@ use std::{
 use iperf3::{
     Error,
     client::{self, Options},
-    params::{Direction, Params, Protocol},
+    params::{Params, Protocol},
 };
 use model::{
-    net::Layer,
+    net::{Direction, Layer},
     plan::{LoadDirection, Measurement, Plan},
     run::{End, Invalid, Run, Sample},
+    text,
+    text::{Text, Value},
     units::Seed,
 };
 use stats::Random;
 use sys::clock::Instant;
 
 use super::{
-    Estimate, Event, Live, Target, conclude, estimate, key,
-    schedule::{self, Senders, Task},
+    Target,
+    bench::{Event, Live},
+    conclude,
+    schedule::{self, Senders, estimate},
     session::narrow,
+    steps::{self, AnyStep, tcp::Tcp},
+    task::Task,
     validity,
 };
 use crate::far::FarError;
@@ -80,9 +82,9 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
         layer: start.layer,
         far: start.server.ip(),
     };
-    let layer = target.addressed().map_err(|e| FarError::Own {
-        what: format!("reach {}", start.server),
-        source: e,
+    let layer = target.addressed().map_err(|source| FarError::Route {
+        address: start.server,
+        source,
     })?;
     let (facts, scope) = state::facts(Some(start.server.ip()));
     let seed = start.plan.seed.unwrap_or(start.seed);
@@ -124,7 +126,7 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
         .partition(|step| matches!(step.measurement, Measurement::Tcp { .. }));
     let mut kinds: Vec<String> = others
         .iter()
-        .map(|step| key::kind(&step.measurement).to_string())
+        .map(|step| steps::of(&step.measurement).kind().to_string())
         .collect();
     kinds.dedup();
     if !kinds.is_empty() {
@@ -144,14 +146,14 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
 
 impl Bench<'_> {
     fn carry_out(&mut self, plan: &Plan, run: &mut Run, seed: Seed) {
-        // What the far end can send with shows when it is asked.
+        // What the far end can send with is known when it has sent.
         let near = state::congestion();
         let senders = Senders {
             far: near.clone(),
             near,
         };
         let layers = run.layers.clone();
-        let estimate: Estimate = estimate(plan, layers.len(), &senders.near, &senders.far);
+        let estimate = estimate(plan, layers.len(), &senders.near, &senders.far);
         (self.on)(Event::Planned {
             estimate,
             layers: &layers,
@@ -167,14 +169,17 @@ impl Bench<'_> {
                 _ => schedule::block(plan, &layers, &senders, number, &mut random),
             };
             for task in tasks {
-                let down = toward(&task) != LoadDirection::Up;
-                if down && lacking.contains(&task.cc) {
+                // The plan was cut down to these.
+                let Some(load) = tcp(&task) else {
+                    continue;
+                };
+                if load.direction != LoadDirection::Up && lacking.contains(&task.cc) {
                     continue;
                 }
                 if !self.fits(plan, &task, run) {
                     return;
                 }
-                if self.step(run, &task, of) == Done::Lacking {
+                if self.step(run, &task, &load, of) == Done::Lacking {
                     let cc = task.cc.as_deref().map(Value::from);
                     run.notes.push(text!(
                         "left out from then on: down with {cc} (the server does not send with it)",
@@ -210,12 +215,9 @@ impl Bench<'_> {
         false
     }
 
-    fn step(&mut self, run: &mut Run, task: &Task, of: usize) -> Done {
+    fn step(&mut self, run: &mut Run, task: &Task, load: &Tcp, of: usize) -> Done {
         let number = run.samples.len() as u32;
-        let keys: Vec<_> = key::directions(&task.step.measurement)
-            .into_iter()
-            .map(|d| key::key(&task.step.measurement, &task.layer, task.cc.as_deref(), d))
-            .collect();
+        let keys = load.keys(task);
         for key in &keys {
             (self.on)(Event::Began {
                 key,
@@ -228,14 +230,14 @@ impl Bench<'_> {
         let mut samples: Vec<Sample> = keys.into_iter().map(|k| Sample::new(k, at_us)).collect();
         let guard = validity::Guard::set(task, run.lab);
         let mark = state::Mark::now(&self.scope, self.start.plan.hotspots);
-        let result = self.test(task);
+        let result = self.test(options(task, load));
         let near = mark.evidence();
         let mut done = Done::Yes;
         match result {
             Ok(outcome) => {
                 for sample in &mut samples {
                     sample::fill(sample, &outcome);
-                    if sample.key.direction == Some(model::net::Direction::Down)
+                    if sample.key.direction == Some(Direction::Down)
                         && sample.invalid.iter().any(is_other_control)
                     {
                         done = Done::Lacking;
@@ -268,9 +270,8 @@ impl Bench<'_> {
     }
 
     /// One test, with a sign of life while it runs.
-    fn test(&mut self, task: &Task) -> Result<iperf3::outcome::Outcome, Error> {
+    fn test(&mut self, options: Options) -> Result<iperf3::outcome::Outcome, Error> {
         const PIECE: Duration = Duration::from_millis(250);
-        let options = options(task);
         let span = options.duration + Duration::from_secs(options.params.omit_s.into());
         let (server, cancel) = (self.start.server, self.start.cancel);
         let random = (self.start.random)().map_err(Error::Control)?;
@@ -303,32 +304,33 @@ fn is_other_control(invalid: &Invalid) -> bool {
     matches!(invalid, Invalid::CongestionReplaced { .. })
 }
 
-fn toward(task: &Task) -> LoadDirection {
-    match &task.step.measurement {
-        Measurement::Tcp { direction, .. } => *direction,
-        _ => LoadDirection::Up,
+/// The load of a task, if it is one of TCP.
+fn tcp(task: &Task) -> Option<Tcp> {
+    match task.step.measurement.clone() {
+        Measurement::Tcp {
+            direction,
+            flows,
+            cc,
+            warmup_s,
+        } => Some(Tcp {
+            direction,
+            flows,
+            cc,
+            warmup_s,
+        }),
+        _ => None,
     }
 }
 
-fn options(task: &Task) -> Options {
-    let (flows, warmup_s) = match &task.step.measurement {
-        Measurement::Tcp {
-            flows, warmup_s, ..
-        } => (*flows, *warmup_s),
-        _ => (1, 0.0),
-    };
+fn options(task: &Task, load: &Tcp) -> Options {
     // The protocol counts the warm-up in whole seconds.
-    let omit_s = warmup_s.ceil() as u32;
+    let omit_s = load.warmup_s.ceil() as u32;
     let counted = (task.step.duration_s - f64::from(omit_s)).max(1.0);
     Options {
         params: Params {
             protocol: Protocol::Tcp,
-            direction: match toward(task) {
-                LoadDirection::Up => Direction::Up,
-                LoadDirection::Down => Direction::Down,
-                LoadDirection::Both => Direction::Both,
-            },
-            parallel: flows,
+            direction: load.direction,
+            parallel: load.flows,
             omit_s,
             congestion: task.cc.clone(),
             ..Params::default()

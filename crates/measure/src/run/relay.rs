@@ -6,9 +6,9 @@ use model::{
     run::{Invalid, Sample},
 };
 
-/// The way of a tunnel's packets, as its product tells it from time to time.
+/// The route of a tunnel's packets, as its product reports it from time to time.
 pub(crate) struct Relay {
-    way: Option<String>,
+    route: Option<String>,
     /// Samples before this one were judged.
     judged: usize,
 }
@@ -17,26 +17,26 @@ impl Relay {
     /// Begins with what the facts before the first step say.
     pub(crate) fn new(tunnel: Option<&TunnelFacts>) -> Self {
         Self {
-            way: tunnel.and_then(way),
+            route: tunnel.and_then(route),
             judged: 0,
         }
     }
 
-    /// Whether the product tells a way at all: asking it again makes sense then.
-    pub(crate) fn is_told(&self) -> bool {
-        self.way.is_some()
+    /// Whether the product reports a route at all: asking it again makes sense then.
+    pub(crate) fn is_known(&self) -> bool {
+        self.route.is_some()
     }
 
-    /// Marks the samples over the tunnel since the last time, if the way is another now: some of
+    /// Marks the samples over the tunnel since the last time, if the route is another now: some of
     /// them were measured over both.
     pub(crate) fn judge(&mut self, now: Option<&TunnelFacts>, samples: &mut [Sample]) {
         let since = self.judged.min(samples.len());
         self.judged = samples.len();
-        // An unknown way, or none because nothing was sent, is no change.
-        let Some(after) = now.and_then(way) else {
+        // An unknown route, or none because nothing was sent, is no change.
+        let Some(after) = now.and_then(route) else {
             return;
         };
-        let Some(before) = self.way.replace(after.clone()) else {
+        let Some(before) = self.route.replace(after.clone()) else {
             return;
         };
         if before == after {
@@ -55,7 +55,7 @@ impl Relay {
     }
 }
 
-fn way(tunnel: &TunnelFacts) -> Option<String> {
+fn route(tunnel: &TunnelFacts) -> Option<String> {
     match (tunnel.path?, &tunnel.relay) {
         (TunnelPath::Direct, _) => Some("direct".to_owned()),
         (TunnelPath::Relayed, Some(relay)) => Some(format!("relayed through {relay}")),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relay_that_appears_takes_out_the_samples_since_the_last_look() {
+    fn a_relay_that_appears_takes_out_the_samples_since_the_last_check() {
         let mut relay = Relay::new(Some(&tunnel(TunnelPath::Direct)));
         let mut all = samples(8);
         relay.judge(Some(&tunnel(TunnelPath::Direct)), &mut all[..4]);
@@ -133,6 +133,6 @@ mod tests {
         relay.judge(Some(&tunnel(TunnelPath::Idle)), &mut all);
         relay.judge(Some(&tunnel(TunnelPath::Direct)), &mut all);
         assert_eq!(marked(&all), [0_usize; 0]);
-        assert!(!Relay::new(None).is_told());
+        assert!(!Relay::new(None).is_known());
     }
 }

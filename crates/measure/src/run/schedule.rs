@@ -1,27 +1,19 @@
 //! In what order the steps of a plan are run, and what they will cost.
 
-use std::time::Duration;
-
 use model::{
-    plan::{LoadDirection, Measurement, Plan, Step},
+    plan::{LoadDirection, Plan, Step},
     run::LayerAddress,
 };
 use stats::Random;
 
-/// One step on one layer with one congestion control: one sample (two if both directions).
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Task {
-    pub(crate) step: Step,
-    pub(crate) layer: LayerAddress,
-    pub(crate) cc: Option<String>,
-    pub(crate) block: u32,
-}
+use super::{
+    estimate::Estimate,
+    steps::{self, Cost},
+    task::Task,
+};
 
 /// Seconds around a step in which nothing is measured: agreeing, and letting queues empty.
 const AROUND_S: f64 = 0.7;
-
-/// Rates that a sweep tries below the knee.
-const SWEEP_RATES: f64 = 6.0;
 
 /// The steps that run once, at the start: in the plan's order, layer by layer for each.
 pub(crate) fn once(plan: &Plan, layers: &[LayerAddress], cc: &Senders) -> Vec<Task> {
@@ -57,8 +49,8 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// Those to try in a direction when the plan names none: the [`USUAL`] ones that can be had,
-    /// else the first that can.
+    /// Those to try in a direction when the plan names none: the [`USUAL`] ones of the sender, else
+    /// its first.
     fn of(&self, direction: LoadDirection) -> Vec<String> {
         let both = |name: &String| match direction {
             LoadDirection::Up => self.near.contains(name),
@@ -89,12 +81,10 @@ impl Senders {
 
 /// The congestion controls that a step is measured with; `None` where it has none.
 fn controls(step: &Step, senders: &Senders) -> Vec<Option<String>> {
-    match &step.measurement {
-        Measurement::Tcp { cc, direction, .. } if cc.is_empty() => {
-            senders.of(*direction).into_iter().map(Some).collect()
-        }
-        Measurement::Tcp { cc, .. } => cc.iter().cloned().map(Some).collect(),
-        _ => vec![None],
+    match steps::of(&step.measurement).congestion() {
+        None => vec![None],
+        Some((direction, [])) => senders.of(direction).into_iter().map(Some).collect(),
+        Some((_, named)) => named.iter().cloned().map(Some).collect(),
     }
 }
 
@@ -113,20 +103,8 @@ fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) ->
         .collect()
 }
 
-/// What a plan will take.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// Seconds, with the fewest and with the most repeats.
-    pub time_s: [f64; 2],
-    /// Seconds of full load in it, with the fewest and with the most repeats: times the rate of the
-    /// path, this is the data.
-    pub loaded_s: [f64; 2],
-    /// Samples, with the fewest and with the most repeats.
-    pub samples: [usize; 2],
-}
-
 /// Congestion controls that a plan tries when it names none and both ends have them: the two that
-/// matter in practice.
+/// are in use.
 const USUAL: [&str; 2] = ["cubic", "bbr"];
 
 /// What a plan will take over so many layers, between ends with these congestion controls.
@@ -155,38 +133,18 @@ pub fn usual_estimate(plan: &Plan, layers: usize) -> Estimate {
     estimate(plan, layers, &usual, &usual)
 }
 
-impl Estimate {
-    /// Time after which a run of the plan counts as hung: slow paths take long to agree on each
-    /// step and to empty their queues.
-    pub fn limit(&self) -> Duration {
-        const SLOW: f64 = 6.0;
-        const AT_LEAST: f64 = 600.0;
-        Duration::from_secs_f64(self.time_s[1] * SLOW + AT_LEAST)
-    }
-}
-
 /// Time of a step, s.
 pub(crate) fn time_s(step: &Step) -> f64 {
-    AROUND_S
-        + match step.measurement {
-            Measurement::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_RATES * 1.2,
-            _ => step.duration_s,
-        }
+    AROUND_S + cost(step).time_s
 }
 
 /// Time under full load of a step, s.
 pub(crate) fn loaded_s(step: &Step) -> f64 {
-    match &step.measurement {
-        Measurement::Idle | Measurement::Pmtu | Measurement::Sizes => 0.0,
-        Measurement::Short { .. } | Measurement::Http { .. } => step.duration_s * 0.5,
-        Measurement::UdpSweep { .. } => 2.0 * step.duration_s + 1.0,
-        Measurement::Tcp { direction, .. } if *direction == LoadDirection::Both => {
-            2.0 * step.duration_s
-        }
-        Measurement::Tcp { .. } | Measurement::Udp { .. } | Measurement::Quic { .. } => {
-            step.duration_s
-        }
-    }
+    cost(step).loaded_s
+}
+
+fn cost(step: &Step) -> Cost {
+    steps::of(&step.measurement).cost(step.duration_s)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! The course of a run: facts, the steps that run once, the blocks, and what they say together.
+//! A run from its start to its end: facts, the steps that run once, the blocks, the figures.
 
-use model::{text, text::Text};
 use std::{
     collections::HashMap,
     net::SocketAddr,
@@ -8,21 +7,25 @@ use std::{
 };
 
 use model::{
-    plan::{Measurement, Plan},
-    run::{End, Key, LayerAddress, Run, Sample},
+    plan::Plan,
+    run::{End, Invalid, Key, LayerAddress, Run, Sample},
+    text,
+    text::Text,
     units::Seed,
 };
 use stats::{Random, Stop, StopRule};
 use sys::clock::Instant;
-use traffic::wire::{Key as AccessKey, message::QUIC};
+use traffic::wire::Key as AccessKey;
 
 use super::{
     Target,
     bench::{Bench, Event},
-    conclude, estimate, key,
+    conclude,
     relay::Relay,
-    schedule::{self, Senders, Task},
-    steps, validity,
+    schedule::{self, Senders, estimate},
+    steps::{self, AnyStep},
+    task::Task,
+    validity,
 };
 use crate::far::{Far, FarError};
 use host::{facts, state};
@@ -52,7 +55,10 @@ pub struct Start<'a> {
 }
 
 /// Carries a plan out. What was measured before a failure is in the run, which then says why it was
-/// cut short; an error is returned only if nothing could be measured at all.
+/// cut short.
+///
+/// # Errors
+/// There is no session with the far end, so that nothing could be measured at all.
 pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
     let zero = Instant::now();
     let mut far = Far::connect(start.control, start.key, start.program)?;
@@ -136,17 +142,17 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
     let toward = layers.last().map(|layer| layer.far);
     let before = run.near.facts.path.as_ref();
     let mut relay = Relay::new(before.and_then(|path| path.tunnel()));
-    let mut look = |run: &mut Run| {
-        let now = toward.filter(|_| relay.is_told()).and_then(facts::tunnel);
+    let mut check_relay = |run: &mut Run| {
+        let now = toward.filter(|_| relay.is_known()).and_then(facts::tunnel);
         relay.judge(now.as_ref(), &mut run.samples);
     };
     for task in schedule::once(bench.plan, &layers, &senders) {
         if !step(bench, run, &task, of)? {
-            look(run);
+            check_relay(run);
             return Ok(());
         }
     }
-    look(run);
+    check_relay(run);
     let mut random = Random::new(seed.0);
     for number in 1..=bench.plan.repeats.max {
         let block = schedule::block(bench.plan, &layers, &senders, number, &mut random);
@@ -155,11 +161,11 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         }
         for task in block {
             if !step(bench, run, &task, of)? {
-                look(run);
+                check_relay(run);
                 return Ok(());
             }
         }
-        look(run);
+        check_relay(run);
         if number >= bench.plan.repeats.min && narrow(bench.plan, &run.samples) {
             break;
         }
@@ -194,8 +200,14 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
     if bench.cancelled() {
         return Ok(false);
     }
-    if let Some(why) = cannot(bench, task).or_else(|| too_much(bench, task)) {
-        let note = text!("left out: {step} ({why})", step = name(task), why = why);
+    let step = steps::of(&task.step.measurement);
+    let keys = step.keys(task);
+    if let Some(why) = step
+        .lacks(&bench.far)
+        .or_else(|| too_much(bench, task, &*step))
+    {
+        let name = keys.first().map(ToString::to_string).unwrap_or_default();
+        let note = text!("left out: {step} ({why})", step = name, why = why);
         if !run.notes.contains(&note) {
             (bench.on)(Event::Note(&note.to_string()));
             run.notes.push(note);
@@ -203,34 +215,25 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
         return Ok(true);
     }
     let number = run.samples.len() as u32;
-    for direction in key::directions(&task.step.measurement) {
-        let key = key::key(
-            &task.step.measurement,
-            &task.layer,
-            task.cc.as_deref(),
-            direction,
-        );
+    for key in &keys {
         (bench.on)(Event::Began {
-            key: &key,
+            key,
             number,
             of,
             block: task.block,
         });
     }
     let guard = validity::Guard::set(task, run.lab);
-    match steps::run(bench, task) {
+    let samples = match step.run(bench, task) {
         Ok(mut samples) => {
             guard.judge(&mut samples);
-            keep(bench, run, task, samples);
-            Ok(true)
+            samples
         }
-        Err(error) if error.is_final() => Err(error),
-        Err(error) => {
-            let samples = steps::failed(bench, task, &error);
-            keep(bench, run, task, samples);
-            Ok(true)
-        }
-    }
+        Err(error) if error.is_final() => return Err(error),
+        Err(error) => step.failed(bench, task, &error),
+    };
+    keep(bench, run, task, samples);
+    Ok(true)
 }
 
 fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>) {
@@ -239,7 +242,7 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
         sample.block = task.block;
         sample.took_us = bench.at_us().saturating_sub(sample.at_us);
         if bench.cancelled() {
-            sample.invalid.push(model::run::Invalid::CutShort);
+            sample.invalid.push(Invalid::CutShort);
         }
         sample.valid = sample.invalid.is_empty();
         (bench.on)(Event::Ended(&sample));
@@ -247,17 +250,8 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
     }
 }
 
-/// Why an end cannot do a task at all.
-fn cannot(bench: &Bench<'_>, task: &Task) -> Option<Text> {
-    let quic = matches!(task.step.measurement, Measurement::Quic { .. });
-    if quic && !traffic::quic::AVAILABLE {
-        return Some(text!("this program was built without QUIC"));
-    }
-    (quic && !bench.far.can(QUIC)).then(|| text!("the far end does not do QUIC"))
-}
-
 /// Why a task does not fit what is left of the budget.
-fn too_much(bench: &Bench<'_>, task: &Task) -> Option<Text> {
+fn too_much(bench: &Bench<'_>, task: &Task, step: &dyn AnyStep) -> Option<Text> {
     let budget = bench.plan.budget;
     if let Some(most) = budget.time_s {
         let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
@@ -266,21 +260,11 @@ fn too_much(bench: &Bench<'_>, task: &Task) -> Option<Text> {
         }
     }
     let most = budget.bytes?;
-    let rate = steps::expected_bps(bench, task)?;
+    let capacity = |direction| {
+        let place = (task.layer.clone(), direction);
+        bench.capacity.get(&place).copied()
+    };
+    let rate = step.rate_bps(&capacity)?;
     let bytes = rate / 8.0 * schedule::loaded_s(&task.step);
     (bench.bytes as f64 + bytes > most as f64).then(|| text!("the budget of bytes is spent"))
-}
-
-fn name(task: &Task) -> String {
-    let direction = key::directions(&task.step.measurement)
-        .first()
-        .copied()
-        .flatten();
-    key::key(
-        &task.step.measurement,
-        &task.layer,
-        task.cc.as_deref(),
-        direction,
-    )
-    .to_string()
 }

@@ -1,7 +1,12 @@
-//! The steps of a plan, each a file: from a task to its samples.
+//! The steps of a plan, each a type in a file of its own.
+//!
+//! A step's type holds what the plan asks for. It measures by the far end's services of its own
+//! ([`crate::far::load`]), gives what both ends saw as a type of its own, and makes the samples of
+//! it. So neither another step's parameters nor another step's outcome can get into a sample.
 
 mod http;
 mod idle;
+mod loaded;
 mod pmtu;
 mod probes;
 mod quic;
@@ -10,74 +15,187 @@ mod short;
 mod sized;
 mod sizes;
 mod sweep;
-mod tcp;
+pub(crate) mod tcp;
 mod udp;
 
-use model::text::Text;
 use model::{
     net::Direction,
-    plan::Measurement,
-    run::{Invalid, Key, Sample},
+    plan::{LoadDirection, Measurement},
+    run::{Invalid, Key, Sample, StepKind},
+    text::Text,
 };
 
-use super::{
-    bench::Bench,
-    key::{directions, key},
-    schedule::Task,
-};
-use crate::far::FarError;
+use super::{bench::Bench, task::Task};
+use crate::far::{Far, FarError};
 
-/// Runs a task.
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    match &task.step.measurement {
-        Measurement::Idle => idle::run(bench, task),
-        Measurement::Tcp { .. } => tcp::run(bench, task),
-        Measurement::Udp { .. } => udp::run(bench, task),
-        Measurement::UdpSweep { .. } => sweep::run(bench, task),
-        Measurement::Pmtu => pmtu::run(bench, task),
-        Measurement::Sizes => sizes::run(bench, task),
-        Measurement::Short { bytes } => short::run(bench, task, *bytes),
-        Measurement::Http { bytes } => http::run(bench, task, *bytes),
-        Measurement::Quic { .. } => quic::run(bench, task),
+/// What a plan asks for by a step, and what is known of it without running it.
+pub(crate) trait Step {
+    /// Its kind in a run.
+    fn kind(&self) -> StepKind;
+
+    /// Directions of which it gives a sample each; `None` = one sample without a direction.
+    fn directions(&self) -> Vec<Option<Direction>> {
+        vec![None]
+    }
+
+    /// Adds to the key of its samples what they do not share with other steps of the kind.
+    fn distinguish(&self, _key: &mut Key) {}
+
+    /// What it takes where the plan gives it `duration_s`, s.
+    fn cost(&self, duration_s: f64) -> Cost;
+
+    /// The direction and the congestion controls that the plan names for it; `None` where it has
+    /// none.
+    fn congestion(&self) -> Option<(LoadDirection, &[String])> {
+        None
+    }
+
+    /// The rate at which it will move bytes, bit/s, by what is known of the path's capacity.
+    fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
+        let directions = self.directions().into_iter().flatten();
+        directions.filter_map(capacity).reduce(f64::max)
+    }
+
+    /// Why one of the ends cannot do it at all.
+    fn lacks(&self, _far: &Far) -> Option<Text> {
+        None
     }
 }
 
-/// A sample of a task in which nothing was measured yet.
-pub(crate) fn blank(bench: &Bench<'_>, key: Key) -> Sample {
-    Sample::new(key, bench.at_us())
+/// Time of a step, s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cost {
+    /// From its start to its end.
+    pub(crate) time_s: f64,
+    /// Of that, under full load; twice where both directions are loaded at once.
+    pub(crate) loaded_s: f64,
 }
 
-/// The samples of a task that failed.
-pub(crate) fn failed(bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sample> {
-    directions(&task.step.measurement)
-        .into_iter()
-        .map(|direction| {
-            let key = key(
-                &task.step.measurement,
-                &task.layer,
-                task.cc.as_deref(),
-                direction,
-            );
-            let mut sample = blank(bench, key);
+/// A step that can be measured.
+trait Measure: Step {
+    /// What both ends saw.
+    type Seen;
+
+    /// Runs it.
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Self::Seen, FarError>;
+
+    /// The samples of what was seen.
+    fn samples(&self, seen: Self::Seen, blank: &Blank<'_>) -> Vec<Sample>;
+}
+
+/// A step of any type.
+pub(crate) trait AnyStep: Step {
+    /// Runs it; its samples.
+    ///
+    /// # Errors
+    /// An end could not do its part, or the session failed.
+    fn run(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError>;
+
+    /// The keys of its samples.
+    fn keys(&self, task: &Task) -> Vec<Key>;
+
+    /// Its samples where it failed.
+    fn failed(&self, bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sample>;
+}
+
+impl<S: Measure> AnyStep for S {
+    fn run(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
+        let at_us = bench.at_us();
+        let seen = self.measure(bench, task)?;
+        let blank = Blank {
+            step: self,
+            task,
+            at_us,
+        };
+        Ok(self.samples(seen, &blank))
+    }
+
+    fn keys(&self, task: &Task) -> Vec<Key> {
+        let key = |direction| key(self, task, direction);
+        self.directions().into_iter().map(key).collect()
+    }
+
+    fn failed(&self, bench: &Bench<'_>, task: &Task, error: &FarError) -> Vec<Sample> {
+        let blank = Blank {
+            step: self,
+            task,
+            at_us: bench.at_us(),
+        };
+        let sample = |direction| {
+            let mut sample = blank.of(direction);
             let why = Text::plain(error.to_string());
             sample.invalid.push(Invalid::failed(why));
             sample
-        })
-        .collect()
+        };
+        self.directions().into_iter().map(sample).collect()
+    }
 }
 
-/// The rate at which a task will move bytes, bit/s, if that can be told.
-pub(crate) fn expected_bps(bench: &Bench<'_>, task: &Task) -> Option<f64> {
-    if let Measurement::Udp { rate_bps, .. } = &task.step.measurement {
-        return Some(*rate_bps as f64);
+/// Makes samples in which nothing is measured yet.
+struct Blank<'a> {
+    step: &'a dyn Step,
+    task: &'a Task,
+    at_us: u64,
+}
+
+impl Blank<'_> {
+    fn of(&self, direction: Option<Direction>) -> Sample {
+        Sample::new(key(self.step, self.task, direction), self.at_us)
     }
-    let data = match &task.step.measurement {
-        // The answers are what weighs.
-        Measurement::Short { .. } | Measurement::Http { .. } => vec![Some(Direction::Down)],
-        what => directions(what),
+}
+
+fn key(step: &dyn Step, task: &Task, direction: Option<Direction>) -> Key {
+    let mut key = Key {
+        direction,
+        ..task.key(step.kind())
     };
-    data.into_iter()
-        .flatten()
-        .filter_map(|d| bench.capacity.get(&(task.layer.clone(), d)).copied())
-        .reduce(f64::max)
+    step.distinguish(&mut key);
+    key
+}
+
+/// The type of what a plan asks for.
+pub(crate) fn of(measurement: &Measurement) -> Box<dyn AnyStep> {
+    match measurement.clone() {
+        Measurement::Idle => Box::new(idle::Idle),
+        Measurement::UdpSweep {
+            direction,
+            from_bps,
+            to_bps,
+        } => Box::new(sweep::Sweep {
+            direction,
+            from_bps,
+            to_bps,
+        }),
+        Measurement::Udp {
+            direction,
+            rate_bps,
+            payload,
+        } => Box::new(udp::Udp {
+            direction,
+            rate_bps,
+            payload,
+        }),
+        Measurement::Tcp {
+            direction,
+            flows,
+            cc,
+            warmup_s,
+        } => Box::new(tcp::Tcp {
+            direction,
+            flows,
+            cc,
+            warmup_s,
+        }),
+        Measurement::Pmtu => Box::new(pmtu::Pmtu),
+        Measurement::Sizes => Box::new(sizes::Sizes),
+        Measurement::Short { bytes } => Box::new(short::Short { bytes }),
+        Measurement::Http { bytes } => Box::new(http::Http { bytes }),
+        Measurement::Quic {
+            direction,
+            warmup_s,
+        } => Box::new(quic::Quic {
+            direction,
+            warmup_s,
+        }),
+    }
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use model::{plan::Budget, units::Bytes};
 
-use super::{Estimate, Live};
+use super::{bench::Live, estimate::Estimate};
 
-/// Rates for which the data of a plan is told: it depends on the path, which is not known yet.
+/// Rates for which the data of a plan is given: it depends on the path, which is not known yet.
 const RATES_MBPS: [f64; 2] = [100.0, 1000.0];
 
 impl Estimate {

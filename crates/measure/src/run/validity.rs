@@ -9,7 +9,7 @@ use model::{
 };
 use sys::clock;
 
-use super::{Target, bench::Bench, layers::own_address, schedule::Task};
+use super::{Target, bench::Bench, layers::own_address, task::Task};
 use host::state;
 
 /// Busy share of a processor from which it, and not the path, may have set the pace.

@@ -11,9 +11,10 @@ use iperf3::{
     Error,
     client::{self, Options},
     outcome::Outcome,
-    params::{Direction, Params, Protocol},
+    params::{Params, Protocol},
     server::{Config, Report},
 };
+use model::net::LoadDirection;
 use traffic::{
     admission::{Admission, Totals},
     wire::message::Limits,
@@ -187,9 +188,9 @@ fn options(test: &Test) -> Result<Options, String> {
         params: Params {
             protocol,
             direction: match (test.reverse, test.bidir) {
-                (true, _) => Direction::Down,
-                (_, true) => Direction::Both,
-                _ => Direction::Up,
+                (true, _) => LoadDirection::Down,
+                (_, true) => LoadDirection::Both,
+                _ => LoadDirection::Up,
             },
             parallel: test.parallel,
             omit_s: test.omit,

@@ -1,20 +1,18 @@
-//! From what iperf3 told to a sample.
+//! From an outcome of iperf3 to a sample.
 
-use iperf3::{
-    outcome::{self, Outcome, Stream},
-    params,
-};
-use model::text::Text;
+use iperf3::outcome::{self, Outcome, Stream};
 use model::{
-    net::Direction,
+    net::{Direction, Side},
     run::{FlowResult, Invalid, Sample, Tcp},
+    text::Text,
 };
 
 /// Fills in what a test showed of the direction of the sample.
 pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
-    let (direction, sender) = match sample.key.direction {
-        Some(Direction::Down) => (params::Direction::Down, &outcome.server),
-        _ => (params::Direction::Up, &outcome.client),
+    let direction = sample.key.direction.unwrap_or(Direction::Up);
+    let sender = match Side::sends(direction) {
+        Side::Near => &outcome.client,
+        Side::Far => &outcome.server,
     };
     let flows: Vec<&Stream> = outcome
         .streams
@@ -35,9 +33,7 @@ pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
     });
     let other = |invalid: &&outcome::Invalid| match invalid {
         outcome::Invalid::Congestion { end, .. }
-        | outcome::Invalid::CongestionUnknown { end, .. } => {
-            (*end == "client") == (direction == params::Direction::Up)
-        }
+        | outcome::Invalid::CongestionUnknown { end, .. } => *end == Side::sends(direction),
         outcome::Invalid::Nothing(_) | outcome::Invalid::Numbers(_) => true,
     };
     sample
@@ -55,10 +51,10 @@ fn invalid(invalid: &outcome::Invalid) -> Invalid {
     }
 }
 
-/// What the kernel of this end knew of the connection at its end is told only where this end sent:
+/// What the kernel of this end knew of the connection at its end is taken only where this end sent:
 /// a receiver's round trip and segment size are other things.
 fn flow(stream: &Stream) -> FlowResult {
-    let sent_here = stream.direction == params::Direction::Up;
+    let sent_here = stream.direction == Direction::Up;
     let tcp = stream.tcp.as_ref().filter(|_| sent_here);
     FlowResult {
         goodput_bps: stream.goodput_bps().unwrap_or(0.0),

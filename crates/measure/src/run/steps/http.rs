@@ -1,29 +1,58 @@
 //! HTTP/1.1 requests one after the other, on a connection that is kept.
 
-use model::run::Sample;
-use traffic::{load::requests::RequestClient, wire::message::Order};
+use model::{
+    net::Direction,
+    run::{Key, Sample, StepKind},
+};
+use traffic::load::requests::RequestClient;
 
-use super::requests;
+use super::{
+    Blank, Cost, Measure, Step,
+    requests::{self, Seen},
+};
 use crate::{
-    far::{self, FarError},
-    run::{bench::Bench, schedule::Task},
+    far::{self, Action, FarError, load},
+    run::{bench::Bench, task::Task},
 };
 
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task, bytes: u64) -> Result<Vec<Sample>, FarError> {
-    requests::run(
-        bench,
-        task,
-        Order::Http { bytes },
-        |ticket, address, config| {
-            let error = |source| FarError::Data {
-                what: "request",
-                address,
-                source,
-            };
-            let stream = far::streams(ticket, address, 1)?
-                .pop()
-                .ok_or_else(|| error(std::io::ErrorKind::NotConnected.into()))?;
-            RequestClient::http(stream, config).map_err(error)
-        },
-    )
+/// HTTP/1.1 requests on one kept connection.
+pub(super) struct Http {
+    /// Bytes of an answer.
+    pub(super) bytes: u64,
+}
+
+impl Step for Http {
+    fn kind(&self) -> StepKind {
+        StepKind::Http
+    }
+
+    fn distinguish(&self, key: &mut Key) {
+        key.bytes = Some(self.bytes);
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        requests::cost(duration_s)
+    }
+
+    fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
+        // The answers are what weighs.
+        capacity(Direction::Down)
+    }
+}
+
+impl Measure for Http {
+    type Seen = Seen;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
+        let bytes = self.bytes;
+        let service = load::Http { bytes };
+        requests::measure(bench, task, &service, bytes, |ticket, address, config| {
+            let stream = far::stream(ticket, address, 0)?;
+            RequestClient::http(stream, config).map_err(Action::Request.failed(address))
+        })
+    }
+
+    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        seen.samples(blank)
+    }
 }

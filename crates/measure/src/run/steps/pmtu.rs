@@ -4,54 +4,75 @@ use std::io;
 
 use model::{
     net::IpVersion,
-    run::{LayerAddress, Pmtu, Sample},
+    run::{self, LayerAddress, Sample, StepKind},
 };
 use sys::socket::{self, MtuDiscovery};
 
-use super::{blank, sized::Sized};
+use super::{Blank, Cost, Measure, Step, sized::Sized};
 use crate::{
-    far::FarError,
-    run::{bench::Bench, key::key, schedule::Task},
+    far::{Action, FarError},
+    run::{bench::Bench, task::Task},
 };
 
 /// Times a size is tried before it counts as too large.
 const TRIES: u32 = 4;
 
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let layer = &task.layer;
-    let mut sample = blank(bench, key(&task.step.measurement, layer, None, None));
-    let mut sized = Sized::open(bench, layer)?;
-    let found = search(&mut sized, layer).map_err(|source| FarError::Data {
-        what: "search the path's MTU",
-        address: bench.target(layer),
-        source,
-    });
-    bench.far.finish(sized.ticket)?;
-    let found = found?;
-    if let Some(both) = found.up.zip(found.down).map(|(u, d)| u.min(d)) {
-        bench.pmtu.insert(layer.clone(), both);
+/// The search for the path MTU, both ways.
+pub(super) struct Pmtu;
+
+impl Step for Pmtu {
+    fn kind(&self) -> StepKind {
+        StepKind::Pmtu
     }
-    sample.pmtu = Some(found);
-    Ok(vec![sample])
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: duration_s,
+            loaded_s: 0.0,
+        }
+    }
 }
 
-fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<Pmtu> {
+impl Measure for Pmtu {
+    type Seen = run::Pmtu;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<run::Pmtu, FarError> {
+        let layer = &task.layer;
+        let mut sized = Sized::open(bench, layer)?;
+        let found = search(&mut sized, layer);
+        bench.far.finish(sized.echo)?;
+        let found = found.map_err(Action::Pmtu.failed(bench.target(layer)))?;
+        if let Some(both) = found.up.zip(found.down).map(|(u, d)| u.min(d)) {
+            bench.pmtu.insert(layer.clone(), both);
+        }
+        Ok(found)
+    }
+
+    fn samples(&self, seen: run::Pmtu, blank: &Blank<'_>) -> Vec<Sample> {
+        vec![Sample {
+            pmtu: Some(seen),
+            ..blank.of(None)
+        }]
+    }
+}
+
+fn search(sized: &mut Sized, layer: &LayerAddress) -> io::Result<run::Pmtu> {
     const SHORT: u32 = 100;
     // The smallest packet every link must carry: RFC 791 and RFC 8200, section 5.
     let low = match layer.family {
         IpVersion::V4 => 576,
         IpVersion::V6 => 1280,
     };
-    let mut pmtu = Pmtu::default();
+    let mut pmtu = run::Pmtu::default();
     // What the kernel takes for the path's MTU before anything was sent: that of the device or
     // route.
     let high = socket::known_mtu(&sized.socket)?.clamp(low, 9216);
-    // First as ordinary programs do, so that ICMP may tell the kernel.
+    // First as ordinary programs do, so that the kernel may learn of it by ICMP.
     socket::set_mtu_discovery(&sized.socket, MtuDiscovery::Do)?;
     let whole = sized.passes(high, SHORT)?;
-    let told = socket::known_mtu(&sized.socket)?;
-    pmtu.near_kernel = Some(told);
-    pmtu.silent_up = Some(!whole && told >= high);
+    let known = socket::known_mtu(&sized.socket)?;
+    pmtu.near_kernel = Some(known);
+    pmtu.silent_up = Some(!whole && known >= high);
     socket::set_mtu_discovery(&sized.socket, MtuDiscovery::Probe)?;
     pmtu.up = if whole {
         Some(high)

@@ -8,28 +8,28 @@ use model::{
     run::{Column, LayerAddress, Probes, Series},
 };
 use sys::clock::Instant;
-use traffic::{
-    load::probe::{Probe, Probing},
-    wire::{Ticket, message::Order},
-};
+use traffic::load::probe::{Probe, Probing};
 
 use crate::{
-    far::{self, FarError},
-    run::bench::Bench,
+    far::{
+        self, Action, FarError,
+        load::{Agreed, Echo},
+    },
+    run::bench::{Bench, Live},
 };
 
 /// Answers by which a path is judged quiet.
 const QUIET: usize = 5;
 
 /// How long to wait for it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Interval while waiting, if the plan wants no probes.
+/// Interval of the probes while waiting, if the plan wants none beside the load.
 const WAITING: Duration = Duration::from_millis(10);
 
 /// Probes that run.
-pub(crate) struct Beside {
-    ticket: Ticket,
+pub(crate) struct Running {
+    echo: Agreed<Echo>,
     probing: Probing,
     keep: bool,
 }
@@ -44,7 +44,7 @@ const SHARE: f64 = 0.005;
 const SELDOM: Duration = Duration::from_millis(100);
 
 /// Starts probes on a layer and waits until the queues that the step before has filled are empty.
-pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Beside, FarError> {
+pub(crate) fn start(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Running, FarError> {
     let known = [Direction::Down, Direction::Up]
         .into_iter()
         .filter_map(|d| bench.capacity.get(&(layer.clone(), d)).copied())
@@ -57,7 +57,7 @@ pub(crate) fn start_beside(
     bench: &mut Bench<'_>,
     layer: &LayerAddress,
     rate_bps: Option<f64>,
-) -> Result<Beside, FarError> {
+) -> Result<Running, FarError> {
     let every = bench.plan.probe_ms.map(|ms| {
         let wanted = Duration::from_secs_f64(ms / 1e3);
         let modest = rate_bps.map_or(Duration::ZERO, |rate| {
@@ -65,30 +65,26 @@ pub(crate) fn start_beside(
         });
         wanted.max(modest)
     });
-    let ticket = bench.far.open(Order::Echo)?;
+    let echo = bench.far.open(&Echo)?;
     let address = bench.target(layer);
-    let socket = far::datagrams(ticket, address)?;
+    let socket = far::datagrams(*echo, address)?;
     let probing =
-        Probing::start(socket, every.unwrap_or(WAITING)).map_err(|source| FarError::Data {
-            what: "send probes",
-            address,
-            source,
-        })?;
-    let beside = Beside {
-        ticket,
+        Probing::start(socket, every.unwrap_or(WAITING)).map_err(Action::Probe.failed(address))?;
+    let running = Running {
+        echo,
         probing,
         keep: every.is_some(),
     };
-    wait_quiet(bench, layer, &beside);
-    Ok(beside)
+    wait_quiet(bench, layer, &running);
+    Ok(running)
 }
 
-fn wait_quiet(bench: &Bench<'_>, layer: &LayerAddress, beside: &Beside) {
-    let deadline = Instant::now().after(PATIENCE);
+fn wait_quiet(bench: &Bench<'_>, layer: &LayerAddress, running: &Running) {
+    let deadline = Instant::now().after(TIMEOUT);
     let idle = bench.idle_us.get(layer).copied();
     while Instant::now() < deadline && !bench.cancelled() {
         Instant::now().after(Duration::from_millis(20)).wait();
-        let probes = beside.probing.so_far();
+        let probes = running.probing.so_far();
         let answers: Vec<f64> = probes.iter().filter_map(rtt_us).collect();
         let latest = &answers[answers.len().saturating_sub(QUIET)..];
         let quiet = match idle {
@@ -104,11 +100,11 @@ fn wait_quiet(bench: &Bench<'_>, layer: &LayerAddress, beside: &Beside) {
     }
 }
 
-pub(crate) fn rtt_us(probe: &Probe) -> Option<f64> {
+fn rtt_us(probe: &Probe) -> Option<f64> {
     probe.rtt_ns.map(|ns| ns as f64 / 1e3)
 }
 
-impl Beside {
+impl Running {
     /// The latest round trip, µs, and the share that was lost (of those old enough to tell).
     pub(crate) fn live(&self) -> (Option<f64>, Option<f64>) {
         let probes = self.probing.so_far();
@@ -119,6 +115,31 @@ impl Beside {
         (latest, share)
     }
 
+    /// Waits for the end of a load that began at `zero`, and shows its rate by the `bytes` of this
+    /// end so far.
+    pub(crate) fn watch(
+        &self,
+        bench: &mut Bench<'_>,
+        span: Duration,
+        zero: Instant,
+        mut bytes: impl FnMut() -> u64,
+    ) -> Result<(), FarError> {
+        let mut last = (zero, 0);
+        bench.watch(span, || {
+            let (rtt_us, lost) = self.live();
+            let (now, bytes) = (Instant::now(), bytes());
+            let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
+            last = (now, bytes);
+            Live {
+                rate_bps: Some(rate),
+                rtt_us,
+                lost,
+                bytes,
+                ..Live::default()
+            }
+        })
+    }
+
     /// Ends the probes; what counts is what was sent in `window`, µs after `zero`.
     pub(crate) fn finish(
         self,
@@ -127,13 +148,13 @@ impl Beside {
         window: [i64; 2],
     ) -> Result<Option<Probes>, FarError> {
         let probes = self.probing.finish();
-        bench.far.finish(self.ticket)?;
+        bench.far.finish(self.echo)?;
         Ok(self.keep.then(|| summarise(&probes, zero, window)))
     }
 }
 
-/// What probes say.
-pub(crate) fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Probes {
+/// What probes show.
+fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Probes {
     let at = |p: &Probe| p.sent.since(zero) / 1000;
     let counted: Vec<&Probe> = probes
         .iter()

@@ -1,30 +1,26 @@
-//! What steps of requests have in common: probes beside them, the display, what is kept.
+//! What steps of requests have in common: the load, what is recorded beside it, what is kept.
 
-use model::{text, text::Text};
 use std::{net::SocketAddr, time::Duration};
 
 use analysis::percentile;
 use model::{
-    plan::Measurement,
-    run::{Invalid, Sample, Short},
+    run::{self, Invalid, Sample},
+    text,
+    text::Text,
 };
 use sys::clock::Instant;
 use traffic::{
     load::requests::{
-        RequestClient,
+        Exchange, RequestClient,
         client::{Config, Requests},
     },
-    wire::{Ticket, message::Order},
+    wire::Ticket,
 };
 
-use super::{blank, probes};
+use super::{Blank, Cost, loaded::Beside, probes};
 use crate::{
-    far::FarError,
-    run::{
-        bench::{Bench, Live},
-        key::key,
-        schedule::Task,
-    },
+    far::{FarError, load::Service},
+    run::{bench::Bench, task::Task},
 };
 
 /// How long to wait for a connection, and for any part of an answer.
@@ -33,20 +29,31 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after the end of the step the last answer may come.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs a step of requests that `start` makes.
-pub(crate) fn run(
+/// What the near end saw of the requests.
+pub(super) struct Seen {
+    requests: Requests,
+    beside: Beside,
+}
+
+/// What a step of requests takes: half of the time its answers are under way, by experience.
+pub(super) fn cost(duration_s: f64) -> Cost {
+    Cost {
+        time_s: duration_s,
+        loaded_s: duration_s * 0.5,
+    }
+}
+
+/// Runs requests for answers of `bytes` at a service, by a client that `start` makes.
+pub(super) fn measure<S: Service>(
     bench: &mut Bench<'_>,
     task: &Task,
-    order: Order,
+    service: &S,
+    bytes: u64,
     start: impl FnOnce(Ticket, SocketAddr, Config) -> Result<RequestClient, FarError>,
-) -> Result<Vec<Sample>, FarError> {
-    let (Measurement::Short { bytes } | Measurement::Http { bytes }) = task.step.measurement else {
-        return Err(FarError::Confused);
-    };
-    let mut sample = blank(bench, key(&task.step.measurement, &task.layer, None, None));
+) -> Result<Seen, FarError> {
     let span = Duration::from_secs_f64(task.step.duration_s);
-    let beside = probes::start(bench, &task.layer)?;
-    let ticket = bench.far.open(order)?;
+    let probing = probes::start(bench, &task.layer)?;
+    let agreed = bench.far.open(service)?;
     let mark = bench.mark()?;
     let config = Config {
         bytes,
@@ -54,9 +61,9 @@ pub(crate) fn run(
         most_bytes: left(bench),
     };
     let zero = Instant::now();
-    let client = start(ticket, bench.target(&task.layer), config)?;
-    let watched = watch(bench, &beside, &client, zero, span);
-    // Also where the far end is lost: what came so far is of no use to anybody then.
+    let client = start(*agreed, bench.target(&task.layer), config)?;
+    let watched = probing.watch(bench, span, zero, || client.live().1);
+    // Also where the far end is lost: the answers so far are of no use to anybody then.
     let requests = client.finish(if bench.cancelled() {
         Duration::ZERO
     } else {
@@ -64,19 +71,20 @@ pub(crate) fn run(
     });
     watched?;
     let window = [0, Instant::now().since(zero) / 1000];
-    sample.near = Some(mark.evidence());
-    sample.far = Some(bench.far.evidence()?);
-    bench.far.finish(ticket)?;
-    sample.probes = beside.finish(bench, zero, window)?;
+    let near = mark.evidence();
+    let far = bench.far.evidence()?;
+    bench.far.finish(agreed)?;
+    let probes = probing.finish(bench, zero, window)?;
     bench.bytes += requests.exchanges.iter().map(|e| e.bytes).sum::<u64>();
-    if requests.exchanges.is_empty() {
-        let none = || text!("no request was answered in time");
-        let why = requests.error.clone().map_or_else(none, Text::plain);
-        sample.invalid.push(Invalid::failed(why));
-    }
-    sample.load_at_us = Some(bench.us_at(zero));
-    sample.short = Some(compose(&requests));
-    Ok(vec![sample])
+    Ok(Seen {
+        requests,
+        beside: Beside {
+            load_at_us: bench.us_at(zero),
+            probes,
+            near,
+            far,
+        },
+    })
 }
 
 /// What the plan's budget and the far end's limit leave.
@@ -87,37 +95,26 @@ fn left(bench: &Bench<'_>) -> Option<u64> {
     Some(most.saturating_sub(bench.bytes))
 }
 
-fn watch(
-    bench: &mut Bench<'_>,
-    beside: &probes::Beside,
-    client: &RequestClient,
-    zero: Instant,
-    span: Duration,
-) -> Result<(), FarError> {
-    let mut last = (zero, 0);
-    bench.watch(span, || {
-        let (rtt_us, lost) = beside.live();
-        let (_, bytes) = client.live();
-        let now = Instant::now();
-        let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
-        last = (now, bytes);
-        Live {
-            rate_bps: Some(rate),
-            rtt_us,
-            lost,
-            bytes,
-            ..Live::default()
+impl Seen {
+    pub(super) fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
+        let mut sample = self.beside.put(blank.of(None));
+        if self.requests.exchanges.is_empty() {
+            let none = || text!("no request was answered in time");
+            let why = self.requests.error.clone().map_or_else(none, Text::plain);
+            sample.invalid.push(Invalid::failed(why));
         }
-    })
+        sample.short = Some(compose(&self.requests));
+        vec![sample]
+    }
 }
 
-fn compose(requests: &Requests) -> Short {
-    let column = |of: fn(&traffic::load::requests::Exchange) -> Option<u64>| -> Vec<f64> {
+fn compose(requests: &Requests) -> run::Short {
+    let column = |of: fn(&Exchange) -> Option<u64>| -> Vec<f64> {
         let values = requests.exchanges.iter().filter_map(of);
         values.map(|ns| ns as f64 / 1e3).collect()
     };
     let complete_us = column(|e| Some(e.complete_ns));
-    Short {
+    run::Short {
         n: requests.exchanges.len() as u64,
         failed: requests.failed,
         connect_p50_us: stats::median(&column(|e| e.connect_ns)),

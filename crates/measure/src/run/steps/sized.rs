@@ -4,39 +4,42 @@ use std::{io, net::UdpSocket, time::Duration};
 
 use model::run::LayerAddress;
 use sys::clock::Instant;
-use traffic::wire::{Ticket, datagram::Datagram, message::Order};
+use traffic::wire::datagram::Datagram;
 
 use super::udp;
 use crate::{
-    far::{self, FarError},
+    far::{
+        self, FarError,
+        load::{Agreed, Echo},
+    },
     run::bench::Bench,
 };
 
 /// A socket for them, and the far end that answers.
 pub(super) struct Sized {
-    pub(super) ticket: Ticket,
+    pub(super) echo: Agreed<Echo>,
     pub(super) socket: UdpSocket,
     number: u32,
     /// How long an answer may take.
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     headers: u32,
 }
 
 impl Sized {
     pub(super) fn open(bench: &mut Bench<'_>, layer: &LayerAddress) -> Result<Self, FarError> {
-        let ticket = bench.far.open(Order::Echo)?;
+        let echo = bench.far.open(&Echo)?;
         let address = bench.target(layer);
-        let socket = far::datagrams(ticket, address)?;
+        let socket = far::datagrams(*echo, address)?;
         let idle = bench.idle_us.get(layer).copied();
         // Without an idle round trip, one that hardly any path exceeds.
-        let patience = idle.map_or(Duration::from_millis(600), |us| {
+        let timeout = idle.map_or(Duration::from_millis(600), |us| {
             Duration::from_secs_f64(us * 1.5 / 1e6 + 0.05)
         });
         Ok(Self {
-            ticket,
+            echo,
             socket,
             number: 0,
-            patience,
+            timeout,
             headers: udp::headers(layer.family),
         })
     }
@@ -55,7 +58,7 @@ impl Sized {
         match self.socket.send(&bytes) {
             Ok(_) => {}
             Err(e) if e.raw_os_error() == Some(EMSGSIZE) => return Ok(None),
-            // Word of an earlier datagram; this one was not sent.
+            // The error of an earlier datagram (ICMP); this one was not sent.
             Err(_) => {
                 let _ = self.socket.send(&bytes);
             }
@@ -90,7 +93,7 @@ impl Sized {
             return Ok(false);
         };
         let wanted = (number, Some(self.payload(answer)));
-        let deadline = Instant::now().after(self.patience);
+        let deadline = Instant::now().after(self.timeout);
         while let Some(got) = self.receive(deadline)? {
             if got.0 == number {
                 return Ok(got == wanted);

@@ -4,14 +4,17 @@ use std::{collections::HashMap, io, time::Duration};
 
 use model::{
     net::Direction,
-    run::{Sample, SizeStep},
+    run::{Sample, SizeStep, StepKind},
 };
 use sys::clock::Instant;
 
-use super::{blank, sized::Sized, udp};
+use super::{Blank, Cost, Measure, Step, sized::Sized, udp};
 use crate::{
-    far::FarError,
-    run::{bench::Bench, key::key, schedule::Task},
+    far::{
+        Action, FarError,
+        load::{Agreed, Echo},
+    },
+    run::{bench::Bench, task::Task},
 };
 
 /// Datagrams of each size, at most.
@@ -25,22 +28,41 @@ const SHORT: u32 = 60;
 const GAP: Duration = Duration::from_millis(10);
 
 /// Datagrams of several sizes, in turn, so that all sizes meet the same moments.
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let layer = &task.layer;
-    let mut sample = blank(bench, key(&task.step.measurement, layer, None, None));
-    let largest = udp::largest_payload(bench, layer) + udp::headers(layer.family);
-    let mut all: Vec<u32> = SIZES.into_iter().filter(|s| *s < largest).collect();
-    all.push(largest);
-    let sized = Sized::open(bench, layer)?;
-    let ticket = sized.ticket;
-    let counted = Count::new(sized, &all).run(bench, task.step.duration_s);
-    bench.far.finish(ticket)?;
-    sample.sizes = counted.map_err(|source| FarError::Data {
-        what: "send datagrams of several sizes",
-        address: bench.target(layer),
-        source,
-    })?;
-    Ok(vec![sample])
+pub(super) struct Sizes;
+
+impl Step for Sizes {
+    fn kind(&self) -> StepKind {
+        StepKind::Sizes
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: duration_s,
+            loaded_s: 0.0,
+        }
+    }
+}
+
+impl Measure for Sizes {
+    type Seen = Vec<SizeStep>;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Vec<SizeStep>, FarError> {
+        let layer = &task.layer;
+        let largest = udp::largest_payload(bench, layer) + udp::headers(layer.family);
+        let mut all: Vec<u32> = SIZES.into_iter().filter(|s| *s < largest).collect();
+        all.push(largest);
+        let sized = Sized::open(bench, layer)?;
+        let (echo, counted) = Count::new(sized, &all).run(bench, task.step.duration_s);
+        bench.far.finish(echo)?;
+        counted.map_err(Action::Sizes.failed(bench.target(layer)))
+    }
+
+    fn samples(&self, seen: Vec<SizeStep>, blank: &Blank<'_>) -> Vec<Sample> {
+        vec![Sample {
+            sizes: seen,
+            ..blank.of(None)
+        }]
+    }
 }
 
 struct Count {
@@ -68,7 +90,13 @@ impl Count {
         }
     }
 
-    fn run(mut self, bench: &Bench<'_>, seconds: f64) -> io::Result<Vec<SizeStep>> {
+    /// Counts, and gives back what the far end has to finish.
+    fn run(mut self, bench: &Bench<'_>, seconds: f64) -> (Agreed<Echo>, io::Result<Vec<SizeStep>>) {
+        let result = self.exchange(bench, seconds);
+        (self.sized.echo, result.map(|()| self.steps))
+    }
+
+    fn exchange(&mut self, bench: &Bench<'_>, seconds: f64) -> io::Result<()> {
         let end = Instant::now().after(Duration::from_secs_f64(seconds));
         let sizes = self.steps.len();
         let turns = (0..EACH).flat_map(|_| 0..sizes);
@@ -79,8 +107,7 @@ impl Count {
             self.ask(step)?;
             self.answers(GAP)?;
         }
-        self.answers(self.sized.patience)?;
-        Ok(self.steps)
+        self.answers(self.sized.timeout)
     }
 
     fn ask(&mut self, number: usize) -> io::Result<()> {

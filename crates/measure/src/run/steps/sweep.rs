@@ -10,17 +10,16 @@ use std::time::Duration;
 
 use model::{
     net::Direction,
-    plan::Measurement,
-    run::{Sample, SweepStep, Udp},
+    run::{Sample, StepKind, SweepStep, Udp},
 };
 
 use super::{
-    blank, probes,
-    udp::{self, Became, Offer},
+    Blank, Cost, Measure, Step, probes,
+    udp::{self, Delivery, Offer},
 };
 use crate::{
     far::FarError,
-    run::{bench::Bench, key::key, schedule::Task},
+    run::{bench::Bench, task::Task},
 };
 
 /// Factor from one rate to the next.
@@ -36,52 +35,85 @@ const BELOW: f64 = 0.8;
 /// Missing share, beyond what lower rates lose, that makes a knee.
 const MISSING: f64 = 0.04;
 
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let Measurement::UdpSweep {
-        direction,
-        from_bps,
-        to_bps,
-    } = &task.step.measurement
-    else {
-        return Err(FarError::Confused);
-    };
-    let key = key(&task.step.measurement, &task.layer, None, Some(*direction));
-    let mut sample = blank(bench, key);
-    let limit = bench.far.welcome.limits.rate_bps.unwrap_or(u64::MAX);
-    let mut sweep = Sweep {
-        bench,
-        task,
-        direction: *direction,
-        payload: 0,
-        steps: Vec::new(),
-        base: (0, 0),
-        probes_bps: 0.0,
-    };
-    sweep.payload = udp::largest_payload(sweep.bench, &task.layer);
-    let knee = sweep.rise(*from_bps, (*to_bps).min(limit))?;
-    let span = Duration::from_secs_f64(task.step.duration_s);
-    if let Some(knee) = knee {
-        let over = sweep.offer((knee * OVER) as u64, span)?;
-        let beside_bps = sweep.probes_bps;
-        let arrived = over.late_bps.unwrap_or(over.udp.received_bps);
-        let below = sweep.offer((arrived * BELOW) as u64, span)?;
-        let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
-        let payload = f64::from(sweep.payload);
-        let headers = f64::from(udp::headers(task.layer.family));
-        // The probes beside the load had their part.
-        let probes = beside_bps * (probe_payload() + headers) / probe_payload();
-        sample.capacity_bps = Some(capacity * (payload + headers) / payload + probes);
-        sample.udp = Some(below.udp);
-        let place = (task.layer.clone(), *direction);
-        sweep.bench.capacity.insert(place, capacity);
-    } else {
-        sample.udp = sweep.steps.last().map(|s| s.udp);
-    }
-    sample.sweep = sweep.steps;
-    Ok(vec![sample])
+/// Rates that are tried below the knee, and the time of each, s: what a sweep usually takes.
+const USUAL: (f64, f64) = (6.0, 1.2);
+
+/// UDP at rising rates in one direction.
+pub(super) struct Sweep {
+    pub(super) direction: Direction,
+    /// The first rate, bit/s of payload.
+    pub(super) from_bps: u64,
+    /// Never more than this, bit/s of payload.
+    pub(super) to_bps: u64,
 }
 
-struct Sweep<'a, 'b> {
+/// What the sweep found.
+pub(super) struct Seen {
+    /// What the path carries, bit/s of IP packets; absent if there was no knee.
+    capacity_bps: Option<f64>,
+    /// The load that stands for the path: below the knee, or the fastest.
+    udp: Option<Udp>,
+    steps: Vec<SweepStep>,
+}
+
+impl Step for Sweep {
+    fn kind(&self) -> StepKind {
+        StepKind::UdpSweep
+    }
+
+    fn directions(&self) -> Vec<Option<Direction>> {
+        vec![Some(self.direction)]
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: 2.0 * duration_s + USUAL.0 * USUAL.1,
+            loaded_s: 2.0 * duration_s + 1.0,
+        }
+    }
+}
+
+impl Measure for Sweep {
+    type Seen = Seen;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
+        let limit = bench.far.welcome.limits.rate_bps.unwrap_or(u64::MAX);
+        let mut search = Search {
+            payload: udp::largest_payload(bench, &task.layer),
+            bench,
+            task,
+            direction: self.direction,
+            steps: Vec::new(),
+            base: (0, 0),
+            probes_bps: 0.0,
+        };
+        let knee = search.rise(self.from_bps, self.to_bps.min(limit))?;
+        let Some(knee) = knee else {
+            return Ok(Seen {
+                capacity_bps: None,
+                udp: search.steps.last().map(|s| s.udp),
+                steps: search.steps,
+            });
+        };
+        let (capacity_bps, below) = search.capacity_bps(knee)?;
+        Ok(Seen {
+            capacity_bps: Some(capacity_bps),
+            udp: Some(below),
+            steps: search.steps,
+        })
+    }
+
+    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        vec![Sample {
+            capacity_bps: seen.capacity_bps,
+            udp: seen.udp,
+            sweep: seen.steps,
+            ..blank.of(Some(self.direction))
+        }]
+    }
+}
+
+struct Search<'a, 'b> {
     bench: &'a mut Bench<'b>,
     task: &'a Task,
     direction: Direction,
@@ -98,7 +130,7 @@ fn probe_payload() -> f64 {
     traffic::wire::datagram::PROBE as f64
 }
 
-impl Sweep<'_, '_> {
+impl Search<'_, '_> {
     /// Raises the rate until there is a knee; the rate that arrived there. `None`: the highest rate
     /// came through.
     fn rise(&mut self, from_bps: u64, to_bps: u64) -> Result<Option<f64>, FarError> {
@@ -106,8 +138,8 @@ impl Sweep<'_, '_> {
         loop {
             let needed = FEWEST * f64::from(self.payload) * 8.0 / rate as f64;
             let span = Duration::from_secs_f64(needed).clamp(RISING[0], RISING[1]);
-            let became = self.offer(rate, span)?;
-            if self.is_knee(&became) {
+            let delivery = self.offer(rate, span)?;
+            if self.is_knee(&delivery) {
                 let again = self.offer(rate, span)?;
                 if self.is_knee(&again) {
                     // What arrived includes what the queue or bucket could take at first.
@@ -115,7 +147,7 @@ impl Sweep<'_, '_> {
                 }
                 self.count(&again);
             }
-            self.count(&became);
+            self.count(&delivery);
             if rate >= to_bps || self.bench.cancelled() {
                 return Ok(None);
             }
@@ -123,48 +155,67 @@ impl Sweep<'_, '_> {
         }
     }
 
+    /// What the path carries, bit/s of IP packets, and the load below that. `knee`: what arrived
+    /// where less arrived than was sent, bit/s of payload.
+    fn capacity_bps(&mut self, knee: f64) -> Result<(f64, Udp), FarError> {
+        let span = Duration::from_secs_f64(self.task.step.duration_s);
+        let over = self.offer((knee * OVER) as u64, span)?;
+        let probes_bps = self.probes_bps;
+        let arrived = over.late_bps.unwrap_or(over.udp.received_bps);
+        let below = self.offer((arrived * BELOW) as u64, span)?;
+        let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
+        let place = (self.task.layer.clone(), self.direction);
+        self.bench.capacity.insert(place, capacity);
+        let payload = f64::from(self.payload);
+        let headers = f64::from(udp::headers(self.task.layer.family));
+        // The probes beside the load had their part.
+        let probes = probes_bps * (probe_payload() + headers) / probe_payload();
+        let packets = capacity * (payload + headers) / payload + probes;
+        Ok((packets, below.udp))
+    }
+
     /// Counts what a rate below the knee lost.
-    fn count(&mut self, became: &Became) {
-        let Udp { sent, received, .. } = became.udp;
+    fn count(&mut self, delivery: &Delivery) {
+        let Udp { sent, received, .. } = delivery.udp;
         self.base.0 += sent;
         self.base.1 += sent - received.min(sent);
     }
 
     /// Whether less arrived than was offered, by more than chance and the losses at lower rates:
     /// either it is missing, or it came more slowly, having waited in a queue.
-    fn is_knee(&self, became: &Became) -> bool {
+    fn is_knee(&self, delivery: &Delivery) -> bool {
         let Udp {
             sent,
             received,
             sent_bps,
             ..
-        } = became.udp;
+        } = delivery.udp;
         let usual = self.base.1 as f64 / self.base.0.max(1) as f64;
         let expected = 1.0 - usual;
         let chance = 4.0 * (usual.max(0.005) * expected / sent.max(1) as f64).sqrt();
         let arrived = received as f64 / sent.max(1) as f64;
-        let slowly = became.late_bps.unwrap_or(became.udp.received_bps) / sent_bps.max(1.0);
+        let slowly = delivery.late_bps.unwrap_or(delivery.udp.received_bps) / sent_bps.max(1.0);
         let least = expected - MISSING - if self.base.0 == 0 { 0.1 } else { chance };
         arrived < least || slowly < least
     }
 
-    fn offer(&mut self, rate_bps: u64, span: Duration) -> Result<Became, FarError> {
-        let beside = probes::start_beside(self.bench, &self.task.layer, Some(rate_bps as f64))?;
+    fn offer(&mut self, rate_bps: u64, span: Duration) -> Result<Delivery, FarError> {
+        let probing = probes::start_beside(self.bench, &self.task.layer, Some(rate_bps as f64))?;
         let offer = Offer {
             direction: self.direction,
             rate_bps: rate_bps.max(1),
             payload: self.payload,
             span,
         };
-        let became = udp::send(self.bench, &self.task.layer, offer, &beside)?;
-        let seen = beside.finish(self.bench, became.zero, [0, span.as_micros() as i64])?;
+        let delivery = udp::send(self.bench, &self.task.layer, offer, &probing)?;
+        let seen = probing.finish(self.bench, delivery.zero, [0, span.as_micros() as i64])?;
         let sent = seen.as_ref().map_or(0, |p| p.sent) as f64;
         self.probes_bps = sent * probe_payload() * 8.0 / span.as_secs_f64();
         self.steps.push(SweepStep {
             rate_bps,
-            udp: became.udp,
+            udp: delivery.udp,
             rtt_p50_us: seen.and_then(|p| p.p50_us),
         });
-        Ok(became)
+        Ok(delivery)
     }
 }

@@ -1,33 +1,27 @@
 //! Bulk TCP, in one direction or in both, with probes beside it.
 
-use model::{text, text::Text};
 use std::{net::TcpStream, time::Duration};
 
 use analysis::flow;
 use model::{
     net::Direction,
-    plan::Measurement,
-    run::{FlowResult, Invalid, Sample, Series, Tcp},
+    plan::LoadDirection,
+    run::{self, FlowResult, Invalid, Key, Sample, Series, StepKind},
+    text,
+    text::Text,
 };
 use sys::{clock::Instant, socket};
 use traffic::{
     admission::Lease,
     load::tcp::{Config, TcpLoad},
     tcp::Role,
-    wire::{
-        Ticket,
-        message::{Order, Outcome, TcpOrder, TcpOutcome},
-    },
+    wire::message::{TcpOrder, TcpOutcome},
 };
 
-use super::{blank, probes};
+use super::{Blank, Cost, Measure, Step, loaded::Beside, probes};
 use crate::{
-    far::{self, FarError},
-    run::{
-        bench::{Bench, Live},
-        key::key,
-        schedule::Task,
-    },
+    far::{self, FarError, load::Agreed},
+    run::{bench::Bench, task::Task},
 };
 
 /// From one sample of `TCP_INFO` to the next.
@@ -40,220 +34,262 @@ const KEPT: usize = 2000;
 /// How long after its end a load is still sampled, so that its last moment is seen.
 const AFTER: Duration = Duration::from_millis(30);
 
-/// One direction of the load.
+/// TCP with always something to send.
+pub(crate) struct Tcp {
+    pub(crate) direction: LoadDirection,
+    /// Connections at once, in each direction.
+    pub(crate) flows: u32,
+    /// Congestion controls to try in turn; empty = the usual ones that the sender has.
+    pub(crate) cc: Vec<String>,
+    /// Time at the start that is not counted, s.
+    pub(crate) warmup_s: f64,
+}
+
+/// What both ends saw of the connections of one direction.
+struct Flows {
+    direction: Direction,
+    sent: TcpOutcome,
+    received: TcpOutcome,
+}
+
+/// What both ends saw of the load.
+pub(crate) struct Seen {
+    flows: Vec<Flows>,
+    /// Congestion control that was asked for.
+    asked: Option<String>,
+    /// The time that counts, µs after the start of the load.
+    window: [i64; 2],
+    beside: Beside,
+}
+
+impl Step for Tcp {
+    fn kind(&self) -> StepKind {
+        StepKind::Tcp
+    }
+
+    fn directions(&self) -> Vec<Option<Direction>> {
+        let directions = self.direction.directions();
+        directions.iter().copied().map(Some).collect()
+    }
+
+    fn distinguish(&self, key: &mut Key) {
+        key.flows = Some(self.flows);
+        key.bidirectional = self.direction == LoadDirection::Both;
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: duration_s,
+            loaded_s: duration_s * self.direction.directions().len() as f64,
+        }
+    }
+
+    fn congestion(&self) -> Option<(LoadDirection, &[String])> {
+        Some((self.direction, &self.cc))
+    }
+}
+
+impl Measure for Tcp {
+    type Seen = Seen;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
+        let span = Duration::from_secs_f64(task.step.duration_s);
+        let probing = probes::start(bench, &task.layer)?;
+        let directions = self.direction.directions().iter();
+        let opened = directions
+            .map(|direction| self.open(bench, task, *direction, span))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mark = bench.mark()?;
+        let zero = Instant::now();
+        let lease = bench.lease(span);
+        let halves = opened
+            .into_iter()
+            .map(|opened| opened.start(bench, &lease))
+            .collect::<Result<Vec<_>, _>>()?;
+        probing.watch(bench, span + AFTER, zero, || {
+            halves.iter().map(|half| half.load.bytes()).sum()
+        })?;
+        let near = mark.evidence();
+        let flows = finish(bench, halves)?;
+        let far = bench.far.evidence()?;
+        let window = [(self.warmup_s * 1e6) as i64, span.as_micros() as i64];
+        let probes = probing.finish(bench, zero, window)?;
+        bench.bytes += flows.iter().map(Flows::bytes).sum::<u64>();
+        Ok(Seen {
+            flows,
+            asked: task.cc.clone(),
+            window,
+            beside: Beside {
+                load_at_us: bench.us_at(zero),
+                probes,
+                near,
+                far,
+            },
+        })
+    }
+
+    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        let sample = |flows: &Flows| {
+            let mut sample = seen.beside.clone().put(blank.of(Some(flows.direction)));
+            let tcp = flows.compose(seen.window);
+            flows.judge(&mut sample, seen.asked.as_deref(), &tcp);
+            sample.tcp = Some(tcp);
+            sample
+        };
+        seen.flows.iter().map(sample).collect()
+    }
+}
+
+impl Tcp {
+    fn open(
+        &self,
+        bench: &mut Bench<'_>,
+        task: &Task,
+        direction: Direction,
+        span: Duration,
+    ) -> Result<Opened, FarError> {
+        let order = TcpOrder {
+            send: direction == Direction::Down,
+            flows: self.flows as u16,
+            cc: task.cc.clone(),
+            duration_us: span.as_micros() as u64,
+            sample_us: SAMPLE.as_micros() as u64,
+        };
+        let agreed = bench.far.open(&order)?;
+        let streams = far::streams(*agreed, bench.target(&task.layer), order.flows)?;
+        if let (Direction::Up, Some(name)) = (direction, &task.cc) {
+            for stream in &streams {
+                socket::set_congestion(stream, name).map_err(|source| FarError::Congestion {
+                    name: name.clone(),
+                    source,
+                })?;
+            }
+        }
+        Ok(Opened {
+            direction,
+            agreed,
+            streams,
+        })
+    }
+}
+
+/// One direction of the load, whose connections stand.
+struct Opened {
+    direction: Direction,
+    agreed: Agreed<TcpOrder>,
+    streams: Vec<TcpStream>,
+}
+
+impl Opened {
+    fn start(self, bench: &mut Bench<'_>, lease: &Lease) -> Result<Half, FarError> {
+        bench.far.start(&self.agreed)?;
+        let config = Config {
+            role: match self.direction {
+                Direction::Up => Role::Sender,
+                Direction::Down => Role::Receiver,
+            },
+            zero: Instant::now(),
+            sample_interval: SAMPLE,
+            lease: lease.clone(),
+        };
+        let load =
+            TcpLoad::start(self.streams, config).map_err(|source| FarError::Start { source })?;
+        Ok(Half {
+            direction: self.direction,
+            agreed: self.agreed,
+            load,
+        })
+    }
+}
+
+/// One direction of the load, which runs.
 struct Half {
     direction: Direction,
-    ticket: Ticket,
-    streams: Vec<TcpStream>,
-    load: Option<TcpLoad>,
+    agreed: Agreed<TcpOrder>,
+    load: TcpLoad,
 }
 
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let Measurement::Tcp {
-        direction,
-        flows,
-        warmup_s,
-        ..
-    } = &task.step.measurement
-    else {
-        return Err(FarError::Confused);
-    };
-    let span = Duration::from_secs_f64(task.step.duration_s);
-    let mut samples: Vec<Sample> = direction
-        .directions()
-        .iter()
-        .map(|d| {
-            let key = key(
-                &task.step.measurement,
-                &task.layer,
-                task.cc.as_deref(),
-                Some(*d),
-            );
-            blank(bench, key)
-        })
+/// Ends all halves, the senders first, so that the queues empty while the rest is exchanged.
+fn finish(bench: &mut Bench<'_>, halves: Vec<Half>) -> Result<Vec<Flows>, FarError> {
+    let (up, down): (Vec<_>, Vec<_>) = halves
+        .into_iter()
+        .partition(|half| half.direction == Direction::Up);
+    let up: Vec<_> = up
+        .into_iter()
+        .map(|half| (half.direction, half.agreed, half.load.finish()))
         .collect();
-    let beside = probes::start(bench, &task.layer)?;
-    let mut halves = direction
-        .directions()
-        .iter()
-        .map(|d| open(bench, task, *d, *flows as u16, span))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mark = bench.mark()?;
-    let zero = Instant::now();
-    let lease = bench.lease(span);
-    for half in &mut halves {
-        begin(bench, half, &lease)?;
-    }
-    let mut last = (zero, 0);
-    bench.watch(span + AFTER, || {
-        let bytes = halves
-            .iter()
-            .filter_map(|h| h.load.as_ref())
-            .map(TcpLoad::bytes)
-            .sum();
-        let (rtt_us, lost) = beside.live();
-        let now = Instant::now();
-        let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
-        last = (now, bytes);
-        Live {
-            rate_bps: Some(rate),
-            rtt_us,
-            lost,
-            bytes,
-            ..Live::default()
-        }
-    })?;
-    let near = mark.evidence();
-    let outcomes = end(bench, halves)?;
-    let far = bench.far.evidence()?;
-    let window = [(warmup_s * 1e6) as i64, span.as_micros() as i64];
-    let probes = beside.finish(bench, zero, window)?;
-    for (sample, (direction, sent, received)) in samples.iter_mut().zip(outcomes) {
-        let tcp = compose(&sent, &received, window);
-        bench.bytes += tcp.bytes;
-        judge(sample, task.cc.as_deref(), &tcp, &sent, &received);
-        let _ = direction;
-        sample.tcp = Some(tcp);
-        sample.load_at_us = Some(bench.us_at(zero));
-        sample.probes = probes.clone();
-        sample.near = Some(near.clone());
-        sample.far = Some(far.clone());
-    }
-    Ok(samples)
-}
-
-fn open(
-    bench: &mut Bench<'_>,
-    task: &Task,
-    direction: Direction,
-    flows: u16,
-    span: Duration,
-) -> Result<Half, FarError> {
-    let ticket = bench.far.open(Order::Tcp(TcpOrder {
-        send: direction == Direction::Down,
-        flows,
-        cc: task.cc.clone(),
-        duration_us: span.as_micros() as u64,
-        sample_us: SAMPLE.as_micros() as u64,
-    }))?;
-    let streams = far::streams(ticket, bench.target(&task.layer), flows)?;
-    if let (Direction::Up, Some(cc)) = (direction, &task.cc) {
-        for stream in &streams {
-            socket::set_congestion(stream, cc).map_err(|source| FarError::Own {
-                what: format!("congestion control {cc}"),
-                source,
-            })?;
-        }
-    }
-    Ok(Half {
-        direction,
-        ticket,
-        streams,
-        load: None,
-    })
-}
-
-fn begin(bench: &mut Bench<'_>, half: &mut Half, lease: &Lease) -> Result<(), FarError> {
-    bench.far.start(half.ticket)?;
-    let config = Config {
-        role: match half.direction {
-            Direction::Up => Role::Sender,
-            Direction::Down => Role::Receiver,
-        },
-        zero: Instant::now(),
-        sample_interval: SAMPLE,
-        lease: lease.clone(),
-    };
-    let load = TcpLoad::start(std::mem::take(&mut half.streams), config).map_err(|source| {
-        FarError::Own {
-            what: "start the load".to_owned(),
-            source,
-        }
-    })?;
-    half.load = Some(load);
-    Ok(())
-}
-
-/// Ends all halves, the senders first, so that the queues empty while the rest is told. Gives the
-/// direction, and what the sender and what the receiver saw.
-fn end(
-    bench: &mut Bench<'_>,
-    halves: Vec<Half>,
-) -> Result<Vec<(Direction, TcpOutcome, TcpOutcome)>, FarError> {
-    let mut near = Vec::new();
-    let mut later = Vec::new();
-    for mut half in halves {
-        let load = half.load.take();
-        match half.direction {
-            Direction::Up => near.push((half, load.map(TcpLoad::finish), None)),
-            Direction::Down => later.push((half, None, load)),
-        }
-    }
     let mut all = Vec::new();
-    for (half, seen, load) in later.into_iter().chain(near) {
-        let Outcome::Tcp(theirs) = bench.far.finish(half.ticket)? else {
-            return Err(FarError::Confused);
-        };
-        let ours = seen.or(load.map(TcpLoad::finish)).unwrap_or_default();
-        all.push(match half.direction {
-            Direction::Up => (half.direction, ours, theirs),
-            Direction::Down => (half.direction, theirs, ours),
+    for half in down {
+        let sent = bench.far.finish(half.agreed)?;
+        all.push(Flows {
+            direction: half.direction,
+            sent,
+            received: half.load.finish(),
+        });
+    }
+    for (direction, agreed, sent) in up {
+        all.push(Flows {
+            direction,
+            sent,
+            received: bench.far.finish(agreed)?,
         });
     }
     Ok(all)
 }
 
-fn judge(
-    sample: &mut Sample,
-    asked: Option<&str>,
-    tcp: &Tcp,
-    sent: &TcpOutcome,
-    received: &TcpOutcome,
-) {
-    if let (Some(asked), Some(used)) = (asked, &tcp.cc_used)
-        && asked != used
-    {
-        sample.invalid.push(Invalid::CongestionReplaced {
-            asked: asked.to_owned(),
-            used: used.clone(),
-        });
+impl Flows {
+    /// Bytes that arrived.
+    fn bytes(&self) -> u64 {
+        let flows = self.received.flows.iter();
+        flows.filter_map(|s| s.last(flow::arrived(s))).sum()
     }
-    for error in sent.errors.iter().chain(&received.errors) {
-        let why = Text::plain(error.clone());
-        sample.invalid.push(Invalid::failed(why));
-    }
-    let told = |series: &Series| series.has(flow::arrived(series));
-    if !received.flows.iter().all(told) {
-        sample.invalid.push(Invalid::failed(text!(
-            "the receiver does not know how much has arrived"
-        )));
-    }
-    if tcp.flows.is_empty() {
-        sample
-            .invalid
-            .push(Invalid::failed(text!("no connection carried data")));
-    }
-}
 
-/// The load as both its ends saw it. What is said of it rests on every look; the courses that are
-/// kept are thinner the more connections there were.
-fn compose(sent: &TcpOutcome, received: &TcpOutcome, window: [i64; 2]) -> Tcp {
-    let flows: Vec<FlowResult> = sent
-        .flows
-        .iter()
-        .zip(&received.flows)
-        .map(|(s, r)| flow(s, r, window, KEPT / sent.flows.len().max(1)))
-        .collect();
-    Tcp {
-        cc_used: common(&sent.cc_used),
-        window_us: window,
-        goodput_bps: flows.iter().map(|f| f.goodput_bps).sum(),
-        bytes: received
-            .flows
-            .iter()
-            .filter_map(|s| s.last(flow::arrived(s)))
-            .sum(),
-        flows,
+    /// The load as both its ends saw it. Its figures rest on every sample; the time series that are
+    /// kept are thinner the more connections there were.
+    fn compose(&self, window: [i64; 2]) -> run::Tcp {
+        let kept = KEPT / self.sent.flows.len().max(1);
+        let pairs = self.sent.flows.iter().zip(&self.received.flows);
+        let flows: Vec<FlowResult> = pairs
+            .map(|(sent, received)| FlowResult {
+                series: Some(sent.thinned(kept)),
+                received: Some(received.thinned(kept)),
+                ..flow::tcp(sent, received, window)
+            })
+            .collect();
+        run::Tcp {
+            cc_used: common(&self.sent.cc_used),
+            window_us: window,
+            goodput_bps: flows.iter().map(|f| f.goodput_bps).sum(),
+            bytes: self.bytes(),
+            flows,
+        }
+    }
+
+    /// Marks the sample with why it does not count.
+    fn judge(&self, sample: &mut Sample, asked: Option<&str>, tcp: &run::Tcp) {
+        if let (Some(asked), Some(used)) = (asked, &tcp.cc_used)
+            && asked != used
+        {
+            sample.invalid.push(Invalid::CongestionReplaced {
+                asked: asked.to_owned(),
+                used: used.clone(),
+            });
+        }
+        for error in self.sent.errors.iter().chain(&self.received.errors) {
+            let why = Text::plain(error.clone());
+            sample.invalid.push(Invalid::failed(why));
+        }
+        let known = |series: &Series| series.has(flow::arrived(series));
+        if !self.received.flows.iter().all(known) {
+            sample.invalid.push(Invalid::failed(text!(
+                "the receiver does not know how much has arrived"
+            )));
+        }
+        if tcp.flows.is_empty() {
+            sample
+                .invalid
+                .push(Invalid::failed(text!("no connection carried data")));
+        }
     }
 }
 
@@ -263,13 +299,4 @@ fn common(names: &[String]) -> Option<String> {
     names.sort();
     names.dedup();
     (!names.is_empty()).then(|| names.join("+"))
-}
-
-/// A connection as both its ends saw it, with its series thinned to `kept` samples.
-fn flow(sent: &Series, received: &Series, window: [i64; 2], kept: usize) -> FlowResult {
-    FlowResult {
-        series: Some(sent.thinned(kept)),
-        received: Some(received.thinned(kept)),
-        ..flow::tcp(sent, received, window)
-    }
 }

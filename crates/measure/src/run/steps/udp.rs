@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use model::{
     net::{Direction, IpVersion},
-    plan::Measurement,
-    run::{LayerAddress, Sample, Udp},
+    run::{self, Key, LayerAddress, Sample, StepKind},
 };
 use sys::{clock::Instant, socket};
 use traffic::{
@@ -13,22 +12,104 @@ use traffic::{
     load::udp::{Config, UdpLoad},
     wire::{
         datagram::DATA_HEADER,
-        message::{Order, Outcome, UdpOrder, UdpOutcome},
+        message::{UdpOrder, UdpOutcome},
     },
 };
 
-use super::{blank, probes};
+use super::{
+    Blank, Cost, Measure, Step,
+    loaded::Beside,
+    probes::{self, Running},
+};
 use crate::{
-    far::{self, FarError},
+    far::{self, Action, FarError},
     run::{
         bench::{Bench, Live},
-        key::key,
-        schedule::Task,
+        task::Task,
     },
 };
 
 /// Bounds of the wait for datagrams that are still under way when the sender has ended.
 const UNDER_WAY: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
+
+/// UDP at one rate.
+pub(super) struct Udp {
+    pub(super) direction: Direction,
+    /// Bit/s of payload.
+    pub(super) rate_bps: u64,
+    /// Payload bytes of a datagram; absent = the largest that is not fragmented.
+    pub(super) payload: Option<u32>,
+}
+
+/// What both ends saw of the datagrams.
+pub(super) struct Seen {
+    udp: run::Udp,
+    beside: Beside,
+}
+
+impl Step for Udp {
+    fn kind(&self) -> StepKind {
+        StepKind::Udp
+    }
+
+    fn directions(&self) -> Vec<Option<Direction>> {
+        vec![Some(self.direction)]
+    }
+
+    fn distinguish(&self, key: &mut Key) {
+        key.rate_bps = Some(self.rate_bps);
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: duration_s,
+            loaded_s: duration_s,
+        }
+    }
+
+    fn rate_bps(&self, _capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
+        Some(self.rate_bps as f64)
+    }
+}
+
+impl Measure for Udp {
+    type Seen = Seen;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
+        let probing = probes::start(bench, &task.layer)?;
+        let span = Duration::from_secs_f64(task.step.duration_s);
+        let mark = bench.mark()?;
+        let offer = Offer {
+            direction: self.direction,
+            rate_bps: self.rate_bps,
+            payload: self
+                .payload
+                .unwrap_or_else(|| largest_payload(bench, &task.layer)),
+            span,
+        };
+        let delivery = send(bench, &task.layer, offer, &probing)?;
+        let near = mark.evidence();
+        let far = bench.far.evidence()?;
+        let probes = probing.finish(bench, delivery.zero, [0, span.as_micros() as i64])?;
+        Ok(Seen {
+            udp: delivery.udp,
+            beside: Beside {
+                load_at_us: bench.us_at(delivery.zero),
+                probes,
+                near,
+                far,
+            },
+        })
+    }
+
+    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        let sample = seen.beside.put(blank.of(Some(self.direction)));
+        vec![Sample {
+            udp: Some(seen.udp),
+            ..sample
+        }]
+    }
+}
 
 /// One rate for some time.
 #[derive(Clone, Copy, Debug)]
@@ -39,44 +120,13 @@ pub(crate) struct Offer {
     pub(crate) span: Duration,
 }
 
-/// What became of an offer.
-pub(crate) struct Became {
-    pub(crate) udp: Udp,
+/// What was delivered of an offer.
+pub(crate) struct Delivery {
+    pub(crate) udp: run::Udp,
     /// Rate that arrived in the second half of the time, bit/s of payload.
     pub(crate) late_bps: Option<f64>,
     /// Start of the load.
     pub(crate) zero: Instant,
-}
-
-pub(crate) fn run(bench: &mut Bench<'_>, task: &Task) -> Result<Vec<Sample>, FarError> {
-    let Measurement::Udp {
-        direction,
-        rate_bps,
-        payload,
-    } = &task.step.measurement
-    else {
-        return Err(FarError::Confused);
-    };
-    let mut sample = blank(
-        bench,
-        key(&task.step.measurement, &task.layer, None, Some(*direction)),
-    );
-    let beside = probes::start(bench, &task.layer)?;
-    let span = Duration::from_secs_f64(task.step.duration_s);
-    let mark = bench.mark()?;
-    let offer = Offer {
-        direction: *direction,
-        rate_bps: *rate_bps,
-        payload: payload.unwrap_or_else(|| largest_payload(bench, &task.layer)),
-        span,
-    };
-    let became = send(bench, &task.layer, offer, &beside)?;
-    sample.near = Some(mark.evidence());
-    sample.far = Some(bench.far.evidence()?);
-    sample.udp = Some(became.udp);
-    sample.load_at_us = Some(bench.us_at(became.zero));
-    sample.probes = beside.finish(bench, became.zero, [0, span.as_micros() as i64])?;
-    Ok(vec![sample])
 }
 
 /// Bytes of IP and UDP headers.
@@ -101,23 +151,23 @@ pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
         .saturating_sub(headers(layer.family))
 }
 
-/// Sends at one rate and waits for what comes of it.
+/// Sends at one rate and waits until what was sent has arrived or is lost.
 pub(crate) fn send(
     bench: &mut Bench<'_>,
     layer: &LayerAddress,
     offer: Offer,
-    beside: &probes::Beside,
-) -> Result<Became, FarError> {
+    probing: &Running,
+) -> Result<Delivery, FarError> {
     let order = UdpOrder {
         send: offer.direction == Direction::Down,
         rate_bps: offer.rate_bps,
         payload: offer.payload.max(DATA_HEADER as u32),
         duration_us: offer.span.as_micros() as u64,
     };
-    let ticket = bench.far.open(Order::Udp(order))?;
+    let agreed = bench.far.open(&order)?;
     let address = bench.target(layer);
-    let socket = far::datagrams(ticket, address)?;
-    bench.far.start(ticket)?;
+    let socket = far::datagrams(*agreed, address)?;
+    bench.far.start(&agreed)?;
     let config = Config {
         rate_bps: order.rate_bps,
         payload: order.payload as usize,
@@ -128,49 +178,25 @@ pub(crate) fn send(
     let load = match offer.direction {
         Direction::Up => UdpLoad::send(socket, config),
         Direction::Down => UdpLoad::receive(socket, config),
-    }
-    .map_err(|source| FarError::Data {
-        what: "load",
-        address,
-        source,
-    })?;
-    let mut last = (zero, 0);
-    bench.watch(offer.span, || {
-        let (rtt_us, lost) = beside.live();
-        let (now, bytes) = (Instant::now(), load.bytes());
-        let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
-        last = (now, bytes);
-        Live {
-            rate_bps: Some(rate),
-            rtt_us,
-            lost,
-            bytes,
-            ..Live::default()
-        }
-    })?;
-    let (rtt_us, _) = beside.live();
+    };
+    let load = load.map_err(Action::Udp.failed(address))?;
+    probing.watch(bench, offer.span, zero, || load.bytes())?;
+    let (rtt_us, _) = probing.live();
     let under_way = Duration::from_secs_f64(rtt_us.unwrap_or(0.0) * 1.5 / 1e6);
     bench.watch(under_way.clamp(UNDER_WAY[0], UNDER_WAY[1]), Live::default)?;
-    let (ours, theirs) = match offer.direction {
-        // The sender first: it knows how much there was to come.
+    // The sender first: it knows how much there was to come.
+    let (sent, received) = match offer.direction {
         Direction::Up => {
-            let ours = load.finish();
-            (ours, bench.far.finish(ticket)?)
+            let sent = load.finish();
+            (sent, bench.far.finish(agreed)?)
         }
         Direction::Down => {
-            let theirs = bench.far.finish(ticket)?;
-            (load.finish(), theirs)
+            let sent = bench.far.finish(agreed)?;
+            (sent, load.finish())
         }
     };
-    let Outcome::Udp(theirs) = theirs else {
-        return Err(FarError::Confused);
-    };
-    let (sent, received) = match offer.direction {
-        Direction::Up => (ours, theirs),
-        Direction::Down => (theirs, ours),
-    };
     bench.bytes += sent.sent * u64::from(order.payload);
-    Ok(Became {
+    Ok(Delivery {
         udp: compose(&sent, &received, order.payload),
         late_bps: rate(received.late_received, received.late_span_ns, order.payload),
         zero,
@@ -183,12 +209,13 @@ fn rate(datagrams: u64, span_ns: u64, payload: u32) -> Option<f64> {
         .then(|| datagrams as f64 * f64::from(payload) * 8e9 / span_ns as f64)
 }
 
-fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> Udp {
+/// The datagrams as both ends counted them.
+fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
     let lost = sent.sent.saturating_sub(received.received);
     let interval = stats::wilson(lost, sent.sent);
     // Those after the highest that arrived are a run of their own.
     let tail = sent.sent.saturating_sub(received.highest);
-    Udp {
+    run::Udp {
         payload,
         sent: sent.sent,
         received: received.received,

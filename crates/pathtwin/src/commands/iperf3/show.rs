@@ -4,10 +4,13 @@ use std::fmt::Write as _;
 
 use iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
-    params::{Direction, Protocol},
+    params::Protocol,
     server::Report,
 };
-use model::safe;
+use model::{
+    net::{Direction, Side},
+    safe,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{cli::Format, exit::Failure, format};
@@ -44,18 +47,10 @@ fn show(peer: (&str, &str), outcome: &Outcome, format: Format) -> Result<(), Fai
     }
 }
 
-fn name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-        Direction::Both => "both",
-    }
-}
-
 fn sender(outcome: &Outcome, direction: Direction) -> &End {
-    match direction {
-        Direction::Down => &outcome.server,
-        _ => &outcome.client,
+    match Side::sends(direction) {
+        Side::Near => &outcome.client,
+        Side::Far => &outcome.server,
     }
 }
 
@@ -70,7 +65,7 @@ fn text(peer: (&str, &str), outcome: &Outcome) -> String {
         if streams.len() > 1 {
             for stream in &streams {
                 let rate = stream.goodput_bps();
-                let label = format!("{} {}", name(direction), stream.id);
+                let label = format!("{direction} {}", stream.id);
                 line(
                     &mut text,
                     &label,
@@ -81,10 +76,10 @@ fn text(peer: (&str, &str), outcome: &Outcome) -> String {
                 details(&mut text, stream.retransmits, stream.udp);
             }
         }
-        let label = name(direction);
+        let label = direction.to_string();
         line(
             &mut text,
-            label,
+            &label,
             total.goodput_bps,
             total.received_bytes,
             total.received_us,
@@ -140,7 +135,7 @@ fn rows(peer: (&str, &str), outcome: &Outcome) -> Vec<Value> {
     let rows = DIRECTIONS.into_iter().filter_map(|direction| {
         let total = outcome.total(direction)?;
         let mut row = asked(peer, outcome);
-        row.insert("direction".into(), json!(name(direction)));
+        row.insert("direction".into(), json!(direction));
         row.extend(figures(&total));
         row.extend(ends(outcome, direction));
         row.insert("valid".into(), json!(outcome.invalid.is_empty()));
@@ -197,10 +192,10 @@ fn ends(outcome: &Outcome, direction: Direction) -> Map<String, Value> {
 
 fn document(peer: (&str, &str), outcome: &Outcome) -> Value {
     let mut document = asked(peer, outcome);
-    document.insert("direction".into(), json!(name(outcome.params.direction)));
+    document.insert("direction".into(), json!(outcome.params.direction));
     for direction in DIRECTIONS {
         if let Some(total) = outcome.total(direction) {
-            document.insert(name(direction).into(), figures(&total).into());
+            document.insert(direction.to_string(), figures(&total).into());
         }
     }
     let streams: Vec<Value> = outcome.streams.iter().map(stream).collect();
@@ -232,7 +227,7 @@ fn stream(stream: &Stream) -> Value {
     let tcp = stream.tcp.as_ref();
     present([
         ("id", json!(stream.id)),
-        ("direction", json!(name(stream.direction))),
+        ("direction", json!(stream.direction)),
         ("goodput_mbps", json!(stream.goodput_bps().map(|r| r / 1e6))),
         ("sent_bytes", json!(stream.sent_bytes)),
         ("sent_us", json!(stream.sent_us)),

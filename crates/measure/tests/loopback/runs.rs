@@ -1,99 +1,44 @@
-//! A server and a run against it, over loopback.
+//! Whole runs.
 
-#![allow(clippy::unwrap_used)]
-
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::JoinHandle,
-};
+use std::sync::atomic::AtomicBool;
 
 use measure::{
     far::FarError,
     plans,
     run::{Event, Start, Target, measure},
-    serve::{Config, Server},
 };
 use model::{
     net::Layer,
     run::{Run, StepKind},
     units::Seed,
 };
-use traffic::{
-    admission::{Admission, Totals},
-    wire::{Key, message::Limits},
-};
+use traffic::wire::{Key, message::Limits};
 
-struct Running {
-    address: SocketAddr,
-    key: Key,
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+use crate::common::{Serving, limits};
 
-impl Running {
-    fn start(limits: Limits) -> Self {
-        let key = Key::generate().unwrap();
-        let config = Config {
-            key: key.clone(),
-            admission: Admission::new(limits, Totals::default()),
-            program: "test".to_owned(),
-        };
-        let server = Server::bind(&["127.0.0.1:0".parse().unwrap()], config).unwrap();
-        let address = server.addresses()[0];
-        let stop = Arc::new(AtomicBool::new(false));
-        let told = stop.clone();
-        let thread = std::thread::spawn(move || server.run(told, Arc::new(|_| {})).unwrap());
-        Self {
-            address,
-            key,
-            stop,
-            thread: Some(thread),
+/// Carries a plan out against a server, with a key.
+fn measure_with(server: &Serving, plan: &str, key: &Key) -> Result<Run, FarError> {
+    let plan = plans::parse(plan).unwrap();
+    let start = Start {
+        control: server.address,
+        key,
+        plan: &plan,
+        seed: Seed(1),
+        targets: &[Target {
+            layer: Layer::Underlay,
+            far: server.address.ip(),
+        }],
+        program: "test",
+        id: "0".repeat(16),
+        started_us: 0,
+        lab: false,
+        cancel: &AtomicBool::new(false),
+    };
+    measure(start, &mut |event| {
+        if let Event::Note(note) = event {
+            eprintln!("{note}");
         }
-    }
-
-    fn measure(&self, plan: &str, key: &Key) -> Result<Run, FarError> {
-        let plan = plans::parse(plan).unwrap();
-        let start = Start {
-            control: self.address,
-            key,
-            plan: &plan,
-            seed: Seed(1),
-            targets: &[Target {
-                layer: Layer::Underlay,
-                far: self.address.ip(),
-            }],
-            program: "test",
-            id: "0".repeat(16),
-            started_us: 0,
-            lab: false,
-            cancel: &AtomicBool::new(false),
-        };
-        measure(start, &mut |event| {
-            if let Event::Note(note) = event {
-                eprintln!("{note}");
-            }
-        })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
-        }
-    }
-}
-
-fn limits() -> Limits {
-    Limits {
-        flows: 8,
-        ..Limits::default()
-    }
+    })
 }
 
 const PLAN: &str = r#"
@@ -136,8 +81,8 @@ duration_s = 0.3
 
 #[test]
 fn a_run_over_loopback_has_a_sample_of_every_step() {
-    let server = Running::start(limits());
-    let run = server.measure(PLAN, &server.key).unwrap();
+    let server = Serving::start(limits());
+    let run = measure_with(&server, PLAN, &server.key).unwrap();
     assert_eq!(run.cut_short, None);
     let names: Vec<String> = run.samples.iter().map(|s| s.key.to_string()).collect();
     assert_eq!(
@@ -204,8 +149,8 @@ repeat = true
 #[cfg(feature = "quic")]
 #[test]
 fn quic_goes_either_way_and_names_its_congestion_control() {
-    let server = Running::start(limits());
-    let run = server.measure(QUIC, &server.key).unwrap();
+    let server = Serving::start(limits());
+    let run = measure_with(&server, QUIC, &server.key).unwrap();
     let names: Vec<String> = run.samples.iter().map(|s| s.key.to_string()).collect();
     assert_eq!(names, ["underlay/v4 quic down", "underlay/v4 quic up"]);
     for sample in &run.samples {
@@ -239,20 +184,20 @@ fn quic_goes_either_way_and_names_its_congestion_control() {
 #[cfg(feature = "quic")]
 #[test]
 fn a_server_keeps_quic_within_its_limits() {
-    let server = Running::start(Limits {
+    let server = Serving::start(Limits {
         rate_bps: Some(8_000_000),
         ..limits()
     });
-    let run = server.measure(QUIC, &server.key).unwrap();
+    let run = measure_with(&server, QUIC, &server.key).unwrap();
     for sample in &run.samples {
         let tcp = sample.tcp.as_ref().unwrap();
         assert!(tcp.goodput_bps <= 8.8e6, "{}", tcp.goodput_bps);
     }
-    let server = Running::start(Limits {
+    let server = Serving::start(Limits {
         time_s: Some(0.1),
         ..limits()
     });
-    let run = server.measure(QUIC, &server.key).unwrap();
+    let run = measure_with(&server, QUIC, &server.key).unwrap();
     let why = run.samples[0].invalid[0].to_string();
     assert!(why.contains("0.1 s"), "{why}");
 }
@@ -260,28 +205,28 @@ fn a_server_keeps_quic_within_its_limits() {
 #[cfg(not(feature = "quic"))]
 #[test]
 fn without_quic_its_steps_are_left_out_and_said_so() {
-    let server = Running::start(limits());
-    let run = server.measure(QUIC, &server.key).unwrap();
+    let server = Serving::start(limits());
+    let run = measure_with(&server, QUIC, &server.key).unwrap();
     assert!(run.samples.is_empty());
     assert!(run.notes[0].contains("without QUIC"), "{:?}", run.notes);
 }
 
 #[test]
 fn without_the_key_nothing_is_measured() {
-    let server = Running::start(limits());
-    let error = server.measure(PLAN, &Key::OPEN).unwrap_err();
+    let server = Serving::start(limits());
+    let error = measure_with(&server, PLAN, &Key::OPEN).unwrap_err();
     assert!(error.to_string().contains("--key"), "{error}");
 }
 
 #[test]
 fn what_a_server_does_not_allow_is_kept_as_failed() {
-    let server = Running::start(Limits {
+    let server = Serving::start(Limits {
         rate_bps: Some(1_000_000),
         flows: 1,
         time_s: Some(0.1),
         bytes: None,
     });
-    let run = server.measure(PLAN, &server.key).unwrap();
+    let run = measure_with(&server, PLAN, &server.key).unwrap();
     let why = |name: &str| {
         let sample = run
             .samples
@@ -299,7 +244,7 @@ fn what_a_server_does_not_allow_is_kept_as_failed() {
 
 #[test]
 fn requests_end_where_the_limit_of_bytes_does() {
-    let server = Running::start(Limits {
+    let server = Serving::start(Limits {
         bytes: Some(35_000),
         ..limits()
     });
@@ -314,7 +259,7 @@ fn requests_end_where_the_limit_of_bytes_does() {
         bytes = 10_000
         duration_s = 0.2
     "#;
-    let run = server.measure(plan, &server.key).unwrap();
+    let run = measure_with(&server, plan, &server.key).unwrap();
     assert_eq!(run.samples[0].short.as_ref().unwrap().n, 3);
     let why = run.samples[1].invalid[0].to_string();
     assert!(why.contains("limit of bytes"), "{why}");

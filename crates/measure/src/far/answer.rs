@@ -1,0 +1,196 @@
+//! Replies, decoded as the one type that fits the request.
+//!
+//! Replies and outcomes begin with a field that names them. It is compared with the name of the
+//! type that is due before anything else is read, so another reply cannot be taken for the right
+//! one, and a long reply is decoded straight into its type.
+
+use std::{fmt, marker::PhantomData};
+
+use model::{evidence::Evidence, facts::HostFacts};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer},
+};
+use traffic::wire::{
+    Token,
+    message::{Code, QuicOutcome, TcpOutcome, UdpOutcome, Welcome},
+    ticket::Secret,
+};
+
+/// A part of a message that begins with its name.
+pub trait Named: DeserializeOwned {
+    /// The field that holds the name.
+    const FIELD: &'static str;
+    /// The name.
+    const NAME: &'static str;
+}
+
+/// The outcome of a load or service, as the far end saw it.
+pub trait Outcome: Named {}
+
+macro_rules! named {
+    ($field:literal: $($type:ty = $name:literal),+ $(,)?) => {
+        $(impl Named for $type {
+            const FIELD: &'static str = $field;
+            const NAME: &'static str = $name;
+        })+
+    };
+}
+
+named!("reply":
+    Welcome = "welcome",
+    Facts = "facts",
+    Counters = "evidence",
+    Done = "done",
+    Refusal = "no",
+);
+named!("outcome":
+    TcpOutcome = "tcp",
+    UdpOutcome = "udp",
+    QuicOutcome = "quic",
+    Nothing = "nothing",
+);
+
+impl Outcome for TcpOutcome {}
+impl Outcome for UdpOutcome {}
+impl Outcome for QuicOutcome {}
+impl Outcome for Nothing {}
+
+/// Facts of the far host.
+#[derive(Deserialize)]
+pub(super) struct Facts {
+    pub(super) facts: HostFacts,
+}
+
+/// What the far host's counters did.
+#[derive(Deserialize)]
+pub(super) struct Counters {
+    pub(super) evidence: Evidence,
+}
+
+/// What was asked is done.
+#[derive(Deserialize)]
+pub(super) struct Done {}
+
+/// What was asked is not done.
+#[derive(Deserialize)]
+pub(super) struct Refusal {
+    #[serde(default)]
+    pub(super) code: Code,
+    pub(super) why: String,
+}
+
+/// A load or service that the far end has agreed to, with the key `K` that it will show.
+#[derive(Deserialize)]
+#[serde(bound = "K: DeserializeOwned")]
+pub(super) struct Opened<K> {
+    pub(super) token: Token,
+    pub(super) secret: Secret,
+    pub(super) key: K,
+}
+
+impl<K: DeserializeOwned> Named for Opened<K> {
+    const FIELD: &'static str = "reply";
+    const NAME: &'static str = "opened";
+}
+
+/// A load or service that has ended.
+#[derive(Deserialize)]
+#[serde(bound = "O: Outcome")]
+pub(super) struct Finished<O> {
+    pub(super) outcome: Only<O>,
+}
+
+impl<O: Outcome> Named for Finished<O> {
+    const FIELD: &'static str = "reply";
+    const NAME: &'static str = "finished";
+}
+
+/// The outcome of a service: the far end has seen nothing that the near end has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Nothing {}
+
+/// Something that was checked to have its name.
+pub(super) struct Only<T>(pub(super) T);
+
+impl<'de, T: Named> Deserialize<'de> for Only<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Body::<T, Self>(PhantomData))
+    }
+}
+
+/// What was asked for, or why it is refused.
+pub(super) type Answer<T> = Result<T, Refusal>;
+
+/// A reply, as it is decoded.
+pub(super) struct Reply<T>(pub(super) Answer<T>);
+
+impl<'de, T: Named> Deserialize<'de> for Reply<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Body::<T, Self>(PhantomData))
+    }
+}
+
+/// Decodes the object that holds a `T`.
+struct Body<T, Of>(PhantomData<(T, Of)>);
+
+impl<T: Named, Of> Body<T, Of> {
+    /// The name at the start of an object.
+    fn name<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
+        match map.next_key::<String>()? {
+            Some(field) if field == T::FIELD => map.next_value(),
+            _ => Err(A::Error::custom(format_args!(
+                "it does not begin with `{}`",
+                T::FIELD
+            ))),
+        }
+    }
+
+    fn body<'de, A: MapAccess<'de>>(name: &str, map: A) -> Result<T, A::Error> {
+        if name == T::NAME {
+            return T::deserialize(MapAccessDeserializer::new(map));
+        }
+        Err(A::Error::custom(format_args!(
+            "the {} is `{name}` where `{}` was due",
+            T::FIELD,
+            T::NAME
+        )))
+    }
+
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object that begins with `{}`", T::FIELD)
+    }
+}
+
+impl<'de, T: Named> Visitor<'de> for Body<T, Only<T>> {
+    type Value = Only<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Self::expected(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let name = Self::name(&mut map)?;
+        Self::body(&name, map).map(Only)
+    }
+}
+
+impl<'de, T: Named> Visitor<'de> for Body<T, Reply<T>> {
+    type Value = Reply<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Self::expected(f)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let name = Self::name(&mut map)?;
+        if name == Refusal::NAME {
+            let refusal = Refusal::deserialize(MapAccessDeserializer::new(map))?;
+            return Ok(Reply(Err(refusal)));
+        }
+        Self::body(&name, map).map(|body| Reply(Ok(body)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+use model::run::{Column, Series};
+use traffic::wire::{
+    PublicKey,
+    message::{self, Limits},
+};
+
+use super::*;
+
+/// What the server sends of a reply, read by the near end.
+fn read<T: Named>(reply: &message::Reply) -> Result<Answer<T>, String> {
+    let text = serde_json::to_vec(reply).unwrap();
+    let read: Result<Reply<T>, _> = serde_json::from_slice(&text);
+    read.map(|reply| reply.0).map_err(|e| e.to_string())
+}
+
+fn given<T: Named>(reply: &message::Reply) -> T {
+    match read(reply).unwrap() {
+        Ok(answer) => answer,
+        Err(refusal) => panic!("{}", refusal.why),
+    }
+}
+
+fn finished(outcome: message::Outcome) -> message::Reply {
+    message::Reply::Finished {
+        outcome: Box::new(outcome),
+    }
+}
+
+fn opened(key: Option<PublicKey>) -> message::Reply {
+    let ticket = traffic::wire::Ticket::generate().unwrap();
+    message::Reply::Opened {
+        token: ticket.token,
+        secret: ticket.secret,
+        key,
+    }
+}
+
+/// Every outcome that a server can tell.
+fn outcomes() -> [(&'static str, message::Outcome); 4] {
+    let mut series = Series {
+        at_us: vec![0, 10],
+        ..Series::default()
+    };
+    series.push(Column::BytesReceived, vec![Some(1), None]);
+    let tcp = TcpOutcome {
+        flows: vec![series.clone()],
+        cc_used: vec!["reno".to_owned()],
+        errors: vec!["lost".to_owned()],
+    };
+    let udp = UdpOutcome {
+        sent: 7,
+        ..UdpOutcome::default()
+    };
+    let quic = QuicOutcome {
+        series,
+        ..QuicOutcome::default()
+    };
+    [
+        ("tcp", message::Outcome::Tcp(tcp)),
+        ("udp", message::Outcome::Udp(udp)),
+        ("quic", message::Outcome::Quic(quic)),
+        ("nothing", message::Outcome::Nothing),
+    ]
+}
+
+#[test]
+fn what_a_server_says_is_read_as_it_was_sent() {
+    let welcome = Welcome {
+        program: "1.0".to_owned(),
+        abilities: vec!["quic".to_owned()],
+        congestion: Vec::new(),
+        limits: Limits {
+            flows: 3,
+            ..Limits::default()
+        },
+    };
+    assert_eq!(
+        given::<Welcome>(&message::Reply::Welcome(welcome.clone())),
+        welcome
+    );
+    let _: Done = given(&message::Reply::Done);
+    for (_, outcome) in outcomes() {
+        let reply = finished(outcome.clone());
+        match outcome {
+            message::Outcome::Tcp(sent) => {
+                assert_eq!(given::<Finished<TcpOutcome>>(&reply).outcome.0, sent);
+            }
+            message::Outcome::Udp(sent) => {
+                assert_eq!(given::<Finished<UdpOutcome>>(&reply).outcome.0, sent);
+            }
+            message::Outcome::Quic(sent) => {
+                assert_eq!(given::<Finished<QuicOutcome>>(&reply).outcome.0, sent);
+            }
+            message::Outcome::Nothing => {
+                let _: Finished<Nothing> = given(&reply);
+            }
+        }
+    }
+}
+
+#[test]
+fn another_reply_than_the_one_due_is_an_error_that_names_both() {
+    let error = read::<Facts>(&message::Reply::Done).err().unwrap();
+    assert!(
+        error.contains("`done`") && error.contains("`facts`"),
+        "{error}"
+    );
+    for (name, outcome) in outcomes() {
+        let reply = finished(outcome);
+        let errors = [
+            read::<Finished<TcpOutcome>>(&reply).err(),
+            read::<Finished<UdpOutcome>>(&reply).err(),
+            read::<Finished<QuicOutcome>>(&reply).err(),
+            read::<Finished<Nothing>>(&reply).err(),
+        ];
+        // One of the four types takes it, and no other.
+        assert_eq!(errors.iter().filter(|e| e.is_none()).count(), 1, "{name}");
+        for error in errors.into_iter().flatten() {
+            assert!(error.contains(&format!("`{name}`")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_refusal_answers_every_request() {
+    let no = message::Reply::No {
+        code: Code::Busy,
+        why: "full".to_owned(),
+    };
+    let refusal = read::<Finished<TcpOutcome>>(&no).unwrap().err().unwrap();
+    assert_eq!((refusal.code, refusal.why.as_str()), (Code::Busy, "full"));
+    // Codes that this program does not know, and none at all, are no reason in particular.
+    for text in [
+        r#"{"reply":"no","code":"new","why":""}"#,
+        r#"{"reply":"no","why":""}"#,
+    ] {
+        let reply: Reply<Done> = serde_json::from_str(text).unwrap();
+        assert_eq!(reply.0.err().map(|r| r.code), Some(Code::Other));
+    }
+}
+
+#[test]
+fn quic_without_a_key_of_the_far_end_is_an_error() {
+    assert!(read::<Opened<PublicKey>>(&opened(None)).is_err());
+    assert!(
+        given::<Opened<Option<PublicKey>>>(&opened(None))
+            .key
+            .is_none()
+    );
+}
+
+#[test]
+fn fields_that_are_not_known_are_passed_over_and_a_message_without_a_name_is_none() {
+    let done: Result<Reply<Done>, _> = serde_json::from_str(r#"{"reply":"done","more":[1,{}]}"#);
+    assert!(done.is_ok());
+    for text in ["{}", "[]", "7", r#"{"why":"","reply":"done"}"#] {
+        assert!(serde_json::from_str::<Reply<Done>>(text).is_err(), "{text}");
+    }
+}

@@ -1,0 +1,25 @@
+//! What a plan takes, before it is run.
+
+use std::time::Duration;
+
+/// What a plan will take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Seconds, with the fewest and with the most repeats.
+    pub time_s: [f64; 2],
+    /// Seconds of full load in it, with the fewest and with the most repeats: times the rate of the
+    /// path, this is the data.
+    pub loaded_s: [f64; 2],
+    /// Samples, with the fewest and with the most repeats.
+    pub samples: [usize; 2],
+}
+
+impl Estimate {
+    /// Time after which a run of the plan counts as hung: slow paths take long to agree on each
+    /// step and to empty their queues.
+    pub fn limit(&self) -> Duration {
+        const SLOW: f64 = 6.0;
+        const AT_LEAST: f64 = 600.0;
+        Duration::from_secs_f64(self.time_s[1] * SLOW + AT_LEAST)
+    }
+}

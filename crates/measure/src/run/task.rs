@@ -1,0 +1,32 @@
+//! What a run does one after the other.
+
+use model::{
+    plan::Step,
+    run::{Key, LayerAddress, StepKind},
+};
+
+/// One step on one layer with one congestion control: one sample (two if both directions).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Task {
+    pub(crate) step: Step,
+    pub(crate) layer: LayerAddress,
+    pub(crate) cc: Option<String>,
+    pub(crate) block: u32,
+}
+
+impl Task {
+    /// A key of this task's samples, without what only the step's type knows.
+    pub(crate) fn key(&self, step: StepKind) -> Key {
+        Key {
+            step,
+            layer: self.layer.layer,
+            family: self.layer.family,
+            direction: None,
+            bidirectional: false,
+            flows: None,
+            cc: self.cc.clone(),
+            rate_bps: None,
+            bytes: None,
+        }
+    }
+}
