@@ -1,4 +1,4 @@
-//! What a congestion control gets on a path at any loss, by theory.
+//! The rate of a congestion control on a path at any loss, by theory.
 
 use crate::{
     models,
@@ -22,7 +22,7 @@ pub struct Curve {
 
 impl Curve {
     /// Of a load on its path; `None` without a round trip or a capacity, or of a congestion control
-    /// of which the models say nothing.
+    /// for which there is no model.
     pub fn of(direction: &DirectionView<'_>, load: &Load) -> Option<Self> {
         Self {
             cc: load.cc.clone(),
@@ -39,7 +39,7 @@ impl Curve {
         self.at(0.01).is_some().then_some(self)
     }
 
-    /// Payload at a loss, bit/s; `None` where the model says nothing.
+    /// Payload at a loss, bit/s; `None` where there is no model.
     pub fn at(&self, loss: f64) -> Option<f64> {
         let one = match self.cc.as_str() {
             "bbr" => return models::bbr_bps(loss, self.capacity_bps),

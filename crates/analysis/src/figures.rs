@@ -1,4 +1,4 @@
-//! The figures that one sample gives: each defined here, and nowhere else.
+//! The figures of one sample: each defined here, and nowhere else.
 
 use model::{
     evidence::Evidence,
@@ -7,8 +7,8 @@ use model::{
 
 use crate::flows;
 
-/// What a sample says of a kind of figure; `None` if it says nothing of it. Whether the sample
-/// counts is not asked.
+/// The figure of a kind of a sample; `None` if the sample has none of it. Whether the sample is
+/// valid is not asked.
 pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
     let tcp = || sample.tcp.as_ref();
     let probes = || sample.probes.as_ref();
@@ -55,16 +55,19 @@ pub const fn definition(kind: FigureKind) -> Definition {
              tcpEStatsAppHCThruOctetsReceived; where the receiver's kernel lacks it, what its program read",
         ),
         FigureKind::Capacity => (
-            "the highest rate of arrival, as IP packets, that the sweep of UDP rates found",
-            "measure/src/run/steps/sweep.rs; the term is that of RFC 5136 section 2.3.2",
+            "rate at which UDP arrives when more is offered than the path carries, over the share that \
+             arrives when less is offered, plus the probes' rate; as IP packets",
+            "measure/src/run/steps/sweep.rs; a method of RFC 9097 section 8 is close to it. The quantity is \
+             the IP-type-P Path Capacity of RFC 5136 section 2.3.3, less what others use of it",
         ),
         FigureKind::UdpLost => (
             "datagrams sent and not arrived, over those sent",
-            "counts of both ends; RFC 7680",
+            "counts of both ends; the one-way loss ratio of RFC 7680",
         ),
         FigureKind::UdpReordered => (
-            "datagrams that came after one with a higher number, over those that arrived",
-            "RFC 4737 sections 3.3 and 4.1",
+            "datagrams that arrived after one with a higher number, over those that arrived, duplicates not \
+             counted",
+            "the reordered packet and the ratio of RFC 4737 sections 3.3 and 4.1",
         ),
         FigureKind::UdpJitter => (
             "the estimate J at the end of the load",
@@ -77,7 +80,8 @@ pub const fn definition(kind: FigureKind) -> Definition {
         ),
         FigureKind::RttP50 => (
             "median of the answered probes beside the load",
-            "kernel time stamps of both ends where they are there (SO_TIMESTAMPING)",
+            "the round-trip delay of RFC 2681, by kernel timestamps of both ends where they have them \
+             (SO_TIMESTAMPING)",
         ),
         FigureKind::RttP95 => (
             "95th percentile of the answered probes; absent below 20",
@@ -89,7 +93,7 @@ pub const fn definition(kind: FigureKind) -> Definition {
         ),
         FigureKind::ProbeLost => (
             "probes without an answer, over those sent",
-            "counts of the near end; RFC 6673",
+            "counts of the near end; the round-trip loss of RFC 6673",
         ),
         FigureKind::TcpRttP50 => (
             "median over the samples of `rtt_us` in the time that counts; of several flows the median \
@@ -98,7 +102,7 @@ pub const fn definition(kind: FigureKind) -> Definition {
         ),
         FigureKind::CompleteP50 => (
             "median of the times from opening the connection to the last byte of the answer",
-            "the near end's program",
+            "clock of the near end's program",
         ),
         FigureKind::CompleteP95 => (
             "95th percentile of those times; absent below 20",

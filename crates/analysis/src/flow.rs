@@ -1,4 +1,4 @@
-//! One connection: from its samples over time to what is said of it. Each quantity is computed here
+//! One connection: from its samples over time to its quantities. Each is computed here
 //! for Runs, for rows of the lab and for live sockets alike.
 
 use model::run::{Column, FlowResult, Series};
@@ -30,7 +30,8 @@ pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
     share(busy_us, span_us)
 }
 
-/// What says how much has arrived: the receiver's kernel or, where it does not, its program.
+/// The column that counts what has arrived: by the receiver's kernel or, where it has none, by its
+/// program.
 pub fn arrived(received: &Series) -> Column {
     first_of(received, &[Column::BytesReceived, Column::BytesRead]).unwrap_or(Column::BytesReceived)
 }
@@ -163,7 +164,7 @@ mod tests {
 
     /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.
     #[test]
-    fn what_a_receiver_has_read_counts_where_its_kernel_says_nothing() {
+    fn what_a_receiver_has_read_counts_where_its_kernel_has_no_counter() {
         let sender = Series::default();
         for column in [Column::BytesReceived, Column::BytesRead] {
             let result = tcp(&sender, &grown(column), [0, 1_000_000]);

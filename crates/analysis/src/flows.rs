@@ -1,4 +1,4 @@
-//! What several connections of a load say together. Rates and counts are sums; a part of the time
+//! Several connections of a load, taken together. Rates and counts are sums; a part of the time
 //! is the time over the time; a round trip or a window is the median of the connections. The order
 //! of the connections does not matter.
 

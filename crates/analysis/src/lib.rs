@@ -1,6 +1,6 @@
 //! A Run to the quantities that every later stage asks for, each defined once: the view of a Run by
-//! layer, direction and host, and what theory says a flow can get. No I/O, and no judgement: what a
-//! quantity means for a path is said by `explain`.
+//! layer, direction and host, and the rates of a flow by theory. No I/O, and no judgement: what a
+//! quantity means for a path is up to `explain`.
 
 pub mod curve;
 pub mod figures;

@@ -1,4 +1,4 @@
-//! What theory says a flow can get: arithmetic that stands beside the measured figure.
+//! Rates of a flow by theory, to compare the measured ones with.
 //!
 //! Rates are payload, bit/s; `loss` is the probability that a packet is lost; `rtt_s` is the round
 //! trip while loaded, in seconds; `mss` the payload of a segment, bytes.
@@ -93,7 +93,7 @@ pub fn loss_based_bps(cc: &str, loss: f64, rtt_s: f64, mss: f64) -> Option<f64> 
     Some(window_bps(window, mss, rtt_s))
 }
 
-/// The loss that would hold a loss-based congestion control at a rate; the other way round of
+/// The loss that would limit a loss-based congestion control to a rate: the inverse of
 /// [`loss_based_bps`].
 pub fn loss_for_bps(cc: &str, rate_bps: f64, rtt_s: f64, mss: f64) -> Option<f64> {
     let (mut low, mut high) = (1e-9_f64, 0.5_f64);

@@ -45,7 +45,7 @@ on the path of a tunnel or on any other, is the most that UDP or a TCP load with
 
 ## Columns of time series
 
-A counter only grows, and counts by how much it grew; a gauge goes up and down. The fields of `TCP_INFO` have the
+A counter only grows, and only its growth means something; a gauge goes up and down. The fields of `TCP_INFO` have the
 kernel's names (Linux 7.2), with the unit behind where it is not in the name. Columns that this version does not know
 are kept as they are when a document is read; figures it does not know are left out, since they follow from the samples.
 
@@ -54,7 +54,7 @@ are kept as they are when a document is read; figures it does not know are left 
 /// The page.
 pub fn page() -> String {
     let mut out = HEAD.to_owned();
-    out.push_str("| figure | unit | better | says | definition | source |\n");
+    out.push_str("| figure | unit | better | meaning | definition | source |\n");
     out.push_str("| --- | --- | --- | --- | --- | --- |\n");
     for kind in FigureKind::ALL {
         let definition = definition(kind);
@@ -73,7 +73,7 @@ pub fn page() -> String {
         );
     }
     out.push_str(FLOWS);
-    out.push_str("| column | unit | | says |\n| --- | --- | --- | --- |\n");
+    out.push_str("| column | unit | | meaning |\n| --- | --- | --- | --- |\n");
     for column in Column::ALL {
         let shape = match column.shape() {
             Shape::Counter => "counter",

@@ -1,8 +1,8 @@
-//! High percentiles, where the values are enough to have them.
+//! High percentiles of enough values.
 
-/// Fewest values of which a 95th percentile is told: with fewer it is the largest of them.
+/// Fewest values of which a 95th percentile is given: with fewer it is the largest of them.
 pub const ENOUGH_95: usize = 20;
-/// Fewest values of which a 99th percentile is told.
+/// Fewest values of which a 99th percentile is given.
 pub const ENOUGH_99: usize = 100;
 
 /// The 95th percentile; `None` below [`ENOUGH_95`] values.
@@ -16,8 +16,8 @@ pub fn p99(values: &[f64]) -> Option<f64> {
 }
 
 fn of(values: &[f64], percent: f64, enough: usize) -> Option<f64> {
-    let told = (values.len() >= enough).then(|| stats::percentile(values, percent));
-    told.flatten()
+    let known = (values.len() >= enough).then(|| stats::percentile(values, percent));
+    known.flatten()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the samples say together: figures of each key, and ratios between keys.
+//! Figures of each key over its samples, and ratios between keys.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use model::{
 
 use crate::{figures::value, percentile};
 
-/// Drift that chance alone would show less often than this is told.
+/// Drift is reported if chance alone would show it less often than this.
 const SURE: f64 = 0.01;
 
 /// Figures over the valid samples, by key and in the order of [`FigureKind::ALL`].
@@ -109,7 +109,7 @@ fn references(key: &Key) -> Vec<Key> {
 }
 
 /// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
-/// block, so that what a block has in common falls out.
+/// block, so that what a block has in common cancels out.
 fn ratio(
     (of, above): (&Key, &[&Sample]),
     (to, below): (&Key, &[&Sample]),

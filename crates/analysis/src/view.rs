@@ -107,7 +107,7 @@ impl<'a> View<'a> {
         self.run.lab
     }
 
-    /// The samples of this layer and family that count.
+    /// The samples of this layer and family that count (see `counts`).
     pub fn samples(&self) -> impl Iterator<Item = &'a Sample> + use<'a> {
         let (layer, family) = (self.layer, self.family);
         let ours = move |s: &&Sample| counts(s) && s.key.layer == layer && s.key.family == family;
@@ -163,7 +163,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> DirectionView<'a> {
-    /// The samples of this direction that count, without load the other direction.
+    /// The valid samples of this direction, without load in the other one.
     fn samples(&self, of: impl Fn(&Key) -> bool) -> impl Iterator<Item = &'a Sample> {
         let direction = Some(self.direction);
         let ours =
@@ -259,7 +259,7 @@ impl<'a> DirectionView<'a> {
         more.max_by_key(|l| l.flows)
     }
 
-    /// What became of datagrams by size, the smallest first.
+    /// Datagrams sent and received by size, the smallest first.
     pub fn sizes(&self) -> Vec<SizeStep> {
         let all = self.view.samples().flat_map(|s| &s.sizes);
         let mut steps: Vec<SizeStep> = all
@@ -270,7 +270,7 @@ impl<'a> DirectionView<'a> {
         steps
     }
 
-    /// Segments of TCP sent again in this direction, all loads together.
+    /// TCP segments retransmitted in this direction, all loads together.
     pub fn retransmits(&self) -> Option<f64> {
         let loads = self.loads();
         let values: Vec<f64> = loads.iter().filter_map(|l| l.retransmits).collect();
@@ -345,8 +345,8 @@ fn kind_of(sample: &Sample) -> (String, u32) {
     (cc, sample.key.flows.unwrap_or(1))
 }
 
-/// Whether a sample says something of what limits the path: the valid ones, and those whose only
-/// fault is that a processor, not the line, set the pace. That is a cause, too.
+/// Whether a sample shows what limits the path: the valid ones, and those whose only fault is that
+/// a processor, not the line, limited the rate. That is a cause, too.
 fn counts(sample: &Sample) -> bool {
     let processor = |why: &Invalid| {
         matches!(

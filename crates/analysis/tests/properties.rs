@@ -21,7 +21,7 @@ fn counter() -> impl Strategy<Value = Vec<Option<u64>>> {
     })
 }
 
-/// What a kernel says of a sender, also with parts of the time greater than the time, as ticks
+/// A kernel's counters of a sender, also with parts of the time greater than the time, as ticks
 /// give.
 fn sent() -> impl Strategy<Value = Series> {
     let columns = [

@@ -128,8 +128,8 @@ fn notes(before: &[Measured], after: &[Measured]) -> Vec<String> {
         notes.push("a side has no run".to_owned());
     } else if unit(before.len(), after.len()) == Unit::Samples {
         notes.push(
-            "so few runs cannot show how much runs differ without a change; three a side, or one \
-             against five, would"
+            "so few runs cannot show how much runs differ without a change: compare three with three, or \
+             one with five"
                 .to_owned(),
         );
     }

@@ -31,13 +31,13 @@ pub(super) const WAIT: Duration = Duration::from_millis(20);
 const BATCH: usize = 64;
 /// Bytes of a call that receives TCP.
 const READ: usize = 128 << 10;
-/// Times that a datagram's port was said to be closed from which no more are sent. A stream's port
-/// is open as long as its test runs; a host says so once a second at most (net/ipv4/icmp.c).
+/// ICMP messages of a closed port after which no more datagrams are sent. A stream's port
+/// is open as long as its test runs; a host reports it once a second at most (net/ipv4/icmp.c).
 const CLOSED: u32 = 3;
 /// `ECONNREFUSED` (include/uapi/asm-generic/errno.h).
 const REFUSED: i32 = 111;
-/// How far the datagrams that come may be ahead of the rate: a path that stood still lets go at
-/// once what it held back.
+/// How far the datagrams that arrive may be ahead of the rate: a path that was interrupted delivers
+/// at once what it has queued.
 const AHEAD: Duration = Duration::from_secs(3);
 
 /// How far a test is, as its halves need to know.
@@ -167,7 +167,7 @@ impl Load {
     }
 }
 
-/// Bytes that compress badly: a tunnel that compresses would else look faster than it is.
+/// Bytes that compress badly: a tunnel that compresses would else seem faster than it is.
 fn noise(len: usize) -> Vec<u8> {
     // xorshift64, Marsaglia 2003.
     let mut x = 0x9e37_79b9_7f4a_7c15_u64;
@@ -189,7 +189,7 @@ pub(super) struct Counts {
     /// Datagrams sent.
     packets: AtomicU64,
     received: Mutex<Counter>,
-    /// When something came last, ns.
+    /// When something arrived last, ns.
     last: AtomicU64,
     failed: Mutex<Option<io::Error>>,
 }
@@ -353,7 +353,7 @@ pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> i
                     let _ = socket.send(&REPLY);
                 }
             }
-            // A port that closed tells so once and is no reason to end.
+            // A closed port is reported once and is no reason to end.
             Err(e) if !is_passing(&e) && !e.raw_os_error().is_some_and(is_loss) => return Err(e),
             Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),
             Err(_) => {}

@@ -1,4 +1,4 @@
-//! Limits of a server, in the terms of this protocol.
+//! Limits of a server, as parameters of this protocol.
 
 use std::time::Duration;
 

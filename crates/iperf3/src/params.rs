@@ -219,7 +219,7 @@ impl Params {
             counters_64bit: map.get("udp_counters_64bit").is_some_and(flag),
         };
         if params.time_s.is_none() && params.bytes.is_none() && params.blocks.is_none() {
-            // A client that says nothing at all gets the default of iperf3.
+            // A client that gives none of them gets the default of iperf3.
             return Ok(Self {
                 time_s: Some(10),
                 ..params

@@ -29,7 +29,7 @@ use traffic::STACK;
 
 pub use super::limits::Config;
 
-/// How long a connection may take to show its cookie.
+/// How long a connection may take to send its cookie.
 const SHOW: Duration = Duration::from_secs(10);
 /// Longest wait before what else there is to do is dealt with.
 const WAIT: Duration = Duration::from_millis(100);
@@ -83,7 +83,7 @@ impl Server {
         report: &mut dyn FnMut(Report) -> bool,
     ) -> io::Result<()> {
         std::thread::scope(|scope| {
-            let mut door = Door {
+            let mut acceptor = Acceptor {
                 server: self,
                 scope,
                 stop,
@@ -92,7 +92,7 @@ impl Server {
                 active: None,
             };
             loop {
-                if let Some(result) = door.over(stop.load(Relaxed))
+                if let Some(result) = acceptor.over(stop.load(Relaxed))
                     && !report(result)
                 {
                     return Ok(());
@@ -100,7 +100,7 @@ impl Server {
                 if stop.load(Relaxed) {
                     return Ok(());
                 }
-                door.wait()?;
+                acceptor.wait()?;
             }
         })
     }
@@ -117,7 +117,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// Reads what is there. Says whether it may stay.
+    /// Reads what is there. Whether it may stay.
     fn read(&mut self) -> bool {
         let mut bytes = [0; COOKIE_LEN];
         let room = COOKIE_LEN - self.cookie.len();
@@ -155,8 +155,8 @@ impl Active<'_> {
     }
 }
 
-/// Who comes in.
-struct Door<'scope, 'env> {
+/// Connections that are not yet part of a test, and the test that runs.
+struct Acceptor<'scope, 'env> {
     server: &'env Server,
     scope: &'scope Scope<'scope, 'env>,
     stop: &'env AtomicBool,
@@ -165,7 +165,7 @@ struct Door<'scope, 'env> {
     active: Option<Active<'scope>>,
 }
 
-impl<'scope, 'env> Door<'scope, 'env> {
+impl<'scope, 'env> Acceptor<'scope, 'env> {
     /// The test that has come to its end, if one has; or waits for it.
     fn over(&mut self, wait: bool) -> Option<Report> {
         let active = self
@@ -225,7 +225,7 @@ impl<'scope, 'env> Door<'scope, 'env> {
         }
     }
 
-    /// Finds out what a connection is for, once it has shown its cookie.
+    /// Hands a connection to what it belongs to, once its cookie is there.
     fn settle(&mut self, mut pending: Pending) {
         if !pending.is_complete() {
             return self.pending.push(pending);

@@ -1,4 +1,4 @@
-//! One test, as the server does it.
+//! One test at the server.
 
 use std::{
     io,
@@ -29,7 +29,7 @@ use super::{
     wire::{Control, MAX_PARAMS, MAX_RESULTS, Message, State},
 };
 
-/// How long a client may take to say what it wants, and to say good-bye.
+/// How long a client may take to send its parameters, and to close.
 const STEP: Duration = Duration::from_secs(10);
 const DONE: Duration = Duration::from_secs(2);
 /// How long it may take to open its streams.
@@ -41,7 +41,7 @@ const FIRST_USER_PORT: u16 = 1024;
 /// A client whose host does not answer on the control connection for so long is gone: first
 /// silence, time between two tries, and their number.
 const ALIVE: (Duration, Duration, u32) = (Duration::from_secs(3), Duration::from_secs(1), 5);
-/// How long a client that has closed a stream may take to say why.
+/// How long a client that has closed a stream may take to send the reason.
 const EXPLAIN: Duration = Duration::from_secs(2);
 
 /// How far a session is, as the one who accepts connections needs to know.
@@ -54,7 +54,7 @@ pub(super) enum Step {
     Opening,
     /// Data flows.
     Running,
-    /// Nothing is left but to say good-bye.
+    /// Only the end of the connection is due.
     Leaving,
 }
 
@@ -229,8 +229,8 @@ impl Session<'_> {
 
     /// The address of a stream that the client opens. Datagrams from other hosts are passed over:
     /// only the one with the control connection has shown that it receives at its address. That it
-    /// does so at this port the protocol gives it no way to show, as its datagram holds nothing
-    /// that was told it: hence no port of a service, and a sender ends when the port proves closed.
+    /// does so at this port the protocol gives it no way to show, as its datagram holds no
+    /// secret: hence no port of a service, and a sender ends when the port turns out to be closed.
     fn hello(&self, waiting: &UdpSocket) -> Option<SocketAddr> {
         let (n, from) = waiting.recv_from(&mut [0; 16]).ok()?;
         let is_client = from.ip().to_canonical() == self.peer.to_canonical();
@@ -316,7 +316,7 @@ fn answer_again(stream: &UdpSocket) {
 }
 
 /// Gives a socket the options that the client asked for. Those that this host does not allow are
-/// left as they are, as iperf3 does; the congestion control in use is told with the results.
+/// left as they are, as iperf3 does; the congestion control in use is part of the results.
 fn apply(link: &Link, params: &Params, streams: usize) -> io::Result<()> {
     match link {
         Link::Tcp(stream) => {

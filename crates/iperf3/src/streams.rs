@@ -153,11 +153,11 @@ pub struct Tally {
     pub reordered: Option<u64>,
     /// Jitter by RFC 3550, µs; UDP receiver only.
     pub jitter_us: Option<f64>,
-    /// Segments sent again; TCP sender only.
+    /// Segments retransmitted; TCP sender only.
     pub retransmits: Option<u64>,
     /// Congestion control in use; TCP only.
     pub congestion: Option<String>,
-    /// What the kernel knows of the connection at the end; TCP only.
+    /// `TCP_INFO` at the end; TCP only.
     pub tcp: Option<TcpInfo>,
 }
 
@@ -181,7 +181,7 @@ impl Tally {
     }
 }
 
-/// What this end tells the other of a test.
+/// The results that this end sends to the other.
 pub(super) fn results(cpu: Cpu, tallies: &[Tally]) -> Results {
     let sends = tallies.iter().any(|t| t.sends);
     let counts = tallies.iter().any(|t| t.retransmits.is_some());
@@ -233,7 +233,7 @@ impl Streams {
         Ok(all)
     }
 
-    /// What came so far does not count.
+    /// Leaves out what was counted so far.
     pub(super) fn omit(&mut self) {
         self.from = Instant::now();
         for stream in &mut self.streams {
@@ -265,7 +265,7 @@ impl Streams {
         })
     }
 
-    /// Bytes sent, or received, over all streams; of UDP also those that were lost on the way here.
+    /// Bytes sent, or received, over all streams; of UDP also those that were lost on the path.
     pub(super) fn bytes(&self, sends: bool) -> u64 {
         let streams = self.streams.iter().filter(|s| s.sends == sends);
         let bytes = |s: &Stream| {

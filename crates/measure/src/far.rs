@@ -34,7 +34,7 @@ const LONGEST_REPLY: usize = 64 << 20;
 pub struct Far {
     channel: Channel,
     address: SocketAddr,
-    /// What it said of itself.
+    /// What it reported of itself.
     pub welcome: Welcome,
 }
 
@@ -71,7 +71,7 @@ impl Far {
     /// The control connection's address at this end.
     ///
     /// # Errors
-    /// The kernel does not tell it.
+    /// The socket is not connected any more.
     pub fn own_address(&self) -> io::Result<SocketAddr> {
         self.channel.stream().local_addr()
     }

@@ -1,8 +1,10 @@
 //! The plans that come with the program, and plans from files.
 
+use std::ops::RangeInclusive;
+
 use model::{
-    net::Direction,
-    plan::{Budget, LoadDirection, Measurement, Plan, Repeats, Step},
+    net::{Direction, LoadDirection},
+    plan::{Budget, Measurement, PLAN_SCHEMA, Plan, Repeats, Step},
 };
 
 /// Highest rate a sweep tries, bit/s of payload.
@@ -19,7 +21,7 @@ pub fn quick() -> Plan {
         step(sweep(Direction::Up), 1.5),
     ];
     for direction in [LoadDirection::Down, LoadDirection::Up] {
-        steps.push(again(tcp(direction, 1, 0.5), 2.5));
+        steps.push(repeated(tcp(direction, 1, 0.5), 2.5));
     }
     Plan {
         repeats: Repeats {
@@ -35,14 +37,14 @@ pub fn quick() -> Plan {
 pub fn default() -> Plan {
     let mut steps = before(4.0);
     for direction in [LoadDirection::Down, LoadDirection::Up] {
-        steps.push(again(tcp(direction, 1, 2.0), 8.0));
-        steps.push(again(tcp(direction, 8, 2.0), 8.0));
+        steps.push(repeated(tcp(direction, 1, 2.0), 8.0));
+        steps.push(repeated(tcp(direction, 8, 2.0), 8.0));
     }
-    steps.push(again(tcp(LoadDirection::Both, 1, 2.0), 8.0));
-    steps.push(again(Measurement::Idle, 2.0));
-    steps.push(again(Measurement::Short { bytes: 100_000 }, 3.0));
-    steps.push(again(Measurement::Http { bytes: 1_000_000 }, 3.0));
-    steps.push(again(
+    steps.push(repeated(tcp(LoadDirection::Both, 1, 2.0), 8.0));
+    steps.push(repeated(Measurement::Idle, 2.0));
+    steps.push(repeated(Measurement::Short { bytes: 100_000 }, 3.0));
+    steps.push(repeated(Measurement::Http { bytes: 1_000_000 }, 3.0));
+    steps.push(repeated(
         Measurement::Quic {
             direction: Direction::Down,
             warmup_s: 2.0,
@@ -57,19 +59,19 @@ pub fn thorough() -> Plan {
     let mut steps = before(8.0);
     for direction in [LoadDirection::Down, LoadDirection::Up] {
         for flows in [1, 4, 16] {
-            steps.push(again(tcp(direction, flows, 3.0), 15.0));
+            steps.push(repeated(tcp(direction, flows, 3.0), 15.0));
         }
     }
-    steps.push(again(tcp(LoadDirection::Both, 1, 3.0), 15.0));
-    steps.push(again(tcp(LoadDirection::Both, 8, 3.0), 15.0));
-    steps.push(again(Measurement::Idle, 5.0));
+    steps.push(repeated(tcp(LoadDirection::Both, 1, 3.0), 15.0));
+    steps.push(repeated(tcp(LoadDirection::Both, 8, 3.0), 15.0));
+    steps.push(repeated(Measurement::Idle, 5.0));
     for bytes in [10_000, 100_000, 1_000_000] {
-        steps.push(again(Measurement::Short { bytes }, 4.0));
+        steps.push(repeated(Measurement::Short { bytes }, 4.0));
     }
-    steps.push(again(Measurement::Http { bytes: 1_000_000 }, 5.0));
+    steps.push(repeated(Measurement::Http { bytes: 1_000_000 }, 5.0));
     for direction in [Direction::Down, Direction::Up] {
         let warmup_s = 3.0;
-        steps.push(again(
+        steps.push(repeated(
             Measurement::Quic {
                 direction,
                 warmup_s,
@@ -99,7 +101,7 @@ fn before(seconds: f64) -> Vec<Step> {
 
 fn plan(name: &str, steps: Vec<Step>) -> Plan {
     Plan {
-        schema: model::plan::PLAN_SCHEMA,
+        schema: PLAN_SCHEMA,
         name: name.to_owned(),
         seed: None,
         layers: Vec::new(),
@@ -120,7 +122,7 @@ fn step(measurement: Measurement, duration_s: f64) -> Step {
     }
 }
 
-fn again(measurement: Measurement, duration_s: f64) -> Step {
+fn repeated(measurement: Measurement, duration_s: f64) -> Step {
     Step {
         measurement,
         duration_s,
@@ -146,18 +148,100 @@ fn tcp(direction: LoadDirection, flows: u32, warmup_s: f64) -> Measurement {
 }
 
 /// Why a plan's text is no plan.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// Not TOML, or not of a plan's shape; names line and reason.
-    #[error("{0}")]
-    Format(String),
+    #[error("{}", .0.to_string().trim_end())]
+    Format(#[from] toml::de::Error),
+    /// What was read cannot be written back, which shows unknown keys.
+    #[error("check the keys of the plan: {0}")]
+    Write(#[from] toml::ser::Error),
     /// A key that no plan has.
     #[error("unknown key {0}; docs/reference/plan.md lists all keys")]
     Unknown(String),
-    /// A value that cannot be.
-    #[error("{0}")]
-    Value(String),
+    /// A plan of a newer program.
+    #[error("the plan has schema {found}, and this program knows up to {known}: update pathtwin")]
+    Newer {
+        /// Its schema.
+        found: u32,
+        /// The newest schema that is known.
+        known: u32,
+    },
+    /// Nothing to measure.
+    #[error("the plan has no step: add a [[step]]")]
+    NoStep,
+    /// Repeats that cannot be.
+    #[error(
+        "repeats.min is {min} and repeats.max {max}: min must not be above max, nor max above {MOST_REPEATS}"
+    )]
+    Repeats {
+        /// At least.
+        min: u32,
+        /// At most.
+        max: u32,
+    },
+    /// An interval of probes that cannot be.
+    #[error("probe_ms is {0}: it must be in {least} to {most}", least = PROBE_MS.start(), most = PROBE_MS.end())]
+    ProbeInterval(f64),
+    /// A step that cannot be.
+    #[error("step[{number}]: {error}")]
+    Step {
+        /// Its number, from 0.
+        number: usize,
+        /// What is wrong with it.
+        error: StepError,
+    },
 }
+
+/// What cannot be in a step.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// Its length.
+    #[error(
+        "duration_s is {0}: it must be in {least} to {most}",
+        least = DURATION_S.start(),
+        most = DURATION_S.end()
+    )]
+    Duration(f64),
+    /// Its number of connections.
+    #[error("flows is {0}: it must be in {least} to {most}", least = FLOWS.start(), most = FLOWS.end())]
+    Flows(u32),
+    /// A warm-up that leaves no time.
+    #[error(
+        "warmup_s is {warmup_s}: it must be in 0 to less than duration_s, which is {duration_s}"
+    )]
+    Warmup {
+        /// The warm-up, s.
+        warmup_s: f64,
+        /// The step, s.
+        duration_s: f64,
+    },
+    /// A rate of nothing.
+    #[error("the rate is 0: give rate_bps or from_bps in bit/s")]
+    NoRate,
+    /// Rates in the wrong order.
+    #[error("from_bps is {from_bps} and to_bps {to_bps}: from_bps must not be above to_bps")]
+    Rates {
+        /// The first rate, bit/s.
+        from_bps: u64,
+        /// The highest, bit/s.
+        to_bps: u64,
+    },
+    /// Its length of an answer.
+    #[error("bytes is {0}: it must be in {least} to {most}", least = BYTES.start(), most = BYTES.end())]
+    Bytes(u64),
+}
+
+/// Most repeats of a step.
+const MOST_REPEATS: u32 = 1000;
+/// Interval of probes, ms.
+const PROBE_MS: RangeInclusive<f64> = 0.1..=10_000.0;
+/// Length of a step, s.
+const DURATION_S: RangeInclusive<f64> = 0.1..=3600.0;
+/// Connections of a load in each direction.
+const FLOWS: RangeInclusive<u32> = 1..=128;
+/// Length of an answer, bytes.
+const BYTES: RangeInclusive<u64> = 1..=1 << 30;
 
 /// Reads a plan from TOML.
 ///
@@ -165,11 +249,10 @@ pub enum PlanError {
 ///
 /// It is no TOML, has a key that no plan has, or a value that cannot be.
 pub fn parse(text: &str) -> Result<Plan, PlanError> {
-    let format = |e: toml::de::Error| PlanError::Format(e.to_string().trim_end().to_owned());
-    let plan: Plan = toml::from_str(text).map_err(format)?;
+    let plan: Plan = toml::from_str(text)?;
     // What is not written back was not read: the flattened parts of a step hide unknown keys.
-    let written: toml::Value = toml::from_str(text).map_err(format)?;
-    let read = toml::Value::try_from(&plan).map_err(|e| PlanError::Format(e.to_string()))?;
+    let written: toml::Value = toml::from_str(text)?;
+    let read = toml::Value::try_from(&plan)?;
     if let Some(key) = extra(&written, &read, "") {
         return Err(PlanError::Unknown(key));
     }
@@ -199,55 +282,46 @@ fn extra(written: &toml::Value, read: &toml::Value, path: &str) -> Option<String
 }
 
 fn check(plan: &Plan) -> Result<(), PlanError> {
-    let bad = |text: String| Err(PlanError::Value(text));
-    if plan.schema > model::plan::PLAN_SCHEMA {
-        return bad(format!(
-            "the plan has schema {}, and this program knows up to {}: update pathtwin",
-            plan.schema,
-            model::plan::PLAN_SCHEMA
-        ));
+    let (found, known) = (plan.schema, PLAN_SCHEMA);
+    let Repeats { min, max, .. } = plan.repeats;
+    let probe_ms = plan.probe_ms.filter(|ms| !PROBE_MS.contains(ms));
+    match probe_ms {
+        _ if found > known => return Err(PlanError::Newer { found, known }),
+        _ if plan.steps.is_empty() => return Err(PlanError::NoStep),
+        _ if min > max || max > MOST_REPEATS => return Err(PlanError::Repeats { min, max }),
+        Some(ms) => return Err(PlanError::ProbeInterval(ms)),
+        None => {}
     }
-    if plan.steps.is_empty() {
-        return bad("the plan has no step".to_owned());
-    }
-    if plan.repeats.min > plan.repeats.max || plan.repeats.max > 1000 {
-        return bad("repeats.min must not be above repeats.max, nor that above 1000".to_owned());
-    }
-    if plan
-        .probe_ms
-        .is_some_and(|ms| !(0.1..=10_000.0).contains(&ms))
-    {
-        return bad("probe_ms must be between 0.1 and 10000".to_owned());
-    }
-    for (i, step) in plan.steps.iter().enumerate() {
-        let name = |text: &str| bad(format!("step[{i}]: {text}"));
-        if !(0.1..=3600.0).contains(&step.duration_s) {
-            return name("duration_s must be between 0.1 and 3600");
-        }
-        match &step.measurement {
-            Measurement::Tcp { flows, .. } if !(1..=128).contains(flows) => {
-                return name("flows must be between 1 and 128");
-            }
-            Measurement::Tcp { warmup_s, .. } | Measurement::Quic { warmup_s, .. }
-                if !(0.0..step.duration_s).contains(warmup_s) =>
-            {
-                return name("warmup_s must be less than duration_s");
-            }
-            Measurement::Udp { rate_bps: 0, .. } | Measurement::UdpSweep { from_bps: 0, .. } => {
-                return name("a rate must not be 0");
-            }
-            Measurement::Short { bytes } | Measurement::Http { bytes }
-                if !(1..=1 << 30).contains(bytes) =>
-            {
-                return name("bytes must be between 1 and 1073741824");
-            }
-            Measurement::UdpSweep {
-                from_bps, to_bps, ..
-            } if from_bps > to_bps => return name("from_bps must not be above to_bps"),
-            _ => {}
-        }
+    for (number, step) in plan.steps.iter().enumerate() {
+        check_step(step).map_err(|error| PlanError::Step { number, error })?;
     }
     Ok(())
+}
+
+fn check_step(step: &Step) -> Result<(), StepError> {
+    let duration_s = step.duration_s;
+    match step.measurement {
+        _ if !DURATION_S.contains(&duration_s) => Err(StepError::Duration(duration_s)),
+        Measurement::Tcp { flows, .. } if !FLOWS.contains(&flows) => Err(StepError::Flows(flows)),
+        Measurement::Tcp { warmup_s, .. } | Measurement::Quic { warmup_s, .. }
+            if !(0.0..duration_s).contains(&warmup_s) =>
+        {
+            Err(StepError::Warmup {
+                warmup_s,
+                duration_s,
+            })
+        }
+        Measurement::Udp { rate_bps: 0, .. } | Measurement::UdpSweep { from_bps: 0, .. } => {
+            Err(StepError::NoRate)
+        }
+        Measurement::UdpSweep {
+            from_bps, to_bps, ..
+        } if from_bps > to_bps => Err(StepError::Rates { from_bps, to_bps }),
+        Measurement::Short { bytes } | Measurement::Http { bytes } if !BYTES.contains(&bytes) => {
+            Err(StepError::Bytes(bytes))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_plans_of_every_name_are_read_back() {
+    fn built_in_plans_are_read_back() {
         for plan in [quick(), default(), thorough()] {
             let text = toml::to_string(&plan).unwrap();
             assert_eq!(parse(&text), Ok(plan), "{text}");

@@ -1,6 +1,6 @@
 //! The far end: a server that measures with whoever holds its key.
 //!
-//! One thread looks at new connections (the gate), one for each UDP socket proves addresses, and
+//! One thread takes new connections (the gate), one for each UDP socket proves addresses, and
 //! each client that has proved to hold the key gets one more, and one for each connection of its
 //! loads. What a client can cost, and all clients together, is bounded in one place:
 //! [`traffic::admission`].
@@ -11,6 +11,7 @@ mod gate;
 mod pending;
 mod refused;
 mod registry;
+mod rejected;
 mod session;
 mod udp;
 
@@ -24,7 +25,12 @@ use std::{
 };
 
 use sys::socket::{self, TcpOptions};
-use traffic::{admission::Admission, wire::Key};
+use traffic::{
+    admission::Admission,
+    wire::{ChannelError, Key, message::Order},
+};
+
+pub use rejected::Rejected;
 
 use registry::Registry;
 
@@ -35,7 +41,7 @@ pub struct Config {
     pub key: Key,
     /// What clients may have, each and together; other protocols of this program may share it.
     pub admission: Admission,
-    /// Version of the program, told to clients.
+    /// Version of the program, sent to clients.
     pub program: String,
 }
 
@@ -49,14 +55,14 @@ pub struct Server {
 /// What happens on a server, for its log.
 #[derive(Debug)]
 pub enum Event {
-    /// A client came in.
-    Came(SocketAddr),
-    /// It asked for this.
-    Asked(SocketAddr, String),
-    /// It left, or was cut off because of this.
-    Left(SocketAddr, Option<String>),
-    /// One was turned away because of this.
-    Refused(SocketAddr, String),
+    /// A client connected.
+    Connected(SocketAddr),
+    /// It asked for this load or service.
+    Ordered(SocketAddr, Order),
+    /// It disconnected, or was disconnected because of this.
+    Disconnected(SocketAddr, Option<ChannelError>),
+    /// One was not served because of this.
+    Rejected(SocketAddr, Rejected),
 }
 
 /// Takes the events of a server; called from several threads.

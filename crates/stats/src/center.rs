@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const BY_ORDER: usize = 8;
 
 /// The 95 % interval of the median of what the samples were drawn from. `None` with fewer than
-/// three samples, of which no useful interval can be had, or if one is not finite.
+/// three samples, of which there is no useful interval, or if one is not finite.
 ///
 /// Eight samples and more: order statistics, interpolated (Hettmansperger and Sheather 1986), for
 /// whatever distribution. Three to seven: Student's t on the logarithms (on the values, if one is

@@ -9,7 +9,7 @@ use crate::{
 /// A lasting change of the level of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Index of the first value of the new level, as well as can be told.
+    /// Index of the first value of the new level, by the best estimate.
     pub at: usize,
     /// Index of the value that made it certain.
     pub found: usize,
@@ -23,12 +23,12 @@ pub struct Change {
 
 /// Fewest values on the near and on the far side of a change.
 const FEWEST: (usize, usize) = (8, 4);
-/// The most recent values that are looked at, and the longest far side.
+/// The most recent values that are tested, and the longest far side.
 const WINDOW: usize = 120;
 const LONGEST_FAR: usize = 30;
 
 /// How small the chance of a split with so many values on the far side must be. Every value of a
-/// series is looked at as it comes, with up to 27 splits each time, and in a series of 100 values
+/// series is tested as it grows, with up to 27 splits each time, and in a series of 100 values
 /// without a change fewer than one of 20 may alarm. That allowance goes where a change is to be
 /// found soon: ranks of five against fifteen cannot give less than 1.3e-4, so at an even level five
 /// values would have to lie apart from all others. Longer far sides see what remains, and need
@@ -45,10 +45,10 @@ fn certain(far: usize) -> f64 {
 /// No split has a level above this.
 const MOST_CERTAIN: f64 = 4e-4;
 
-/// The changes in a series, as they would have been found by looking after each value: later
-/// values never undo a change, so a watch and a look back agree.
+/// The changes in a series, as they would have been found by a test after each value: later
+/// values never undo a change, so a watch and a later analysis agree.
 ///
-/// Each look tests the latest values since the last change: is there a split so that those after
+/// Each test takes the latest values since the last change: is there a split so that those after
 /// it rank above or below those before, by Mann and Whitney's test? Ranks make it safe against
 /// outliers and skew: a single wild value is no change, however wild.
 pub fn changes(values: &[f64]) -> Vec<Change> {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_after_each_value_and_looking_back_agree() {
+    fn tests_after_each_value_and_one_of_all_agree() {
         let series = [around(100.0, 30), around(95.0, 30)].concat();
         let back = changes(&series);
         for end in 1..series.len() {

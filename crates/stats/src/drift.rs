@@ -10,7 +10,7 @@ pub struct Drift {
     pub slope: f64,
     /// Kendall's S: pairs that rise less pairs that fall.
     pub s: f64,
-    /// The chance of an S as far from 0 if the order says nothing (Mann 1945, Kendall 1975):
+    /// The chance of an S as far from 0 if the order means nothing (Mann 1945, Kendall 1975):
     /// counted for up to 20 points without ties, else by the normal approximation with corrections
     /// for ties and for continuity.
     pub p: f64,

@@ -39,8 +39,8 @@ fn ways(n: usize, m: usize) -> f64 {
     (1..=n.min(m)).fold(1.0, |ways, i| ways * (n.max(m) + i) as f64 / i as f64)
 }
 
-/// Calls `look` with each choice of `n` of the values, and the others.
-fn every_split(values: &[f64], n: usize, mut look: impl FnMut(&[f64], &[f64])) {
+/// Calls `visit` with each choice of `n` of the values, and the others.
+fn every_split(values: &[f64], n: usize, mut visit: impl FnMut(&[f64], &[f64])) {
     let others = values.len() - n;
     let mut chosen: Vec<usize> = (0..n).collect();
     let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ fn every_split(values: &[f64], n: usize, mut look: impl FnMut(&[f64], &[f64])) {
                 b.push(value);
             }
         }
-        look(&a, &b);
+        visit(&a, &b);
         // The next set of indices in lexical order.
         let Some(at) = (0..n).rev().find(|&i| chosen[i] < others + i) else {
             return;

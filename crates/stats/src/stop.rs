@@ -5,13 +5,13 @@ use crate::{
     interval::Interval,
 };
 
-/// The level of the interval that is looked at after each sample. Stopping as soon as an interval
+/// The level of the interval that is tested after each sample. Stopping as soon as an interval
 /// is narrow prefers samples that happen to lie close together, so a 95 % interval would cover
 /// less often: 92 % at worst, by simulation. One of 97 % covers 94 to 98 % of the time
 /// (`docs/statistics.md`).
 const LOOKED_AT: f64 = 0.97;
 
-/// Fewest samples before the first look.
+/// Fewest samples before the first test.
 const FEWEST: usize = 5;
 
 /// Repeats until the interval of the median is narrow enough.
@@ -25,7 +25,7 @@ pub struct StopRule {
     pub relative_half_width: f64,
 }
 
-/// What a [`StopRule`] says.
+/// The decision of a [`StopRule`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Take another sample.
@@ -52,7 +52,7 @@ impl StopRule {
     }
 
     /// The interval of the median to state for samples that were taken under such a rule: it
-    /// covers the median at least about 95 % of the time in spite of the looks.
+    /// covers the median at least about 95 % of the time in spite of the repeated tests.
     pub fn interval(samples: &[f64]) -> Option<Interval> {
         median_interval_at(samples, LOOKED_AT)
     }

@@ -98,8 +98,8 @@ impl Store {
         Ok(entries.len() as u64)
     }
 
-    /// Reads an archive, or a single Run, and saves what is not there yet. `name` says where it
-    /// comes from. Documents are saved in groups: of a damaged archive what came before stays.
+    /// Reads an archive, or a single Run, and saves what is not there yet. `name`: where it comes
+    /// from. Documents are saved in groups: of a damaged archive those before the damage are kept.
     ///
     /// # Errors
     ///
@@ -187,8 +187,8 @@ impl Store {
 }
 
 impl Document {
-    /// A document from one line: of an archive, or a Run. `name` says in an error where the line
-    /// is.
+    /// A document from one line: of an archive, or a Run. `name`: where the line is, for
+    /// errors.
     ///
     /// # Errors
     /// It is neither, or of a newer program.

@@ -4,7 +4,8 @@ use std::io::Read;
 
 use crate::{Document, StoreError};
 
-/// Whether two bodies say the same; an archive has other blanks than the file it was made of.
+/// Whether two bodies are the same document; an archive has other white space than the file it was
+/// made of.
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let value = |text| serde_json::from_slice::<serde_json::Value>(text).ok();
     a == b || value(a).is_some_and(|a| Some(a) == value(b))
@@ -22,7 +23,7 @@ pub(crate) fn compress(document: &Document) -> Result<Vec<u8>, StoreError> {
 pub(crate) enum Unpack {
     /// It has this many bytes, more than are read.
     TooLarge(u64),
-    /// It is not what it says it is.
+    /// Its content does not fit its description.
     Damaged(String),
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn decompress(data: &[u8], size: i64, largest: u64) -> Result<Vec<u8>
     match body.len() as u64 {
         n if n == size => Ok(body),
         n if n > size => Err(damaged(format!(
-            "it has more than the {size} bytes it says"
+            "it has more than the {size} bytes of its size"
         ))),
         n => Err(damaged(format!("it has {n} bytes in place of {size}"))),
     }
@@ -73,7 +74,7 @@ mod tests {
             decompress(&packed, 1 << 30, most),
             Err(Unpack::TooLarge(1 << 30))
         );
-        // It lies about its size: what it says is unpacked, and a byte more.
+        // A wrong size: as much as that is unpacked, and a byte more.
         let lie = decompress(&packed, 1000, most);
         assert!(matches!(lie, Err(Unpack::Damaged(why)) if why.contains("more than the 1000")));
         assert!(matches!(

@@ -1,4 +1,4 @@
-//! What is kept.
+//! Documents as they are kept.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -93,7 +93,7 @@ pub struct FigureRow {
 }
 
 impl Document {
-    /// A document that is not looked into.
+    /// A document whose content is not read.
     pub fn new(kind: Kind, id: &str, created_us: u64, path: &str, body: Vec<u8>) -> Self {
         Self {
             kind,
@@ -108,7 +108,7 @@ impl Document {
         }
     }
 
-    /// A Run, from its JSON text. `name` says where it came from, for errors.
+    /// A Run, from its JSON text. `name`: where it came from, for errors.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@ use crate::sql::SqlError;
 /// Why something could not be done with a history.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The words do not name a place.
+    /// A text that names no place.
     #[error(
         "{text:?} is no place for a history: {why}; give a file, or postgres://USER@HOST/DATABASE"
     )]
@@ -18,7 +18,7 @@ pub enum StoreError {
     /// The URL of a database is wrong.
     #[error("the URL {scheme}://... of a history is wrong: {why}")]
     Url {
-        /// How it begins; the rest may hold a password.
+        /// Its scheme; the rest may hold a password.
         scheme: String,
         /// What is wrong with it.
         why: String,

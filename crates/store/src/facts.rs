@@ -1,4 +1,4 @@
-//! Facts about the ends of a run, flat, to tell what changed from one run to another.
+//! Facts about the ends of a run, flat, to find what changed from one run to another.
 
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_what_went_differs() {
+    fn added_removed_and_changed_facts_differ() {
         let map = |pairs: &[(&str, &str)]| {
             pairs
                 .iter()

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long to wait for the server's first answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A number of our own for the lock on the schema: "pathtwin" in ASCII.
 const LOCK: i64 = 0x7061_7468_7477_696e;
@@ -36,9 +36,9 @@ impl Postgres {
             place: address.to_string(),
             why,
         };
-        let mut config = address.config().map_err(|e| cannot(say(&e)))?;
+        let mut config = address.config().map_err(|e| cannot(message(&e)))?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
+            config.connect_timeout(TIMEOUT);
         }
         config.application_name("pathtwin");
         let tls = address.tls();
@@ -49,15 +49,15 @@ impl Postgres {
         let mut client = client.map_err(|e| cannot(refusal::why(&e, tls)))?;
         client
             .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
-            .map_err(|e| cannot(say(&e)))?;
+            .map_err(|e| cannot(message(&e)))?;
         Ok(Self(client))
     }
 }
 
-/// What the server says, and if it said nothing, why.
-fn say(error: &postgres::Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return said.message().to_owned();
+/// The server's message, or that of the connection.
+fn message(error: &postgres::Error) -> String {
+    if let Some(reported) = error.as_db_error() {
+        return reported.message().to_owned();
     }
     match error.source() {
         Some(source) => format!("{error}: {source}"),
@@ -76,7 +76,7 @@ impl From<postgres::Error> for SqlError {
             {
                 Self::Again
             }
-            _ => Self::Other(say(&error)),
+            _ => Self::Other(message(&error)),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Sql for Postgres {
         self.batch(&format!("SELECT pg_advisory_xact_lock({LOCK})"))
     }
 
-    fn words(&self, statements: &str) -> String {
+    fn dialect(&self, statements: &str) -> String {
         statements
             .replace("SERIAL_KEY", "BIGSERIAL PRIMARY KEY")
             .replace("BYTES", "BYTEA")

@@ -1,4 +1,4 @@
-//! Forgetting what is old or too much.
+//! Deleting documents that are old or too many.
 
 use crate::{
     Store, StoreError,
@@ -16,7 +16,7 @@ pub struct Retention {
     pub most_bytes: Option<u64>,
 }
 
-/// What was forgotten.
+/// What was deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Kinds and ids of the documents, the oldest first.
@@ -26,31 +26,31 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Forgets what retention does not keep; with `only_say` nothing is done.
+    /// Deletes what retention does not keep; with `dry_run` nothing is deleted.
     ///
     /// # Errors
     ///
     /// The history cannot be read or written, or others hold it.
-    pub fn prune(&mut self, keep: &Retention, only_say: bool) -> Result<Pruned, StoreError> {
+    pub fn prune(&mut self, keep: &Retention, dry_run: bool) -> Result<Pruned, StoreError> {
         let pruned = self.transaction("prune", |sql| {
-            let doomed = doomed(sql, keep)?;
-            if !only_say {
-                for (_, found, _) in &doomed {
+            let expired = expired(sql, keep)?;
+            if !dry_run {
+                for (_, found, _) in &expired {
                     remove(sql, found)?;
                 }
                 tidy(sql)?;
             }
             Ok(Pruned {
-                bytes: doomed.iter().map(|(_, _, bytes)| bytes).sum(),
-                documents: doomed
+                bytes: expired.iter().map(|(_, _, bytes)| bytes).sum(),
+                documents: expired
                     .into_iter()
                     .filter_map(|(kind, found, _)| Some((kind.parse().ok()?, found.id)))
                     .collect(),
             })
         })?;
-        if !only_say && !pruned.documents.is_empty() {
+        if !dry_run && !pruned.documents.is_empty() {
             match self.sql.shrink() {
-                // The next one that finds room, or nobody else at it, does it.
+                // A later one does it, when there is room and no other user.
                 Ok(()) | Err(SqlError::Full | SqlError::Busy) => {}
                 Err(e) => return Err(StoreError::sql("give back room", &self.place, e)),
             }
@@ -59,14 +59,14 @@ impl Store {
     }
 }
 
-/// The documents to forget, the oldest first, with what they take.
-fn doomed(sql: &mut dyn Sql, keep: &Retention) -> Result<Vec<(String, Found, u64)>, SqlError> {
+/// The documents to delete, the oldest first, with the bytes they take.
+fn expired(sql: &mut dyn Sql, keep: &Retention) -> Result<Vec<(String, Found, u64)>, SqlError> {
     let total = sql.rows("SELECT CAST(SUM(stored) AS BIGINT) FROM document", &[])?;
     let mut total = total.first().map_or(0, |row| row.int(0)) as u64;
     let statement = "SELECT d.seq, d.kind, d.id, d.created_us, d.path, d.stored FROM document d
         WHERE NOT EXISTS (SELECT 1 FROM label l WHERE l.document = d.seq AND l.name = 'keep')
         ORDER BY d.created_us, d.seq";
-    let mut doomed = Vec::new();
+    let mut expired = Vec::new();
     for mut row in sql.rows(statement, &[])? {
         let created_us = row.int(3);
         let old = keep
@@ -85,9 +85,9 @@ fn doomed(sql: &mut dyn Sql, keep: &Retention) -> Result<Vec<(String, Found, u64
             created_us,
             path: row.text(4).unwrap_or_default(),
         };
-        doomed.push((kind, found, stored));
+        expired.push((kind, found, stored));
     }
-    Ok(doomed)
+    Ok(expired)
 }
 
 /// Removes series and facts that nothing uses any more.

@@ -10,7 +10,7 @@ use crate::{
 /// Rows in one statement; the databases allow some 32,000 parameters.
 const AT_ONCE: usize = 500;
 
-/// What became of a document that was to be saved.
+/// Result of saving a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// It is saved: it will be there whatever happens to this process or to the power.

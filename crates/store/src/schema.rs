@@ -10,7 +10,8 @@ pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 
 /// Statements that lead from each version to the next. Once released, an entry never changes.
 ///
-/// The words in capitals that are no SQL are those in which the databases differ ([`Sql::words`]).
+/// Words in capitals that are no SQL stand for what differs between the databases
+/// ([`Sql::dialect`]).
 const MIGRATIONS: [&str; 1] = [
     // A document is in two tables, so that a list need not read bodies; figures are in the order in
     // which a series is read.
@@ -108,7 +109,7 @@ pub(crate) fn migrate(sql: &mut dyn Sql, place: &str) -> Result<(), StoreError> 
         // Another may have been faster.
         let from = check(sql, place)?;
         for migration in MIGRATIONS.iter().skip(from as usize) {
-            let statements = sql.words(migration);
+            let statements = sql.dialect(migration);
             sql.batch(&statements).map_err(cannot)?;
         }
         let note = if from == 0 {

@@ -77,14 +77,14 @@ impl Row {
     }
 }
 
-/// What a database says when it cannot.
+/// Why a database did not do it.
 #[derive(Debug)]
 pub(crate) enum SqlError {
     /// No room.
     Full,
     /// Others hold it.
     Busy,
-    /// It gave way to another writer: the same again may do.
+    /// The transaction was rolled back for another writer: a retry may succeed.
     Again,
     /// Anything else.
     Other(String),
@@ -117,11 +117,11 @@ pub(crate) trait Sql {
     /// Whether this table is there.
     fn has_table(&mut self, name: &str) -> Result<bool, SqlError>;
 
-    /// Makes sure that nobody else changes the schema until the transaction ends.
+    /// Locks the schema against others until the transaction ends.
     fn lock_schema(&mut self) -> Result<(), SqlError>;
 
-    /// The statements of a migration in this database's words.
-    fn words(&self, statements: &str) -> String;
+    /// The statements of a migration in this database's dialect.
+    fn dialect(&self, statements: &str) -> String;
 
     /// Gives room that deleted documents took back to the system, as far as that is the user's
     /// task.

@@ -11,13 +11,13 @@ use crate::{
 };
 
 /// How long to wait for other writers.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An open file.
 pub(crate) struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens a file, and makes it and its folder if they are not there. `check` looks at it before
+    /// Opens a file, and makes it and its folder if they are not there. `check` reads it before
     /// anything is written.
     pub(crate) fn open(
         path: &Path,
@@ -32,10 +32,10 @@ impl Sqlite {
                 .map_err(|e| cannot(format!("cannot make the folder {}: {e}", folder.display())))?;
         }
         make_private(path).map_err(|e| cannot(e.to_string()))?;
-        let connection = Connection::open(path).map_err(|e| cannot(say(&e)))?;
+        let connection = Connection::open(path).map_err(|e| cannot(message(&e)))?;
         connection
-            .busy_timeout(PATIENCE)
-            .map_err(|e| cannot(say(&e)))?;
+            .busy_timeout(TIMEOUT)
+            .map_err(|e| cannot(message(&e)))?;
         let mut this = Self(connection);
         check(&mut this)?;
         this.prepare().map_err(|e| match e {
@@ -75,8 +75,8 @@ fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The database's own words, and what they mean where they are not clear.
-fn say(error: &rusqlite::Error) -> String {
+/// The database's own message, or a clearer one.
+fn message(error: &rusqlite::Error) -> String {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => "it is not a file of SQLite".to_owned(),
         Some(ErrorCode::ReadOnly) => format!("it cannot be written to ({error})"),
@@ -89,7 +89,7 @@ impl From<rusqlite::Error> for SqlError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Other(say(&error)),
+            _ => Self::Other(message(&error)),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Sql for Sqlite {
         Ok(()) // a writing transaction is alone
     }
 
-    fn words(&self, statements: &str) -> String {
+    fn dialect(&self, statements: &str) -> String {
         statements
             .replace("SERIAL_KEY", "INTEGER PRIMARY KEY")
             .replace("BYTES", "BLOB")

@@ -13,7 +13,7 @@ pub struct Trend {
     /// Which series.
     #[serde(flatten)]
     pub series: SeriesName,
-    /// The first run after the change, as well as can be told.
+    /// The first run after the change, by the best estimate.
     pub run: String,
     /// When that was, µs since 1970.
     pub at_us: u64,

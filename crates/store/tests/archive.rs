@@ -52,7 +52,7 @@ proptest! {
     }
 }
 
-/// A history that somebody hands on: 33 kB of it hold a document of 1 GiB.
+/// An archive from elsewhere: 33 kB of it hold a document of 1 GiB.
 #[test]
 fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked() {
     let folder = tempfile::tempdir().unwrap();

@@ -55,7 +55,7 @@ fn writes_until_killed() {
     }
 }
 
-/// Kills a writer at moments that differ, and looks each time whether all is there.
+/// Kills a writer at moments that differ, and checks each time whether all is there.
 fn kill(times: u64) {
     let folder = tempfile::tempdir().unwrap();
     let mut random = stats::Random::new(times);
@@ -85,7 +85,7 @@ fn kill(times: u64) {
         busy += u64::from(saved > before);
         let mut store = Store::open(&file(folder.path())).unwrap();
         let there = store.list(&Filter::default()).unwrap().len() as u64;
-        // One more may be there: saved, but killed before it could say so.
+        // One more may be there: saved, but killed before it could report it.
         assert!(
             there == saved || there == saved + 1,
             "round {round}: {there} of {saved}"
@@ -180,7 +180,7 @@ fn check_full(store: &mut Store, saved: u64) {
 }
 
 #[test]
-fn a_full_disk_is_said_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let command = child("writes_until_full", folder.path());
     // A small disk that only this process sees.

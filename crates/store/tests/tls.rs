@@ -1,4 +1,4 @@
-//! TLS to a server of PostgreSQL, which says itself whether it is spoken.
+//! TLS to a server of PostgreSQL, which reports itself whether it is used.
 
 #![allow(
     clippy::unwrap_used,
@@ -56,7 +56,7 @@ fn open(url: &str) -> Store {
     try_open(url).unwrap_or_else(|e| panic!("{url}: {e}"))
 }
 
-/// Opens it, and says what the server says of TLS on this one connection.
+/// Opens it; whether the server has TLS on this one connection.
 fn encrypted(server: &Server, url: &str) -> bool {
     let mut store = open(url);
     assert_ne!(store.save(&run(1, 94e6, "6.12")).ok(), None);
@@ -75,17 +75,17 @@ fn encrypted(server: &Server, url: &str) -> bool {
     rows.first().unwrap().get(0)
 }
 
-fn refused(url: &str, says: &[&str]) {
+fn refused(url: &str, parts: &[&str]) {
     let error = try_open(url)
         .err()
         .unwrap_or_else(|| panic!("{url} is accepted"));
-    for word in says {
+    for word in parts {
         assert!(error.contains(word), "{url}: {error}");
     }
 }
 
 #[test]
-fn tls_is_spoken_where_it_is_wanted() {
+fn tls_is_used_where_it_is_wanted() {
     let authority = Authority::new();
     authority.certify(
         "server",
@@ -171,7 +171,7 @@ fn an_older_server_is_verified_too() {
 
 /// The roots of this system are named by a variable, which must not change under other tests.
 #[test]
-fn the_roots_of_the_system_vouch() {
+fn the_roots_of_the_system_are_trusted() {
     let authority = Authority::new();
     authority.certify("server", "db.test", "DNS:db.test");
     let server = server(&authority, "server");

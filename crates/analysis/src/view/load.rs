@@ -1,11 +1,11 @@
-//! What the repeats of one TCP load say together.
+//! The repeats of one TCP load, taken together.
 
 use model::run::{FigureKind, FlowResult, Sample, Tcp};
 
 use crate::{figures::value, flows};
 
-/// One TCP load: the repeats of the same key as one. Values are medians over the repeats of what
-/// [`crate::flows`] says of one; counts are sums over all repeats. What no repeat has is absent.
+/// One TCP load: the repeats of the same key as one. Values are medians over the repeats of the
+/// values of [`crate::flows`]; counts are sums over all repeats. What no repeat has is absent.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
     /// Congestion control that was used.

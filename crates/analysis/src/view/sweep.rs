@@ -1,4 +1,4 @@
-//! What UDP at rising rates says of a direction.
+//! UDP at rising rates in one direction: capacity, loss and delay below and above it.
 
 use model::run::{Sample, SweepStep, Udp};
 
@@ -31,7 +31,7 @@ pub struct Sweep {
     pub above: Option<Above>,
 }
 
-/// Datagrams that were sent, and what became of them.
+/// Counts of datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Datagrams {
     /// Sent.
@@ -40,7 +40,7 @@ pub struct Datagrams {
     pub lost: f64,
     /// Arrived.
     pub received: f64,
-    /// Came after one with a higher number.
+    /// Arrived after one with a higher number.
     pub reordered: f64,
     /// Longest run lost one after the other.
     pub longest_loss: f64,
@@ -134,10 +134,10 @@ fn offered(udp: &Udp) -> f64 {
     udp.sent_bps * (payload + HEADERS) / payload
 }
 
-/// The measured capacity: what the samples say, else the most that arrived.
+/// The measured capacity: that of the samples, else the most that arrived.
 fn capacity(sweeps: &[&Sample], steps: &[&SweepStep]) -> Option<f64> {
-    let said: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
-    stats::median(&said).or_else(|| {
+    let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
+    stats::median(&measured).or_else(|| {
         let arrived = steps.iter().map(|s| {
             let payload = f64::from(s.udp.payload.max(1));
             s.udp.received_bps * (payload + HEADERS) / payload

@@ -64,7 +64,7 @@ impl Serving {
         })
     }
 
-    /// What came of the next test.
+    /// The outcome of the next test.
     pub fn report(&self) -> Result<Outcome, Error> {
         let report = self.reports.recv_timeout(Duration::from_secs(30));
         report.expect("a report").result

@@ -1,5 +1,5 @@
 //! The limits of a server hold whatever its client asks for or does: each test is named after what
-//! went beyond them.
+//! exceeded them.
 
 use std::{
     io::{Read, Write},
@@ -40,7 +40,7 @@ fn serve(limits: Limits) -> (Serving, Admission) {
     (Serving::with(Config::new(admission.clone())), admission)
 }
 
-fn rests(admission: &Admission) {
+fn wait_idle(admission: &Admission) {
     let start = Instant::now();
     while admission.held() != Amounts::NONE {
         let held = admission.held();
@@ -84,7 +84,7 @@ fn the_rate_holds_for_all_streams_together() {
             "{protocol:?} {direction:?}: {bps}"
         );
         serving.report().unwrap();
-        rests(&admission);
+        wait_idle(&admission);
     }
 }
 
@@ -141,11 +141,11 @@ fn a_test_ends_with_the_bytes_that_a_client_may_move() {
         );
         let why = serving.report().unwrap_err().to_string();
         assert!(why.contains("limit of bytes"), "{why}; {error}");
-        rests(&admission);
+        wait_idle(&admission);
     }
 }
 
-/// A client that does as the protocol has it until data flows.
+/// A client that keeps to the protocol until data flows.
 struct Client {
     control: TcpStream,
     _streams: Vec<UdpSocket>,
@@ -195,7 +195,7 @@ fn reverse(streams: u32, seconds: u32) -> serde_json::Value {
             "bandwidth": 8_000_000 })
 }
 
-/// It sent for half a minute more.
+/// The server sent for half a minute more.
 #[test]
 fn a_client_that_never_ends_its_test_is_sent_nothing_after_its_time() {
     let (serving, admission) = serve(limits());
@@ -217,10 +217,10 @@ fn a_client_that_never_ends_its_test_is_sent_nothing_after_its_time() {
     );
     let error = serving.report().unwrap_err();
     assert!(matches!(error, Error::Overdue(_)), "{error}");
-    rests(&admission);
+    wait_idle(&admission);
 }
 
-/// It went on as if datagrams were lost on the way.
+/// The server went on as if datagrams were lost on the path.
 #[test]
 fn nothing_is_sent_any_more_to_a_port_that_is_closed() {
     let (serving, _) = serve(limits());
@@ -251,7 +251,7 @@ fn memory_does_not_grow_with_the_size_of_datagrams() {
     assert!(grown < held.memory / 1024, "{grown} KiB, {held:?}");
     assert!(held.memory <= 80 << 20);
     drop(client);
-    rests(&admission);
+    wait_idle(&admission);
 }
 
 fn resident_kib() -> u64 {

@@ -4,9 +4,9 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, unreachable_pub)]
 
 mod bench;
+mod format;
 mod limits;
 mod own;
 mod program;
 mod rude;
 mod rude_server;
-mod words;

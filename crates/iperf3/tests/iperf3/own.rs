@@ -8,7 +8,7 @@ use model::net::{Direction, LoadDirection, Side};
 use crate::bench::{DIRECTIONS, Serving, address, by_bytes, congestion, options, run, streams};
 
 #[test]
-fn all_bytes_of_a_tcp_test_arrive_and_both_ends_say_so() {
+fn all_bytes_of_a_tcp_test_arrive_and_both_ends_report_them() {
     let serving = Serving::start();
     for direction in DIRECTIONS {
         for parallel in [1, 3] {
@@ -31,7 +31,7 @@ fn all_bytes_of_a_tcp_test_arrive_and_both_ends_say_so() {
 }
 
 #[test]
-fn all_datagrams_arrive_and_both_ends_say_so() {
+fn all_datagrams_arrive_and_both_ends_report_them() {
     let serving = Serving::start();
     for direction in DIRECTIONS {
         let mut options = by_bytes(Protocol::Udp, direction, 50_500);
@@ -51,7 +51,7 @@ fn all_datagrams_arrive_and_both_ends_say_so() {
 }
 
 #[test]
-fn tests_by_time_tell_the_same_at_both_ends() {
+fn tests_by_time_have_the_same_outcome_at_both_ends() {
     let serving = Serving::start();
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         for direction in DIRECTIONS {
@@ -148,7 +148,7 @@ fn a_sender_that_uses_another_congestion_control_makes_the_sample_invalid() {
 }
 
 #[test]
-fn a_client_without_the_congestion_control_says_so() {
+fn a_client_without_the_congestion_control_reports_it() {
     let serving = Serving::start();
     let mut options = by_bytes(Protocol::Tcp, LoadDirection::Up, 1000);
     options.params.congestion = Some("nonesuch".to_owned());

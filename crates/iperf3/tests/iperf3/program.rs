@@ -157,7 +157,7 @@ fn an_iperf3_server_uses_the_congestion_control_or_the_sample_is_invalid() {
 }
 
 /// Does a test with the server and the iperf3 program as its client. Returns its document, and
-/// what the server says.
+/// the outcome at the server.
 fn serve_program(arguments: &[&str]) -> (Value, Outcome) {
     let serving = Serving::start();
     let output = iperf3()
@@ -249,7 +249,7 @@ fn an_iperf3_client_gets_the_congestion_control_that_it_asks_for() {
 }
 
 #[test]
-fn an_iperf3_client_is_told_what_the_server_does_not_do() {
+fn an_iperf3_client_gets_the_error_of_what_the_server_does_not_do() {
     let serving = Serving::start();
     for arguments in [&["--sctp"][..], &["-t", "86400"]] {
         let output = iperf3()

@@ -1,4 +1,4 @@
-//! Clients that break the protocol: the server says so, and serves the next one.
+//! Clients that break the protocol: the server reports it, and serves the next one.
 
 use std::{
     io::{Read, Write},
@@ -75,7 +75,7 @@ fn works(serving: &Serving) {
 }
 
 #[test]
-fn silent_connections_keep_nobody_out() {
+fn silent_connections_do_not_block_other_clients() {
     let serving = Serving::start();
     let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(serving.address).unwrap())
@@ -85,7 +85,7 @@ fn silent_connections_keep_nobody_out() {
 }
 
 #[test]
-fn more_connections_than_may_wait_keep_nobody_out() {
+fn a_flood_of_connections_does_not_block_other_clients() {
     let serving = Serving::with(Config {
         pending: 4,
         ..Config::default()
@@ -247,7 +247,7 @@ fn an_answer_that_was_lost_is_given_again() {
 }
 
 #[test]
-fn a_server_that_is_stopped_tells_its_client() {
+fn a_server_that_is_stopped_notifies_its_client() {
     let serving = Serving::start();
     let mut asking = control(&serving);
     serving.stop();

@@ -1,4 +1,4 @@
-//! Servers that break the protocol, or are of other versions: the client says what is wrong.
+//! Servers that break the protocol, or are of other versions: the client reports what is wrong.
 
 use std::{
     io::{Read, Write},
@@ -16,7 +16,7 @@ use model::net::LoadDirection;
 
 use crate::bench::{address, by_bytes, run};
 
-/// What a client says to a server that sends `answer` after the cookie, and then closes.
+/// The error of a client whose server sends `answer` after the cookie, and then closes.
 fn after_cookie(answer: &[u8]) -> Error {
     let listener = TcpListener::bind((address(), 0)).unwrap();
     let at = listener.local_addr().unwrap();
@@ -70,7 +70,7 @@ fn the_number_of_an_error_counts_even_without_the_second() {
 }
 
 #[test]
-fn a_server_that_nobody_runs_is_named() {
+fn a_server_that_does_not_run_is_named() {
     let listener = TcpListener::bind((address(), 0)).unwrap();
     let at = listener.local_addr().unwrap();
     drop(listener);

@@ -247,7 +247,7 @@ impl Bench<'_> {
                 }
             }
             Err(error) => {
-                // Gone: there is nothing to go on with.
+                // The server is gone: the run ends.
                 if matches!(error, Error::Connect(..)) {
                     run.cut_short = Some(Text::plain(error.to_string()));
                 }
@@ -269,7 +269,7 @@ impl Bench<'_> {
         done
     }
 
-    /// One test, with a sign of life while it runs.
+    /// One test, with progress events while it runs.
     fn test(&mut self, options: Options) -> Result<iperf3::outcome::Outcome, Error> {
         const PIECE: Duration = Duration::from_millis(250);
         let span = options.duration + Duration::from_secs(options.params.omit_s.into());

@@ -1,4 +1,4 @@
-//! What a run will take and how far it is, in words.
+//! The cost and the progress of a run as text.
 
 use std::fmt::Write as _;
 

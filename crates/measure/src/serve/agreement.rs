@@ -1,5 +1,5 @@
-//! What a client and the server agreed on: a load or a service, what has come in for it, and what
-//! runs of it.
+//! What a client and the server agreed on: a load or a service, its connections and sockets, and
+//! its running half.
 
 use std::{
     net::{TcpStream, UdpSocket},
@@ -26,7 +26,7 @@ use traffic::{
 };
 
 use super::{
-    refused::Refused,
+    refused::{ANSWER, Arrivals, PAYLOAD, Refused},
     registry::{Arrival, Taker},
 };
 
@@ -39,40 +39,37 @@ const SAMPLE: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)]
 /// How long a peer of a service may take to ask, and to take any part of its answer.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest answer to a request, bytes.
-const LONGEST_ANSWER: u64 = 1 << 30;
-
-/// Streams and sockets that have come in.
+/// Streams and sockets that have arrived.
 #[derive(Default)]
-struct Came {
+struct Arrived {
     streams: Vec<(u32, TcpStream)>,
     socket: Option<UdpSocket>,
     echo: Option<Echo>,
-    /// Nothing is taken in any more.
+    /// Nothing more is accepted.
     closed: bool,
 }
 
 #[derive(Default)]
 struct Waiting {
-    came: Mutex<Came>,
+    arrived: Mutex<Arrived>,
     changed: Condvar,
 }
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Came> {
-        self.came.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Arrived> {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until `ready` holds, and takes what it gives.
     fn wait<T>(
         &self,
-        what: &'static str,
-        mut ready: impl FnMut(&mut Came) -> Option<T>,
+        what: Arrivals,
+        mut ready: impl FnMut(&mut Arrived) -> Option<T>,
     ) -> Result<T, Refused> {
         let deadline = Instant::now().after(TIMEOUT);
-        let mut came = self.lock();
+        let mut arrived = self.lock();
         loop {
-            if let Some(value) = ready(&mut came) {
+            if let Some(value) = ready(&mut arrived) {
                 return Ok(value);
             }
             let left = deadline.since(Instant::now());
@@ -81,9 +78,9 @@ impl Waiting {
                 what,
                 timeout: TIMEOUT,
             })?;
-            came = self
+            arrived = self
                 .changed
-                .wait_timeout(came, Duration::from_nanos(left))
+                .wait_timeout(arrived, Duration::from_nanos(left))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
@@ -110,13 +107,16 @@ enum Running {
 }
 
 impl Agreement {
-    /// Agrees to an order, or says why not.
+    /// Agrees to an order.
+    ///
+    /// # Errors
+    /// It makes no sense, is beyond a limit, or cannot be done on this host.
     pub(crate) fn new(order: Order, limits: &Limits, session: &Session) -> Result<Self, Refused> {
         check(&order, limits)?;
         let lease = session.lease(&need(&order))?;
         let identity = matches!(order, Order::Quic { .. }).then(Identity::generate);
         Ok(Self {
-            identity: identity.transpose().map_err(Refused::host("make a key"))?,
+            identity: identity.transpose().map_err(Refused::Random)?,
             service: service(&order, limits, &lease).map(Arc::new),
             order,
             lease,
@@ -130,7 +130,7 @@ impl Agreement {
         self.identity.as_ref().map(Identity::public_key)
     }
 
-    /// Takes what comes in for it.
+    /// Takes the connections and sockets that arrive for it.
     pub(crate) fn taker(&self) -> Taker {
         if let Some(service) = self.service.clone() {
             return Arc::new(move |arrival| {
@@ -147,20 +147,20 @@ impl Agreement {
         };
         let datagrams = matches!(self.order, Order::Udp(_) | Order::Quic { .. });
         Arc::new(move |arrival| {
-            let mut came = waiting.lock();
+            let mut arrived = waiting.lock();
             match arrival {
-                _ if came.closed => {}
+                _ if arrived.closed => {}
                 Arrival::Stream(index, stream)
-                    if came.streams.len() < flows
-                        && came.streams.iter().all(|(other, _)| *other != index) =>
+                    if arrived.streams.len() < flows
+                        && arrived.streams.iter().all(|(other, _)| *other != index) =>
                 {
-                    came.streams.push((index, stream));
+                    arrived.streams.push((index, stream));
                 }
-                Arrival::Socket(socket) if echo && came.echo.is_none() => {
-                    came.echo = Echo::start(socket, lease.clone()).ok();
+                Arrival::Socket(socket) if echo && arrived.echo.is_none() => {
+                    arrived.echo = Echo::start(socket, lease.clone()).ok();
                 }
-                Arrival::Socket(socket) if datagrams && came.socket.is_none() => {
-                    came.socket = Some(socket);
+                Arrival::Socket(socket) if datagrams && arrived.socket.is_none() => {
+                    arrived.socket = Some(socket);
                 }
                 // More than was agreed on.
                 Arrival::Stream(..) | Arrival::Socket(_) => {}
@@ -169,7 +169,7 @@ impl Agreement {
         })
     }
 
-    /// Starts the load, once all that belongs to it has come in.
+    /// Starts the load, once all that belongs to it has arrived.
     pub(crate) fn start(&mut self) -> Result<(), Refused> {
         if !matches!(self.running, Running::Not) {
             return Err(Refused::Started);
@@ -189,16 +189,18 @@ impl Agreement {
     }
 
     fn start_tcp(&self, order: &TcpOrder) -> Result<TcpLoad, Refused> {
-        let mut streams = self.waiting.wait("connections", |came| {
-            (came.streams.len() == usize::from(order.flows))
-                .then(|| std::mem::take(&mut came.streams))
+        let mut streams = self.waiting.wait(Arrivals::Connections, |arrived| {
+            (arrived.streams.len() == usize::from(order.flows))
+                .then(|| std::mem::take(&mut arrived.streams))
         })?;
         streams.sort_by_key(|(index, _)| *index);
         let streams: Vec<_> = streams.into_iter().map(|(_, stream)| stream).collect();
         if let (true, Some(cc)) = (order.send, &order.cc) {
             for stream in &streams {
-                socket::set_congestion(stream, cc)
-                    .map_err(Refused::host(format!("congestion control {cc}")))?;
+                socket::set_congestion(stream, cc).map_err(|source| Refused::Congestion {
+                    name: cc.clone(),
+                    source,
+                })?;
             }
         }
         let config = tcp::Config {
@@ -207,7 +209,7 @@ impl Agreement {
             sample_interval: interval(order.sample_us),
             lease: self.lease.clone(),
         };
-        TcpLoad::start(streams, config).map_err(Refused::host("start the load"))
+        TcpLoad::start(streams, config).map_err(Refused::Start)
     }
 
     fn start_udp(&self, order: &UdpOrder) -> Result<UdpLoad, Refused> {
@@ -223,11 +225,12 @@ impl Agreement {
         } else {
             UdpLoad::receive(socket, config)
         };
-        load.map_err(Refused::host("start the load"))
+        load.map_err(Refused::Start)
     }
 
     fn socket(&self) -> Result<UdpSocket, Refused> {
-        self.waiting.wait("datagrams", |came| came.socket.take())
+        self.waiting
+            .wait(Arrivals::Datagrams, |arrived| arrived.socket.take())
     }
 
     fn start_quic(&mut self, sends: bool, sample_us: u64) -> Result<QuicLoad, Refused> {
@@ -239,11 +242,10 @@ impl Agreement {
             sample_interval: interval(sample_us),
             lease: self.lease.clone(),
         };
-        QuicLoad::start(socket, quic::Side::Far(identity), config)
-            .map_err(Refused::host("start the load"))
+        QuicLoad::start(socket, quic::Side::Far(identity), config).map_err(Refused::Start)
     }
 
-    /// Ends it and says what came of it.
+    /// Ends it and says its outcome.
     pub(crate) fn finish(mut self) -> Outcome {
         match std::mem::replace(&mut self.running, Running::Not) {
             Running::Not => Outcome::Nothing,
@@ -256,15 +258,15 @@ impl Agreement {
 
 impl Drop for Agreement {
     fn drop(&mut self) {
-        let mut came = self.waiting.lock();
-        came.closed = true;
+        let mut arrived = self.waiting.lock();
+        arrived.closed = true;
         let left = (
-            came.echo.take(),
-            came.socket.take(),
-            std::mem::take(&mut came.streams),
+            arrived.echo.take(),
+            arrived.socket.take(),
+            std::mem::take(&mut arrived.streams),
         );
-        // Nobody who brings something now has to wait for what ends.
-        drop(came);
+        // What arrives now does not wait for what ends.
+        drop(arrived);
         drop(left);
         if let Some(service) = &self.service {
             service.finish();
@@ -284,7 +286,7 @@ fn interval(us: u64) -> Duration {
     Duration::from_micros(us).clamp(SAMPLE[0], SAMPLE[1])
 }
 
-/// What an order takes of what there is.
+/// The resources that an order takes.
 fn need(order: &Order) -> Need {
     match order {
         Order::Tcp(tcp) => {
@@ -322,15 +324,16 @@ fn check(order: &Order, limits: &Limits) -> Result<(), Refused> {
         }
         Order::Udp(udp) => match limits.rate_bps {
             Some(most) if udp.rate_bps > most => Err(Refused::Rate { most }),
-            _ if !(17..=65_507).contains(&udp.payload) || udp.rate_bps == 0 => Err(Refused::Order(
-                "a datagram has 17 to 65507 bytes, and a rate is not 0",
-            )),
+            _ if !PAYLOAD.contains(&udp.payload) || udp.rate_bps == 0 => Err(Refused::Datagrams {
+                payload: udp.payload,
+                rate_bps: udp.rate_bps,
+            }),
             _ => Ok(()),
         },
-        Order::Short { bytes } | Order::Http { bytes } if !(1..=LONGEST_ANSWER).contains(bytes) => {
-            Err(Refused::Order("an answer has 1 to 1073741824 bytes"))
+        Order::Short { bytes } | Order::Http { bytes } if !ANSWER.contains(bytes) => {
+            Err(Refused::Answers { bytes: *bytes })
         }
-        Order::Quic { .. } if !quic::AVAILABLE => Err(Refused::Unable),
+        Order::Quic { .. } if !quic::AVAILABLE => Err(Refused::WithoutQuic),
         Order::Tcp(_)
         | Order::Echo
         | Order::Short { .. }

@@ -21,7 +21,7 @@ use traffic::wire::{
 };
 
 use super::{
-    Event, Shared,
+    Event, Rejected, Shared,
     copies::Copies,
     pending::{Next, Pending, crowd},
     registry::Arrival,
@@ -31,7 +31,7 @@ use super::{
 /// Connections at the gate; beyond it one of the address that has most of them is dropped.
 const MOST: usize = 256;
 
-/// Connections that are accepted before those that are there are looked at again.
+/// Connections that are accepted before those that are pending are dealt with again.
 const ROUND: usize = 64;
 
 /// How long none are accepted where the host has no descriptors or memory for them.
@@ -56,7 +56,7 @@ pub(crate) fn run(listeners: &[TcpListener], shared: &Arc<Shared>) -> io::Result
         closed_until: None,
     };
     while !shared.stopped() {
-        gate.look()?;
+        gate.turn()?;
     }
     Ok(())
 }
@@ -73,9 +73,9 @@ struct Gate<'a> {
 
 impl Gate<'_> {
     /// Waits until something happens, at most a tenth of a second, and deals with it.
-    fn look(&mut self) -> io::Result<()> {
+    fn turn(&mut self) -> io::Result<()> {
         let open = self.closed_until.is_none_or(|t| t <= Instant::now());
-        let (news, ready) = self.wait(open)?;
+        let (incoming, ready) = self.wait(open)?;
         let now = Instant::now();
         for (one, ready) in std::mem::take(&mut self.pending).into_iter().zip(ready) {
             if ready {
@@ -84,7 +84,7 @@ impl Gate<'_> {
                 self.pending.push(one);
             }
         }
-        if news {
+        if incoming {
             for listener in self.listeners {
                 self.accept(listener, now);
             }
@@ -113,11 +113,11 @@ impl Gate<'_> {
             Err(e) => return Err(e.into()),
         }
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
-        let news = ready
+        let incoming = ready
             .by_ref()
             .take(listening.len())
             .fold(false, |a, b| a | b);
-        Ok((news, ready.collect()))
+        Ok((incoming, ready.collect()))
     }
 
     fn accept(&mut self, listener: &TcpListener, now: Instant) {
@@ -131,7 +131,7 @@ impl Gate<'_> {
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
                 Err(e) if is_shortage(&e) => {
-                    // The listener stays readable: looking again at once would spin.
+                    // The listener stays readable: polling it again at once would spin.
                     self.make_room();
                     self.closed_until = Some(now.after(PAUSE));
                     return;
@@ -154,7 +154,7 @@ impl Gate<'_> {
         match one.read() {
             Next::Wait(one) if now < deadline => self.pending.push(one),
             Next::Wait(_) | Next::Drop(None) => {}
-            Next::Drop(Some(why)) => self.refused(peer, why),
+            Next::Drop(Some(why)) => self.rejected(peer, why),
             Next::Greeted(
                 Greeting::Data {
                     token,
@@ -175,8 +175,8 @@ impl Gate<'_> {
         }
     }
 
-    fn refused(&self, peer: SocketAddr, why: impl Into<String>) {
-        (self.shared.log)(Event::Refused(peer, why.into()));
+    fn rejected(&self, peer: SocketAddr, why: impl Into<Rejected>) {
+        (self.shared.log)(Event::Rejected(peer, why.into()));
     }
 
     fn data(
@@ -194,8 +194,8 @@ impl Gate<'_> {
             Some(expected) if expected.admits(number, code) => {
                 expected.take(Arrival::Stream(number, stream));
             }
-            Some(_) => self.refused(peer, "data that does not belong to who sends it"),
-            None => self.refused(peer, "data that nobody waits for"),
+            Some(_) => self.rejected(peer, Rejected::Overheard),
+            None => self.rejected(peer, Rejected::Unexpected),
         }
     }
 
@@ -208,11 +208,11 @@ impl Gate<'_> {
     ) -> Option<Channel> {
         if let Err(why) = self.shared.config.admission.would_admit(peer.ip()) {
             let _ = stream.write(&Refusal::Busy.bytes());
-            self.refused(peer, why.to_string());
+            self.rejected(peer, why);
             return None;
         }
         if self.copies.has(first) {
-            self.refused(peer, "a copy of an earlier greeting");
+            self.rejected(peer, Rejected::Copy);
             return None;
         }
         match Channel::accept(stream, first, &self.shared.config.key, LONGEST_REQUEST) {
@@ -221,7 +221,7 @@ impl Gate<'_> {
                 Some(channel)
             }
             Err(error) => {
-                self.refused(peer, error.to_string());
+                self.rejected(peer, error);
                 None
             }
         }
@@ -237,7 +237,7 @@ impl Gate<'_> {
                 channel.set_timeout(Some(PAUSE));
                 let (code, why) = (Code::Busy, refused.to_string());
                 let _ = channel.send(&Reply::No { code, why });
-                self.refused(peer, refused.to_string());
+                self.rejected(peer, refused);
             }
         }
     }

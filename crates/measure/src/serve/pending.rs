@@ -15,6 +15,8 @@ use traffic::wire::{
     message::Request,
 };
 
+use super::Rejected;
+
 /// How long a connection may take until its first request is here.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -36,8 +38,8 @@ enum Stage {
 pub(super) enum Next {
     /// More must come.
     Wait(Pending),
-    /// It is over, because of this if it is worth saying.
-    Drop(Option<String>),
+    /// It is over, because of this if it is worth a line in the log.
+    Drop(Option<Rejected>),
     /// The greeting is here; the stream is where it ends.
     Greeted(Greeting, TcpStream),
     /// The first request is here.
@@ -95,7 +97,7 @@ impl Pending {
                 Ok(Some(request)) => Next::Asked(channel, request),
                 Ok(None) => wait(Stage::Opening(channel, partial)),
                 Err(ChannelError::Io(_)) => Next::Drop(None),
-                Err(error) => Next::Drop(Some(error.to_string())),
+                Err(error) => Next::Drop(Some(error.into())),
             },
         }
     }
@@ -105,16 +107,16 @@ impl Pending {
 fn greeting(
     stream: &mut TcpStream,
     bytes: &mut Vec<u8>,
-) -> Result<Option<Greeting>, Option<String>> {
+) -> Result<Option<Greeting>, Option<Rejected>> {
     loop {
         let wanted = match greeting::parse(bytes) {
             Parsed::Whole(greeting) => return Ok(Some(greeting)),
             Parsed::More(wanted) => wanted,
             Parsed::Version(_) => {
                 let _ = stream.write(&Refusal::Version(VERSION).bytes());
-                return Err(Some("another version of the protocol".to_owned()));
+                return Err(Some(Rejected::Version));
             }
-            Parsed::Foreign => return Err(Some("another protocol".to_owned())),
+            Parsed::Foreign => return Err(Some(Rejected::Foreign)),
         };
         let mut buffer = [0; CONTROL];
         match stream.read(&mut buffer[..wanted - bytes.len()]) {

@@ -10,7 +10,7 @@ use traffic::{
     },
 };
 
-use super::{Event, Shared, agreement::Agreement, refused::Refused};
+use super::{Event, Rejected, Shared, agreement::Agreement, refused::Refused};
 use host::{evidence::Scope, state};
 
 /// How long a client may be silent. It sends a ping more often than this.
@@ -27,23 +27,20 @@ pub(crate) fn start(
     let log = shared.log.clone();
     let shared = shared.clone();
     let body = move || {
-        (shared.log)(Event::Came(peer));
+        (shared.log)(Event::Connected(peer));
         let mut session = Session::new(channel, peer, admitted, shared.clone());
-        let why = match session.serve(first) {
-            Ok(()) => None,
-            Err(error) => Some(error.to_string()),
-        };
+        let why = session.serve(first).err();
         drop(session);
-        // A long load's samples and messages leave much behind that nobody needs again.
+        // The samples and messages of a long load have taken much memory that is free now.
         sys::memory::trim();
-        (shared.log)(Event::Left(peer, why));
+        (shared.log)(Event::Disconnected(peer, why));
     };
     let spawned = std::thread::Builder::new()
         .name("session".to_owned())
         .stack_size(256 << 10)
         .spawn(body);
     if let Err(error) = spawned {
-        log(Event::Refused(peer, format!("no thread for it: {error}")));
+        log(Event::Rejected(peer, Rejected::Thread(error)));
     }
 }
 
@@ -94,7 +91,7 @@ impl Session {
             self.channel.send(&reply)?;
             request = match self.channel.receive() {
                 Ok(request) => request,
-                // Gone without a word: nothing is wrong at this end.
+                // Closed without a `bye`: nothing is wrong at this end.
                 Err(ChannelError::Io(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
                     return Ok(());
                 }
@@ -116,7 +113,7 @@ impl Session {
                 })
             }
             Request::Mark { hotspots } => {
-                // The one before gives way first: only one at a time samples the processors.
+                // The one before is dropped first: only one at a time samples the processors.
                 self.mark = None;
                 self.mark = Some(state::Mark::now(&self.scope, hotspots));
                 Ok(Reply::Done)
@@ -154,9 +151,9 @@ impl Session {
 
     fn open(&mut self, order: Order) -> Result<Reply, Refused> {
         let limits = self.shared.config.admission.limits();
-        (self.shared.log)(Event::Asked(self.peer, format!("{order:?}")));
+        (self.shared.log)(Event::Ordered(self.peer, order.clone()));
         let agreement = Agreement::new(order, limits, &self.admitted)?;
-        let ticket = Ticket::generate().map_err(Refused::host("make a ticket"))?;
+        let ticket = Ticket::generate().map_err(Refused::Random)?;
         let key = agreement.public_key();
         self.shared.registry.add(ticket, agreement.taker());
         let Ticket { token, secret } = ticket;

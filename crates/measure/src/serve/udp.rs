@@ -16,7 +16,7 @@ use traffic::wire::{
 };
 
 use super::{
-    Shared,
+    Event, Rejected, Shared,
     registry::{Arrival, Expected},
 };
 
@@ -58,10 +58,9 @@ fn answer(socket: &UdpSocket, prover: &Prover, shared: &Shared, bytes: &[u8], fr
                     let _ = own.send(&Datagram::Proved(token).greeting());
                     expected.take(Arrival::Socket(own));
                 }
-                Err(error) => (shared.log)(super::Event::Refused(
-                    from,
-                    format!("no socket for its datagrams: {error}"),
-                )),
+                Err(error) => {
+                    (shared.log)(Event::Rejected(from, Rejected::Socket(error)));
+                }
             }
         }
         _ => {}

@@ -10,9 +10,9 @@ use traffic::wire::{datagram::Datagram, message::Limits};
 
 use crate::common::{Serving, limits, receive, receive_datagrams};
 
-/// 22 bytes brought 8 MiB, for each service anew.
+/// Requests of 22 bytes were answered with 8 MiB, for each service anew.
 #[test]
-fn answers_larger_than_their_questions_are_bounded_for_a_session() {
+fn answers_larger_than_their_requests_are_bounded_for_a_session() {
     let serving = Serving::start(limits());
     let mut far = serving.connect();
     let mut sum = 0;
@@ -41,7 +41,7 @@ fn answers_larger_than_their_questions_are_bounded_for_a_session() {
     assert!((6 << 20..=8 << 20).contains(&sum), "{sum}");
 }
 
-/// It got what it asked for whatever the limits were.
+/// Answers to datagrams were sent whatever the limits were.
 #[test]
 fn answers_to_datagrams_keep_to_the_bytes_and_the_rate_of_a_session() {
     let count = |limits: Limits, asks: u32| {
@@ -73,7 +73,7 @@ fn answers_to_datagrams_keep_to_the_bytes_and_the_rate_of_a_session() {
     assert!(count(rate, 100) <= 65_536 + 62_500 + 10_000);
 }
 
-/// Each connection had the whole rate.
+/// Each connection got the whole rate.
 #[test]
 fn answers_to_requests_keep_to_the_rate_of_a_session() {
     let serving = Serving::start(Limits {

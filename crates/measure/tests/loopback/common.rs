@@ -1,4 +1,4 @@
-//! A server that runs, and what several tests do with it.
+//! A server in a thread, and clients of it.
 
 use std::{
     io::Read,

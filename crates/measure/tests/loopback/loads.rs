@@ -45,9 +45,9 @@ fn a_second_start_of_a_load_is_refused_and_the_first_goes_on() {
     assert_eq!(outcome.flows.len(), 4);
 }
 
-/// 83 Mbit/s went on after it.
+/// A load of 83 Mbit/s went on after the end of its session.
 #[test]
-fn the_end_of_a_session_ends_its_loads_and_gives_all_back() {
+fn the_end_of_a_session_ends_its_loads_and_frees_their_resources() {
     let serving = Serving::start(limits());
     let mut far = serving.connect();
     let down = far.open(&udp(true, 20_000_000, 1000, 600.0)).unwrap();
@@ -78,7 +78,7 @@ fn the_end_of_a_session_ends_its_loads_and_gives_all_back() {
     assert_eq!(count(300), 0);
 }
 
-/// Three loads of 50 Mbit/s were 124 Mbit/s.
+/// Three loads under a limit of 50 Mbit/s sent 124 Mbit/s together.
 #[test]
 fn loads_side_by_side_share_one_rate() {
     let serving = Serving::start(Limits {
@@ -146,7 +146,7 @@ fn a_trickle_does_not_keep_an_incoming_load_from_its_end() {
 
 /// 17 bytes were agreed on and 60,000 sent: 740 MB under a limit of 100.
 #[test]
-fn datagrams_are_charged_as_they_come_and_not_as_agreed() {
+fn datagrams_are_charged_as_they_arrive_and_not_as_agreed() {
     let serving = Serving::start(Limits {
         bytes: Some(10_000_000),
         ..limits()
@@ -169,7 +169,7 @@ fn datagrams_are_charged_as_they_come_and_not_as_agreed() {
     far.open(&order).unwrap();
 }
 
-/// Twelve seconds went by under a limit of five.
+/// A load went on for twelve seconds under a limit of five.
 #[test]
 fn incoming_tcp_ends_at_its_time_and_its_bytes_count() {
     let serving = Serving::start(Limits {
@@ -196,7 +196,7 @@ fn incoming_tcp_ends_at_its_time_and_its_bytes_count() {
 
 /// Six loads were started and the client gone: 5 threads and some 500 descriptors stayed.
 #[test]
-fn a_client_that_goes_without_a_word_leaves_nothing() {
+fn a_client_that_disconnects_abruptly_leaves_nothing_behind() {
     let serving = Serving::start(limits());
     for _ in 0..6 {
         let mut far = serving.connect();

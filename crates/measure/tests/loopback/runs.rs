@@ -204,7 +204,7 @@ fn a_server_keeps_quic_within_its_limits() {
 
 #[cfg(not(feature = "quic"))]
 #[test]
-fn without_quic_its_steps_are_left_out_and_said_so() {
+fn without_quic_its_steps_are_left_out_with_a_note() {
     let server = Serving::start(limits());
     let run = measure_with(&server, QUIC, &server.key).unwrap();
     assert!(run.samples.is_empty());

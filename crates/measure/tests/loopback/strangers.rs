@@ -11,7 +11,7 @@ use traffic::wire::datagram::Datagram;
 
 use crate::common::{Serving, limits, receive_datagrams, udp};
 
-/// The greeting of a connection, as one who listens on the way has it, opened the service to him.
+/// The greeting of a connection, recorded on the path, opened the service to whoever replayed it.
 #[test]
 fn an_overheard_connection_opens_nothing_to_a_stranger() {
     let serving = Serving::start(limits());
@@ -40,7 +40,7 @@ fn an_overheard_connection_opens_nothing_to_a_stranger() {
     assert!(ask(ticket.greeting(1).bytes()) > 1000, "the client goes on");
 }
 
-/// A stranger who proved his own address got the datagrams of somebody else's load.
+/// A stranger who proved their own address got the datagrams of another client's load.
 #[test]
 fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
     let serving = Serving::start(limits());
@@ -59,19 +59,22 @@ fn a_load_of_datagrams_is_not_taken_over_by_who_knows_its_token() {
         panic!("another answer");
     };
     assert_eq!(n, next.len(), "no longer than what was asked with");
-    // All that he has: the challenge for his own address, and no secret.
+    // All that a stranger has: the challenge for their own address, and no secret.
     next = Datagram::Prove(token, challenge).greeting();
     stranger.send(&next).unwrap();
-    assert!(stranger.recv(&mut bytes).is_err(), "he is answered nothing");
+    assert!(
+        stranger.recv(&mut bytes).is_err(),
+        "a stranger gets no answer"
+    );
     let socket = far::datagrams(*ticket, serving.address).unwrap();
     far.start(&ticket).unwrap();
-    // Nor does he get anything once it runs.
+    // Nor does a stranger get anything once it runs.
     stranger.send(&next).unwrap();
     assert!(receive_datagrams(&socket, Duration::from_millis(300)) > 100_000);
     assert!(stranger.recv(&mut bytes).is_err());
 }
 
-/// Of another version is whoever begins with its number: he is told the one that is spoken here.
+/// A client that greets with another version gets the version of the server.
 #[test]
 fn a_client_of_version_1_is_told_to_update() {
     let serving = Serving::start(limits());
@@ -80,12 +83,12 @@ fn a_client_of_version_1_is_told_to_update() {
         stream.write_all(first).unwrap();
         let mut answer = [0; 2];
         stream.read_exact(&mut answer).unwrap();
-        // Of version 1, the reader of this says: the far end speaks version 2, update the older.
+        // A client of version 1 prints: the far end speaks version 2, update the older.
         assert_eq!(answer, [3, 2]);
     }
 }
 
-/// One address held every place, and nobody else was served.
+/// One address held every place, and no other client was served.
 #[test]
 fn a_client_of_another_address_is_served_beside_one_that_takes_all_it_can() {
     let serving = Serving::start(limits());

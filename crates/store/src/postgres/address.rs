@@ -11,7 +11,7 @@ use postgres::{
 
 use super::tls::{Mode, PARAMETERS, Tls};
 
-/// A server and a database on it, with all that the URL says about the way there.
+/// A server and a database on it, with all that the URL says of the connection.
 ///
 /// It may hold a password: what is shown of it is user, host and database.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Address {
                 "a parameter is not known or has a wrong value; in a password, & is written %26"
                     .to_owned()
             } else {
-                super::say(&error)
+                super::message(&error)
             });
         }
         Ok(address)

@@ -6,13 +6,13 @@ use rustls::{CertificateError, Error};
 
 use super::tls::{Check, Roots, Tls};
 
-/// What the client library says when the server answers that it has no TLS.
+/// The client library's message when the server answers that it has no TLS.
 const NO_TLS: &str = "server does not support TLS";
 
 /// Why a connection was not made.
 pub(super) fn why(error: &postgres::Error, tls: &Tls) -> String {
     let Some(source) = error.source() else {
-        return super::say(error);
+        return super::message(error);
     };
     if source.to_string() == NO_TLS {
         return "the server does not offer TLS; turn it on there (ssl = on), or give \
@@ -25,7 +25,7 @@ pub(super) fn why(error: &postgres::Error, tls: &Tls) -> String {
     match inner.and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error::InvalidCertificate(error)) => format!("TLS: {}", certificate(error, tls)),
         Some(error) => format!("TLS: {error}"),
-        None => super::say(error),
+        None => super::message(error),
     }
 }
 
@@ -34,12 +34,12 @@ fn certificate(error: &CertificateError, tls: &Tls) -> String {
         // A bad signature: a root of the same name with another key, such as one that was renewed.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => match &tls.roots {
             Some(Roots::File(file)) => format!(
-                "no root in {} vouches for the server's certificate; give the root that signed it \
+                "no root in {} has signed the server's certificate; give the root that signed it \
                  by sslrootcert=FILE",
                 file.display()
             ),
-            _ => "no root of this host vouches for the server's certificate; give the root that \
-                  signed it by sslrootcert=FILE"
+            _ => "no root of this host has signed the server's certificate; give the one that \
+                  did by sslrootcert=FILE"
                 .to_owned(),
         },
         CertificateError::NotValidForNameContext {
@@ -58,7 +58,7 @@ fn certificate(error: &CertificateError, tls: &Tls) -> String {
             "the server's certificate is not valid yet; check the clocks of both hosts".to_owned()
         }
         error => format!(
-            "the server's certificate is of no use: {error}; it has to be X.509 version 3{}",
+            "the server's certificate cannot be used: {error}; it has to be X.509 version 3{}",
             match tls.check() {
                 Check::Nothing => "",
                 _ => ", and no authority's unless sslrootcert is that very certificate",

@@ -15,13 +15,13 @@ pub(crate) enum Mode {
     Prefer,
     /// TLS, with whoever answers.
     Require,
-    /// TLS with a server that a root vouches for.
+    /// TLS with a server whose certificate a root has signed.
     VerifyCa,
     /// And for the name that was asked for.
     VerifyFull,
 }
 
-/// Who is trusted to vouch for a server.
+/// Whose signature of a server's certificate is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     /// The certificates in a file, PEM.
@@ -35,13 +35,13 @@ pub(crate) enum Roots {
 pub(crate) enum Check {
     /// Nothing.
     Nothing,
-    /// That a root vouches for it.
+    /// That a root has signed it.
     Chain,
     /// And that it is for the host.
     ChainAndName,
 }
 
-/// What a URL says about TLS.
+/// The settings of TLS in a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tls {
     pub(crate) mode: Mode,

@@ -35,7 +35,7 @@ fn opened(key: Option<PublicKey>) -> message::Reply {
     }
 }
 
-/// Every outcome that a server can tell.
+/// Every outcome that a server can send.
 fn outcomes() -> [(&'static str, message::Outcome); 4] {
     let mut series = Series {
         at_us: vec![0, 10],
@@ -64,7 +64,7 @@ fn outcomes() -> [(&'static str, message::Outcome); 4] {
 }
 
 #[test]
-fn what_a_server_says_is_read_as_it_was_sent() {
+fn replies_are_read_as_they_were_sent() {
     let welcome = Welcome {
         program: "1.0".to_owned(),
         abilities: vec!["quic".to_owned()],

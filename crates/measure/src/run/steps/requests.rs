@@ -1,4 +1,4 @@
-//! What steps of requests have in common: the load, what is recorded beside it, what is kept.
+//! The common part of steps of requests: the load, what is recorded beside it, the sample.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -63,7 +63,7 @@ pub(super) fn measure<S: Service>(
     let zero = Instant::now();
     let client = start(*agreed, bench.target(&task.layer), config)?;
     let watched = probing.watch(bench, span, zero, || client.live().1);
-    // Also where the far end is lost: the answers so far are of no use to anybody then.
+    // Also where the far end is lost: the client ends first.
     let requests = client.finish(if bench.cancelled() {
         Duration::ZERO
     } else {

@@ -31,7 +31,7 @@ pub(super) fn start() -> std::io::Result<Log> {
 }
 
 fn tell(sender: &SyncSender<Event>, event: Event) {
-    if !matches!(event, Event::Asked(..)) {
+    if !matches!(event, Event::Ordered(..)) {
         // Full: then it is a flood, and the writer has enough to say.
         let _ = sender.try_send(event);
     }
@@ -45,14 +45,17 @@ fn write(events: &Receiver<Event>) {
             say(format_args!("{more} more refused in the last {SPAN:?}"));
         }
         match event {
-            Ok(Event::Refused(peer, why)) if refusals.is_written() => {
-                say(format_args!("{peer} refused: {}", line(&why)));
+            Ok(Event::Rejected(peer, why)) if refusals.is_written() => {
+                say(format_args!("{peer} refused: {}", line(&why.to_string())));
             }
-            Ok(Event::Refused(..) | Event::Asked(..)) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Event::Came(peer)) => say(format_args!("{peer} came")),
-            Ok(Event::Left(peer, None)) => say(format_args!("{peer} left")),
-            Ok(Event::Left(peer, Some(why))) => {
-                say(format_args!("{peer} cut off: {}", line(&why)));
+            Ok(Event::Rejected(..) | Event::Ordered(..)) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Event::Connected(peer)) => say(format_args!("{peer} connected")),
+            Ok(Event::Disconnected(peer, None)) => say(format_args!("{peer} disconnected")),
+            Ok(Event::Disconnected(peer, Some(why))) => {
+                say(format_args!(
+                    "{peer} disconnected: {}",
+                    line(&why.to_string())
+                ));
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
