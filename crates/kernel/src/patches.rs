@@ -40,6 +40,50 @@ pub(super) const FILES: &[(&str, &str)] = &[
         "0007-um-same-task-size.patch",
         include_str!("../patches/0007-um-same-task-size.patch"),
     ),
+    (
+        "0008-um-near-code.patch",
+        include_str!("../patches/0008-um-near-code.patch"),
+    ),
+    (
+        "0009-um-builtins.patch",
+        include_str!("../patches/0009-um-builtins.patch"),
+    ),
+    (
+        "0010-um-percpu.patch",
+        include_str!("../patches/0010-um-percpu.patch"),
+    ),
+    (
+        "0011-um-irqflags.patch",
+        include_str!("../patches/0011-um-irqflags.patch"),
+    ),
+    (
+        "0012-um-direct-timer.patch",
+        include_str!("../patches/0012-um-direct-timer.patch"),
+    ),
+    (
+        "0013-um-idle-to-event.patch",
+        include_str!("../patches/0013-um-idle-to-event.patch"),
+    ),
+    (
+        "0014-netem-prefetch.patch",
+        include_str!("../patches/0014-netem-prefetch.patch"),
+    ),
+    (
+        "0015-chacha20poly1305-key.patch",
+        include_str!("../patches/0015-chacha20poly1305-key.patch"),
+    ),
+    (
+        "0016-tcp-discarding-reader.patch",
+        include_str!("../patches/0016-tcp-discarding-reader.patch"),
+    ),
+    (
+        "0017-wireguard-no-thread.patch",
+        include_str!("../patches/0017-wireguard-no-thread.patch"),
+    ),
+    (
+        "0018-um-keep-ticks.patch",
+        include_str!("../patches/0018-um-keep-ticks.patch"),
+    ),
 ];
 
 /// One line of the series.
