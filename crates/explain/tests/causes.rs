@@ -5,6 +5,7 @@ use explain::{
     judge,
 };
 use model::{
+    evidence::{CoreShares, CpuUse, ThreadRole, ThreadUse},
     findings::{Findings, RemedyClass, Severity},
     remedy::{Action, Location},
     run::{FlowResult, Run},
@@ -282,4 +283,51 @@ fn remedies_have_the_values_of_the_run() {
     assert_eq!(direction, model::net::Direction::Up);
     // 95 % of 20 Mbit/s, by a search that is exact to a few per cent.
     assert!((17_500_000..=19_500_000).contains(&rate), "{rate}");
+}
+
+/// A run on a line that TCP fills, on hosts whose processors are busy with other programs.
+fn on_busy_hosts(idle: [f64; 2]) -> Run {
+    let line = Line {
+        rate_mbps: 50.0,
+        rtt_ms: 20.0,
+        ..Line::default()
+    };
+    let mut run = run(&both(line), 1);
+    for sample in &mut run.samples {
+        for evidence in [&mut sample.near, &mut sample.far].into_iter().flatten() {
+            let core = |cpu: u32| CoreShares {
+                cpu,
+                user: 1.0 - idle[cpu as usize],
+                idle: idle[cpu as usize],
+                ..CoreShares::default()
+            };
+            evidence.cpu = Some(CpuUse {
+                cores: vec![core(0), core(1)],
+                threads: vec![ThreadUse {
+                    role: ThreadRole::Own,
+                    name: "pathtwin".to_owned(),
+                    tid: 7,
+                    user_s: 0.0,
+                    system_s: 0.05 * evidence.interval_us as f64 / 1e6,
+                }],
+            });
+        }
+    }
+    run
+}
+
+/// Seen between two namespaces behind shapers of 50 and 20 Mbit/s: "a processor is fully busy,
+/// high" above "99.9 % of what the path carries".
+#[test]
+fn a_busy_processor_does_not_lead_where_the_path_is_full() {
+    for idle in [[0.0, 0.9], [0.0, 0.02]] {
+        let findings = judge(&on_busy_hosts(idle));
+        assert_eq!(top(&findings), "healthy", "{idle:?}: {}", findings.summary);
+        let busy = findings.findings.iter().find(|f| f.code == "cpu-core");
+        assert_eq!(
+            busy.is_some(),
+            idle[1] < 0.1,
+            "other work fills both: {idle:?}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use model::{
     evidence::{Evidence, ThreadRole},
-    facts::{DeviceFacts, HostFacts, TunnelFacts},
+    facts::{DeviceFacts, HostFacts, TunnelFacts, TunnelPath},
     net::Side,
     run::{Run, Sample},
 };
@@ -16,16 +16,23 @@ pub struct Host<'a> {
     pub side: Side,
     /// What it is.
     pub facts: &'a HostFacts,
+    /// What it was after the measurement, where that differs.
+    after: Option<&'a HostFacts>,
     view: View<'a>,
 }
 
 impl<'a> Host<'a> {
     pub(super) fn new(run: &'a Run, view: View<'a>, side: Side) -> Self {
-        let facts = match side {
-            Side::Near => &run.near.facts,
-            Side::Far => &run.far.facts,
+        let end = match side {
+            Side::Near => &run.near,
+            Side::Far => &run.far,
         };
-        Self { side, facts, view }
+        Self {
+            side,
+            facts: &end.facts,
+            after: end.facts_after.as_ref(),
+            view,
+        }
     }
 
     /// The view it belongs to.
@@ -100,6 +107,58 @@ impl<'a> Host<'a> {
         Some((stats::median(&shares)?, values.into_iter().next()?.1))
     }
 
+    /// Median over the samples of the processors that the tunnel's process used: of how many, by
+    /// how many threads, and the name of the process. Go spreads one process over many threads.
+    pub fn tunnel_process(&self, samples: &[&'a Sample]) -> Option<(f64, usize, String)> {
+        let used = self.cores_used(samples, |role| role == ThreadRole::Tunnel)?;
+        let threads = samples.iter().filter_map(|s| {
+            let threads = &self.evidence(s)?.cpu.as_ref()?.threads;
+            let ours = threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
+            Some(ours.count())
+        });
+        let name = samples.iter().find_map(|s| {
+            let threads = &self.evidence(s)?.cpu.as_ref()?.threads;
+            let first = threads.iter().find(|t| t.role == ThreadRole::Tunnel)?;
+            Some(first.name.clone())
+        })?;
+        Some((used, threads.max()?, name))
+    }
+
+    /// Median over the samples of the processors that the measured traffic itself took outside of
+    /// softirqs: the tunnel's process, WireGuard in the kernel and this program. `None` where no
+    /// thread was seen.
+    pub fn path_cores(&self, samples: &[&'a Sample]) -> Option<f64> {
+        self.cores_used(samples, |_| true)
+    }
+
+    /// Median over the samples of the processors that threads of some roles used together.
+    fn cores_used(
+        &self,
+        samples: &[&'a Sample],
+        wanted: impl Fn(ThreadRole) -> bool,
+    ) -> Option<f64> {
+        let of = |s: &&'a Sample| {
+            let evidence = self.evidence(s)?;
+            let threads = &evidence.cpu.as_ref()?.threads;
+            let ours = threads.iter().filter(|t| wanted(t.role));
+            let used = ours.map(|t| t.user_s + t.system_s).reduce(|a, b| a + b)?;
+            let interval_s = evidence.interval_us as f64 / 1e6;
+            (interval_s > 0.0).then(|| used / interval_s)
+        };
+        let used: Vec<f64> = samples.iter().filter_map(of).collect();
+        stats::median(&used)
+    }
+
+    /// Median over the samples of the busy share of the least busy processor.
+    pub fn idlest_core(&self, samples: &[&'a Sample]) -> Option<f64> {
+        let of = |s: &&'a Sample| {
+            let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
+            cores.iter().map(|c| 1.0 - c.idle).reduce(f64::min)
+        };
+        let busy: Vec<f64> = samples.iter().filter_map(of).collect();
+        stats::median(&busy)
+    }
+
     /// Largest number of bytes that waited in its own devices at the end of one of the samples.
     pub fn backlog_bytes(&self, samples: &[&'a Sample]) -> Option<f64> {
         let of = |s: &&'a Sample| {
@@ -118,9 +177,16 @@ impl<'a> Host<'a> {
         layers.iter().rev().find_map(|l| l.devices.last())
     }
 
-    /// The tunnel that the traffic enters first.
+    /// The tunnel that the traffic enters first. One that was idle when the facts were taken, as
+    /// Tailscale is 45 s after the last packet and NetBird until the first, had no connection yet:
+    /// then it is what the facts after the measurement say.
     pub fn tunnel(&self) -> Option<&'a TunnelFacts> {
-        self.facts.path.as_ref()?.tunnel()
+        let before = self.facts.path.as_ref()?.tunnel()?;
+        if !matches!(before.path, None | Some(TunnelPath::Idle)) {
+            return Some(before);
+        }
+        let after = self.after.and_then(|facts| facts.path.as_ref()?.tunnel());
+        Some(after.unwrap_or(before))
     }
 
     /// Whether it is known whether there is a tunnel.

@@ -129,6 +129,14 @@ impl Load {
         Some((self.dsack_dups? / again).min(1.0))
     }
 
+    /// The 95 % interval of that share (Wilson's score interval): of one retransmission it is wide.
+    pub fn spurious_interval(&self) -> Option<(f64, f64)> {
+        let again = self.retransmits.filter(|r| *r > 0.0)?;
+        let spurious = self.dsack_dups?.min(again);
+        let interval = stats::wilson(spurious.round() as u64, again.round() as u64)?;
+        Some((interval.low, interval.high))
+    }
+
     /// The 95 % interval of the goodput, bit/s; `None` of too few repeats.
     pub fn goodput_interval_bps(&self) -> Option<(f64, f64)> {
         let interval = stats::median_interval(&self.goodputs)?;

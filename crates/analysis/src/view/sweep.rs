@@ -81,6 +81,15 @@ impl Datagrams {
         share(self.reordered, self.received).unwrap_or(0.0)
     }
 
+    /// The 95 % interval of the share that was overtaken (Wilson's score interval).
+    pub fn reordered_interval(&self) -> (f64, f64) {
+        let interval = stats::wilson(
+            self.reordered.min(self.received).round() as u64,
+            self.received.round() as u64,
+        );
+        interval.map_or((0.0, 1.0), |interval| (interval.low, interval.high))
+    }
+
     /// The 95 % interval of the loss (Wilson's score interval), if the losses are independent.
     pub fn loss_interval(&self) -> (f64, f64) {
         let interval = stats::wilson(self.lost.round() as u64, self.sent.round() as u64);

@@ -1,19 +1,23 @@
 //! What the three causes of a busy processor share.
 
-use analysis::view::{Host, View};
+use analysis::view::{DirectionView, Host, View};
 use model::{
-    findings::{EvidenceItem, Value},
+    findings::{EvidenceItem, Severity, Value},
     run::Sample,
     text,
 };
 
-use super::percent;
+use super::{FULL, percent};
 use crate::verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown};
 
 /// A processor busier than this has nothing left.
 pub(super) const FULL_CORE: f64 = 0.95;
 /// A thread cannot use more of a processor than this while others share it.
 pub(super) const FULL_THREAD: f64 = 0.9;
+/// Below this share of a processor the measured traffic does not fill one.
+const MATTERS: f64 = 0.5;
+/// With every processor busier than this, a thread that wakes up has to wait for one.
+const STARVED: f64 = 0.85;
 /// Several flows gain at most this where a processor is the limit.
 const SCALES: f64 = 1.2;
 
@@ -67,6 +71,19 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     };
     if found != which {
         return not(text!("another kind of work fills the processor"));
+    }
+    let used = host.path_cores(&samples);
+    if which == Busy::Core
+        && let (Some(used), Some(idlest)) = (used, host.idlest_core(&samples))
+        && used + softirq < MATTERS
+        && idlest < STARVED
+    {
+        return not(text!(
+            "other programs fill a processor, the measured traffic uses {used} of one, and another processor is busy \
+             for {idlest} of the time",
+            used = percent(used + softirq),
+            idlest = percent(idlest)
+        ));
     }
     let mut evidence = vec![
         figure(
@@ -128,7 +145,21 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             )
         }
     };
-    holds(Strength::of(&signs), text, evidence)
+    let verdict = holds(Strength::of(&signs), text, evidence);
+    // Where TCP takes what a line carries, a busy processor limits nothing. UDP meets the limit of
+    // a processor as TCP does, so that only work of others tells the two apart.
+    let line = used.is_some_and(|used| used + softirq < MATTERS) && filled(&view) && !signs[1];
+    if line {
+        return verdict.at(Severity::Info);
+    }
+    verdict
+}
+
+/// Whether TCP takes what the path carries, wherever that is known.
+fn filled(view: &View) -> bool {
+    let share = |way: &DirectionView| way.utilization(&way.default_load()?);
+    let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
+    !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
 }
 
 /// Signs that a processor, not the line, is the limit.

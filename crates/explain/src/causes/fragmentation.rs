@@ -127,6 +127,12 @@ fn test(view: &View) -> Verdict {
             text!("a plan with the step `pmtu` on both layers"),
         );
     }
+    if !signs.contains(&true) && path.is_none() {
+        return unknown(
+            text!("no fragments were counted, but the path's own MTU is not known"),
+            text!("a plan with the step `pmtu` on both layers"),
+        );
+    }
     if !signs.contains(&true) {
         return not(text!(
             "the tunnel's packets fit the path, and no fragments were counted"

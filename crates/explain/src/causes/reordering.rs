@@ -1,8 +1,8 @@
 //! Packets overtake each other.
 
-use analysis::view::DirectionView;
+use analysis::view::{DirectionView, Load};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{EvidenceItem, RemedyClass, Severity, Value},
     remedy::Action,
     text,
 };
@@ -66,7 +66,14 @@ fn test(way: &DirectionView) -> Verdict {
         );
     }
     let by_udp = overtaken.is_some_and(|s| s >= SEEN);
-    let by_tcp = seen && spurious.is_some_and(|s| s >= SPURIOUS);
+    // One needless retransmission of one says nothing.
+    let by_tcp = seen
+        && load
+            .spurious_interval()
+            .is_some_and(|(low, _)| low >= SPURIOUS);
+    let refuted = way
+        .sweep()
+        .is_some_and(|s| s.below.reordered_interval().1 < SEEN);
     if !by_udp && !by_tcp {
         return not(text!(
             "of UDP {overtaken} are overtaken, and of TCP's retransmissions {needless} were needless",
@@ -108,13 +115,37 @@ fn test(way: &DirectionView) -> Verdict {
         evidence
             .push(figure(text!("times the sender saw it"), Value::Count(times)).of(&load.samples));
     }
+    if !by_udp {
+        return by_tcp_alone(way, &load, refuted, evidence);
+    }
     let text = text!(
         "{overtaken} of UDP's datagrams are overtaken by later ones",
         overtaken = known_or(overtaken, percent, text!("some"))
     );
-    let verdict = holds(Strength::of(&[by_udp && by_tcp, by_udp]), text, evidence);
+    let verdict = holds(Strength::of(&[by_tcp, true]), text, evidence);
     match way.utilization(&load) {
         Some(filled) if filled >= FULL => verdict.at(Severity::Low),
         _ => verdict,
+    }
+}
+
+/// What only TCP shows. Segments leave in bursts and meet what UDP at an even rate does not, so it
+/// may be true; where UDP shows that order is kept, it is worth no more than a word.
+fn by_tcp_alone(
+    way: &DirectionView,
+    load: &Load,
+    refuted: bool,
+    evidence: Vec<EvidenceItem>,
+) -> Verdict {
+    let text = text!(
+        "{needless} of TCP's retransmissions were needless",
+        needless = known_or(load.spurious_share(), percent, text!("some"))
+    );
+    let verdict = holds(Strength::Weak, text, evidence);
+    let full = way.utilization(load).is_some_and(|share| share >= FULL);
+    match (refuted, full) {
+        (true, true) => verdict.at(Severity::Info),
+        (true, false) | (false, true) => verdict.at(Severity::Low),
+        (false, false) => verdict,
     }
 }

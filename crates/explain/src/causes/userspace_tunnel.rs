@@ -84,11 +84,15 @@ fn test(host: &Host) -> Verdict {
             .deciding(),
     ];
     let samples = host.view().tcp_samples();
-    let thread = host.tunnel_thread(&samples);
-    if let Some((share, thread)) = &thread {
+    let process = host.tunnel_process(&samples);
+    if let Some((share, threads, name)) = &process {
         evidence.push(
             figure(
-                text!("processor share of its thread {thread}", thread = thread),
+                text!(
+                    "processor share of its process {name}, threads: {threads}",
+                    name = name,
+                    threads = *threads
+                ),
                 Value::Share(*share),
             )
             .on(host.side),
@@ -109,7 +113,7 @@ fn test(host: &Host) -> Verdict {
         );
         text = text!("{tunnel}; {kept}", tunnel = text, kept = kept_text(kept));
     }
-    let busy = thread.is_some_and(|(share, _)| share > 0.7);
+    let busy = process.is_some_and(|(share, ..)| share > 0.7);
     let costs = kept.is_some_and(|k| k < COSTS);
     let verdict = holds(Strength::of(&[true, busy, costs]), text, evidence);
     if costs && busy {

@@ -32,11 +32,19 @@ pub fn tun_holders(link: &str) -> Vec<Holder> {
     holders
 }
 
-/// The processes that run a program of this name.
+/// The processes that run a program of this name in the calling thread's network namespace, and,
+/// after them, those whose namespace cannot be read. The same daemon in another namespace, as in a
+/// container, is none of this host's.
 pub fn with_program(name: &str) -> Vec<u32> {
-    processes()
+    let own = namespace("thread-self");
+    let mut found: Vec<(bool, u32)> = processes()
         .filter(|pid| program(*pid).as_deref() == Some(name))
-        .collect()
+        .map(|pid| (namespace(&pid.to_string()), pid))
+        .filter(|(theirs, _)| theirs.is_none() || own.is_none() || *theirs == own)
+        .map(|(theirs, pid)| (theirs.is_none(), pid))
+        .collect();
+    found.sort_unstable();
+    found.into_iter().map(|(_, pid)| pid).collect()
 }
 
 /// Name of a process's program without the folder; of one that may not be looked at, the first 15

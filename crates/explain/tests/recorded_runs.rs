@@ -1,0 +1,77 @@
+//! Runs recorded through real tunnels between network namespaces, whose truth is known from how
+//! they were made and from what the tunnels' own status said.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use model::{
+    findings::{Findings, Severity, Value},
+    run::Run,
+};
+
+/// The findings of a recorded run.
+fn findings(name: &str) -> Findings {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
+    let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();
+    let run = Run::parse(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
+    explain::judge(&run)
+}
+
+fn codes(findings: &Findings) -> Vec<&str> {
+    findings.findings.iter().map(|f| f.code.as_str()).collect()
+}
+
+/// Relayed all the time; idle when the facts before were taken, 45 s after the last packet.
+#[test]
+fn a_tunnel_that_was_idle_before_is_relayed_by_the_facts_after() {
+    let findings = findings("tailscale-idle-then-relayed");
+    assert_eq!(codes(&findings)[0], "relayed-path", "{findings:#?}");
+    assert!(findings.ruled_out.iter().all(|r| r.code != "relayed-path"));
+}
+
+/// A relay over a WebSocket, with all UDP between the hosts dropped.
+#[test]
+fn a_relay_that_the_status_names_leads() {
+    assert_eq!(codes(&findings("netbird-relayed"))[0], "relayed-path");
+}
+
+/// BoringTun on four threads at 100 Mbit/s: one needless retransmission down, ten up, and no
+/// datagram of UDP overtaken.
+#[test]
+fn reordering_does_not_lead_on_one_event_of_tcp_and_none_of_udp() {
+    let findings = findings("boringtun-reordering");
+    assert_ne!(codes(&findings).first(), Some(&"reordering"));
+    for finding in findings.findings.iter().filter(|f| f.code == "reordering") {
+        assert!(finding.severity <= Severity::Low, "{finding:#?}");
+    }
+}
+
+/// Both hosts on two processors that other work shares. The tunnel's process is at 41 to 54 % of a
+/// processor, on six threads of which the busiest is at 11 %.
+#[test]
+fn a_tunnel_of_many_threads_is_judged_by_its_process() {
+    let findings = findings("wireguard-go-busy");
+    assert_eq!(codes(&findings)[0], "cpu-core");
+    let tunnels = findings
+        .findings
+        .iter()
+        .filter(|f| f.code == "userspace-tunnel");
+    let shares: Vec<f64> = tunnels
+        .flat_map(|f| &f.evidence)
+        .filter(|e| {
+            e.name
+                .template()
+                .starts_with("processor share of its process")
+        })
+        .filter_map(|e| match e.value {
+            Value::Share(share) => Some(share),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(shares.len(), 2, "{findings:#?}");
+    assert!(
+        shares.iter().all(|s| (0.40..=0.55).contains(s)),
+        "{shares:?}"
+    );
+}
