@@ -13,7 +13,7 @@ use std::{
 
 use model::{evidence::Evidence, facts::HostFacts};
 use traffic::wire::{
-    Channel, ChannelError, Key, Ticket,
+    Channel, ChannelError, Key, Ticket, channel,
     message::{Request, Welcome},
 };
 
@@ -156,6 +156,20 @@ impl Far {
         let _ = self.channel.send(&Request::Bye);
         self.channel.close();
     }
+}
+
+/// The outcome in the content of a message that answers `finish`, as [`Far::finish`] reads it;
+/// `None`: the far end refuses. `limit`: most bytes that it may have when it is inflated.
+///
+/// # Errors
+/// It is too long or damaged, or the reply to something else, or the outcome of another service.
+pub fn outcome<S: Service>(
+    deflated: bool,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<Option<S::Outcome>, ChannelError> {
+    let reply: Reply<Finished<S::Outcome>> = channel::unpack(deflated, bytes, limit)?;
+    Ok(reply.0.ok().map(|finished| finished.outcome.0))
 }
 
 /// Sends a request and takes its reply, which must be an `A`.

@@ -1,4 +1,4 @@
-//! What the steps of a run share: the far end, what was learned so far, and who watches.
+//! State that the steps of a run share: the far end, results so far, and the receiver of events.
 
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ use host::{evidence::Scope, state};
 /// What happens in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The session stands.
+    /// The session is open.
     Planned {
         /// What the plan will take.
         estimate: Estimate,
@@ -74,7 +74,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) zero: Instant,
     pub(crate) plan: &'a Plan,
     pub(crate) cancel: &'a AtomicBool,
-    /// What this host's counters are taken of.
+    /// Devices of this host whose counters are read.
     pub(crate) scope: Scope,
     /// Median idle round trip of a layer, µs.
     pub(crate) idle_us: HashMap<LayerAddress, f64>,

@@ -1,4 +1,4 @@
-//! What a run does one after the other.
+//! Tasks of a run: a step on a layer.
 
 use model::{
     plan::Step,

@@ -1,4 +1,4 @@
-//! Whether a sample counts: what would make it say something else than it seems to.
+//! Validity of samples.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use sys::clock;
 use super::{Target, bench::Bench, layers::own_address, task::Task};
 use host::state;
 
-/// Busy share of a processor from which it, and not the path, may have set the pace.
+/// Busy share of a processor from which it, and not the path, may have limited the rate.
 const BUSY: f64 = 0.97;
 
 /// A clock that was set by more than this did not just drift: NTP slews by at most 500 ppm.
@@ -60,8 +60,8 @@ impl Guard {
     }
 }
 
-/// A sender or receiver without processor time to spare. Latency and requests do not count by it:
-/// they say so themselves.
+/// A sender or receiver without processor time to spare. Latency and requests stay valid: they
+/// show it themselves.
 fn processor(sample: &Sample) -> Option<Invalid> {
     sample.tcp.as_ref()?;
     let busiest = |evidence: &Option<model::evidence::Evidence>| {

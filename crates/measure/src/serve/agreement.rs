@@ -1,5 +1,5 @@
-//! What a client and the server agreed on: a load or a service, its connections and sockets, and
-//! its running half.
+//! Agreements between a client and the server: a load or a service each, its connections and
+//! sockets, and its running half.
 
 use std::{
     net::{TcpStream, UdpSocket},
@@ -36,7 +36,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest and shortest time between samples.
 const SAMPLE: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
 
-/// How long a peer of a service may take to ask, and to take any part of its answer.
+/// How long a client of a service may take for a request, and for any part of its answer.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Streams and sockets that have arrived.
@@ -94,7 +94,7 @@ pub(crate) struct Agreement {
     waiting: Arc<Waiting>,
     /// Answers to requests, from the moment it is agreed on.
     service: Option<Arc<RequestServer>>,
-    /// Who this end is in QUIC.
+    /// The key pair of this end in QUIC.
     identity: Option<Identity>,
     running: Running,
 }
@@ -245,7 +245,7 @@ impl Agreement {
         QuicLoad::start(socket, quic::Side::Far(identity), config).map_err(Refused::Start)
     }
 
-    /// Ends it and says its outcome.
+    /// Ends it; its outcome.
     pub(crate) fn finish(mut self) -> Outcome {
         match std::mem::replace(&mut self.running, Running::Not) {
             Running::Not => Outcome::Nothing,

@@ -1,8 +1,7 @@
 //! Greetings that were answered, so that a copy of one costs nothing.
 //!
-//! Whoever recorded a greeting can send it again and the key fits, but can say nothing after it.
-//! That is what keeps copies out; here they are turned away before the handshake is computed for
-//! them.
+//! Whoever recorded a greeting can replay it and the key fits, but can send nothing after it.
+//! That is what keeps copies out; here they are rejected before the handshake is computed for them.
 
 use std::{collections::HashSet, mem};
 

@@ -1,4 +1,4 @@
-//! The gate: connections of which nothing is known yet.
+//! The gate: connections that have not authenticated yet.
 //!
 //! One thread holds them all, for a bounded time and in a bounded number, so that a flood of them
 //! costs neither threads nor memory. A client leaves it for a thread of its own when it has shown
@@ -199,7 +199,8 @@ impl Gate<'_> {
         }
     }
 
-    /// Answers the handshake. The client must then say something that only it can.
+    /// Answers the handshake. The client must then send a request, which only the holder of the
+    /// session keys can encrypt.
     fn greeted(
         &mut self,
         first: &[u8; HANDSHAKE],
@@ -243,7 +244,7 @@ impl Gate<'_> {
     }
 }
 
-/// The host lacks descriptors or memory, which passes.
+/// The host lacks descriptors or memory for now.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = Errno::from_io_error(error);

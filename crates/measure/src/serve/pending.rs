@@ -1,4 +1,5 @@
-//! A connection at the gate: what has come of it, and who has to go when there are too many.
+//! A connection at the gate: the bytes that have arrived, and which one is dropped when there are
+//! too many.
 
 use std::{
     collections::HashMap,
@@ -128,8 +129,8 @@ fn greeting(
     }
 }
 
-/// Which of those at the gate, in the order they came, is to go when there are too many: the first
-/// of the network that has most of them, so that one network cannot push out another.
+/// Which of those at the gate, in the order they came, is dropped when there are too many: the
+/// first of the network that has most of them, so that one network cannot push out another.
 pub(super) fn crowd(peers: impl Iterator<Item = IpAddr> + Clone) -> Option<usize> {
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for peer in peers.clone() {

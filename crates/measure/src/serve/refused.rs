@@ -1,4 +1,4 @@
-//! Why the server does not do what it was asked.
+//! Reasons for which the server refuses a request.
 
 use std::{fmt, io, ops::RangeInclusive, time::Duration};
 
@@ -28,7 +28,7 @@ impl fmt::Display for Arrivals {
     }
 }
 
-/// Why the server does not do what it was asked. The session goes on.
+/// Why the server refuses a request. The session goes on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
     /// A limit.
@@ -76,7 +76,7 @@ pub(crate) enum Refused {
     /// A service, which works from when it is opened.
     #[error("a service is not started: it answers from when it is opened")]
     Service,
-    /// What belongs to a load did not come in.
+    /// Connections or datagrams of a load did not arrive.
     #[error("the {what} of the load did not arrive within {} s", .timeout.as_secs())]
     Missing {
         /// What.

@@ -1,4 +1,4 @@
-//! Who waits for which connections and datagrams.
+//! Agreements that wait for connections and datagrams.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use traffic::wire::{
     ticket::{Used, same},
 };
 
-/// Something that came in for an agreement.
+/// A connection or socket that arrived for an agreement.
 pub(crate) enum Arrival {
     /// A data connection, with its number.
     Stream(u32, TcpStream),
@@ -20,7 +20,7 @@ pub(crate) enum Arrival {
     Socket(UdpSocket),
 }
 
-/// What to do with an arrival.
+/// Takes an arrival.
 pub(crate) type Taker = Arc<dyn Fn(Arrival) + Send + Sync>;
 
 /// An agreement that waits for something.

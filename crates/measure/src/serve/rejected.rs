@@ -1,4 +1,4 @@
-//! Why a server does not take a connection or a datagram.
+//! Reasons for which the server rejects a connection or a datagram.
 
 use std::io;
 

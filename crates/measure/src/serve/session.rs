@@ -1,4 +1,4 @@
-//! One client: its requests, in turn.
+//! The session of one client.
 
 use std::{collections::HashMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -51,7 +51,7 @@ struct Session {
     /// Before what it admits, so that loads end first.
     agreements: HashMap<Token, Agreement>,
     admitted: admission::Session,
-    /// What counters are taken of: found out when the facts were asked for.
+    /// Devices whose counters are read: known when the facts were asked for.
     scope: Scope,
     mark: Option<state::Mark>,
 }

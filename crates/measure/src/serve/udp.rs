@@ -1,4 +1,4 @@
-//! The UDP port: proves addresses and makes a socket of its own for each that is proved.
+//! The UDP port: proof of addresses, and a socket for each that is proved.
 
 use std::{
     io,

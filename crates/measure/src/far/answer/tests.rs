@@ -1,8 +1,10 @@
 use model::run::{Column, Series};
 use traffic::wire::{
     PublicKey,
-    message::{self, Limits},
+    message::{self, Limits, TcpOrder},
 };
+
+use crate::far;
 
 use super::*;
 
@@ -119,6 +121,28 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
             assert!(error.contains(&format!("`{name}`")), "{error}");
         }
     }
+}
+
+/// Whatever one byte becomes: what is taken for an outcome of TCP is one to the server, too.
+#[test]
+fn a_damaged_reply_is_refused_or_what_the_server_would_read() {
+    let [(_, tcp), ..] = outcomes();
+    let text = serde_json::to_vec(&finished(tcp)).unwrap();
+    let mut taken = 0;
+    for at in 0..text.len() {
+        for byte in *b"\0 \",:{}[]0x" {
+            let mut damaged = text.clone();
+            damaged[at] = byte;
+            let typed = far::outcome::<TcpOrder>(false, &damaged, text.len());
+            let Ok(Some(typed)) = typed else {
+                continue;
+            };
+            taken += 1;
+            let read: message::Reply = serde_json::from_slice(&damaged).unwrap();
+            assert_eq!(read, finished(message::Outcome::Tcp(typed)));
+        }
+    }
+    assert!(taken > 0, "each byte itself is among the replacements");
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Step for Http {
     }
 
     fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
-        // The answers are what weighs.
+        // Requests are small beside their answers.
         capacity(Direction::Down)
     }
 }

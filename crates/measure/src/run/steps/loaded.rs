@@ -1,13 +1,13 @@
-//! What is recorded beside every load: probes, and what both hosts' counters did.
+//! Probes and both hosts' counters beside a load.
 
 use model::{
     evidence::Evidence,
     run::{Probes, Sample},
 };
 
-/// What was recorded beside a load.
+/// Probes and counters beside a load.
 #[derive(Clone)]
-pub(crate) struct Beside {
+pub(crate) struct Context {
     /// Start of the load, µs since the run began.
     pub(crate) load_at_us: u64,
     pub(crate) probes: Option<Probes>,
@@ -15,9 +15,9 @@ pub(crate) struct Beside {
     pub(crate) far: Evidence,
 }
 
-impl Beside {
-    /// A sample with all of it.
-    pub(crate) fn put(self, sample: Sample) -> Sample {
+impl Context {
+    /// The sample with all of it.
+    pub(crate) fn apply(self, sample: Sample) -> Sample {
         Sample {
             load_at_us: Some(self.load_at_us),
             probes: self.probes,

@@ -1,4 +1,4 @@
-//! The path's MTU, searched with packets that must not be fragmented.
+//! Search for the path MTU with packets that must not be fragmented.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use crate::{
 /// Times a size is tried before it counts as too large.
 const TRIES: u32 = 4;
 
-/// The search for the path MTU, both ways.
+/// The search for the path MTU in both directions.
 pub(super) struct Pmtu;
 
 impl Step for Pmtu {

@@ -105,7 +105,7 @@ fn rtt_us(probe: &Probe) -> Option<f64> {
 }
 
 impl Running {
-    /// The latest round trip, µs, and the share that was lost (of those old enough to tell).
+    /// The latest round trip, µs, and the share that was lost (of those whose answer is overdue).
     pub(crate) fn live(&self) -> (Option<f64>, Option<f64>) {
         let probes = self.probing.so_far();
         let latest = probes.iter().rev().find_map(rtt_us);

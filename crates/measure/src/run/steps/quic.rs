@@ -17,7 +17,7 @@ use traffic::{
 
 use super::{
     Blank, Cost, Measure, Step,
-    loaded::Beside,
+    loaded::Context,
     probes::{self, Running},
     udp::headers,
 };
@@ -46,7 +46,7 @@ pub(super) struct Seen {
     window: [i64; 2],
     /// Bytes of IP and UDP headers around a QUIC packet.
     headers: u32,
-    beside: Beside,
+    context: Context,
 }
 
 /// The outcomes of the end that sent and of the end that received.
@@ -96,7 +96,7 @@ impl Measure for Quic {
             ends,
             window,
             headers: headers(task.layer.family),
-            beside: Beside {
+            context: Context {
                 load_at_us: bench.us_at(zero),
                 probes,
                 near,
@@ -106,7 +106,7 @@ impl Measure for Quic {
     }
 
     fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
-        let mut sample = seen.beside.put(blank.of(Some(self.direction)));
+        let mut sample = seen.context.apply(blank.of(Some(self.direction)));
         let tcp = seen.ends.compose(seen.window, seen.headers);
         seen.ends.judge(&mut sample, &tcp);
         sample.tcp = Some(tcp);

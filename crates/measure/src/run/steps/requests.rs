@@ -17,7 +17,7 @@ use traffic::{
     wire::Ticket,
 };
 
-use super::{Blank, Cost, loaded::Beside, probes};
+use super::{Blank, Cost, loaded::Context, probes};
 use crate::{
     far::{FarError, load::Service},
     run::{bench::Bench, task::Task},
@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// What the near end saw of the requests.
 pub(super) struct Seen {
     requests: Requests,
-    beside: Beside,
+    context: Context,
 }
 
 /// What a step of requests takes: half of the time its answers are under way, by experience.
@@ -78,7 +78,7 @@ pub(super) fn measure<S: Service>(
     bench.bytes += requests.exchanges.iter().map(|e| e.bytes).sum::<u64>();
     Ok(Seen {
         requests,
-        beside: Beside {
+        context: Context {
             load_at_us: bench.us_at(zero),
             probes,
             near,
@@ -97,7 +97,7 @@ fn left(bench: &Bench<'_>) -> Option<u64> {
 
 impl Seen {
     pub(super) fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
-        let mut sample = self.beside.put(blank.of(None));
+        let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
             let none = || text!("no request was answered in time");
             let why = self.requests.error.clone().map_or_else(none, Text::plain);

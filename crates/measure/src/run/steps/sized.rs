@@ -1,4 +1,4 @@
-//! Datagrams whose size matters, and their answers.
+//! Datagrams of a chosen size, and their answers.
 
 use std::{io, net::UdpSocket, time::Duration};
 
@@ -109,7 +109,7 @@ impl Sized {
     }
 }
 
-/// What a datagram needs for its fields.
+/// Bytes that a datagram needs for its fields.
 const SHORTEST: u32 = 22;
 /// include/uapi/asm-generic/errno.h
 const EMSGSIZE: i32 = 90;

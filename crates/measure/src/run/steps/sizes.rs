@@ -1,4 +1,4 @@
-//! What is lost by the size of a packet.
+//! Loss by size of packet.
 
 use std::{collections::HashMap, io, time::Duration};
 
@@ -90,7 +90,7 @@ impl Count {
         }
     }
 
-    /// Counts, and gives back what the far end has to finish.
+    /// Counts, and returns the service for the far end to finish.
     fn run(mut self, bench: &Bench<'_>, seconds: f64) -> (Agreed<Echo>, io::Result<Vec<SizeStep>>) {
         let result = self.exchange(bench, seconds);
         (self.sized.echo, result.map(|()| self.steps))

@@ -1,10 +1,10 @@
-//! UDP at rising rates to the knee: what the path carries, and what it loses below that.
+//! UDP at rising rates to the knee: the capacity of the path, and its loss below that.
 //!
 //! Rates rise until less arrives than the losses at lower rates explain, twice: a burst of losses
-//! looks like a knee once. Then more than the path
-//! carries is offered for the whole time: what arrives in the second half of it, when the queue
-//! has filled or the policer's bucket is empty, is the capacity after losses. Last, four fifths of
-//! that are offered: their loss is the path's own, and corrects the capacity.
+//! looks like a knee once. Then more than the path carries is offered for the whole time: what
+//! arrives in the second half of it, when the queue has filled or the policer's bucket is empty, is
+//! the capacity after losses. Last, four fifths of that are offered: their loss is the path's own,
+//! and corrects the capacity.
 
 use std::time::Duration;
 

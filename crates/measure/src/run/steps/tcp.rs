@@ -18,7 +18,7 @@ use traffic::{
     wire::message::{TcpOrder, TcpOutcome},
 };
 
-use super::{Blank, Cost, Measure, Step, loaded::Beside, probes};
+use super::{Blank, Cost, Measure, Step, loaded::Context, probes};
 use crate::{
     far::{self, FarError, load::Agreed},
     run::{bench::Bench, task::Task},
@@ -59,7 +59,7 @@ pub(crate) struct Seen {
     asked: Option<String>,
     /// The time that counts, µs after the start of the load.
     window: [i64; 2],
-    beside: Beside,
+    context: Context,
 }
 
 impl Step for Tcp {
@@ -119,7 +119,7 @@ impl Measure for Tcp {
             flows,
             asked: task.cc.clone(),
             window,
-            beside: Beside {
+            context: Context {
                 load_at_us: bench.us_at(zero),
                 probes,
                 near,
@@ -130,7 +130,7 @@ impl Measure for Tcp {
 
     fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
         let sample = |flows: &Flows| {
-            let mut sample = seen.beside.clone().put(blank.of(Some(flows.direction)));
+            let mut sample = seen.context.clone().apply(blank.of(Some(flows.direction)));
             let tcp = flows.compose(seen.window);
             flows.judge(&mut sample, seen.asked.as_deref(), &tcp);
             sample.tcp = Some(tcp);

@@ -18,7 +18,7 @@ use traffic::{
 
 use super::{
     Blank, Cost, Measure, Step,
-    loaded::Beside,
+    loaded::Context,
     probes::{self, Running},
 };
 use crate::{
@@ -44,7 +44,7 @@ pub(super) struct Udp {
 /// What both ends saw of the datagrams.
 pub(super) struct Seen {
     udp: run::Udp,
-    beside: Beside,
+    context: Context,
 }
 
 impl Step for Udp {
@@ -93,7 +93,7 @@ impl Measure for Udp {
         let probes = probing.finish(bench, delivery.zero, [0, span.as_micros() as i64])?;
         Ok(Seen {
             udp: delivery.udp,
-            beside: Beside {
+            context: Context {
                 load_at_us: bench.us_at(delivery.zero),
                 probes,
                 near,
@@ -103,7 +103,7 @@ impl Measure for Udp {
     }
 
     fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
-        let sample = seen.beside.put(blank.of(Some(self.direction)));
+        let sample = seen.context.apply(blank.of(Some(self.direction)));
         vec![Sample {
             udp: Some(seen.udp),
             ..sample
