@@ -7,6 +7,7 @@
 
 mod judge;
 mod measured;
+mod select;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use model::{
 };
 
 pub use measured::Measured;
+pub use select::{Query, SelectError, Selected, Source, select};
 pub use set::{NoSet, Set};
 
 /// How to compare.

@@ -15,7 +15,7 @@ pub struct Measured {
     pub id: String,
     /// Whether it is of a lab path.
     pub lab: bool,
-    values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>>,
+    pub(crate) values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>>,
 }
 
 impl Measured {

@@ -78,6 +78,28 @@ pub fn run(
     result
 }
 
+/// Does one test as [`run`] does, with the server at the first of some addresses that takes
+/// connections.
+///
+/// # Errors
+/// As [`run`]; [`Error::Stopped`] if `stop` was set before there was a connection.
+pub fn run_any(
+    addresses: &[SocketAddr],
+    options: &Options,
+    random: [u8; 36],
+    stop: &AtomicBool,
+) -> Result<Outcome, Error> {
+    let mut failed = Error::NoAddress;
+    for address in addresses {
+        match run(*address, options, random, stop) {
+            Err(Error::Connect(..)) if stop.load(Relaxed) => return Err(Error::Stopped),
+            Err(error @ Error::Connect(..)) => failed = error,
+            result => return result,
+        }
+    }
+    Err(failed)
+}
+
 /// The parameters with every default filled in.
 fn agreed(options: &Options, control: &TcpStream) -> Params {
     let mut params = options.params.clone();

@@ -18,10 +18,12 @@ mod state;
 mod streams;
 mod usage;
 
+pub mod arguments;
 pub mod client;
 pub mod datagram;
 pub mod outcome;
 pub mod params;
+pub mod request;
 pub mod results;
 pub mod server;
 pub mod wire;
@@ -32,6 +34,9 @@ pub use streams::Tally;
 /// Why a test did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The server's name has no address.
+    #[error("the iperf3 server has no address")]
+    NoAddress,
     /// No connection to the server.
     #[error("connect to the iperf3 server at {0}: {1}")]
     Connect(std::net::SocketAddr, io::Error),

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
     os::fd::AsFd,
     sync::{
         Arc,
@@ -54,12 +54,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `address`. For UDP the same port is used, as long as a test needs it.
+    /// Listens on `address`; on IPv4 alone if it is every address and this host has no IPv6. For
+    /// UDP the same port is used, as long as a test needs it.
     ///
     /// # Errors
     /// The address cannot be listened on.
     pub fn bind(address: SocketAddr, config: Config) -> io::Result<Self> {
-        let listener = socket::tcp_listener(address, &TcpOptions::default())?;
+        let listen = |address| socket::tcp_listener(address, &TcpOptions::default());
+        let listener = match listen(address) {
+            Err(_) if address.ip() == Ipv6Addr::UNSPECIFIED => {
+                listen((Ipv4Addr::UNSPECIFIED, address.port()).into())?
+            }
+            result => result?,
+        };
         listener.set_nonblocking(true)?;
         Ok(Self {
             address: listener.local_addr()?,

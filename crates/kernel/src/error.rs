@@ -110,7 +110,7 @@ pub enum KernelError {
 pub type TrialError = Box<dyn Error + Send + Sync>;
 
 impl KernelError {
-    /// Exit code of a command that ends with this error: 2 wrong use, 3 the environment lacks
+    /// Exit code of a command that ends with this error: 2 usage error, 3 the environment lacks
     /// something, 4 a run failed.
     pub fn exit_code(&self) -> u8 {
         match self {

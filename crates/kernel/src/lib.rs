@@ -2,8 +2,8 @@
 //!
 //! [`build`] fetches the pinned `linux-source` package from Debian (or another of a tested series,
 //! or a source that the user names), applies the few patches in `patches`, configures it with
-//! `lab.config` on top of `allnoconfig`, has the image booted, and puts one static program into
-//! the cache. [`locate`] finds it again. The same source, patches, options and compiler give the same
+//! `lab.config` on top of `allnoconfig`, has the image booted, and puts one static program into the
+//! cache. [`locate`] finds it again. The same source, patches, options and compiler give the same
 //! bytes, wherever they are built.
 //!
 //! How to start an image so that a run repeats:

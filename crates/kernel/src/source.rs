@@ -20,8 +20,8 @@ pub(super) struct Source {
     pub(super) info: SourceInfo,
 }
 
-/// Files that no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches `/`).
-/// Kconfig files and Makefiles stay: they are read as a whole. Linux 7.2 has 1.6 GB, and this
+/// Files that no build for User Mode Linux on x86 reads, as patterns of tar (a `*` also matches
+/// `/`). Kconfig files and Makefiles stay: they are read as a whole. Linux 7.2 has 1.6 GB, and this
 /// leaves an eighth of it to be written and removed again.
 const LEAVE_OUT: &[&str] = &[
     "*/.git",

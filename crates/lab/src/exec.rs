@@ -1,11 +1,12 @@
 //! Programs of the host on the nodes of a path, in a guest.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use model::{
     job::{self, Exec, ExecOutput, OUTPUT_FILE},
     units::Seed,
 };
+use serde::Serialize;
 
 use crate::{
     LabError,
@@ -36,6 +37,46 @@ pub struct ExecResult {
     pub virtual_s: f64,
     /// Real and processor time.
     pub cost: Cost,
+}
+
+/// The result of programs as a document.
+#[derive(Serialize)]
+pub struct Document<'a> {
+    programs: Vec<Program<'a>>,
+    virtual_s: f64,
+    wall_s: f64,
+    cpu_s: f64,
+}
+
+/// A program with its output as text.
+#[derive(Serialize)]
+struct Program<'a> {
+    node: &'a str,
+    argv: &'a [String],
+    status: Option<i32>,
+    stdout: Cow<'a, str>,
+    stderr: Cow<'a, str>,
+}
+
+impl ExecResult {
+    /// The result with the command lines of its job.
+    pub fn document<'a>(&'a self, job: &'a Exec) -> Document<'a> {
+        let programs = job.commands.iter().zip(&self.programs);
+        Document {
+            programs: programs
+                .map(|(command, ended)| Program {
+                    node: &command.node,
+                    argv: &command.argv,
+                    status: ended.status,
+                    stdout: String::from_utf8_lossy(&ended.stdout),
+                    stderr: String::from_utf8_lossy(&ended.stderr),
+                })
+                .collect(),
+            virtual_s: self.virtual_s,
+            wall_s: self.cost.wall_s,
+            cpu_s: self.cost.cpu_s,
+        }
+    }
 }
 
 /// What to do on a host that cannot make its files read-only.

@@ -65,8 +65,8 @@ pub(crate) fn arguments(memory_mb: u64) -> Vec<String> {
     arguments
 }
 
-/// Runs a job in a guest. Its output is then in `folder`, the only part of the host that the guest's
-/// process can write, as far as the host has means for that ([`sys::isolation`]).
+/// Runs a job in a guest. Its output is then in `folder`, the only part of the host that the
+/// guest's process can write, as far as the host has means for that ([`sys::isolation`]).
 pub(crate) fn run(
     boot: Boot<'_>,
     folder: &Path,

@@ -11,6 +11,7 @@ mod entry;
 mod error;
 pub mod exec;
 pub mod facts;
+pub mod failures;
 pub mod guest;
 pub mod job;
 pub mod keep;

@@ -1,9 +1,9 @@
 //! The native engine: the same guest program in the kernel of this host, in real time, as root.
 //!
 //! All that it creates belongs to network namespaces that only descriptors of the guest program
-//! keep alive. However that program ends, the kernel removes them: there is nothing to clean up, and
-//! nothing of the host's own is changed. Only its folder in memory can be left, and the next start
-//! removes that.
+//! keep alive. However that program ends, the kernel removes them: there is nothing to clean up,
+//! and nothing of the host's own is changed. Only its folder in memory can be left, and the next
+//! start removes that.
 
 use std::{
     path::PathBuf,

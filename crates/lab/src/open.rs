@@ -47,8 +47,8 @@ impl Default for Config {
     }
 }
 
-/// The lab: a kernel image, a guest program, the folders of the guests, and the cached results. Jobs
-/// of every kind run through it.
+/// The lab: a kernel image, a guest program, the folders of the guests, and the cached results.
+/// Jobs of every kind run through it.
 ///
 /// Results are neither read from nor written to the cache with `cache: false`, or if the job is not
 /// [`Job::is_cacheable`]: programs of the host (`lab exec`) are in no key and may have changed.

@@ -8,6 +8,7 @@
 mod agreement;
 mod copies;
 mod gate;
+pub mod log;
 mod pending;
 mod refused;
 mod registry;
@@ -17,7 +18,7 @@ mod udp;
 
 use std::{
     io,
-    net::{SocketAddr, TcpListener, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -112,6 +113,19 @@ impl Server {
             listeners,
             sockets,
         })
+    }
+
+    /// Binds to `port` of every address of this host, where IPv6 may be missing.
+    ///
+    /// # Errors
+    /// The port is in use, or needs a privilege.
+    pub fn bind_all(port: u16, config: Config) -> io::Result<Self> {
+        let (v4, v6) = (Ipv4Addr::UNSPECIFIED, Ipv6Addr::UNSPECIFIED);
+        let [v4, v6] = [v4.into(), v6.into()].map(|ip: IpAddr| SocketAddr::new(ip, port));
+        match Self::bind(&[v4, v6], config.clone()) {
+            Err(e) if e.kind() != io::ErrorKind::AddrInUse => Self::bind(&[v4], config),
+            result => result,
+        }
     }
 
     /// The addresses it listens on.

@@ -20,7 +20,6 @@ pub(crate) mod report;
 pub(crate) mod serve;
 #[cfg(feature = "lab")]
 mod validation;
-pub(crate) mod values;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -46,18 +45,18 @@ pub(crate) enum Command {
     /// Measure a path: against `pathtwin serve`, an iperf3 server, or between the ends of a lab
     /// path
     Measure(Box<measure::Measure>),
-    /// Be the far end of measurements
+    /// Run the far end of measurements
     Serve(serve::Serve),
-    /// The real Linux kernel on a path you describe, in virtual time
+    /// Run the real Linux kernel on a path you describe, in virtual time
     #[cfg(feature = "lab")]
     #[command(subcommand)]
     Lab(Lab),
-    /// The protocol of iperf3
+    /// Measure with iperf3 servers, or serve iperf3 clients
     #[command(subcommand)]
     Iperf3(iperf3::Iperf3),
-    /// What limits the live TCP connections of this host, without adding any load
+    /// Show what limits the live TCP connections of this host, without adding any load
     Observe(observe::Observe),
-    /// Say what this host is and how it reaches an address
+    /// Show the facts of this host and of its path to an address
     Facts(facts::Facts),
     Explain(Explain),
     Compare(compare::Compare),
@@ -70,18 +69,18 @@ pub(crate) enum Command {
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"
     )]
     Completions {
-        /// The shell
+        /// Which shell
         shell: clap_complete::Shell,
     },
 }
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// A table
     Text,
-    /// One document
+    /// One JSON document
     Json,
-    /// One flat row a line
+    /// One JSON row a line
     Jsonl,
 }

@@ -11,7 +11,7 @@ use crate::{
     exit::{Failure, code},
 };
 
-/// What a file holds, or standard input (`-`); `None` if the name is not that of a file.
+/// The contents of a file, or of standard input (`-`); `None` if the name is not that of a file.
 pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
     let text = if name == "-" {
         let mut text = Vec::new();
@@ -46,7 +46,7 @@ impl Place {
 
 #[cfg(feature = "history")]
 impl Where {
-    /// Opens it; made if it is not there.
+    /// Opens it; created if it does not exist.
     pub(crate) fn open(&self) -> Result<store::Store, Failure> {
         let set = std::env::var("PATHTWIN_STORE")
             .ok()
@@ -61,30 +61,14 @@ impl Where {
     }
 }
 
+/// The user's own history.
 #[cfg(feature = "history")]
-/// The user's own history. One that an earlier version left open to other users is taken back.
 fn of_user() -> Result<store::Place, Failure> {
     let place = store::Place::of_user(std::env::var_os("XDG_DATA_HOME"), std::env::var_os("HOME"));
     let place = place.ok_or_else(|| {
-        let why = "no folder for the history: HOME is not set; give --store";
+        let why = "no folder for the history: HOME is not set; name one with --store FILE";
         Failure::new(code::LACKS, anyhow::anyhow!(why))
     })?;
-    if let Some(file) = place.file() {
-        let beside = ["-wal", "-shm"].map(|end| {
-            let mut name = file.as_os_str().to_owned();
-            name.push(end);
-            std::path::PathBuf::from(name)
-        });
-        let all = [
-            file.parent(),
-            Some(file),
-            Some(&beside[0]),
-            Some(&beside[1]),
-        ];
-        for path in all.into_iter().flatten() {
-            // Not there yet, or on a file system without modes.
-            let _ = sys::files::make_private(path);
-        }
-    }
+    place.make_private();
     Ok(place)
 }

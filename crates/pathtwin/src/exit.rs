@@ -65,6 +65,26 @@ impl From<store::StoreError> for Failure {
     }
 }
 
+impl From<measure::key::KeyError> for Failure {
+    fn from(error: measure::key::KeyError) -> Self {
+        let code = match error.is_wrong_use() {
+            true => code::USE,
+            false => code::FAILED,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<iperf3::arguments::ArgumentError> for Failure {
+    fn from(error: iperf3::arguments::ArgumentError) -> Self {
+        let code = match &error {
+            iperf3::arguments::ArgumentError::Resolve { .. } => code::FAILED,
+            _ => code::USE,
+        };
+        Self::new(code, error)
+    }
+}
+
 impl From<host::observe::ObserveError> for Failure {
     fn from(error: host::observe::ObserveError) -> Self {
         use host::observe::ObserveError as E;

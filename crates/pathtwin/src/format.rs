@@ -1,8 +1,8 @@
-//! Standard output: data only, and standard error: talk. A reader that goes away is no error.
+//! Standard output for data, and standard error for messages. A reader that goes away is no error.
 
 use std::{
     fs::OpenOptions,
-    io::{self, Write},
+    io::{self, BufWriter, StdoutLock, Write},
     path::Path,
 };
 
@@ -12,10 +12,57 @@ use sys::files::{Existing, Readers};
 
 use crate::exit::{Failure, code};
 
-/// Says something on standard error, as a line of this program. Text of others in it is made safe.
-pub fn say(what: std::fmt::Arguments<'_>) {
-    let what = what.to_string();
-    let _ = writeln!(io::stderr().lock(), "pathtwin: {}", safe::lines(&what));
+/// Prints a message to standard error, as a line of this program. Text of others in it is made
+/// safe.
+pub fn say(message: std::fmt::Arguments<'_>) {
+    let message = message.to_string();
+    let _ = writeln!(io::stderr().lock(), "pathtwin: {}", safe::lines(&message));
+}
+
+/// Standard output, buffered.
+#[must_use]
+pub fn stdout() -> Output<BufWriter<StdoutLock<'static>>> {
+    Output {
+        to: BufWriter::new(io::stdout().lock()),
+        gone: false,
+    }
+}
+
+/// Standard output, whose reader may go away.
+pub struct Output<W> {
+    to: W,
+    gone: bool,
+}
+
+impl<W: Write> Output<W> {
+    /// The result, where a reader that went away is none.
+    fn or_gone(&mut self, result: io::Result<()>) -> io::Result<()> {
+        match result {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(())
+            }
+            result => result,
+        }
+    }
+}
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.gone {
+            let result = self.to.write_all(bytes);
+            self.or_gone(result)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.gone {
+            return Ok(());
+        }
+        let result = self.to.flush();
+        self.or_gone(result)
+    }
 }
 
 /// Prints text for people to standard output. Text of others in it is made safe for a terminal.
@@ -42,12 +89,11 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 ///
 /// Standard output cannot be written; a reader that went away is no error.
 pub fn print_while_read(bytes: &[u8]) -> Result<bool, Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(Failure::new(code::FAILED, e)),
-    }
+    let mut out = stdout();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written
+        .map(|()| !out.gone)
+        .map_err(|e| Failure::new(code::FAILED, e))
 }
 
 /// Prints a value as one JSON document.

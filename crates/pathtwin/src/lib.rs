@@ -7,7 +7,6 @@ pub mod exit;
 #[cfg(feature = "lab")]
 mod external;
 pub mod format;
-mod key;
 #[cfg(feature = "lab")]
 pub mod progress;
 

@@ -93,7 +93,7 @@ fn a_new_key_does_not_go_where_a_link_points() {
 #[test]
 fn a_key_on_the_command_line_is_taken_and_warned_of() {
     let said = text(&measure_with(KEY).stderr);
-    assert!(said.contains("seen by every user"), "{said}");
+    assert!(said.contains("visible to every user"), "{said}");
     let mut child = pathtwin()
         .args([
             "measure",
@@ -117,7 +117,7 @@ fn a_key_on_the_command_line_is_taken_and_warned_of() {
         said.contains("127.0.0.1:9") && !said.contains("not a key"),
         "{said}"
     );
-    assert!(!said.contains("seen by every user"), "{said}");
+    assert!(!said.contains("visible to every user"), "{said}");
 }
 
 #[cfg(feature = "history")]

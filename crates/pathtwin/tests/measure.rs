@@ -163,7 +163,7 @@ fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     let (third, said, took_again) = measure(&[]);
     assert!(first == third, "the run computed again differs");
     assert!(
-        said.contains("the checksum differs; it was computed again"),
+        said.contains("its checksum differs; it was computed again"),
         "{said}"
     );
     assert!(took_again > took);

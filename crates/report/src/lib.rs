@@ -9,6 +9,7 @@ mod figures;
 pub mod findings;
 pub mod flent;
 pub mod graph;
+pub mod iperf3;
 pub mod junit;
 pub mod markdown;
 mod number;

@@ -112,6 +112,22 @@ impl Place {
         Some(Self::File(folder.join("pathtwin/history.db")))
     }
 
+    /// Makes a file, what SQLite keeps beside it, and its folder readable for their owner alone: an
+    /// earlier version left them open to other users. What is not there, or on a file system
+    /// without modes, stays as it is.
+    pub fn make_private(&self) {
+        let Some(file) = self.file() else { return };
+        let beside = ["-wal", "-shm"].map(|end| {
+            let mut name = file.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        });
+        let beside = beside.iter().map(PathBuf::as_path);
+        for path in file.parent().into_iter().chain([file]).chain(beside) {
+            let _ = sys::files::make_private(path);
+        }
+    }
+
     /// The file, if it is one.
     pub fn file(&self) -> Option<&Path> {
         match self {

@@ -59,6 +59,16 @@ pub struct SeriesName {
     pub figure: String,
 }
 
+impl SeriesName {
+    /// Whether it is of this kind of figure, and its step has all of these words in its name.
+    pub fn matches(&self, figure: Option<&str>, step: Option<&str>) -> bool {
+        let words = |text| str::split(text, [' ', '/']).filter(|word| !word.is_empty());
+        let has = |word: &str| words(&self.step).any(|own| own == word);
+        figure.is_none_or(|figure| figure == self.figure)
+            && step.is_none_or(|step| words(step).all(has))
+    }
+}
+
 /// One run in a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {

@@ -1,4 +1,4 @@
-//! How well `measure` measures: runs on lab paths, where the truth is known.
+//! Accuracy of `measure`: runs on lab paths, where the truth is known.
 
 pub mod count;
 pub mod coverage;

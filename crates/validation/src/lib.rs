@@ -1,5 +1,6 @@
-//! How we know that the rest is right: checks of the lab, of `measure` and `compare` where the
-//! truth is known, and of what `explain` says on scenarios whose causes are known.
+//! Validation of pathtwin: checks of the lab, of `measure` and `compare` on paths with a known
+//! truth, and of `explain` on scenarios with known causes.
 
 pub mod accuracy;
+pub mod runs;
 pub mod validate;

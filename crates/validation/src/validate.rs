@@ -1,9 +1,9 @@
-//! Checks of the lab against what arithmetic, standards and published measurements say it must
-//! give: `pathtwin lab validate`.
+//! Checks of the lab against arithmetic, standards and published measurements: `pathtwin lab
+//! validate`.
 //!
-//! A [`Check`] is a spec, written as a user would write one, and a judge that reads what its cells
-//! measured. An expectation never comes from the lab itself: each names its source. What the
-//! families show, and why their tolerances are what they are, is in `docs/validation.md`.
+//! A [`Check`] is a spec, written as a user would write one, and a judge of the results of its
+//! cells. An expectation never comes from the lab itself: each names its source. The families and
+//! the reasons for their tolerances are described in `docs/validation.md`.
 
 mod aqm;
 mod bbr;
@@ -13,10 +13,10 @@ mod fifo;
 mod goodput;
 mod line;
 mod loss;
+mod outcome;
 mod program;
 mod rtt;
 mod same;
-mod seen;
 mod share;
 mod table;
 #[cfg(test)]
@@ -41,12 +41,12 @@ use lab::{
     cell::CellResult,
     job::{Fresh, Job},
 };
-use seen::Seen;
+use outcome::Outcome;
 
 /// Version of [`Report`].
 pub const REPORT_SCHEMA: u32 = 1;
 
-/// One check: what it runs, and who judges.
+/// One check: its work, and its judge.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// Name; its lines are named `name: what`.
@@ -64,11 +64,11 @@ enum Work {
     Twice(&'static str, Judge),
     /// A comparison with a program of this host.
     Program(fn(Bench<'_>) -> Result<Vec<Line>, ValidateError>),
-    /// Nothing of its own: it looks at the cells of all others.
+    /// No cells of its own: it judges those of all others.
     All(Judge),
 }
 
-type Judge = fn(&[Seen<'_>]) -> Vec<Line>;
+type Judge = fn(&[Outcome<'_>]) -> Vec<Line>;
 
 /// All checks, in the order of the table.
 pub fn checks() -> Vec<Check> {
@@ -161,7 +161,7 @@ pub fn steps(checks: &[Check]) -> Result<usize, ValidateError> {
     })
 }
 
-/// What checks are run with.
+/// The means to run checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Bench<'a> {
     /// The lab.
@@ -170,28 +170,27 @@ pub struct Bench<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Runs checks; `stepped` is told of each step that is done, and of a damaged cache entry that
-/// was discarded for it.
+/// Runs checks, and calls `on_step` after each step, with a damaged cache entry that was discarded.
 ///
 /// # Errors
 /// A check has an invalid spec, or the user stopped.
 pub fn run(
     bench: Bench<'_>,
     checks: &[Check],
-    stepped: &mut dyn FnMut(Option<&Damaged>),
+    on_step: &mut dyn FnMut(Option<&Damaged>),
 ) -> Result<Report, ValidateError> {
     let (known, fresh): (Vec<&Check>, Vec<&Check>) = checks
         .iter()
         .partition(|c| !matches!(c.work, Work::Twice(..)));
-    let mut ran = all_cells(bench, &known, Cell::clone, stepped)?;
+    let mut ran = all_cells(bench, &known, Cell::clone, on_step)?;
     ran.extend(all_cells(
         bench,
         &fresh,
         |cell| Fresh(cell.clone()),
-        stepped,
+        on_step,
     )?);
     let mut lines = Vec::new();
-    let everything: Vec<Seen<'_>> = ran.iter().flat_map(|r| r.seen()).collect();
+    let everything: Vec<Outcome<'_>> = ran.iter().flat_map(|r| r.outcomes()).collect();
     for check in checks {
         let own = ran.iter().find(|r| r.check.name == check.name);
         lines.extend(match check.work {
@@ -200,7 +199,7 @@ pub fn run(
             }
             Work::Program(judge) => {
                 let lines = judge(bench).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
-                stepped(None);
+                on_step(None);
                 from(check, lines)
             }
             Work::All(judge) => from(check, judge(&everything)),
@@ -216,7 +215,7 @@ pub fn run(
     })
 }
 
-/// The cells of one check and what came out.
+/// The cells of one check and their results.
 struct Ran<'a> {
     check: &'a Check,
     cells: Vec<Cell>,
@@ -225,20 +224,20 @@ struct Ran<'a> {
 
 impl Ran<'_> {
     /// The cells that ended well.
-    fn seen(&self) -> Vec<Seen<'_>> {
+    fn outcomes(&self) -> Vec<Outcome<'_>> {
         let both = self.cells.iter().zip(&self.results);
-        both.filter_map(|(cell, result)| Seen::new(cell, result.as_ref().ok()?).ok())
+        both.filter_map(|(cell, result)| Outcome::new(cell, result.as_ref().ok()?).ok())
             .collect()
     }
 
     fn judged(&self, judge: Judge) -> Vec<Line> {
-        let seen = self.seen();
+        let outcomes = self.outcomes();
         let failed = self.results.iter().filter_map(|r| r.as_ref().err());
         let mut lines: Vec<Line> = failed.map(|e| Line::failed(String::new(), e)).collect();
-        if seen.len() == self.cells.len() {
-            lines.extend(judge(&seen));
+        if outcomes.len() == self.cells.len() {
+            lines.extend(judge(&outcomes));
         } else if lines.is_empty() {
-            let error = "the records of a cell cannot be read";
+            let error = "cannot read the records of a cell";
             lines.push(Line::failed(String::new(), error));
         }
         from(self.check, lines)
@@ -262,12 +261,12 @@ fn from(check: &Check, lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// Runs the cells of several checks in one pool, the long ones first so that no processor waits
-/// for another at the end. `job` is what is done with a cell.
+/// for another at the end. `job` makes the job of a cell.
 fn all_cells<'a, J: Job<Output = CellResult>>(
     bench: Bench<'_>,
     checks: &[&'a Check],
     job: impl Fn(&Cell) -> J,
-    stepped: &mut dyn FnMut(Option<&Damaged>),
+    on_step: &mut dyn FnMut(Option<&Damaged>),
 ) -> Result<Vec<Ran<'a>>, ValidateError> {
     let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
     let mut all = Vec::new();
@@ -279,8 +278,8 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
     }
     queue.sort_by_key(|(.., cell)| std::cmp::Reverse(cell.length()));
     let jobs: Vec<J> = queue.iter().map(|(.., cell)| job(cell)).collect();
-    let told = &mut |done: &Done<CellResult>| stepped(done.damaged.as_ref());
-    let mut results = bench.lab.all(&jobs, bench.stop, told);
+    let on_done = &mut |done: &Done<CellResult>| on_step(done.damaged.as_ref());
+    let mut results = bench.lab.all(&jobs, bench.stop, on_done);
     let mut ran: Vec<Ran<'_>> = Vec::new();
     for (number, (check, cells)) in all.into_iter().enumerate() {
         let mut own: Vec<(usize, Result<CellResult, LabError>)> = Vec::new();

@@ -105,9 +105,9 @@ pub struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Finds the functions of `addresses`, which are sorted, in text like `/proc/kallsyms`: address,
-    /// type, name, and the module in brackets. The file has some 10 MB, so only the functions found
-    /// are kept. `None` if it has no addresses.
+    /// Finds the functions of `addresses`, which are sorted, in text like `/proc/kallsyms`:
+    /// address, type, name, and the module in brackets. The file has some 10 MB, so only the
+    /// functions found are kept. `None` if it has no addresses.
     ///
     /// # Errors
     /// The text cannot be read.

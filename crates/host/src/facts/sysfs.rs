@@ -1,7 +1,7 @@
 //! Per-queue settings of network devices, which only sysfs has.
 //!
-//! /sys shows the network devices of the namespace in which it was mounted, not those of the calling
-//! thread; so it is used only if it lists the same devices as netlink.
+//! /sys shows the network devices of the namespace in which it was mounted, not those of the
+//! calling thread; so it is used only if it lists the same devices as netlink.
 
 use std::{collections::BTreeSet, fs};
 

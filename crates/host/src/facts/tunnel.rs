@@ -25,8 +25,8 @@ use super::{
 const SHARED: ([u8; 4], u8) = ([100, 64, 0, 0], 10);
 const TAILSCALE_6: ([u16; 8], u8) = ([0xfd7a, 0x115c, 0xa1e0, 0, 0, 0, 0, 0], 48);
 
-/// The tunnel that packets to an address enter by one of these links, and the destination of its own
-/// packets, if it is known. `None` if there is no tunnel.
+/// The tunnel that packets to an address enter by one of these links, and the destination of its
+/// own packets, if it is known. `None` if there is no tunnel.
 pub(super) fn facts(
     links: &[Link],
     toward: IpAddr,

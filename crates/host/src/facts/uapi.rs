@@ -44,8 +44,8 @@ pub(super) fn query(mut socket: UnixStream) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Parses the answer to `get=1`, and ignores private and preshared keys in it. `now_s` is the time in
-/// seconds since 1970. `None` if the daemon reports an error.
+/// Parses the answer to `get=1`, and ignores private and preshared keys in it. `now_s` is the time
+/// in seconds since 1970. `None` if the daemon reports an error.
 pub fn parse(answer: &str, now_s: u64) -> Option<DeviceState> {
     let mut state = DeviceState::default();
     for line in answer.lines() {

@@ -9,7 +9,8 @@ pub const MIN_SAMPLES: usize = 3;
 /// Shortest time for a verdict, µs: the kernel counts the times in ticks of up to 10
 /// ms (HZ = 100), and twenty of them keep the error of a share at 5 %.
 pub const MIN_OBSERVED_US: u64 = 200_000;
-/// A window or buffer limits when it limited the sender for more than this share of the busy time. Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
+/// A window or buffer limits when it limited the sender for more than this share of the busy time.
+/// Chosen here; the classes of the Network Diagnostic Tool are made of the same shares.
 pub const WINDOW_OVER: f64 = 0.15;
 /// A connection with data to send for a smaller share of the time waits for its application.
 pub const BUSY_AT_LEAST: f64 = 0.5;

@@ -98,7 +98,8 @@ fn a_given_source_builds() {
     }
 }
 
-/// The description of an image: `PATHTWIN_KERNEL=FILE cargo test ... tests::long::an_image --nocapture`
+/// The description of an image: `PATHTWIN_KERNEL=FILE cargo test ... tests::long::an_image
+/// --nocapture`
 #[test]
 #[ignore = "needs a kernel"]
 fn an_image_describes_itself() {

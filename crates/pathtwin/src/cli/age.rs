@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use anyhow::{Result, anyhow};
+
 /// A span of time in whole minutes, hours, days or weeks.
-pub(crate) fn age(text: &str) -> Result<Duration, String> {
-    let wrong =
-        || format!("{text:?} is no age: give a whole number with m, h, d or w, such as 180d");
+pub(crate) fn age(text: &str) -> Result<Duration> {
+    let wrong = || anyhow!("write a whole number with m, h, d or w, such as 180d");
     let split = text
         .len()
         .checked_sub(1)
@@ -29,8 +30,8 @@ mod tests {
 
     #[test]
     fn ages_have_a_unit() {
-        assert_eq!(age("2w"), age("14d"));
-        assert_eq!(age("90m"), Ok(Duration::from_secs(5_400)));
+        assert_eq!(age("2w").unwrap(), age("14d").unwrap());
+        assert_eq!(age("90m").unwrap(), Duration::from_secs(5_400));
         for wrong in [
             "",
             "d",

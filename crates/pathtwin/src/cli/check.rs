@@ -1,22 +1,22 @@
-//! What of the command line is for the program that checks pathtwin itself.
+//! The part of the command line for the program that checks pathtwin itself.
 
 use clap::Parser;
 
 use super::{Accuracy, Arguments, Command, Corpus, Form, Lab, Validate};
 
-/// What of the command line is for the program of these checks.
+/// A command of that program.
 #[derive(Debug)]
 pub enum Check {
     /// `lab validate`.
     Validate(Validate),
     /// `lab accuracy`.
     Accuracy(Accuracy),
-    /// `explain --corpus`, and what is printed.
+    /// `explain --corpus`, and its output format.
     Corpus(Corpus, Form),
 }
 
 impl Check {
-    /// Reads the command line, which is that of pathtwin; `None` if it asks for something else.
+    /// Reads the command line, which is that of pathtwin; `None` for any other command.
     pub fn parse() -> Option<Self> {
         match Arguments::parse().command {
             Command::Lab(Lab::Validate(arguments)) => Some(Self::Validate(arguments)),

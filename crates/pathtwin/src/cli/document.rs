@@ -1,8 +1,8 @@
-//! Which document, where it may be one of the history.
+//! The place of documents that may be in the history.
 
 use clap::Args;
 
-/// Where documents are that are no files.
+/// Where documents are that are not files.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     #[cfg(feature = "history")]

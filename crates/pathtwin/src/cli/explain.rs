@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use model::findings::Severity;
 
-/// Say what limits a path, from a Run
+/// Find what limits a path, from a run
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true)))]
 #[command(after_help = "Examples:
@@ -14,10 +14,10 @@ use model::findings::Severity;
 
 Each cause has a page in docs/causes/.
 
-Exit codes: 0 done, 1 a finding is as severe as --fail-on or worse, 2 wrong use or not a Run.")]
+Exit codes: 0 success, 1 a finding is as severe as --fail-on or worse, 2 usage error or not a run.")]
 pub(crate) struct Explain {
-    /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning
-    /// of its id in the history
+    /// The run: a file of `measure --out` or `--output json`, - for standard input, or the
+    /// beginning of its id in the history
     #[arg(group = "what")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -25,13 +25,13 @@ pub(crate) struct Explain {
     #[cfg(feature = "lab")]
     #[command(flatten, next_help_heading = "For --corpus")]
     pub(crate) corpus: super::Corpus,
-    /// Say in full what was ruled out and what cannot be told
+    /// Also list in full the causes that were ruled out and those that cannot be judged
     #[arg(long)]
     pub(crate) all: bool,
     /// Exit with code 1 if a finding is at least this severe
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) fail_on: Option<Grade>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(crate) output: Form,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Explain {
 /// A severity on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Grade {
-    /// Any cause, also one that costs little
+    /// Any cause, even one that costs little
     Low,
     /// What people notice
     Medium,
@@ -57,13 +57,13 @@ impl From<Grade> for Severity {
     }
 }
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
     /// For people
     Text,
-    /// The Findings as one document
+    /// The findings as one JSON document
     Json,
-    /// One finding a line; of a corpus one scenario a line
+    /// One finding a line; with --corpus one scenario a line
     Jsonl,
 }

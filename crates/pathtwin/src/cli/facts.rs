@@ -10,25 +10,25 @@ use clap::{Args, ValueEnum};
   pathtwin facts --toward 100.90.1.2
   sudo pathtwin facts --toward 10.9.0.1 --output json
 
-Nothing is changed and nothing is sent to the address. As root more is found out: the peers of
-WireGuard, and which process moves the packets of a tun device. What could not be found out is said
-under notes (docs/reference/facts.md).
+Nothing is changed and nothing is sent to the address. With root there are more facts: the peers of
+WireGuard, and the process behind a tun device. Notes explain which facts are unknown, and why
+(docs/reference/facts.md).
 
-Exit codes: 0 printed, 2 wrong use.")]
+Exit codes: 0 success, 2 usage error.")]
 pub(crate) struct Facts {
-    /// Also say how this address is reached: routes, devices, queues, tunnels
+    /// Also show the path to this address: routes, devices, queues, tunnels
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) toward: Option<IpAddr>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub(crate) output: Form,
 }
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// For people
     Text,
-    /// The document
+    /// One JSON document
     Json,
 }

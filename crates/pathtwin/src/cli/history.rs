@@ -2,13 +2,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use anyhow::bail;
 use clap::{Args, Subcommand};
 use model::{spec::quantity, units::Bytes};
 use store::Kind;
 
-use super::Format;
+use super::{Format, age::age};
 
-/// What was measured before: list, draw, find changes, keep and forget
+/// Earlier runs: list, plot, find changes, keep and delete
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin history list --last 10
@@ -20,10 +21,10 @@ use super::Format;
   pathtwin history prune --older-than 180d --larger-than 1GB
 
 Documents are named by the beginning of their id. The history is a file in the user's data folder;
---store, or PATHTWIN_STORE in the environment, names another one. See docs/reference/history.md.
+--store, or PATHTWIN_STORE in the environment, selects another one. See docs/reference/history.md.
 
-Exit codes: 0 done, 2 wrong use or no such document, 3 the history cannot be opened or is full,
-4 it is damaged.")]
+Exit codes: 0 success, 2 usage error or no such document, 3 the history cannot be opened or the
+disk is full, 4 it is damaged.")]
 pub(crate) struct History {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -31,23 +32,36 @@ pub(crate) struct History {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The documents, the newest first
+    /// List documents, the newest first
     List(List),
-    /// One document
+    /// Show one document
     Show(Show),
-    /// A figure over time
-    Series(Series),
-    /// Lasting changes of figures, and what else changed then
-    Trend(Trend),
-    /// Put labels on a document, or take them away
+    /// Show a figure over time
+    #[command(after_help = "Without --figure and --step, the available series.")]
+    Series(Figures),
+    /// Find lasting changes of figures, and what else changed at that time
+    #[command(
+        after_help = "Without --last, the last 1000 runs of each series are used.
+
+A change is found three to five runs after it, at the earliest with eight
+runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
+(docs/statistics.md)."
+    )]
+    Trend(Figures),
+    /// Add labels to a document, or remove them
+    #[command(
+        after_help = "The label path names the path of a run: runs of one path form a series.
+Documents with the label keep are never pruned."
+    )]
     Label(Label),
     /// Delete documents
     Delete(Delete),
     /// Write documents to standard output, one a line
-    Export(Export),
+    Export(Selection),
     /// Add runs and exported documents
+    #[command(after_help = "A document that is there already is not added again.")]
     Import(Import),
-    /// Forget what is old, or too much
+    /// Delete old documents, or the oldest above a size
     Prune(Prune),
 }
 
@@ -58,7 +72,7 @@ pub(crate) struct Where {
     /// ?sslmode=verify-full&sslrootcert=FILE|system; default: $PATHTWIN_STORE, else the user's own
     #[arg(long, value_name = "PLACE")]
     pub(crate) store: Option<String>,
-    /// Largest document that is read from the history or into it
+    /// Largest document that is read from the history or added to it
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = quantity::size)]
     pub(crate) max_document: Bytes,
 }
@@ -72,54 +86,27 @@ pub(crate) struct Which {
     /// Only with this label; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) label: Vec<(String, String)>,
-    /// Only those made in this time, such as 30d
-    #[arg(long, value_name = "AGE", value_parser = super::age::age)]
+    /// Only newer than this, such as 30d
+    #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) since: Option<Duration>,
-    /// Only the last so many
+    /// Only the last N
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<u64>,
 }
 
-/// `NAME=VALUE`.
-pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("give NAME=VALUE".to_owned()),
-    }
-}
-
+/// A kind of document in a history.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The label path is the path that a run is of: runs of one path make a series.
-Documents with the label keep are never pruned."
-)]
-pub(crate) struct Label {
+pub(crate) struct OfKind {
     #[command(flatten)]
     pub(crate) place: Where,
-    /// The beginning of its id
-    pub(crate) id: String,
-    /// Labels; one without a value is taken away
-    #[arg(required = true, value_name = "NAME=VALUE", value_parser = pair)]
-    pub(crate) labels: Vec<(String, String)>,
-    /// Its kind: run, findings, advice, change
+    /// Kind of document: run, findings, advice, change
     #[arg(long, value_name = "KIND", default_value = "run")]
     pub(crate) kind: Kind,
 }
 
+/// Some documents of a history.
 #[derive(Debug, Args)]
-pub(crate) struct Delete {
-    #[command(flatten)]
-    pub(crate) place: Where,
-    /// The beginnings of their ids
-    #[arg(required = true)]
-    pub(crate) ids: Vec<String>,
-    /// Their kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    pub(crate) kind: Kind,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct Selection {
     #[command(flatten)]
     pub(crate) place: Where,
     #[command(flatten)]
@@ -129,15 +116,42 @@ pub(crate) struct Export {
     pub(crate) kind: Option<Kind>,
 }
 
+/// `NAME=VALUE`.
+pub(crate) fn pair(text: &str) -> anyhow::Result<(String, String)> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => bail!("write NAME=VALUE"),
+    }
+}
+
 #[derive(Debug, Args)]
-#[command(after_help = "A document that is there already is not added again.")]
+pub(crate) struct Label {
+    #[command(flatten)]
+    pub(crate) of: OfKind,
+    /// The beginning of the document's id
+    pub(crate) id: String,
+    /// Labels; NAME= removes the label
+    #[arg(required = true, value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) labels: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) of: OfKind,
+    /// The beginnings of the documents' ids
+    #[arg(required = true)]
+    pub(crate) ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) place: Where,
-    /// Runs as JSON, or what `history export` wrote; - is standard input
+    /// Runs as JSON, or the output of `history export`; - is standard input
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Put this label on each; may be given several times
+    /// Add this label to each; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) label: Vec<(String, String)>,
 }
@@ -147,13 +161,13 @@ pub(crate) struct Import {
 pub(crate) struct Prune {
     #[command(flatten)]
     pub(crate) place: Where,
-    /// Forget what is older than this, such as 180d
-    #[arg(long, value_name = "AGE", value_parser = super::age::age, group = "what")]
+    /// Delete documents older than this, such as 180d
+    #[arg(long, value_name = "AGE", value_parser = age, group = "what")]
     pub(crate) older_than: Option<Duration>,
-    /// Forget the oldest until the rest takes no more than this, such as 1GB
+    /// Delete the oldest documents until the rest takes no more than this, such as 1GB
     #[arg(long, value_name = "SIZE", value_parser = quantity::size, group = "what")]
     pub(crate) larger_than: Option<Bytes>,
-    /// Only say what would go
+    /// Only print how much would be deleted
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -161,16 +175,11 @@ pub(crate) struct Prune {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     #[command(flatten)]
-    pub(crate) place: Where,
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// Only this kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND")]
-    pub(crate) kind: Option<Kind>,
+    pub(crate) selection: Selection,
     /// All of them; without it, text shows the last 50
     #[arg(long, conflicts_with = "last")]
     pub(crate) all: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }
@@ -178,58 +187,28 @@ pub(crate) struct List {
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     #[command(flatten)]
-    pub(crate) place: Where,
-    /// The beginning of its id
+    pub(crate) of: OfKind,
+    /// The beginning of the document's id
     pub(crate) id: String,
-    /// Its kind: run, findings, advice, change
-    #[arg(long, value_name = "KIND", default_value = "run")]
-    pub(crate) kind: Kind,
-    /// What to print; json is the document as it was kept
+    /// Output format; json is the document as it is stored
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }
 
-/// Which series.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Of {
+/// Figures over time.
+#[derive(Debug, Args)]
+pub(crate) struct Figures {
+    #[command(flatten)]
+    pub(crate) place: Where,
     /// Only this kind of figure, such as goodput_bps
     #[arg(long, value_name = "FIGURE")]
     pub(crate) figure: Option<String>,
     /// Only steps with all these words in their name, such as "tunnel tcp down"
     #[arg(long, value_name = "WORDS")]
     pub(crate) step: Option<String>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Without --figure and --step, the series that there are.")]
-pub(crate) struct Series {
-    #[command(flatten)]
-    pub(crate) place: Where,
-    #[command(flatten)]
-    pub(crate) of: Of,
     #[command(flatten)]
     pub(crate) which: Which,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) output: Format,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Without --last, the last 1000 runs of each series are looked at.
-
-A change is found three to five runs after it, at the earliest with eight
-runs before it. Without a change, one series of twenty with a hundred runs shows one by chance
-(docs/statistics.md)."
-)]
-pub(crate) struct Trend {
-    #[command(flatten)]
-    pub(crate) place: Where,
-    #[command(flatten)]
-    pub(crate) of: Of,
-    #[command(flatten)]
-    pub(crate) which: Which,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }

@@ -4,17 +4,20 @@ use std::{net::SocketAddr, time::Duration};
 
 use clap::{Args, Subcommand};
 
-use super::{
-    Format,
-    values::{listen, rate, size, time},
+use iperf3::{
+    arguments::{listen, rate, size, time},
+    request::Request,
 };
+use model::net::LoadDirection;
 
-/// The protocol of iperf3
+use super::Format;
+
+/// Measure with iperf3 servers, or serve iperf3 clients
 #[derive(Debug, Subcommand)]
 pub(crate) enum Iperf3 {
     /// Measure with an iperf3 server
     Client(Client),
-    /// Be a server for iperf3 clients
+    /// Serve iperf3 clients
     Server(Server),
 }
 
@@ -26,15 +29,15 @@ pub(crate) enum Iperf3 {
 
 Rates and sizes are written as in specs (50mbit, 4MiB) or as for iperf3 (50M, 4M).
 
-Exit codes: 0 done, 1 the sample is not valid (another congestion control was used), 2 wrong use,
-3 this host lacks something, 4 the test failed.")]
+Exit codes: 0 success, 1 the sample is not valid (another congestion control was used), 2 usage
+error, 3 this host lacks something, 4 the test failed.")]
 pub(crate) struct Client {
     /// The server: HOST or HOST:PORT (an IPv6 address with a port in brackets), with or without
     /// iperf3:// before it
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) test: Test,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }
@@ -44,38 +47,38 @@ pub(crate) struct Client {
   pathtwin iperf3 server
   pathtwin iperf3 server --listen 192.0.2.1:7000 --max-time 60s --output jsonl
 
-One test runs at a time; other clients are told that the server is busy. Everybody who reaches the
-port may use it.
+One test runs at a time; other clients get the answer that the server is busy. Anyone who can reach
+the port may use it.
 
-Exit codes: 0 done, 1 the one test of --once failed, 2 wrong use, 4 the port cannot be used.")]
+Exit codes: 0 success, 1 the test of --once failed, 2 usage error, 4 the port cannot be used.")]
 pub(crate) struct Server {
-    /// Where to listen: ADDRESS, ADDRESS:PORT or :PORT; default: every address, port 5201
+    /// Address to listen on: ADDRESS, ADDRESS:PORT or :PORT; default: every address, port 5201
     #[arg(long, value_name = "ADDRESS", default_value = ":5201", value_parser = listen)]
     pub(crate) listen: SocketAddr,
-    /// Longest test
+    /// Time limit of a test
     #[arg(long, value_name = "TIME", default_value = "60m", value_parser = time)]
     pub(crate) max_time: Duration,
-    /// Most streams in each direction
+    /// Limit of streams in each direction
     #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=128))]
     pub(crate) max_streams: u32,
-    /// End after one test
+    /// Exit after one test
     #[arg(long)]
     pub(crate) once: bool,
-    /// What to print of each test
+    /// Output format of each test
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
 }
 
-/// What is to be measured.
+/// The test to do.
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// Datagrams in place of a connection
+    /// Use UDP
     #[arg(short, long)]
     pub(crate) udp: bool,
-    /// The server sends
+    /// The server sends (download)
     #[arg(short = 'R', long)]
     pub(crate) reverse: bool,
-    /// Both send
+    /// Both send (bidirectional)
     #[arg(long, conflicts_with = "reverse")]
     pub(crate) bidir: bool,
     /// Streams in each direction
@@ -84,29 +87,29 @@ pub(crate) struct Test {
     /// Congestion control of the sender
     #[arg(short = 'C', long, value_name = "NAME", conflicts_with = "udp")]
     pub(crate) congestion: Option<String>,
-    /// How long to send; default: 10s
+    /// Duration; default: 10s
     #[arg(short, long, value_name = "TIME", value_parser = time)]
     pub(crate) time: Option<Duration>,
-    /// Start of the test that does not count, in seconds
+    /// Seconds at the start of the test that are not counted
     #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=600))]
     pub(crate) omit: u32,
-    /// Send this much in each direction, however long it takes
+    /// Send this much in each direction instead of for a time
     #[arg(short = 'n', long, value_name = "SIZE", conflicts_with = "time", value_parser = size)]
     pub(crate) bytes: Option<u64>,
     /// Rate of each stream, 0 = unlimited; default: unlimited, with --udp 1mbit
     #[arg(short, long, value_name = "RATE", value_parser = rate)]
     pub(crate) bitrate: Option<u64>,
-    /// Bytes of a write, or of a datagram; default: 128 KiB, or what a segment carries
+    /// Bytes of a write, or of a datagram; default: 128 KiB, or the payload of a segment
     #[arg(short, long, value_name = "SIZE", value_parser = size)]
     pub(crate) length: Option<u64>,
-    /// Send small writes at once
+    /// Send small writes immediately (TCP_NODELAY)
     #[arg(short = 'N', long)]
     pub(crate) no_delay: bool,
 }
 
 impl Test {
-    /// Whether one test was asked for, by any of its options.
-    pub(crate) fn is_asked(&self) -> bool {
+    /// Whether one test was requested, by any of its options.
+    pub(crate) fn is_requested(&self) -> bool {
         let Self {
             udp,
             reverse,
@@ -124,5 +127,25 @@ impl Test {
         let numbers = *parallel != 1 || *omit != 0;
         let amounts = bytes.or(*bitrate).or(*length).is_some() || time.is_some();
         switches || numbers || amounts || congestion.is_some()
+    }
+
+    /// The test that was requested.
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            udp: self.udp,
+            direction: match (self.reverse, self.bidir) {
+                (true, _) => LoadDirection::Down,
+                (_, true) => LoadDirection::Both,
+                _ => LoadDirection::Up,
+            },
+            parallel: self.parallel,
+            congestion: self.congestion.clone(),
+            time: self.time,
+            omit_s: self.omit,
+            bytes: self.bytes,
+            rate_bps: self.bitrate,
+            len: self.length,
+            nodelay: self.no_delay,
+        }
     }
 }

@@ -2,32 +2,34 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
+use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
+use model::job::Command;
 
 use super::{Accuracy, Format, Validate};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
-    /// Run the cells of a spec and print what TCP did in each
+    /// Run the cells of a spec and print the results of each
     Run(Run),
-    /// Run programs of this host on the nodes of a path
+    /// Run programs of this host on the nodes of a lab path
     Exec(Exec),
     Validate(Validate),
     Accuracy(Accuracy),
-    /// The lab's kernel image
+    /// Build, import or inspect the kernel image of the lab
     Kernel(Kernel),
 }
 
-/// How cells are run.
+/// Options for cells.
 #[derive(Debug, Args)]
 pub(crate) struct Cells {
-    /// Seed of the first repeat, in place of the spec's
+    /// Seed of the first repeat; default: the seed of the spec
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Set one key of the spec, as --set path.rtt=30ms; may be given several times
+    /// Override a key of the spec, as --set path.rtt=30ms; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// End a cell after this much real time, in seconds
+    /// Stop a cell after this much real time, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub(crate) wall_limit: u64,
 }
@@ -36,43 +38,43 @@ pub(crate) struct Cells {
 #[command(after_help = "Examples:
   pathtwin lab run cases/4-speedtest/download.toml
   pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
-  pathtwin lab run path.toml --engine native     (this host's kernel, real time, root)
+  pathtwin lab run path.toml --engine native     (this host's kernel, in real time, as root)
 
-Exit codes: 0 all cells ran, 2 wrong use, 3 something is missing, 4 a cell failed.")]
+Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed.")]
 pub(crate) struct Run {
-    /// The spec, a TOML file (docs/reference/spec.md)
+    /// The spec (TOML, docs/reference/spec.md)
     pub(crate) spec: PathBuf,
     #[command(flatten)]
     pub(crate) cells: Cells,
-    /// Cells at once; default: one a processor
+    /// Cells to run in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Which kernel carries the path
+    /// Which kernel runs the path
     #[arg(long, value_enum, default_value_t = Engine::Uml)]
     pub(crate) engine: Engine,
-    /// Run every cell, also those whose result is known
+    /// Run every cell, even if its result is cached
     #[arg(long)]
     pub(crate) no_cache: bool,
-    /// Keep each cell's spec, records and description, and all rows, in this folder
+    /// Write each cell's spec, records and description, and all rows, to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
-    /// Compare with published figures, a TOML file (docs/reference/figures.md)
+    /// Compare with published figures (TOML, docs/reference/figures.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) against: Option<PathBuf>,
-    /// Write a page with a graph to this file
+    /// Write an HTML page with a graph to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
 }
 
-/// Which kernel carries the path.
+/// Which kernel runs the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// A kernel of its own as a process, in virtual time, without privilege
+    /// The lab's own kernel as a process, in virtual time, without privileges
     Uml,
-    /// The kernel of this host, in real time, as root
+    /// This host's kernel, in real time, as root
     Native,
 }
 
@@ -83,27 +85,27 @@ pub(crate) enum Engine {
   pathtwin lab exec path.toml --on server -- iperf3 -s -1 --on client -- iperf3 -c server -R
   pathtwin lab exec path.toml --on client -- ping -c 5 server
 
-Nodes are client and server, and the routers near and far between them. The last program is
-waited for; when it ends, the others are ended too. Its exit status is that of this command.
+Nodes are client and server, and the routers near and far between them. The command ends with the
+last program and returns its exit status; other programs that still run are killed then.
 
-Programs see this host's files as you do and cannot write them: a read-only mount namespace and
-Landlock see to that, whichever of the two the host has. They have no network but the path."
+Programs see this host's files as you do but cannot write them: a read-only mount namespace or
+Landlock prevents it, whichever this host has. They have no network but the path."
 )]
 pub(crate) struct Exec {
-    /// The spec; of a matrix the first cell is taken
+    /// The spec; the first cell of a matrix is used
     pub(crate) spec: PathBuf,
     #[command(flatten)]
     pub(crate) cells: Cells,
-    /// Run the programs also on a host that has no means to keep them from writing its files
+    /// Run the programs even if this host cannot prevent them from writing its files
     #[arg(long)]
     pub(crate) allow_host_writes: bool,
-    /// Virtual time after which all programs are ended, in seconds
+    /// Stop all programs after this much virtual time, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     pub(crate) limit: u64,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
-    /// Where the first program runs
+    /// Node of the first program
     #[arg(long, value_name = "NODE")]
     pub(crate) on: String,
     /// The first program, then further groups of --on NODE -- CMD
@@ -119,32 +121,103 @@ pub(crate) struct Kernel {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KernelCommand {
-    /// Build the image, if it is not built yet
+    /// Build the image, unless it is built already
     Build {
         /// Kernel source: a tarball, a Debian linux-source package, or a folder; default: the
-        /// Debian package that this version was tested with, or where no archive has it the newest
-        /// of a tested series
+        /// Debian package that this version was tested with, or the newest of a tested series if
+        /// no archive has it
         #[arg(long, value_name = "FILE")]
         source: Option<PathBuf>,
-        /// Take the newest linux-source also if nothing of its series was tested
+        /// Also allow a linux-source package of a series that was not tested
         #[arg(long)]
         untested: bool,
-        /// Build even if it is built already
+        /// Build even if there is an image already
         #[arg(long)]
         force: bool,
     },
-    /// Take an image that was built elsewhere, if it boots here
+    /// Import an image that was built elsewhere, if it boots here
     Import {
-        /// An image, or the archive or folder that holds one and its image.json
+        /// An image, or an archive or folder with an image and its image.json
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Say what the image is and what it can do
+    /// Show the version and the features of the image
     Info {
-        /// What to print
+        /// Output format
         #[arg(long, value_enum, default_value_t = Format::Text)]
         output: Format,
     },
-    /// Print the image's path
+    /// Print the path of the image
     Path,
+}
+
+impl Exec {
+    /// The programs with their nodes.
+    pub(crate) fn commands(&self) -> anyhow::Result<Vec<Command>> {
+        groups(&self.on, &self.rest)
+    }
+}
+
+/// Splits `A… --on NODE -- B…` into groups.
+fn groups(first: &str, rest: &[String]) -> anyhow::Result<Vec<Command>> {
+    let mut node = first.to_owned();
+    let mut argv = Vec::new();
+    let mut commands = Vec::new();
+    let mut words = rest.iter().peekable();
+    while let Some(word) = words.next() {
+        if word != "--on" {
+            argv.push(word.clone());
+            continue;
+        }
+        let next = words.next().context("--on needs the name of a node")?;
+        if words.next().map(String::as_str) != Some("--") {
+            anyhow::bail!("after --on {next} there must be -- and a program");
+        }
+        commands.push(Command {
+            node: std::mem::replace(&mut node, next.clone()),
+            argv,
+        });
+        argv = Vec::new();
+    }
+    commands.push(Command { node, argv });
+    match commands.iter().find(|c| c.argv.is_empty()) {
+        Some(command) => Err(anyhow!("no program for --on {}", command.node)),
+        None => Ok(commands),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(rest: &[&str]) -> anyhow::Result<Vec<Command>> {
+        groups(
+            "server",
+            &rest.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn groups_are_split_at_on() {
+        let commands = split(&[
+            "iperf3", "-s", "-1", "--on", "client", "--", "iperf3", "-c", "server",
+        ])
+        .unwrap();
+        assert_eq!(commands.len(), 2);
+        assert_eq!(
+            (commands[0].node.as_str(), commands[0].argv.len()),
+            ("server", 3)
+        );
+        assert_eq!(
+            (commands[1].node.as_str(), commands[1].argv.len()),
+            ("client", 3)
+        );
+    }
+
+    #[test]
+    fn an_empty_group_is_refused() {
+        assert!(split(&["a", "--on", "client", "--"]).is_err());
+        assert!(split(&["a", "--on", "client", "b"]).is_err());
+        assert!(split(&["a", "--on"]).is_err());
+    }
 }

@@ -14,13 +14,13 @@ use super::Format;
   pathtwin measure 192.0.2.7 --via 100.64.0.7 --quick     (baseline and tunnel side by side)
   pathtwin measure --lab cases/1-dorm/twin.toml --quick
   pathtwin measure server.example --budget-bytes 2GB --out run.json
-  pathtwin measure iperf3://server.example                (what iperf3 allows of the plan)
+  pathtwin measure iperf3://server.example                (the part of the plan that iperf3 supports)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
-On the far end runs `pathtwin serve`; it says where its key is. Ctrl-C ends a run early; what was
-measured is kept and marked. Plans and their keys: docs/reference/plan.md.
+The far end runs `pathtwin serve`, which prints the path of its key. Ctrl-C ends a run early; the
+samples so far are kept, and the run is marked. Plans and their keys: docs/reference/plan.md.
 
-Exit codes: 0 measured, 1 an iperf3 sample is not valid, 2 wrong use, 3 something is missing, 4 the
+Exit codes: 0 success, 1 an iperf3 sample is not valid, 2 usage error, 3 something is missing, 4 the
 run failed or was cut short, 130 stopped by Ctrl-C.")]
 pub(crate) struct Measure {
     /// The far end: HOST, HOST:PORT (an IPv6 address with a port in brackets), or iperf3://HOST
@@ -31,51 +31,50 @@ pub(crate) struct Measure {
     pub(crate) via: Vec<IpAddr>,
     #[command(flatten)]
     pub(crate) lab: Path,
-    /// A file with the key; - is standard input. Default: $PATHTWIN_KEY, else
-    /// ~/.config/pathtwin/key
+    /// File with the key; - is standard input. Default: $PATHTWIN_KEY, else ~/.config/pathtwin/key
     #[arg(long, value_name = "KEY", requires = "host")]
     pub(crate) key: Option<String>,
-    /// The far end is open to all
+    /// The far end runs with --open and needs no key
     #[arg(long, conflicts_with = "key")]
     pub(crate) open: bool,
-    /// About a minute
+    /// A short plan of about a minute
     #[arg(long, group = "which")]
     pub(crate) quick: bool,
-    /// Longer and more often, for narrow intervals
+    /// A long plan with more repeats, for narrow intervals
     #[arg(long, group = "which")]
     pub(crate) thorough: bool,
-    /// An own plan, a TOML file
+    /// A custom plan (TOML)
     #[arg(long, value_name = "FILE", group = "which")]
     pub(crate) plan: Option<PathBuf>,
-    /// Most payload bytes in both directions together
+    /// Limit of payload bytes, both directions together
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub(crate) budget_bytes: Option<Bytes>,
-    /// Longest time
+    /// Limit of time
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) budget_time: Option<Duration>,
-    /// Say what the plan is and what it will take, and measure nothing
+    /// Only print the plan, with its estimated time and bytes
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Keep the run in this file, as JSON
+    /// Write the run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Put a label on the run in the history, such as change=bbr; may be given several times
+    /// Add a label to the run in the history, such as change=bbr; may be given several times
     #[cfg(feature = "history")]
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::history::pair)]
     pub(crate) label: Vec<(String, String)>,
-    /// Do not keep the run in the history (runs on lab paths are only kept with --store)
+    /// Do not add the run to the history (runs on lab paths are added only with --store)
     #[cfg(feature = "history")]
     #[arg(long, conflicts_with = "store")]
     pub(crate) no_store: bool,
     #[cfg(feature = "history")]
     #[command(flatten)]
     pub(crate) place: super::history::Where,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
     #[command(
         flatten,
-        next_help_heading = "For one test with iperf3://HOST, in place of a plan"
+        next_help_heading = "For one test with iperf3://HOST instead of a plan"
     )]
     pub(crate) iperf3: super::iperf3::Test,
 }
@@ -89,7 +88,7 @@ pub(crate) struct Path {
     pub(crate) lab: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) cells: super::Cells,
-    /// With --lab: measure also if the result of this path, plan and seed is known
+    /// With --lab: measure even if the result of this path, plan and seed is cached
     #[arg(long, requires = "lab")]
     pub(crate) no_cache: bool,
 }

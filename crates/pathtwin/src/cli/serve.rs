@@ -15,12 +15,13 @@ use traffic::wire::PORT;
   pathtwin serve --listen 192.0.2.1 --max-rate 500mbit --max-bytes 20GB
   pathtwin serve --key /etc/pathtwin/key --user pathtwin
 
-At its first start it makes a key, and says where it is and how to bring it to the other host. One
-TCP and one UDP port of the same number must be reachable. Nothing is sent to an address that has not proved to
-receive, and only who holds the key may measure. Root is left for nobody once the ports are open and
-the key is read; what is kept is the right to choose any congestion control, which bbr may need.
+At its first start it generates a key, and prints its path and how to copy it to the other host. One
+TCP and one UDP port of the same number must be reachable. Only clients with the key may measure,
+and nothing is sent to an address that has not proved that it receives. Root is given up for the user
+nobody once the ports are open and the key is read, but for the privilege to choose any congestion
+control, which bbr may need.
 
-Exit codes: 0 ended by Ctrl-C, 2 wrong use, 3 root cannot be left, 4 the port cannot be used.")]
+Exit codes: 0 ended by Ctrl-C, 2 usage error, 3 root cannot be given up, 4 the port cannot be used.")]
 pub(crate) struct Serve {
     /// Address to listen on; default: every address. May be given several times
     #[arg(long, value_name = "ADDRESS")]
@@ -28,36 +29,35 @@ pub(crate) struct Serve {
     /// TCP and UDP port
     #[arg(long, value_name = "N", default_value_t = PORT)]
     pub(crate) port: u16,
-    /// File with the key; made if it is not there. Default: ~/.config/pathtwin/key
+    /// File with the key; created if it does not exist. Default: ~/.config/pathtwin/key
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     pub(crate) key: Option<PathBuf>,
-    /// Let everybody measure who reaches the port
+    /// Let anyone measure who can reach the port, without a key
     #[arg(long)]
     pub(crate) open: bool,
-    /// Highest rate of all loads of a client together, in each direction
+    /// Rate limit of each client, over all its loads, in each direction
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) max_rate: Option<Rate>,
-    /// Highest rate of all clients together, in each direction
+    /// Rate limit of all clients together, in each direction
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) total_rate: Option<Rate>,
-    /// Longest load
+    /// Time limit of a load
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = quantity::duration)]
     pub(crate) max_time: Duration,
-    /// Most bytes of a client's session
+    /// Byte limit of a client's session
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub(crate) max_bytes: Option<Bytes>,
-    /// Most connections of a load; a client may have one load of so many each way
+    /// Limit of connections of a load; a client may have one load of so many in each direction
     #[arg(long, value_name = "N", default_value_t = 128)]
     pub(crate) max_flows: u32,
-    /// Most clients at once; half of them from one address (IPv6: one /64), three quarters from one
-    /// network (IPv4: a /24, IPv6: a /56)
+    /// Limit of clients at a time; half of them from one address (IPv6: one /64), three quarters
+    /// from one network (IPv4: a /24, IPv6: a /56)
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) max_clients: usize,
-    /// Also speak the protocol of iperf3, on this port, within the same limits; whoever reaches it
-    /// may use it
+    /// Also serve iperf3 clients on this port, within the same limits and without a key
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5201")]
     pub(crate) iperf3: Option<u16>,
-    /// Whom to become once the ports are open, if started by root; `root` to stay it
+    /// User to become once the ports are open, if started by root; `root` keeps all privileges
     #[arg(long, value_name = "NAME", default_value = "nobody")]
     pub(crate) user: String,
 }

@@ -1,4 +1,4 @@
-//! The command line of checks of pathtwin itself.
+//! The command line of the checks of pathtwin itself.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -6,45 +6,44 @@ use clap::{Args, ValueEnum};
 
 use super::Format;
 
-/// Check `measure` on drawn lab paths, where the truth is known
+/// Check the accuracy of `measure` on random lab paths, where the truth is known
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin lab accuracy                     (the table of docs/accuracy.md)
   pathtwin lab accuracy --paths 6
   pathtwin lab accuracy --coverage 200      (whether the stated intervals hold)
-  pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; goes on where it was ended)
+  pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; resumes where it stopped)
 
-Exit codes: 0 done, 3 something is missing, 4 a run failed.")]
+Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
-    /// How many paths to draw
+    /// Number of random paths
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub paths: usize,
-    /// Seed of the draw
+    /// Seed of the random paths
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub draw: u64,
-    /// Check stated intervals in place of errors, over this many seeds
+    /// Check the coverage of the intervals instead of the errors, over this many seeds
     #[arg(long, value_name = "SEEDS")]
     pub coverage: Option<usize>,
-    /// Check what compare says in place of errors, on this many pairs of runs of the default plan
-    /// of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
+    /// Check the verdicts of compare instead of the errors, on this many pairs of runs of the
+    /// default plan of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
     #[arg(long, value_name = "N", conflicts_with = "coverage")]
     pub pairs: Option<usize>,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Keep every run, and every comparison, in this folder; with --pairs, take those that are
-    /// there
+    /// Write every run, and every comparison, to this folder; with --pairs, reuse those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs at once; default: one a processor
+    /// Runs in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// How a corpus is run.
+/// Options for a corpus.
 #[derive(Debug, Args)]
 pub struct Corpus {
-    /// Judge the scenarios of this folder in place of a Run, and say how often that is right
+    /// Judge the scenarios of this folder instead of a run, and count how often that is right
     #[arg(long, value_name = "DIR", group = "what")]
     pub corpus: Option<PathBuf>,
     /// Which scenarios and seeds
@@ -53,23 +52,23 @@ pub struct Corpus {
     /// Only scenarios with this in their name; may be given several times
     #[arg(long, value_name = "NAME", requires = "corpus")]
     pub only: Vec<String>,
-    /// Keep the Runs in this folder, and take those that are there
+    /// Write the runs to this folder, and reuse those that exist
     #[arg(long, value_name = "DIR", requires = "corpus")]
     pub runs: Option<PathBuf>,
-    /// Scenarios at once; default: one a processor
+    /// Scenarios in parallel; default: one per processor
     #[arg(long, short, value_name = "N", requires = "corpus")]
     pub jobs: Option<NonZeroUsize>,
-    /// Measure every scenario, also those whose result is known
+    /// Measure every scenario, even if its result is cached
     #[arg(long, requires = "corpus")]
     pub no_cache: bool,
 }
 
-/// A part of the corpus on the command line.
+/// A part of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Which {
-    /// What rules are made with
+    /// The scenarios and seeds with which rules are developed
     Training,
-    /// All scenarios, with seeds that no rule was made with
+    /// All scenarios, with seeds that no rule was developed with
     Evaluation,
 }
 
@@ -84,16 +83,16 @@ pub struct Validate {
     /// Only checks with this in their name; may be given several times
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// Print the names of the checks, and run none
+    /// Only print the names of the checks
     #[arg(long)]
     pub list: bool,
-    /// Cells at once; default: one a processor
+    /// Cells in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Run every cell, also those whose result is known
+    /// Run every cell, even if its result is cached
     #[arg(long)]
     pub no_cache: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub output: Format,
 }

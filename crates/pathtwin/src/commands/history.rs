@@ -11,7 +11,7 @@ use std::{
 
 use store::{Filter, Kind};
 
-use crate::cli::history::{Command, History, Which};
+use crate::cli::history::{Command, History, Selection, Which};
 use crate::exit::Failure;
 
 pub(crate) fn history(arguments: &History) -> Result<ExitCode, Failure> {
@@ -42,7 +42,13 @@ impl Which {
     }
 }
 
-/// The time so long ago, µs since 1970.
+impl Selection {
+    fn filter(&self) -> Filter {
+        self.which.filter(self.kind)
+    }
+}
+
+/// The time this long ago, µs since 1970.
 fn ago_us(age: Duration) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or_default().saturating_sub(age).as_micros() as u64

@@ -1,47 +1,68 @@
 //! `pathtwin iperf3`: the protocol of iperf3, as client and as server.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv6Addr, SocketAddr},
     process::ExitCode,
-    time::Duration,
+    sync::atomic::AtomicBool,
 };
 
 use anyhow::{Context, anyhow};
 use iperf3::{
-    Error,
-    client::{self, Options},
+    Error, arguments, client,
     outcome::Outcome,
-    params::{Params, Protocol},
-    server::{Config, Report},
+    server::{self, Config, Report},
 };
-use model::net::LoadDirection;
+use report::iperf3::{Peer, document, rows, text};
 use traffic::{
     admission::{Admission, Totals},
     wire::message::Limits,
 };
 
-use crate::cli::{
-    iperf3::{Iperf3, Server, Test},
-    values::addresses,
-};
+use crate::cli::iperf3::{Iperf3, Server, Test};
 use crate::{
     cli::Format,
     exit::{Failure, code},
-    format::say,
+    format::{self, say},
 };
-
-mod show;
 
 pub(crate) fn iperf3(command: &Iperf3) -> Result<ExitCode, Failure> {
     match command {
         Iperf3::Client(arguments) => client(&arguments.server, &arguments.test, arguments.output),
-        Iperf3::Server(arguments) => server(arguments),
+        Iperf3::Server(arguments) => serve(arguments),
     }
 }
 
+/// Measures with the iperf3 server at `url` and prints the result.
+pub(crate) fn client(url: &str, test: &Test, output: Format) -> Result<ExitCode, Failure> {
+    let options = test.request().options();
+    let options = options.map_err(|e| Failure::new(code::USE, e))?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let random = traffic::wire::key::random().context("draw a cookie")?;
+    let addresses = arguments::addresses(url)?;
+    let outcome =
+        client::run_any(&addresses, &options, random, stop).map_err(|error| match error {
+            Error::NoAddress => Failure::new(code::FAILED, anyhow!("{url} has no address")),
+            error => failure(error),
+        })?;
+    print(&Peer::Server(url.to_owned()), &outcome, output)?;
+    Ok(match outcome.invalid.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(code::VERDICT),
+    })
+}
+
+fn failure(error: Error) -> Failure {
+    let code = match error {
+        Error::Stopped => code::INTERRUPTED,
+        Error::Congestion { .. } => code::LACKS,
+        _ => code::FAILED,
+    };
+    Failure::new(code, error)
+}
+
 /// Serves iperf3 clients until it is stopped, and prints each test.
-pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
-    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
+fn serve(arguments: &Server) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let limits = Limits {
         flows: arguments.max_streams,
         time_s: Some(arguments.max_time.as_secs_f64()),
@@ -52,24 +73,47 @@ pub(crate) fn server(arguments: &Server) -> Result<ExitCode, Failure> {
     eprintln!("pathtwin: iperf3 server on {}", server.address());
     let mut printed = Ok(());
     let mut failed = false;
-    let mut told = |report: Report| {
+    let mut on_report = |report: Report| {
         failed = report.result.is_err();
-        printed = show::report(&report, arguments.output);
+        printed = print_report(&report, arguments.output);
         printed.is_ok() && !arguments.once
     };
     server
-        .serve(stop, &mut told)
-        .context("take iperf3 connections")?;
+        .serve(stop, &mut on_report)
+        .context("accept iperf3 connections")?;
     printed?;
-    Ok(ExitCode::from(if arguments.once && failed {
-        code::VERDICT
-    } else {
-        0
-    }))
+    Ok(match arguments.once && failed {
+        true => ExitCode::from(code::VERDICT),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+fn print_report(report: &Report, output: Format) -> Result<(), Failure> {
+    let client = report.client.to_string();
+    match &report.result {
+        Ok(outcome) => print(&Peer::Client(client), outcome, output),
+        Err(error) => {
+            say(format_args!("the test with {client} failed: {error}"));
+            Ok(())
+        }
+    }
+}
+
+fn print(peer: &Peer, outcome: &Outcome, output: Format) -> Result<(), Failure> {
+    match output {
+        Format::Text => format::text(&text(peer, outcome)),
+        Format::Json => format::json(&document(peer, outcome)),
+        Format::Jsonl => format::json_lines(&rows(peer, outcome)),
+    }
+}
+
+fn bind(address: SocketAddr, config: &Config) -> Result<server::Server, Failure> {
+    let bound = server::Server::bind(address, config.clone());
+    Ok(bound.with_context(|| format!("listen on {address}"))?)
 }
 
 /// Servers of iperf3 clients beside the own protocol, bound and not yet running.
-pub(crate) struct Beside(Vec<iperf3::server::Server>);
+pub(crate) struct Beside(Vec<server::Server>);
 
 impl Beside {
     /// Binds to a port of these addresses, or of every one if none is named. Its clients are
@@ -87,7 +131,7 @@ impl Beside {
     }
 
     /// Serves each in a thread of its own, and prints nothing but to the log.
-    pub(crate) fn start(self, stop: &'static std::sync::atomic::AtomicBool) {
+    pub(crate) fn start(self, stop: &'static AtomicBool) {
         for server in self.0 {
             say(format_args!("iperf3 server on {}", server.address()));
             std::thread::spawn(move || serve_beside(&server, stop));
@@ -95,112 +139,15 @@ impl Beside {
     }
 }
 
-fn serve_beside(server: &iperf3::server::Server, stop: &'static std::sync::atomic::AtomicBool) {
-    let mut told = |report: Report| {
+fn serve_beside(server: &server::Server, stop: &'static AtomicBool) {
+    let mut on_report = |report: Report| {
         match report.result {
             Ok(_) => say(format_args!("{} measured by iperf3", report.client)),
             Err(error) => say(format_args!("{} by iperf3: {error}", report.client)),
         }
         true
     };
-    if let Err(error) = server.serve(stop, &mut told) {
-        say(format_args!("take iperf3 connections: {error}"));
+    if let Err(error) = server.serve(stop, &mut on_report) {
+        say(format_args!("cannot accept iperf3 connections: {error}"));
     }
-}
-
-/// Listens for IPv6 and IPv4, or for IPv4 alone where the host has no IPv6.
-fn bind(address: SocketAddr, config: &Config) -> Result<iperf3::server::Server, Failure> {
-    use iperf3::server::Server;
-    let bound = Server::bind(address, config.clone()).or_else(|error| {
-        if address.ip() == Ipv6Addr::UNSPECIFIED {
-            Server::bind(
-                (Ipv4Addr::UNSPECIFIED, address.port()).into(),
-                config.clone(),
-            )
-        } else {
-            Err(error)
-        }
-    });
-    Ok(bound.with_context(|| format!("listen on {address}"))?)
-}
-
-/// Measures with the iperf3 server at `url` and prints what it showed.
-pub(crate) fn client(url: &str, test: &Test, format: Format) -> Result<ExitCode, Failure> {
-    let options = options(test).map_err(|e| Failure::new(code::USE, anyhow!(e)))?;
-    let outcome = measure(url, &options)?;
-    show::outcome(url, &outcome, format)?;
-    Ok(if outcome.invalid.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(code::VERDICT)
-    })
-}
-
-/// Measures with the iperf3 server at `url`: at the first of its addresses that takes connections.
-pub(crate) fn measure(url: &str, options: &Options) -> Result<Outcome, Failure> {
-    let stop = sys::signal::stop_flag().context("catch Ctrl-C")?;
-    let mut failed = anyhow!("{url} has no address");
-    let random = traffic::wire::key::random().context("draw a cookie")?;
-    for address in addresses(url)? {
-        match client::run(address, options, random, stop) {
-            Ok(outcome) => return Ok(outcome),
-            Err(Error::Connect(..)) if stop.load(std::sync::atomic::Ordering::Relaxed) => {
-                return Err(Failure::new(code::INTERRUPTED, Error::Stopped));
-            }
-            Err(error @ Error::Connect(..)) => failed = error.into(),
-            Err(error) => return Err(failure(error)),
-        }
-    }
-    Err(Failure::new(code::FAILED, failed))
-}
-
-fn failure(error: Error) -> Failure {
-    let code = match error {
-        Error::Stopped => code::INTERRUPTED,
-        Error::Congestion { .. } => code::LACKS,
-        _ => code::FAILED,
-    };
-    Failure::new(code, error)
-}
-
-fn options(test: &Test) -> Result<Options, String> {
-    let protocol = if test.udp {
-        Protocol::Udp
-    } else {
-        Protocol::Tcp
-    };
-    let (least, most) = if test.udp { (16, 65_507) } else { (1, 1 << 20) };
-    let len = match test.length {
-        Some(len) if (least..=most).contains(&len) => Some(len as u32),
-        Some(len) => {
-            return Err(format!(
-                "a length of {len} is not in {least} to {most} bytes"
-            ));
-        }
-        None => None,
-    };
-    let rate = test.bitrate.unwrap_or(if test.udp { 1_000_000 } else { 0 });
-    let time = test.time.unwrap_or(Duration::from_secs(10));
-    if time.is_zero() || test.bytes == Some(0) {
-        return Err("a test needs some time, or bytes".to_owned());
-    }
-    Ok(Options {
-        params: Params {
-            protocol,
-            direction: match (test.reverse, test.bidir) {
-                (true, _) => LoadDirection::Down,
-                (_, true) => LoadDirection::Both,
-                _ => LoadDirection::Up,
-            },
-            parallel: test.parallel,
-            omit_s: test.omit,
-            bytes: test.bytes,
-            len,
-            rate_bps: Some(rate).filter(|&rate| rate > 0),
-            nodelay: test.no_delay,
-            congestion: test.congestion.clone(),
-            ..Params::default()
-        },
-        duration: time,
-    })
 }

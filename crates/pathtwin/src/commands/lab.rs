@@ -1,6 +1,5 @@
 //! `pathtwin lab`.
 
 pub(crate) mod exec;
-mod failures;
 pub(crate) mod kernel;
 pub mod run;

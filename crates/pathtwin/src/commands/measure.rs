@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use measure::{
-    plans,
+    key, plans,
     reach::{self, ReachError},
     run::{Start, Target, usual_estimate},
 };
@@ -32,7 +32,7 @@ use crate::{
     cli::Format,
     commands::iperf3 as one_test,
     exit::{Failure, code},
-    format, key,
+    format,
 };
 
 pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
@@ -40,7 +40,7 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
         .host
         .as_deref()
         .filter(|host| host.starts_with("iperf3://"));
-    if let Some(server) = server.filter(|_| arguments.iperf3.is_asked()) {
+    if let Some(server) = server.filter(|_| arguments.iperf3.is_requested()) {
         return one_test::client(server, &arguments.iperf3, arguments.output);
     }
     let plan = plan(arguments)?;
@@ -109,7 +109,7 @@ fn between_hosts(
     let key = if arguments.open {
         Key::OPEN
     } else {
-        key::of_client(arguments.key.as_deref())?
+        client_key(arguments.key.as_deref())?
     };
     let reached = reach::host(host).map_err(unreached("pathtwin serve"))?;
     let control = *reached
@@ -141,6 +141,16 @@ fn between_hosts(
     let run = measure::run::measure(start, &mut |event| display.show(&event));
     display.finish();
     run.map_err(|e| Failure::new(code::FAILED, e))
+}
+
+fn client_key(given: Option<&str>) -> Result<Key, Failure> {
+    let client = key::of_client(given, std::io::stdin().lock())?;
+    if client.on_command_line {
+        format::say(format_args!(
+            "a key on the command line is visible to every user of this host (ps); --key FILE and --key - are not"
+        ));
+    }
+    Ok(client.key)
 }
 
 /// What to do about a host that cannot be reached, on which `program` is to run.

@@ -34,11 +34,11 @@ impl From<Language> for Lang {
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let screen = arguments.out.is_none() && stdout().is_terminal();
     if screen && matches!(arguments.format, Form::Html | Form::Flent) {
-        let why = anyhow!("this form is nothing for a terminal: name a file with --out");
+        let why = anyhow!("this format is not for a terminal: name a file with --out");
         return Err(Failure::new(code::USE, why));
     }
     if arguments.step.is_some() && arguments.format != Form::Flent {
-        let why = anyhow!("--step is for --format flent");
+        let why = anyhow!("--step works only with --format flent");
         return Err(Failure::new(code::USE, why));
     }
     let documents = read(arguments)?;
@@ -59,7 +59,7 @@ fn form(arguments: &Report, documents: &Documents) -> Result<Vec<u8>, Failure> {
     let of_run = || match &documents.run {
         Some((run, findings)) if documents.matrices.is_empty() => Ok((run, findings)),
         _ => Err(wrong(anyhow!(
-            "this form is of one run; results of the lab can be html or text"
+            "this format is for a single run; results of the lab can be html or text"
         ))),
     };
     let text = match arguments.format {

@@ -1,9 +1,7 @@
 //! `pathtwin serve`.
 
-mod log;
-
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -14,7 +12,10 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use measure::serve::{Config, Server};
+use measure::{
+    key,
+    serve::{Config, Server, log},
+};
 use model::units::Rate;
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
 use traffic::{
@@ -27,10 +28,9 @@ use crate::{
     commands::iperf3::Beside,
     exit::{Failure, code},
     format::say,
-    key,
 };
 
-/// Descriptors it may have: each client's loads, requests and probes at the default caps.
+/// Descriptors of the server: each client's loads, requests and probes at the default caps.
 const DESCRIPTORS: u64 = 4096;
 
 pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
@@ -40,17 +40,18 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     } else {
         key::of_server(arguments.key.as_deref())?
     };
-    // Needs root beyond the hard limit only; with fewer, fewer are served at once.
+    // Needs root beyond the hard limit only; with fewer, fewer clients are served at once.
     let _ = sys::descriptors::allow(DESCRIPTORS);
     let config = Config {
-        key: key.clone(),
+        key,
         admission: admission(arguments),
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let server = bind(arguments, &config).map_err(|e| Failure::new(code::FAILED, e))?;
+    let admission = config.admission.clone();
+    let server = bind(arguments, config)?;
     let iperf3 = arguments
         .iperf3
-        .map(|port| Beside::bind(&arguments.listen, port, &config.admission))
+        .map(|port| Beside::bind(&arguments.listen, port, &admission))
         .transpose()?;
     give_up(become_user)?;
     sys::memory::keep_little();
@@ -65,12 +66,12 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     if let Some(iperf3) = iperf3 {
         iperf3.start(asked);
     }
-    let log = log::start().context("start the log")?;
+    let log = log::start(|line| say(format_args!("{line}"))).context("start the log")?;
     server.run(stop, log).context("serve")?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What clients may have, each and together.
+/// The limits of clients, each and together.
 fn admission(arguments: &Serve) -> Admission {
     let limits = Limits {
         rate_bps: arguments.max_rate.map(Rate::bps),
@@ -86,7 +87,7 @@ fn admission(arguments: &Serve) -> Admission {
     Admission::new(limits, totals.on_host_of(memory))
 }
 
-/// Whom to become; `None` to stay root, because it was asked for.
+/// The user to become; `None` to stay root, with --user root.
 fn identity(arguments: &Serve) -> Result<Option<Identity>, Failure> {
     if arguments.user == "root" {
         return Ok(None);
@@ -95,24 +96,24 @@ fn identity(arguments: &Serve) -> Result<Option<Identity>, Failure> {
     Identity::of(&arguments.user).map(Some).map_err(wrong)
 }
 
-/// Leaves root behind, but for the power to choose any congestion control.
+/// Gives up root, but for the privilege to choose any congestion control.
 fn give_up(identity: Option<Identity>) -> Result<(), Failure> {
     let Some(identity) = identity else {
         say(format_args!(
-            "keeps the rights of its user, as --user root asks"
+            "keeps the privileges of its user (--user root)"
         ));
         return Ok(());
     };
     let was_root = sys::sched::is_root();
     let left = privilege::give_up(identity, Keep::NetAdmin).map_err(|e| {
-        let hint = "hint: --user root stays what it is";
+        let hint = "hint: --user root keeps all privileges";
         Failure::new(
             code::LACKS,
-            anyhow!("give up the rights of root: {e}\n{hint}"),
+            anyhow!("cannot give up the privileges of root: {e}\n{hint}"),
         )
     })?;
     let kept = if left.net_admin {
-        "kept CAP_NET_ADMIN, to choose among all congestion controls"
+        "kept CAP_NET_ADMIN, to choose any congestion control"
     } else {
         "kept no capability: only allowed congestion controls can be chosen"
     };
@@ -123,45 +124,40 @@ fn give_up(identity: Option<Identity>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// On every address, where a family may be missing, or on those that were named.
-fn bind(arguments: &Serve, config: &Config) -> std::io::Result<Server> {
-    let at = |ip: IpAddr| SocketAddr::new(ip, arguments.port);
-    if !arguments.listen.is_empty() {
-        let all: Vec<_> = arguments.listen.iter().copied().map(at).collect();
-        return Server::bind(&all, config.clone());
-    }
-    let (v4, v6) = (
-        at(Ipv4Addr::UNSPECIFIED.into()),
-        at(Ipv6Addr::UNSPECIFIED.into()),
-    );
-    match Server::bind(&[v4, v6], config.clone()) {
-        Err(e) if e.kind() != std::io::ErrorKind::AddrInUse => Server::bind(&[v4], config.clone()),
-        result => result,
-    }
+/// Binds to every address, or to those that were named.
+fn bind(arguments: &Serve, config: Config) -> Result<Server, Failure> {
+    let bound = if arguments.listen.is_empty() {
+        Server::bind_all(arguments.port, config)
+    } else {
+        let at = |ip: &IpAddr| SocketAddr::new(*ip, arguments.port);
+        let all: Vec<_> = arguments.listen.iter().map(at).collect();
+        Server::bind(&all, config)
+    };
+    bound.map_err(|e| Failure::new(code::FAILED, e))
 }
 
 fn say_key(arguments: &Serve, made: Option<PathBuf>) {
     if arguments.open {
         say(format_args!(
-            "open: everybody who reaches the port may measure"
+            "open: anyone who can reach the port may measure"
         ));
         say(format_args!(
-            "on the other host: pathtwin measure THIS_HOST --open"
+            "on the other host: run pathtwin measure THIS_HOST --open"
         ));
     } else if let Some(file) = made {
         let file = file.display();
         say(format_args!(
-            "made a key, kept in {file}; cat {file} shows it"
+            "generated a key in {file}; cat {file} shows it"
         ));
         say(format_args!(
-            "on the other host: bring it to ~/.config/pathtwin/key (mode 600), then pathtwin measure THIS_HOST"
+            "on the other host: copy it to ~/.config/pathtwin/key (mode 600), then run pathtwin measure THIS_HOST"
         ));
     } else {
         say(format_args!("clients need the key of an earlier start"));
     }
 }
 
-/// Tells the server's flag what the signal's flag says.
+/// Sets the server's flag when the signal's flag is set.
 fn pass_on(asked: &'static AtomicBool, stop: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         while !asked.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! How often something was so, with its interval.
+//! Counts of events, with an interval of their rate.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use model::{
     run::{FigureKind, Key},
 };
 
-/// How often something was so.
+/// How often an event occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// It was.
+    /// Occurrences.
     pub hits: usize,
-    /// Of so many.
+    /// Opportunities.
     pub of: usize,
 }
 
@@ -47,7 +47,7 @@ impl std::fmt::Display for Count {
     }
 }
 
-/// How often what got worse was said to have.
+/// How often a real regression was found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Any of it.
@@ -57,10 +57,11 @@ pub struct Found {
 }
 
 impl Found {
-    /// Counts one comparison, by what of this kind `truly` got worse.
-    pub(super) fn add(&mut self, told: &Comparison, kind: FigureKind, truly: &[Key]) {
+    /// Adds one comparison, where the figures of this kind with the keys `truly` got worse.
+    pub(super) fn add(&mut self, comparison: &Comparison, kind: FigureKind, truly: &[Key]) {
         let worse = |key: &Key| {
-            told.with(Verdict::Worse)
+            comparison
+                .with(Verdict::Worse)
                 .any(|line| line.kind == kind && line.key == *key)
         };
         self.any.add(truly.iter().any(worse));

@@ -1,4 +1,4 @@
-//! Whether stated intervals hold: many runs of one plan on one path that differ by the seed alone.
+//! Coverage of the stated intervals: many runs of one plan on one path with different seeds.
 
 use model::run::{FigureKind, Run, StepKind};
 use stats::Random;
@@ -21,7 +21,7 @@ duration_s = 4
 repeat = true
 "#;
 
-/// What came of it.
+/// The counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
     /// Runs.

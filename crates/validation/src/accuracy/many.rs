@@ -1,5 +1,5 @@
-//! Whether sets of runs and series of runs are judged rightly: the runs of [`super::pairs`], drawn
-//! many at a time.
+//! Sets and series of runs, drawn from those of [`super::pairs`], to count how often they are
+//! judged correctly.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) const SETS: (usize, usize) = (20, 5);
 /// Runs after a step within which it should be found.
 pub(super) const WITHIN: usize = 5;
 
-/// What came of it.
+/// The counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Many {
     /// Sets of 20 and 5 runs without a change of which a figure was said to be worse or better.
@@ -28,7 +28,7 @@ pub struct Many {
     pub slower: Found,
     /// P99s said to be worse by 5 runs with a larger buffer against 20 without, of those that are.
     pub later: Found,
-    /// What the trend of each such goodput told.
+    /// The detected trends of each such goodput.
     pub trends: BTreeMap<Key, Trend>,
     /// Runs before the step.
     pub before: usize,
@@ -82,10 +82,11 @@ pub fn count(pools: &[Pool], draws: usize, seed: u64) -> Many {
         let all = drawn(&before, base + last, &mut random);
         let (base, same) = all.split_at(base);
         out.false_alarms.add(wrong(&judge(base, same)));
-        let told = judge(base, &drawn(&slower, last, &mut random));
-        out.slower.add(&told, FigureKind::Goodput, &truth.slower);
-        let told = judge(base, &drawn(&later, last, &mut random));
-        out.later.add(&told, FigureKind::RttP99, &truth.later);
+        let comparison = judge(base, &drawn(&slower, last, &mut random));
+        out.slower
+            .add(&comparison, FigureKind::Goodput, &truth.slower);
+        let comparison = judge(base, &drawn(&later, last, &mut random));
+        out.later.add(&comparison, FigureKind::RttP99, &truth.later);
     }
     out
 }

@@ -1,5 +1,5 @@
-//! Whether a comparison is right: runs of the default plan on one lab path that differ by the seed
-//! alone, and on paths that differ from it by what a comparison should find.
+//! Pairs of runs of the default plan, to count how often a comparison is right: on one lab path
+//! with different seeds, and on paths with a change that a comparison should find.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ impl Path {
     }
 }
 
-/// What came of pairs of runs with so many repeats of each step.
+/// Verdicts on pairs of runs with so many repeats of each step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Repeats of each step that were compared, at most.
@@ -76,16 +76,11 @@ pub struct Row {
     pub later: Found,
 }
 
-/// Leaves the courses over time and the hosts' counters out of a run: most of its size, and
-/// nothing that is compared.
-pub fn without_courses(run: &mut Run) {
+/// Removes the time series and the hosts' counters of a run: most of its size, and nothing that is
+/// compared.
+pub fn without_series(run: &mut Run) {
+    crate::runs::without_series(run);
     for sample in &mut run.samples {
-        for flow in sample.tcp.iter_mut().flat_map(|tcp| &mut tcp.flows) {
-            (flow.series, flow.received) = (None, None);
-        }
-        if let Some(probes) = &mut sample.probes {
-            probes.series = None;
-        }
         (sample.near, sample.far) = (None, None);
     }
 }
@@ -117,12 +112,13 @@ pub fn count(pools: &[Pool], wanted: usize, seed: u64) -> Vec<Row> {
                 .add(wrong(&judge(side(&before[a]), side(&before[b]))));
         }
         for (a, b) in pairs(before.len(), Some(slower.len()), wanted, &mut random) {
-            let told = judge(side(&before[a]), side(&slower[b]));
-            row.slower.add(&told, FigureKind::Goodput, &truth.slower);
+            let comparison = judge(side(&before[a]), side(&slower[b]));
+            row.slower
+                .add(&comparison, FigureKind::Goodput, &truth.slower);
         }
         for (a, b) in pairs(before.len(), Some(later.len()), wanted, &mut random) {
-            let told = judge(side(&before[a]), side(&later[b]));
-            row.later.add(&told, FigureKind::RttP99, &truth.later);
+            let comparison = judge(side(&before[a]), side(&later[b]));
+            row.later.add(&comparison, FigureKind::RttP99, &truth.later);
         }
         row
     };

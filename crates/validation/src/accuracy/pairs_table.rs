@@ -1,4 +1,4 @@
-//! What came of pairs, sets and series as tables.
+//! Tables of pairs, sets and series.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 

@@ -1,4 +1,4 @@
-//! Paths drawn at random over what `measure` is to cope with.
+//! Random paths over the range that `measure` should support.
 
 use model::{
     cell::{Buffer, Cell},
@@ -41,6 +41,9 @@ repeat = true
 "#;
 
 /// The plan.
+///
+/// # Errors
+/// It is no valid plan; that would be our mistake.
 pub fn plan() -> Result<Plan, ::measure::plans::PlanError> {
     ::measure::plans::parse(PLAN)
 }
@@ -56,54 +59,80 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
 /// WireGuard.
 ///
 /// # Errors
-/// A drawn path is none that the lab can make; that would be our mistake.
+/// The lab cannot make a path; that would be our mistake.
 pub fn cells(count: usize, seed: Seed) -> Result<Vec<Cell>, PathError> {
     let mut random = Random::new(seed.0);
-    (0..count).map(|i| cell(i, &mut random)).collect()
+    (0..count)
+        .map(|number| cell(number, &Draw::new(&mut random)))
+        .collect()
 }
 
-fn cell(number: usize, random: &mut Random) -> Result<Cell, PathError> {
-    let rate_kbit = between(random, 1e3, 1e6).round();
-    let rtt_ms = between(random, 1.0, 300.0);
-    let bdp = rate_kbit * rtt_ms / 8.0;
-    let buffer = (bdp * between(random, 0.1, 20.0)).clamp(15_140.0, 64e6);
-    let one_of = |random: &mut Random, n: usize| random.below(n) == 0;
-    let loss = if one_of(random, 3) {
-        0.0
-    } else {
-        between(random, 0.01, 5.0)
-    };
-    let jitter_ms = if one_of(random, 4) {
-        rtt_ms * between(random, 0.005, 0.1)
-    } else {
-        0.0
-    };
-    let reorder = if one_of(random, 6) {
-        between(random, 0.05, 1.0)
-    } else {
-        0.0
-    };
-    let mtu = [1500, 1500, 1400, 1280][random.below(4)];
+/// The random values of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Draw {
+    rate_kbit: f64,
+    rtt_ms: f64,
+    buffer_bytes: f64,
+    loss_percent: f64,
+    jitter_ms: f64,
+    reorder_percent: f64,
+    mtu_bytes: u32,
+}
+
+impl Draw {
+    fn new(random: &mut Random) -> Self {
+        let rate_kbit = between(random, 1e3, 1e6).round();
+        let rtt_ms = between(random, 1.0, 300.0);
+        let bdp = rate_kbit * rtt_ms / 8.0;
+        let buffer_bytes = (bdp * between(random, 0.1, 20.0)).clamp(15_140.0, 64e6);
+        let one_of = |random: &mut Random, n: usize| random.below(n) == 0;
+        let loss_percent = match one_of(random, 3) {
+            true => 0.0,
+            false => between(random, 0.01, 5.0),
+        };
+        let jitter_ms = match one_of(random, 4) {
+            true => rtt_ms * between(random, 0.005, 0.1),
+            false => 0.0,
+        };
+        let reorder_percent = match one_of(random, 6) {
+            true => between(random, 0.05, 1.0),
+            false => 0.0,
+        };
+        Self {
+            rate_kbit,
+            rtt_ms,
+            buffer_bytes,
+            loss_percent,
+            jitter_ms,
+            reorder_percent,
+            mtu_bytes: [1500, 1500, 1400, 1280][random.below(4)],
+        }
+    }
+}
+
+/// The cell of a path: those of odd numbers have a tunnel.
+fn cell(number: usize, draw: &Draw) -> Result<Cell, PathError> {
     let mut path = Path::named(&format!("path-{number:03}"));
-    let rtt_ns = micros(rtt_ms) * 1000;
+    let rtt_ns = micros(draw.rtt_ms) * 1000;
+    let buffer = Bytes(draw.buffer_bytes.round_ties_even() as u64);
     let line = |delay_ns: u64| Line {
-        rate_bps: given(Limit::At(Rate::from_bps(rate_kbit as u64 * 1000))),
-        buffer: given(Buffer::Bytes(Bytes(buffer.round_ties_even() as u64))),
+        rate_bps: given(Limit::At(Rate::from_bps(draw.rate_kbit as u64 * 1000))),
+        buffer: given(Buffer::Bytes(buffer)),
         delay_ns: given(Nanos(delay_ns)),
-        jitter_ns: given(Nanos(micros(jitter_ms) * 1000)),
-        loss: share(loss).map(|share| Loss::Random { share }),
-        reorder: share(reorder),
+        jitter_ns: given(Nanos(micros(draw.jitter_ms) * 1000)),
+        loss: share(draw.loss_percent).map(|share| Loss::Random { share }),
+        reorder: share(draw.reorder_percent),
         ..Line::default()
     };
     path.underlay = Underlay {
         down: line(rtt_ns / 2),
         up: line(rtt_ns - rtt_ns / 2),
-        mtu_bytes: given(mtu),
+        mtu_bytes: given(draw.mtu_bytes),
         ip: None,
     };
     if number % 2 == 1 {
         path.tunnel = Some(Tunnel {
-            mtu_bytes: given(mtu - 80),
+            mtu_bytes: given(draw.mtu_bytes - 80),
             ..Tunnel::default()
         });
     }

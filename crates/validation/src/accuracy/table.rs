@@ -1,10 +1,10 @@
-//! The comparisons of many runs as a table.
+//! Table of the errors of many runs.
 
 use std::fmt::Write as _;
 
 use super::truth::{Compared, Quantity};
 
-/// What is said of a quantity.
+/// A line of the table.
 struct Line {
     quantity: Quantity,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! What a lab path truly is, by its spec and by its queues, beside what was measured on it.
+//! Truth of a lab path, by its spec and its queues, compared with measurements.
 
 use model::{
     cell::{Cell, ETHERNET_HEADER, Line, Loss},
@@ -46,7 +46,7 @@ pub struct Compared {
     pub direction: Option<Direction>,
     /// The truth, in the quantity's own unit: bit/s, µs, share, bytes.
     pub truth: f64,
-    /// What was measured; absent if nothing was.
+    /// The measured value; absent if there is none.
     pub measured: Option<f64>,
     /// The stated 95 % interval, where there is one.
     pub interval: Option<[f64; 2]>,

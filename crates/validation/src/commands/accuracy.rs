@@ -21,10 +21,10 @@ use pathtwin::{
     format, progress,
 };
 
-/// Real time after which a run is ended: much, for a machine may have other work.
+/// Real time after which a run is stopped: long, because the machine may have other work.
 const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
 
-/// What runs are made with.
+/// The means to measure.
 #[derive(Clone, Copy)]
 struct Bench<'a> {
     lab: &'a Lab,
@@ -56,14 +56,14 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
 }
 
 impl Bench<'_> {
-    /// Carries a plan out on every path; results in the order of the paths. Each is `seen` when it
-    /// is there, with its place, and may be made smaller then: the series of hundreds of megabytes
-    /// of a long plan add up.
+    /// Measures a plan on every path; results in the order of the paths. Each is passed to `on_run`
+    /// as it ends, with its index, which may make it smaller: the hundreds of megabytes of time
+    /// series of a long plan add up.
     fn measure(
         self,
         cells: &[Cell],
         plan: &Plan,
-        mut seen: impl FnMut(usize, &mut Measured),
+        mut on_run: impl FnMut(usize, &mut Measured),
     ) -> Result<Vec<Measured>, Failure> {
         let bar = progress::bar(cells.len());
         let mut results: Vec<_> = cells.iter().map(|_| None).collect();
@@ -71,7 +71,7 @@ impl Bench<'_> {
         self.lab.each(&jobs, self.stop, &mut |mut done| {
             progress::step(&bar, &done);
             if let Ok(measured) = &mut done.result {
-                seen(done.index, measured);
+                on_run(done.index, measured);
             }
             results[done.index] = Some(done.result);
         });
@@ -185,8 +185,8 @@ fn intervals(bench: Bench<'_>, seeds: usize) -> Result<ExitCode, Failure> {
     format::print(
         format!(
             "| what | count | of | share |\n|---|---|---|---|\n\
-             | the stated 95 % interval of the goodput holds the median of all samples | {} | {} | {:.1} % |\n\
-             | two runs that differ by the seed alone are told to differ | {} | {} | {:.1} % |\n",
+             | the stated 95 % interval of the goodput contains the median of all samples | {} | {} | {:.1} % |\n\
+             | two runs with different seeds only are judged different | {} | {} | {:.1} % |\n",
             found.held,
             found.runs,
             share(found.held, found.runs),

@@ -1,9 +1,9 @@
-//! `pathtwin explain --corpus`: how the rules fare on scenarios whose causes are known.
+//! `pathtwin explain --corpus`: the rules on scenarios with known causes.
 
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::Ordering,
     time::Duration,
 };
 
@@ -15,6 +15,8 @@ use explain::{
 use lab::{Config, Lab, LabError};
 use model::{job, plan::Plan, run::Run, spec::Spec};
 
+use validation::runs::without_series;
+
 use pathtwin::{
     cli::{Corpus, Form, Which},
     exit::{Failure, code},
@@ -23,10 +25,10 @@ use pathtwin::{
 
 /// Virtual time after which a scenario counts as hung.
 const LIMIT: Duration = Duration::from_secs(1800);
-/// Real time after which it does: guests stand back for all other work of the host.
+/// Real time after which it does: guests have the lowest priority on the host.
 const WALL_LIMIT: Duration = Duration::from_secs(3600);
 
-/// Judges the scenarios of a folder, and prints how often that is right.
+/// Judges the scenarios of a folder, and prints how often the verdicts are right.
 pub(crate) fn corpus(arguments: &Corpus, form: Form) -> Result<ExitCode, Failure> {
     let dir = arguments.corpus.as_deref().unwrap_or(Path::new("corpus"));
     let judged = judged(dir, arguments)?;
@@ -73,8 +75,7 @@ fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Outcome>, Failure> {
     Ok(outcomes.into_iter().flatten().collect())
 }
 
-/// Measures scenarios in the lab and judges each as soon as it is there. The first that fails ends
-/// all.
+/// Measures scenarios in the lab and judges each as it ends. The first failure stops all.
 fn measured(
     dir: &Path,
     arguments: &Corpus,
@@ -96,31 +97,27 @@ fn measured(
         wall_limit: WALL_LIMIT,
         ..Config::default()
     })?;
-    let user = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let stop = AtomicBool::new(false);
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let mut outcomes: Vec<Option<Outcome>> = scenarios.iter().map(|_| None).collect();
     let mut failed: Option<Failure> = None;
     let bar = progress::bar(scenarios.len());
-    std::thread::scope(|scope| {
-        scope.spawn(|| hand_on(user, &stop));
-        lab.each(&jobs, &stop, &mut |done| {
-            progress::step(&bar, &done);
-            let scenario = scenarios[done.index];
-            let judged = done.result.map_err(Failure::from).and_then(|measured| {
-                let outcome = Outcome::of(scenario, part, &measured.run);
-                keep(arguments, scenario, part, measured.run).map(|()| outcome)
-            });
-            match judged {
-                Ok(outcome) => outcomes[done.index] = Some(outcome),
-                Err(failure) if failed.is_none() => {
-                    stop.store(true, Ordering::Relaxed);
-                    let error = failure.error.context(scenario.name.clone());
-                    failed = Some(Failure::new(failure.code, error));
-                }
-                Err(_) => {}
-            }
+    lab.each(&jobs, stop, &mut |done| {
+        progress::step(&bar, &done);
+        let scenario = scenarios[done.index];
+        let judged = done.result.map_err(Failure::from).and_then(|measured| {
+            let outcome = Outcome::of(scenario, part, &measured.run);
+            keep(arguments, scenario, part, measured.run).map(|()| outcome)
         });
-        stop.store(true, Ordering::Relaxed);
+        match judged {
+            Ok(outcome) => outcomes[done.index] = Some(outcome),
+            // The user stopped.
+            Err(_) if stop.load(Ordering::Relaxed) => {}
+            Err(failure) => {
+                stop.store(true, Ordering::Relaxed);
+                let error = failure.error.context(scenario.name.clone());
+                failed = Some(Failure::new(failure.code, error));
+            }
+        }
     });
     bar.finish_and_clear();
     match failed {
@@ -129,16 +126,6 @@ fn measured(
             Err(Failure::new(code::INTERRUPTED, LabError::Stopped))
         }
         None => Ok(outcomes.into_iter().flatten().collect()),
-    }
-}
-
-/// Hands the user's wish to stop on until all is stopped.
-fn hand_on(user: &AtomicBool, stop: &AtomicBool) {
-    while !stop.load(Ordering::Relaxed) {
-        if user.load(Ordering::Relaxed) {
-            stop.store(true, Ordering::Relaxed);
-        }
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -185,7 +172,7 @@ fn plan(dir: &Path) -> Result<Plan, Failure> {
 /// A scenario of the lab with its plan.
 fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Measure> {
     let What::Lab { spec, set } = &scenario.what else {
-        return Err(anyhow!("it is no scenario of the lab"));
+        return Err(anyhow!("this is not a scenario of the lab"));
     };
     let mut spec = Spec::parse(&scenario.name, spec)?.with_seed(scenario.seed(part).0);
     for (key, value) in set {
@@ -220,21 +207,8 @@ fn keep(arguments: &Corpus, scenario: &Scenario, part: Part, mut run: Run) -> Re
     let Some(file) = file(arguments, scenario, part) else {
         return Ok(());
     };
-    strip(&mut run);
+    without_series(&mut run);
     let text = serde_json::to_vec(&run).context("write the Run as JSON")?;
     std::fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
     Ok(())
-}
-
-/// Takes the series out, which no rule reads and which are nearly all of a Run.
-fn strip(run: &mut Run) {
-    for sample in &mut run.samples {
-        if let Some(probes) = &mut sample.probes {
-            probes.series = None;
-        }
-        for flow in sample.tcp.iter_mut().flat_map(|t| &mut t.flows) {
-            flow.series = None;
-            flow.received = None;
-        }
-    }
 }

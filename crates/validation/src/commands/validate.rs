@@ -34,7 +34,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
     let report = match report {
         Err(ValidateError::Lab(LabError::Stopped)) => {
-            eprintln!("pathtwin: stopped; the cells that are done are remembered");
+            eprintln!("pathtwin: stopped; the results of finished cells are cached");
             return Ok(ExitCode::from(code::INTERRUPTED));
         }
         report => report.map_err(failure)?,
@@ -65,7 +65,7 @@ fn chosen(only: &[String]) -> Result<Vec<Check>, Failure> {
         if !all.iter().any(|c| lower(c.name).contains(&lower(word))) {
             let names: Vec<&str> = all.iter().map(|c| c.name).collect();
             let error = anyhow!(
-                "--only {word}: no check has that in its name; there are {}",
+                "--only {word}: no check has this in its name; the checks are {}",
                 names.join("; ")
             );
             return Err(Failure::new(code::USE, error));

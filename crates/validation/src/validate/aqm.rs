@@ -1,8 +1,8 @@
-//! AQMs keep the delay of their queue at their target.
+//! Checks of AQMs: they keep the delay of their queue at their target.
 
 use model::cell::Queue;
 
-use super::{Check, Expect, Line, Work, seen::Seen};
+use super::{Check, Expect, Line, Work, outcome::Outcome};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "standing delay",
@@ -17,8 +17,8 @@ const CODEL: f64 = 0.5;
 /// PIE and DualPI2 integrate the difference to their target: no lasting error.
 const INTEGRATING: f64 = 0.2;
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let (target_ms, tolerance, source) = match s.queue() {
             Queue::Pie => (15.0, INTEGRATING, "RFC 8033 section 4.2: QDELAY_REF 15 ms"),
             Queue::Dualpi2 => (15.0, INTEGRATING, "RFC 9332 appendix A.1: target 15 ms"),
@@ -29,5 +29,5 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
         let expected = Expect::within(target_ms, tolerance);
         Line::new(s.factor("path.queue"), expected, got, "ms").source(source)
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }

@@ -1,8 +1,8 @@
-//! BBR and CUBIC under random loss: the figure everyone knows.
+//! Checks of BBR and CUBIC under random loss: the well-known figure.
 
 use super::{
     Check, Expect, Line, Work,
-    seen::{Seen, by},
+    outcome::{Outcome, by},
     theory::{FRAME, MSS, bbr_after_bottleneck},
 };
 
@@ -20,24 +20,29 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Goodput as a share of what the link carries.
-fn share(seen: &Seen<'_>) -> Option<f64> {
-    Some(seen.goodput()? / (seen.rate_mbps() * MSS / FRAME))
+fn share(outcome: &Outcome<'_>) -> Option<f64> {
+    Some(outcome.goodput()? / (outcome.rate_mbps() * MSS / FRAME))
 }
 
 /// Median over the seeds.
-fn median(seen: &[Seen<'_>], cc: &str, loss: &str) -> Option<f64> {
-    let own = seen
+fn median(outcomes: &[Outcome<'_>], cc: &str, loss: &str) -> Option<f64> {
+    let own = outcomes
         .iter()
         .filter(|s| s.cell.ends.server.cc == cc && s.factor("path.down.loss") == loss);
     let shares: Option<Vec<f64>> = own.map(share).collect();
     stats::median(&shares?)
 }
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = |cc: &str, loss: &str, expected| {
         let what = format!("{cc} at {loss}");
-        lines.push(Line::new(what, expected, median(seen, cc, loss), "of C"));
+        lines.push(Line::new(
+            what,
+            expected,
+            median(outcomes, cc, loss),
+            "of C",
+        ));
     };
     for (loss, p) in [("0.1%", 0.001), ("1%", 0.01), ("2%", 0.02), ("5%", 0.05)] {
         line("bbr", loss, Expect::at_least(0.95 * (1.0 - p)));
@@ -50,10 +55,10 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     lines
 }
 
-fn judge_after(seen: &[Seen<'_>]) -> Vec<Line> {
+fn judge_after(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |(loss, p): (&str, f64)| {
         let expected = Expect::within(bbr_after_bottleneck(p), 0.03);
-        let got = by(seen, "path.down.loss", loss).and_then(share);
+        let got = by(outcomes, "path.down.loss", loss).and_then(share);
         Line::new(format!("at {loss}"), expected, got, "of C")
     };
     [("1%", 0.01), ("2%", 0.02), ("5%", 0.05)].map(one).to_vec()

@@ -1,6 +1,6 @@
-//! A clean fast path is limited by its rate and by nothing of the lab's own.
+//! Checks of clean fast paths: their rate limits them, and nothing of the lab does.
 
-use super::{Check, Expect, Line, Work, seen::Seen};
+use super::{Check, Expect, Line, Work, outcome::Outcome};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -15,9 +15,9 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for s in seen {
+    for s in outcomes {
         let label = format!("{} {}", s.factor("case"), s.factor("ends.server.cc"));
         let share = s.goodput().map(|g| g / s.rate_mbps());
         lines.push(Line::new(
@@ -41,16 +41,16 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
 /// Counters that say that a host ran out of memory for TCP.
 const COUNTERS: [&str; 3] = ["TCPMemoryPressures", "TCPRcvCollapsed", "TCPRcvQDrop"];
 
-fn pressure(seen: &[Seen<'_>]) -> Vec<Line> {
+fn pressure(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |counter: &&str| {
-        let of = |s: &Seen<'_>| -> u64 {
+        let of = |s: &Outcome<'_>| -> u64 {
             let all = &s.result.output.counters;
             ["client", "server"]
                 .iter()
                 .filter_map(|end| all.get(&format!("{end}.TcpExt.{counter}")))
                 .sum()
         };
-        let sum: u64 = seen.iter().map(of).sum();
+        let sum: u64 = outcomes.iter().map(of).sum();
         Line::new(
             format!("{counter}, all cells"),
             Expect::exactly(0.0),

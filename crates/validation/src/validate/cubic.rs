@@ -1,10 +1,10 @@
-//! CUBIC's curve: how long it takes to come back to the window it had.
+//! Checks of CUBIC's curve: the time to return to the window before a loss.
 
 use sys::tcp_info::TcpInfo;
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
+    outcome::Outcome,
     theory::{BETA, C, cubic_k},
 };
 
@@ -19,13 +19,13 @@ const OPEN: u8 = 0;
 
 /// The window after one loss.
 struct Epoch {
-    /// The window that the curve comes back to.
+    /// The window to which the curve returns.
     target: f64,
     /// Time since the curve began and the window, in segments.
     points: Vec<(f64, f64)>,
 }
 
-/// The epochs between losses; the first, whose target nobody saw, is left out.
+/// The epochs between losses, without the first, whose target is unknown.
 fn epochs(series: &[(f64, TcpInfo)]) -> Vec<Epoch> {
     let mut epochs: Vec<Epoch> = Vec::new();
     let (mut target, mut last, mut began) = (0.0, None, None);
@@ -68,8 +68,8 @@ fn measured_k(epoch: &Epoch) -> Option<f64> {
     stats::median(&ks)
 }
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
-    let Some(s) = seen.first() else {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let Some(s) = outcomes.first() else {
         return Vec::new();
     };
     let all = epochs(&s.senders());

@@ -1,6 +1,6 @@
-//! A full FIFO of N packets holds a packet up for N times its time on the wire.
+//! Checks of FIFOs: a full one of N packets delays a packet by N times its time on the wire.
 
-use super::{Check, Expect, Line, Work, seen::Seen, theory::FRAME};
+use super::{Check, Expect, Line, Work, outcome::Outcome, theory::FRAME};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -16,25 +16,25 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Milliseconds that a full packet takes on the wire.
-fn packet_ms(seen: &Seen<'_>) -> f64 {
-    FRAME * 8.0 / seen.rate_mbps() / 1e3
+fn packet_ms(outcome: &Outcome<'_>) -> f64 {
+    FRAME * 8.0 / outcome.rate_mbps() / 1e3
 }
 
-fn buffer_packets(seen: &Seen<'_>) -> f64 {
-    f64::from(seen.cell.path.down.buffer.packets(seen.cell.path.mtu))
+fn buffer_packets(outcome: &Outcome<'_>) -> f64 {
+    f64::from(outcome.cell.path.down.buffer.packets(outcome.cell.path.mtu))
 }
 
-fn most_bytes(seen: &Seen<'_>) -> Option<f64> {
-    let samples = seen.queue_samples();
+fn most_bytes(outcome: &Outcome<'_>) -> Option<f64> {
+    let samples = outcome.queue_samples();
     samples
         .iter()
         .map(|s| s.backlog_bytes as f64)
         .reduce(f64::max)
 }
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for s in seen {
+    for s in outcomes {
         let packet = packet_ms(s);
         let expected = buffer_packets(s) * packet;
         let label = s.factor("case");
@@ -52,8 +52,8 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
 
 /// If the sender's own limit reached into the bottleneck, its queue could not fill: that limit is
 /// a millisecond's worth of packets (`tcp_small_queue_check`, net/ipv4/tcp_output.c).
-fn judge_small_queues(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn judge_small_queues(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let full = buffer_packets(s) * FRAME;
         let filled = most_bytes(s).map(|bytes| bytes / full);
         let what = format!("{} fills it", s.factor("ends.server.cc"));
@@ -64,5 +64,5 @@ fn judge_small_queues(seen: &[Seen<'_>]) -> Vec<Line> {
             "of the buffer",
         )
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }

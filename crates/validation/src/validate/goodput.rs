@@ -1,8 +1,8 @@
-//! What a saturated path carries is its rate less the headers.
+//! Checks of goodput: on a saturated path it is the rate less the headers.
 
 use super::{
     Check, Expect, Line, Work,
-    seen::{Seen, by},
+    outcome::{Outcome, by},
     theory::{FRAME, MSS, MSS_TUNNEL, MSS_V6, WIREGUARD_V4, WIREGUARD_V6},
 };
 
@@ -15,13 +15,13 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// Losses of a CUBIC flow leave the link idle for less than this.
 const TOLERANCE: f64 = 0.003;
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     // The tunnel's packets of 1420 bytes, with their outer headers and Ethernet's.
     let frame_v4 = 1420.0 + WIREGUARD_V4 + 14.0;
     let frame_v6 = 1420.0 + WIREGUARD_V6 + 14.0;
     let share = |label: &str| {
-        let seen = by(seen, "layer", label)?;
-        Some(seen.goodput()? / seen.rate_mbps())
+        let outcomes = by(outcomes, "layer", label)?;
+        Some(outcomes.goodput()? / outcomes.rate_mbps())
     };
     let ratio = |label: &str| Some(share(label)? / share("plain IPv4")?);
     let line = |what: &str, expected: f64, got| {

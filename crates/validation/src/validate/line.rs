@@ -1,4 +1,4 @@
-//! A line of the table: what was expected, what came, and the verdict.
+//! Lines of the table: expectation, value and verdict.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What a value must be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Expect {
-    /// What theory says; absent if there is only a limit.
+    /// The theoretical value; absent if there is only a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// The least that passes.
@@ -100,9 +100,9 @@ pub enum Verdict {
     Pass,
     /// It is not, or there is none.
     Fail,
-    /// It is not, and docs/validation.md says what is known of it; not counted as a failure.
+    /// It is not, for a reason in docs/validation.md; not counted as a failure.
     Known,
-    /// It could not be made here.
+    /// It cannot be checked on this host.
     Skip,
 }
 
@@ -185,7 +185,7 @@ impl Line {
         }
     }
 
-    /// A line without a value, because this host cannot make it.
+    /// A line without a value, because this host cannot check it.
     pub(super) fn skipped(why: impl ToString) -> Self {
         Self {
             verdict: Verdict::Skip,

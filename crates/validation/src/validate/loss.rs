@@ -1,10 +1,10 @@
-//! Losses and copies made on purpose come as often, and in such bursts, as was asked for.
+//! Checks of losses and duplicates: their rate and their bursts are as configured.
 
 use model::record::UdpSample;
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
+    outcome::Outcome,
     theory::{SIGMA_99, binomial_99},
 };
 
@@ -31,8 +31,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn last(seen: &Seen<'_>) -> Option<UdpSample> {
-    seen.udp().last().copied()
+fn last(outcome: &Outcome<'_>) -> Option<UdpSample> {
+    outcome.udp().last().copied()
 }
 
 /// A count out of `n` events of probability `p`.
@@ -45,9 +45,9 @@ fn count(what: String, n: f64, p: f64, got: f64) -> Line {
     )
 }
 
-fn random(seen: &[Seen<'_>]) -> Vec<Line> {
+fn random(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for s in seen {
+    for s in outcomes {
         let p = s.loss();
         let label = s.factor("path.down.loss");
         if let Some(truth) = s.losses() {
@@ -88,9 +88,9 @@ fn spread(p: f64, r: f64) -> f64 {
     ((2.0 - p - r) / (p + r)).sqrt()
 }
 
-fn bursts(seen: &[Seen<'_>]) -> Vec<Line> {
+fn bursts(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for s in seen {
+    for s in outcomes {
         let model::cell::Loss::GilbertElliott { p, r, .. } = s.cell.path.down.loss else {
             continue;
         };
@@ -116,9 +116,9 @@ fn bursts(seen: &[Seen<'_>]) -> Vec<Line> {
     lines
 }
 
-fn periodic(seen: &[Seen<'_>]) -> Vec<Line> {
+fn periodic(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
-    for s in seen {
+    for s in outcomes {
         let n = 1.0 / s.loss();
         let label = s.factor("path.down.loss");
         let truth = s.losses();
@@ -148,8 +148,8 @@ fn periodic(seen: &[Seen<'_>]) -> Vec<Line> {
     lines
 }
 
-fn duplicates(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn duplicates(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let p = s.cell.path.down.duplicate.get();
         let what = s.factor("path.down.duplicate");
         match last(s) {
@@ -157,5 +157,5 @@ fn duplicates(seen: &[Seen<'_>]) -> Vec<Line> {
             None => Line::failed(what, "no datagram arrived"),
         }
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }

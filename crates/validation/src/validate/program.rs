@@ -7,7 +7,7 @@ use model::{
     spec::Spec,
 };
 
-use super::{Bench, Check, Expect, Line, ValidateError, Work, seen::Seen};
+use super::{Bench, Check, Expect, Line, ValidateError, Work, outcome::Outcome};
 use lab::{
     LabError,
     exec::{HostFiles, Programs},
@@ -39,7 +39,7 @@ fn judge(bench: Bench<'_>) -> Result<Vec<Line>, ValidateError> {
     let mut lines = Vec::new();
     for (cell, result) in cells.iter().zip(own) {
         let result = result?;
-        let own = Seen::new(cell, &result)?.goodput().unwrap_or(f64::NAN);
+        let own = Outcome::new(cell, &result)?.goodput().unwrap_or(f64::NAN);
         let iperf3 = iperf3(bench, cell)?;
         let expected = Expect::within(own, 0.02);
         lines.push(Line::new(

@@ -1,6 +1,6 @@
 //! The round trip of an unloaded path is the delay that was asked for.
 
-use super::{Check, Expect, Line, Work, seen::Seen};
+use super::{Check, Expect, Line, Work, outcome::Outcome};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "unloaded RTT",
@@ -13,12 +13,12 @@ pub(super) const CHECKS: &[Check] = &[Check {
 /// is set again for the shortest time there is, 500 ns (`TIMER_MIN_DELTA`).
 const TOLERANCE_MS: f64 = 2.0 * (256.0 + 500.0) / 1e6;
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let expected = Expect::near(s.rtt_s() * 1e3, TOLERANCE_MS);
         let got = s.row().and_then(|r| r.probe_idle_p50_ms);
         let what = format!("{} {}", s.factor("delays"), s.factor("path.ip"));
         Line::new(what, expected, got, "ms")
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }

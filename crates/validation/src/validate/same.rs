@@ -1,6 +1,6 @@
-//! The same cell gives the same bytes, another seed others.
+//! Checks of repeatability: a cell gives the same bytes again, and others with another seed.
 
-use super::{Check, Expect, Line, Work, seen::Seen};
+use super::{Check, Expect, Line, Work, outcome::Outcome};
 
 pub(super) const CHECKS: &[Check] = &[Check {
     name: "sameness",
@@ -9,9 +9,9 @@ pub(super) const CHECKS: &[Check] = &[Check {
 }];
 
 /// Each cell comes twice, one after the other; then its sibling with another seed.
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
-    let digest = |s: &Seen<'_>| s.result.digest.clone();
-    let one = |[first, again, other, _]: &[Seen<'_>; 4]| {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let digest = |s: &Outcome<'_>| s.result.digest.clone();
+    let one = |[first, again, other, _]: &[Outcome<'_>; 4]| {
         let label = first.factor("case");
         let truth = |holds: bool| Some(f64::from(u8::from(holds)));
         let same = truth(digest(first) == digest(again));
@@ -31,5 +31,5 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
             ),
         ]
     };
-    seen.as_chunks().0.iter().flat_map(one).collect()
+    outcomes.as_chunks().0.iter().flat_map(one).collect()
 }

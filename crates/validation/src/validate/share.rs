@@ -1,8 +1,8 @@
-//! BBR and CUBIC in one FIFO.
+//! Checks of BBR and CUBIC in one FIFO.
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
+    outcome::Outcome,
     theory::{FRAME, bbr_share},
 };
 
@@ -19,12 +19,12 @@ const TOLERANCE: f64 = 0.1;
 const DIFFERS: &str =
     "BBR gets less than the model says; not explained in full, see docs/validation.md";
 
-fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
-    let share = |s: &Seen<'_>| {
+fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let share = |s: &Outcome<'_>| {
         let (bbr, cubic) = s.goodput().zip(s.cross(0)?.goodput_mbps)?;
         Some(bbr / (bbr + cubic))
     };
-    let measured = seen.iter().map(|s| {
+    let measured = outcomes.iter().map(|s| {
         Line::new(
             s.factor("path.buffer"),
             Expect::near(0.4, TOLERANCE),
@@ -32,7 +32,7 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
             "",
         )
     });
-    let modelled = seen.iter().map(|s| {
+    let modelled = outcomes.iter().map(|s| {
         let what = format!("{}, model", s.factor("path.buffer"));
         Line::new(what, Expect::near(model(s), TOLERANCE), share(s), "")
             .source("Ware et al., IMC 2019, section 4")
@@ -41,9 +41,9 @@ fn judge(seen: &[Seen<'_>]) -> Vec<Line> {
     measured.chain(modelled).collect()
 }
 
-fn model(seen: &Seen<'_>) -> f64 {
-    let bytes = seen.cell.path.down.buffer.bytes(seen.cell.path.mtu).0 as f64;
-    let buffer_s = bytes * 8.0 / (seen.rate_mbps() * 1e6);
-    let (bdps, packets) = (buffer_s / seen.rtt_s(), bytes / FRAME);
-    bbr_share(bdps, packets, 1.0, buffer_s, seen.rtt_s())
+fn model(outcome: &Outcome<'_>) -> f64 {
+    let bytes = outcome.cell.path.down.buffer.bytes(outcome.cell.path.mtu).0 as f64;
+    let buffer_s = bytes * 8.0 / (outcome.rate_mbps() * 1e6);
+    let (bdps, packets) = (buffer_s / outcome.rtt_s(), bytes / FRAME);
+    bbr_share(bdps, packets, 1.0, buffer_s, outcome.rtt_s())
 }

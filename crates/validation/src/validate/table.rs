@@ -1,6 +1,8 @@
-//! The report as a table for people.
+//! The report as a table.
 
 use std::fmt::Write;
+
+use report::plain;
 
 use super::{Line, Report, Verdict, line::number};
 
@@ -8,24 +10,8 @@ const HEADING: [&str; 5] = ["check", "expected", "got", "verdict", "source"];
 
 /// The table, and a last line that counts.
 pub fn table(report: &Report) -> String {
-    let rows: Vec<[String; 5]> = report.lines.iter().map(row).collect();
-    let heading = HEADING.map(str::to_owned);
-    let mut widths = [0; 5];
-    for row in std::iter::once(&heading).chain(&rows) {
-        for (width, text) in widths.iter_mut().zip(row) {
-            *width = text.chars().count().max(*width);
-        }
-    }
-    let mut out = String::new();
-    for row in std::iter::once(&heading).chain(&rows) {
-        let mut line = String::new();
-        for (text, width) in row.iter().zip(widths) {
-            let pad = width - text.chars().count();
-            let _ = write!(line, "{text}{:pad$}  ", "");
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
-    }
+    let rows = report.lines.iter().map(row).collect();
+    let mut out = plain::table(&HEADING, &[], rows);
     for line in &report.lines {
         if let Some(reason) = &line.reason {
             let _ = writeln!(out, "{}: {reason}", line.check);
@@ -43,12 +29,12 @@ pub fn table(report: &Report) -> String {
     out
 }
 
-fn row(line: &Line) -> [String; 5] {
+fn row(line: &Line) -> Vec<String> {
     let with_unit = |text: String| match text.as_str() {
         "" => text,
         _ => format!("{text} {}", line.unit).trim_end().to_owned(),
     };
-    [
+    vec![
         line.check.clone(),
         with_unit(line.expected.to_string()),
         line.got.map(number).unwrap_or_default(),

@@ -3,7 +3,7 @@
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
+    outcome::Outcome,
     theory::{FRAME, SIGMA_99, binomial_99},
 };
 
@@ -30,8 +30,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn jitter(seen: &[Seen<'_>]) -> Vec<Line> {
-    let Some(s) = seen.first() else {
+fn jitter(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let Some(s) = outcomes.first() else {
         return Vec::new();
     };
     let rtts = s.probes_ms(true);
@@ -68,8 +68,8 @@ fn jitter(seen: &[Seen<'_>]) -> Vec<Line> {
     ]
 }
 
-fn order(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn order(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let late = s.udp().last().map(|u| u.reordered as f64);
         Line::new(
             "10,000 datagrams a second",
@@ -78,13 +78,13 @@ fn order(seen: &[Seen<'_>]) -> Vec<Line> {
             "reordered",
         )
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }
 
 /// The delay is one and a half times the distance of datagrams: one that overtakes it overtakes
 /// its predecessor, unless that does, too, and no other.
-fn reorder(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn reorder(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let p = s.cell.path.down.reorder.get();
         let overtaken = p * (1.0 - p);
         let last = s.udp().last().copied().unwrap_or_default();
@@ -93,15 +93,15 @@ fn reorder(seen: &[Seen<'_>]) -> Vec<Line> {
         let what = s.factor("path.down.reorder");
         Line::new(what, expected, Some(last.reordered as f64), "packets")
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }
 
-fn policer(seen: &[Seen<'_>]) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn policer(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         // Headers: Ethernet, IPv4, UDP.
         let wire = s.goodput().map(|mbps| mbps * FRAME / (FRAME - 42.0));
         let what = s.factor("path.down.rate");
         Line::new(what, Expect::within(s.rate_mbps(), 0.003), wire, "Mbit/s")
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }

@@ -1,8 +1,8 @@
-//! The windows of Reno and CUBIC under loss are those of the standards.
+//! Checks of the windows of Reno and CUBIC under loss against the standards.
 
 use super::{
     Check, Expect, Line, Work,
-    seen::Seen,
+    outcome::Outcome,
     theory::{MSS, cubic_window, reno_window},
 };
 
@@ -28,38 +28,38 @@ pub(super) const CHECKS: &[Check] = &[
 const TOLERANCE: f64 = 0.15;
 
 /// The window that a goodput stands for, in segments.
-fn window(seen: &Seen<'_>) -> Option<f64> {
-    Some(seen.goodput()? * 1e6 * seen.rtt_s() / (8.0 * MSS))
+fn window(outcome: &Outcome<'_>) -> Option<f64> {
+    Some(outcome.goodput()? * 1e6 * outcome.rtt_s() / (8.0 * MSS))
 }
 
-fn reno(seen: &[Seen<'_>]) -> Vec<Line> {
-    windows(seen, |s| reno_window(s.loss()))
+fn reno(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    windows(outcomes, |s| reno_window(s.loss()))
 }
 
-fn cubic(seen: &[Seen<'_>]) -> Vec<Line> {
-    windows(seen, |s| cubic_window(s.loss(), s.rtt_s()))
+fn cubic(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    windows(outcomes, |s| cubic_window(s.loss(), s.rtt_s()))
 }
 
-fn windows(seen: &[Seen<'_>], theory: fn(&Seen<'_>) -> f64) -> Vec<Line> {
-    let one = |s: &Seen<'_>| {
+fn windows(outcomes: &[Outcome<'_>], theory: fn(&Outcome<'_>) -> f64) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
         let what = format!("1 in {:.0}, {:.0} ms", 1.0 / s.loss(), s.rtt_s() * 1e3);
         let expected = Expect::within(theory(s), TOLERANCE);
         Line::new(what, expected, window(s), "segments")
     };
-    seen.iter().map(one).collect()
+    outcomes.iter().map(one).collect()
 }
 
 /// Slope of the goodput over the loss, both as logarithms.
-fn slope(seen: &[Seen<'_>], cc: &str) -> Option<f64> {
-    let own = seen.iter().filter(|s| s.cell.ends.server.cc == cc);
+fn slope(outcomes: &[Outcome<'_>], cc: &str) -> Option<f64> {
+    let own = outcomes.iter().filter(|s| s.cell.ends.server.cc == cc);
     let points: Option<Vec<(f64, f64)>> = own
         .map(|s| Some((s.loss().ln(), s.goodput()?.ln())))
         .collect();
     stats::slope(&points?)
 }
 
-fn slopes(seen: &[Seen<'_>]) -> Vec<Line> {
-    let (reno, cubic) = (slope(seen, "reno"), slope(seen, "cubic"));
+fn slopes(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let (reno, cubic) = (slope(outcomes, "reno"), slope(outcomes, "cubic"));
     vec![
         Line::new("Reno", Expect::near(-0.5, 0.07), reno, ""),
         Line::new("CUBIC", Expect::near(-0.75, 0.1), cubic, ""),

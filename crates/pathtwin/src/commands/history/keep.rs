@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, BufWriter, Write},
+    io::{self, BufReader, Write},
     path::Path,
 };
 
@@ -10,74 +10,37 @@ use anyhow::Context;
 use store::Retention;
 
 use super::ago_us;
-use crate::cli::history::{Delete, Export, Import, Label, Prune};
-use crate::exit::{Failure, code};
+use crate::cli::history::{Delete, Import, Label, Prune, Selection};
+use crate::{
+    exit::{Failure, code},
+    format,
+};
 
 pub(super) fn label(arguments: &Label) -> Result<(), Failure> {
-    let mut store = arguments.place.open()?;
+    let mut store = arguments.of.place.open()?;
     for (name, value) in &arguments.labels {
         let value = (!value.is_empty()).then_some(value.as_str());
-        store.label(arguments.kind, &arguments.id, name, value)?;
+        store.label(arguments.of.kind, &arguments.id, name, value)?;
     }
     Ok(())
 }
 
 pub(super) fn delete(arguments: &Delete) -> Result<(), Failure> {
-    let mut store = arguments.place.open()?;
+    let mut store = arguments.of.place.open()?;
     for id in &arguments.ids {
-        let id = store.delete(arguments.kind, id)?;
-        eprintln!("pathtwin: deleted {} {id}", arguments.kind);
+        let id = store.delete(arguments.of.kind, id)?;
+        eprintln!("pathtwin: deleted {} {id}", arguments.of.kind);
     }
     Ok(())
 }
 
-pub(super) fn export(arguments: &Export) -> Result<(), Failure> {
-    let mut store = arguments.place.open()?;
-    let mut out = Output {
-        to: BufWriter::new(io::stdout().lock()),
-        gone: false,
-    };
-    let filter = arguments.which.filter(arguments.kind);
-    let count = store.export(&filter, &mut out)?;
+pub(super) fn export(selection: &Selection) -> Result<(), Failure> {
+    let mut store = selection.place.open()?;
+    let mut out = format::stdout();
+    let count = store.export(&selection.filter(), &mut out)?;
     out.flush().context("write to standard output")?;
     eprintln!("pathtwin: {count} documents exported");
     Ok(())
-}
-
-/// Standard output, whose reader may go away.
-struct Output<W> {
-    to: W,
-    gone: bool,
-}
-
-impl<W: Write> Output<W> {
-    fn or_gone(&mut self, result: io::Result<()>) -> io::Result<()> {
-        match result {
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {
-                self.gone = true;
-                Ok(())
-            }
-            result => result,
-        }
-    }
-}
-
-impl<W: Write> Write for Output<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.gone {
-            let result = self.to.write_all(bytes);
-            self.or_gone(result)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.gone {
-            return Ok(());
-        }
-        let result = self.to.flush();
-        self.or_gone(result)
-    }
 }
 
 pub(super) fn import(arguments: &Import) -> Result<(), Failure> {
@@ -95,7 +58,7 @@ pub(super) fn import(arguments: &Import) -> Result<(), Failure> {
         added += imported.added;
         known += imported.known;
     }
-    eprintln!("pathtwin: {added} documents added, {known} were there");
+    eprintln!("pathtwin: {added} documents added, {known} were there already");
     Ok(())
 }
 
@@ -110,7 +73,7 @@ pub(super) fn prune(arguments: &Prune) -> Result<(), Failure> {
         .prune(&retention, arguments.dry_run)?;
     let would = if arguments.dry_run { "would be " } else { "" };
     eprintln!(
-        "pathtwin: {} documents {would}forgotten, about {} kB",
+        "pathtwin: {} documents {would}deleted, about {} kB",
         pruned.documents.len(),
         pruned.bytes.div_ceil(1000)
     );

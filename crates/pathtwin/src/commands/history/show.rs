@@ -7,15 +7,15 @@ use store::{Entry, Kind};
 use crate::cli::history::{List, Show};
 use crate::{cli::Format, exit::Failure, format};
 
-/// Documents that are listed if nothing is said.
+/// Documents that are listed by default.
 const FEW: u64 = 50;
 
 pub(super) fn list(arguments: &List) -> Result<(), Failure> {
-    let mut filter = arguments.which.filter(arguments.kind);
+    let mut filter = arguments.selection.filter();
     if arguments.output == Format::Text && !arguments.all {
         filter.limit = filter.limit.or(Some(FEW));
     }
-    let entries = arguments.place.open()?.list(&filter)?;
+    let entries = arguments.selection.place.open()?.list(&filter)?;
     match arguments.output {
         Format::Text => format::text(&table(&entries)),
         Format::Json => format::json(&entries),
@@ -43,18 +43,16 @@ fn table(entries: &[Entry]) -> String {
         })
         .collect();
     plain::table(
-        &["id", "made (UTC)", "kind", "path", "takes", "labels"],
+        &["id", "created (UTC)", "kind", "path", "size", "labels"],
         &[4],
         rows,
     )
 }
 
 pub(super) fn show(arguments: &Show) -> Result<(), Failure> {
-    let body = arguments
-        .place
-        .open()?
-        .body(arguments.kind, &arguments.id)?;
-    if arguments.kind != Kind::Run || arguments.output == Format::Json {
+    let of = &arguments.of;
+    let body = of.place.open()?.body(of.kind, &arguments.id)?;
+    if of.kind != Kind::Run || arguments.output == Format::Json {
         return format::print(safe::json(&String::from_utf8_lossy(&body)).as_bytes());
     }
     let run = Run::parse(&body).map_err(|e| Failure::new(crate::exit::code::FAILED, e))?;

@@ -6,28 +6,17 @@ use report::{plain, time};
 use serde::Serialize;
 use store::{Point, SeriesName, Store, Trend as Change};
 
-use crate::cli::history::{Of, Series, Trend, Which};
+use crate::cli::history::Figures;
 use crate::{cli::Format, exit::Failure, format};
 
-/// Runs of a series that are looked at if nothing is said.
+/// Runs of a series that are used by default.
 const LAST: u64 = 1000;
 
-impl Of {
-    fn fits(&self, name: &SeriesName) -> bool {
-        let words = self.step.as_deref().unwrap_or_default();
-        let has: Vec<&str> = name.step.split([' ', '/']).collect();
-        words
-            .split([' ', '/'])
-            .all(|word| word.is_empty() || has.contains(&word))
-            && self
-                .figure
-                .as_ref()
-                .is_none_or(|figure| *figure == name.figure)
-    }
-
-    fn names(&self, store: &mut Store, which: &Which) -> Result<Vec<SeriesName>, Failure> {
-        let mut names = store.series_names(which.path.as_deref())?;
-        names.retain(|name| self.fits(name));
+impl Figures {
+    /// The series that are meant.
+    fn names(&self, store: &mut Store) -> Result<Vec<SeriesName>, Failure> {
+        let mut names = store.series_names(self.which.path.as_deref())?;
+        names.retain(|name| name.matches(self.figure.as_deref(), self.step.as_deref()));
         Ok(names)
     }
 }
@@ -45,10 +34,10 @@ fn lines((series, points): &(SeriesName, Vec<Point>)) -> impl Iterator<Item = Li
     points.iter().map(move |point| Line { series, point })
 }
 
-pub(super) fn series(arguments: &Series) -> Result<(), Failure> {
+pub(super) fn series(arguments: &Figures) -> Result<(), Failure> {
     let mut store = arguments.place.open()?;
-    let names = arguments.of.names(&mut store, &arguments.which)?;
-    if arguments.of.figure.is_none() && arguments.of.step.is_none() {
+    let names = arguments.names(&mut store)?;
+    if arguments.figure.is_none() && arguments.step.is_none() {
         return list(&names, arguments.output);
     }
     let mut filter = arguments.which.filter(None);
@@ -99,7 +88,7 @@ fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
                 format!("n={}", point.n),
             ]
         };
-        let heading = ["made (UTC)", "run", "median", "interval", ""];
+        let heading = ["started (UTC)", "run", "median", "interval", ""];
         out.push_str(&plain::table(
             &heading,
             &[2, 3, 4],
@@ -109,12 +98,12 @@ fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
     out
 }
 
-pub(super) fn trend(arguments: &Trend) -> Result<(), Failure> {
+pub(super) fn trend(arguments: &Figures) -> Result<(), Failure> {
     let mut store = arguments.place.open()?;
     let mut filter = arguments.which.filter(None);
     filter.limit = filter.limit.or(Some(LAST));
     let mut changes = Vec::new();
-    let names = arguments.of.names(&mut store, &arguments.which)?;
+    let names = arguments.names(&mut store)?;
     for name in &names {
         changes.extend(store.trend(name, &filter)?);
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use lab::{Config, Lab, LabError, cell::CellResult, native::Native};
+use lab::{Config, Lab, LabError, cell::CellResult, failures::Failures, native::Native};
 use model::{
     cell::Cell,
     figures::Figures,
@@ -16,7 +16,6 @@ use model::{
     spec::Spec,
 };
 
-use super::failures::Failures;
 use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
@@ -33,7 +32,7 @@ pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
     for setting in &cells.set {
         let (key, value) = setting
             .split_once('=')
-            .ok_or_else(|| wrong(anyhow!("--set {setting}: there is no = in it")))?;
+            .ok_or_else(|| wrong(anyhow!("--set {setting}: write KEY=VALUE")))?;
         spec.set(key, value).map_err(|e| wrong(e.into()))?;
     }
     Ok(match cells.seed {
@@ -77,7 +76,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
         eprintln!(
-            "pathtwin: stopped; {ended} of {} cells are done and kept",
+            "pathtwin: stopped; {ended} of {} cells are done, and their results are kept",
             cells.len()
         );
         return Ok(ExitCode::from(code::INTERRUPTED));
@@ -101,18 +100,22 @@ fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done,
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         ..Config::default()
     })?;
-    Ok(watched(cells, |told| lab.all(cells, stop, told)))
+    Ok(with_progress(cells, |on_done| {
+        lab.all(cells, stop, on_done)
+    }))
 }
 
 /// One cell after the other: they share this host's processors and its clock.
 fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
     let native = Native::open(cells)?;
     let limit = Duration::from_secs(arguments.cells.wall_limit);
-    Ok(watched(cells, |told| native.all(cells, limit, stop, told)))
+    Ok(with_progress(cells, |on_done| {
+        native.all(cells, limit, stop, on_done)
+    }))
 }
 
-/// Runs cells with a progress bar, and says at once which failed; each reason once.
-fn watched(
+/// Runs cells with a progress bar, and reports failures at once; each reason once.
+fn with_progress(
     cells: &[Cell],
     run: impl FnOnce(
         &mut dyn FnMut(&lab::Done<CellResult>),

@@ -1,7 +1,8 @@
-//! A plan through the protocol of iperf3.
+//! Plans through the protocol of iperf3.
 
 use std::sync::atomic::AtomicBool;
 
+use iperf3::arguments::addresses;
 use measure::{
     reach,
     run::iperf3::{Start, measure},
@@ -10,10 +11,7 @@ use model::{net::Layer, plan::Plan, run::Run};
 
 use super::{live, now_us, seed, unreached};
 use crate::cli::measure::Measure;
-use crate::{
-    cli::values::addresses,
-    exit::{Failure, code},
-};
+use crate::exit::{Failure, code};
 
 /// Carries out what iperf3 allows of the plan, with the server at `url`.
 pub(super) fn run(

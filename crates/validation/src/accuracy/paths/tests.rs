@@ -1,5 +1,4 @@
-//! The draw is that of the published table: once it printed specs and read them again. The specs
-//! here are what it printed then.
+//! The cells of the published table: its paths were once printed as specs and parsed again.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,45 +6,34 @@ use model::spec::Spec;
 
 use super::*;
 
-/// What path `number` of the draw of `seed` was, as a spec: the words of the first version.
+/// The specs of the paths of a seed, as the first version printed them.
 fn printed(count: usize, seed: u64) -> Vec<String> {
     let mut random = Random::new(seed);
-    (0..count).map(|number| text(number, &mut random)).collect()
+    (0..count)
+        .map(|number| text(number, &Draw::new(&mut random)))
+        .collect()
 }
 
-/// The first version, word for word.
-fn text(number: usize, random: &mut Random) -> String {
-    let rate_kbit = between(random, 1e3, 1e6).round();
-    let rtt_ms = between(random, 1.0, 300.0);
-    let bdp = rate_kbit * rtt_ms / 8.0;
-    let buffer = (bdp * between(random, 0.1, 20.0)).clamp(15_140.0, 64e6);
-    let one_of = |random: &mut Random, n: usize| random.below(n) == 0;
-    let loss = if one_of(random, 3) {
-        0.0
-    } else {
-        between(random, 0.01, 5.0)
-    };
-    let jitter_ms = if one_of(random, 4) {
-        rtt_ms * between(random, 0.005, 0.1)
-    } else {
-        0.0
-    };
-    let reorder = if one_of(random, 6) {
-        between(random, 0.05, 1.0)
-    } else {
-        0.0
-    };
-    let mtu = [1500, 1500, 1400, 1280][random.below(4)];
+fn text(number: usize, draw: &Draw) -> String {
+    let Draw {
+        rate_kbit,
+        rtt_ms,
+        buffer_bytes,
+        loss_percent,
+        jitter_ms,
+        reorder_percent,
+        mtu_bytes,
+    } = draw;
     let mut text = format!(
         "name = \"path-{number:03}\"\nseed = {}\n[path]\nrate = \"{rate_kbit}kbit\"\nrtt = \"{rtt_ms:.3}ms\"\n\
-         buffer = \"{buffer:.0}B\"\nloss = \"{loss:.4}%\"\njitter = \"{jitter_ms:.3}ms\"\n\
-         reorder = \"{reorder:.4}%\"\nmtu = {mtu}\n",
+         buffer = \"{buffer_bytes:.0}B\"\nloss = \"{loss_percent:.4}%\"\njitter = \"{jitter_ms:.3}ms\"\n\
+         reorder = \"{reorder_percent:.4}%\"\nmtu = {mtu_bytes}\n",
         1000 + number
     );
     if number % 2 == 1 {
         text.push_str(&format!(
             "[tunnel]\nkind = \"wireguard\"\nmtu = {}\n",
-            mtu - 80
+            mtu_bytes - 80
         ));
     }
     text

@@ -1,4 +1,4 @@
-//! `pathtwin lab accuracy --pairs`: runs, kept and taken up again, and what became of their pairs.
+//! `pathtwin lab accuracy --pairs`: runs, kept and reused, and the verdicts on their pairs.
 
 use std::path::{Path, PathBuf};
 
@@ -17,17 +17,17 @@ use pathtwin::{
 
 use super::Bench;
 
-/// How much of it.
+/// Number of pairs and runs.
 pub(super) struct Size<'a> {
     /// Pairs of each kind.
     pub(super) pairs: usize,
     /// Runs without a change; half as many of each kind with one.
     pub(super) runs: usize,
-    /// Where runs are kept, and those that are there taken from.
+    /// Folder of the runs; existing ones are reused.
     pub(super) folder: Option<&'a Path>,
 }
 
-/// A run to be had: on which path, by which seed.
+/// A wanted run: its path and its seed.
 type Wanted = (Kind, u64);
 
 pub(super) fn pairs(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
@@ -50,7 +50,7 @@ pub(super) fn pairs(bench: Bench<'_>, size: &Size<'_>) -> Result<(), Failure> {
     format::text(&text)
 }
 
-/// One of each path after the other, so that a part of the work is one of all.
+/// The paths in turn, so that a part of the work has runs of all.
 fn wanted(runs: usize) -> Vec<Wanted> {
     let of = |path| match path {
         Kind::Unchanged => runs,
@@ -62,7 +62,7 @@ fn wanted(runs: usize) -> Vec<Wanted> {
         .collect()
 }
 
-/// The runs: from the folder those that are there, and the others made and kept in it one by one.
+/// The runs: existing ones from the folder, and the others measured and written to it one by one.
 fn runs(
     bench: Bench<'_>,
     wanted: Vec<Wanted>,
@@ -80,7 +80,7 @@ fn runs(
     let cells = cells.collect::<Result<Vec<_>, _>>()?;
     let plan = measure::plans::default();
     let made = bench.measure(&cells, &plan, |index, measured| {
-        pairs::without_courses(&mut measured.run);
+        pairs::without_series(&mut measured.run);
         if let Some(folder) = folder {
             keep(&file(folder, missing[index]), &measured.run);
         }
@@ -110,7 +110,7 @@ fn read(file: &Path) -> Result<Run, Failure> {
     run.map_err(|e| Failure::new(code::USE, e))
 }
 
-/// What cannot be kept is said and no reason to end: the run itself is there.
+/// A run that cannot be written is reported, and still used.
 fn keep(file: &Path, run: &Run) {
     let text = serde_json::to_vec(run).context("write a run as JSON");
     if let Err(failure) = text

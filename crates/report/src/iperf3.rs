@@ -1,51 +1,34 @@
-//! What a test showed, for people and as JSON.
+//! Results of an iperf3 test as text and as JSON.
 
 use std::fmt::Write as _;
 
-use iperf3::{
+use ::iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
     params::Protocol,
-    server::Report,
 };
-use model::{
-    net::{Direction, Side},
-    safe,
-};
+use model::net::{Direction, Side};
 use serde_json::{Map, Value, json};
 
-use crate::{cli::Format, exit::Failure, format};
-
-const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
-
-/// A test with the server at `url`.
-pub(super) fn outcome(url: &str, outcome: &Outcome, format: Format) -> Result<(), Failure> {
-    show(("server", url), outcome, format)
+/// The other end of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A server, as it was named.
+    Server(String),
+    /// A client, by its address.
+    Client(String),
 }
 
-/// A test that a server has done.
-pub(super) fn report(report: &Report, format: Format) -> Result<(), Failure> {
-    let client = report.client.to_string();
-    match &report.result {
-        Ok(outcome) => show(("client", &client), outcome, format),
-        Err(error) => {
-            let error = error.to_string();
-            format::say(format_args!(
-                "the test with {client} failed: {}",
-                safe::line(&error)
-            ));
-            Ok(())
+impl Peer {
+    /// Its role and its name.
+    fn pair(&self) -> (&'static str, &str) {
+        match self {
+            Self::Server(name) => ("server", name),
+            Self::Client(name) => ("client", name),
         }
     }
 }
 
-/// Shows a test, with the key and the name of the other end.
-fn show(peer: (&str, &str), outcome: &Outcome, format: Format) -> Result<(), Failure> {
-    match format {
-        Format::Text => format::text(&text(peer, outcome)),
-        Format::Json => format::json(&document(peer, outcome)),
-        Format::Jsonl => format::json_lines(&rows(peer, outcome)),
-    }
-}
+const DIRECTIONS: [Direction; 2] = [Direction::Up, Direction::Down];
 
 fn sender(outcome: &Outcome, direction: Direction) -> &End {
     match Side::sends(direction) {
@@ -54,8 +37,10 @@ fn sender(outcome: &Outcome, direction: Direction) -> &End {
     }
 }
 
-fn text(peer: (&str, &str), outcome: &Outcome) -> String {
-    let mut text = format!("{:<7} {}\n", peer.0, peer.1);
+/// A line for each direction, and for each of several streams, with both ends' processors.
+pub fn text(peer: &Peer, outcome: &Outcome) -> String {
+    let (role, peer) = peer.pair();
+    let mut text = format!("{role:<7} {peer}\n");
     for direction in DIRECTIONS {
         let Some(total) = outcome.total(direction) else {
             continue;
@@ -131,10 +116,10 @@ fn details(text: &mut String, retransmits: Option<u64>, udp: Option<Udp>) {
 }
 
 /// One flat row for each direction.
-fn rows(peer: (&str, &str), outcome: &Outcome) -> Vec<Value> {
+pub fn rows(peer: &Peer, outcome: &Outcome) -> Vec<Value> {
     let rows = DIRECTIONS.into_iter().filter_map(|direction| {
         let total = outcome.total(direction)?;
-        let mut row = asked(peer, outcome);
+        let mut row = requested(peer, outcome);
         row.insert("direction".into(), json!(direction));
         row.extend(figures(&total));
         row.extend(ends(outcome, direction));
@@ -144,14 +129,16 @@ fn rows(peer: (&str, &str), outcome: &Outcome) -> Vec<Value> {
     rows.collect()
 }
 
-fn asked(peer: (&str, &str), outcome: &Outcome) -> Map<String, Value> {
+/// The test as it was requested.
+fn requested(peer: &Peer, outcome: &Outcome) -> Map<String, Value> {
     let params = &outcome.params;
     let protocol = match params.protocol {
         Protocol::Tcp => "tcp",
         Protocol::Udp => "udp",
     };
+    let (role, peer) = peer.pair();
     present([
-        (peer.0, json!(peer.1)),
+        (role, json!(peer)),
         ("protocol", json!(protocol)),
         ("flows", json!(params.parallel)),
         ("omit_s", json!(params.omit_s)),
@@ -190,8 +177,9 @@ fn ends(outcome: &Outcome, direction: Direction) -> Map<String, Value> {
     ])
 }
 
-fn document(peer: (&str, &str), outcome: &Outcome) -> Value {
-    let mut document = asked(peer, outcome);
+/// The whole result as one document.
+pub fn document(peer: &Peer, outcome: &Outcome) -> Value {
+    let mut document = requested(peer, outcome);
     document.insert("direction".into(), json!(outcome.params.direction));
     for direction in DIRECTIONS {
         if let Some(total) = outcome.total(direction) {
@@ -247,7 +235,7 @@ fn stream(stream: &Stream) -> Value {
     .into()
 }
 
-/// What is known; the rest is left out.
+/// The known values; unknown ones are absent.
 fn present<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
     let known = pairs.into_iter().filter(|(_, value)| !value.is_null());
     known.map(|(key, value)| (key.to_owned(), value)).collect()

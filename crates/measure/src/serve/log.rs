@@ -1,5 +1,5 @@
-//! The log of a server: a line an event on stderr, written by a thread of its own, so that neither
-//! a flood of strangers nor a reader that does not read stops the server.
+//! The log of a server: one line an event, written by a thread of its own, so that neither a flood
+//! of strangers nor a log that is not read stops the server.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
@@ -7,62 +7,62 @@ use std::{
     time::{Duration, Instant},
 };
 
-use measure::serve::{Event, Log};
 use model::safe::line;
 
-use crate::format::say;
+use super::{Event, Log};
 
-/// Events that may wait to be written; more are left out.
+/// Events that may wait to be written; further ones are dropped.
 const WAITING: usize = 256;
 
-/// Refusals that are written in one [`SPAN`]; more are counted.
+/// Refusals that are written in one [`SPAN`]; further ones are counted.
 const REFUSALS: u32 = 20;
 
-/// How often what was counted is written.
+/// How often the count is written.
 const SPAN: Duration = Duration::from_secs(10);
 
-/// Starts the log.
-pub(super) fn start() -> std::io::Result<Log> {
+/// Starts a log whose lines `write_line` writes.
+///
+/// # Errors
+/// The thread cannot be started.
+pub fn start(write_line: impl Fn(&str) + Send + 'static) -> std::io::Result<Log> {
     let (sender, receiver) = sync_channel(WAITING);
     thread::Builder::new()
         .name("log".to_owned())
-        .spawn(move || write(&receiver))?;
-    Ok(std::sync::Arc::new(move |event| tell(&sender, event)))
+        .spawn(move || write(&receiver, &write_line))?;
+    Ok(std::sync::Arc::new(move |event| queue(&sender, event)))
 }
 
-fn tell(sender: &SyncSender<Event>, event: Event) {
+fn queue(sender: &SyncSender<Event>, event: Event) {
     if !matches!(event, Event::Ordered(..)) {
-        // Full: then it is a flood, and the writer has enough to say.
+        // A full queue is a flood, of which the first events are enough.
         let _ = sender.try_send(event);
     }
 }
 
-fn write(events: &Receiver<Event>) {
+fn write(events: &Receiver<Event>, write_line: &dyn Fn(&str)) {
     let mut refusals = Refusals::new(Instant::now());
     loop {
         let event = events.recv_timeout(SPAN);
         if let Some(more) = refusals.span_over(Instant::now()) {
-            say(format_args!("{more} more refused in the last {SPAN:?}"));
+            write_line(&format!("{more} more refused in the last {SPAN:?}"));
         }
         match event {
             Ok(Event::Rejected(peer, why)) if refusals.is_written() => {
-                say(format_args!("{peer} refused: {}", line(&why.to_string())));
+                write_line(&format!("{peer} refused: {}", line(&why.to_string())));
             }
             Ok(Event::Rejected(..) | Event::Ordered(..)) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Event::Connected(peer)) => say(format_args!("{peer} connected")),
-            Ok(Event::Disconnected(peer, None)) => say(format_args!("{peer} disconnected")),
+            Ok(Event::Connected(peer)) => write_line(&format!("{peer} connected")),
+            Ok(Event::Disconnected(peer, None)) => write_line(&format!("{peer} disconnected")),
             Ok(Event::Disconnected(peer, Some(why))) => {
-                say(format_args!(
-                    "{peer} disconnected: {}",
-                    line(&why.to_string())
-                ));
+                let why = why.to_string();
+                write_line(&format!("{peer} disconnected: {}", line(&why)));
             }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// Counts refusals, and says which are written.
+/// Counts refusals, and selects those that are written.
 struct Refusals {
     since: Instant,
     seen: u32,

@@ -1,27 +1,27 @@
-//! Cells that failed, by reason: what fails for one reason is told once.
+//! Failed cells, grouped by reason, so that each reason is reported once.
 
 use model::cell::Cell;
 
-/// Cells that are named after a reason; the rest is counted.
+/// Cells that are named with a reason; further ones are counted.
 const NAMED: usize = 10;
 
 /// The failures of a run so far.
 #[derive(Debug, Default)]
-pub(crate) struct Failures {
+pub struct Failures {
     reasons: Vec<Reason>,
 }
 
 #[derive(Debug)]
 struct Reason {
-    /// The text without its numbers: process ids and addresses differ from cell to cell.
+    /// The text without its digits: process ids and addresses differ from cell to cell.
     key: String,
-    /// The cells it was met in.
+    /// The cells that failed for it.
     cells: Vec<String>,
 }
 
 impl Failures {
-    /// Notes a failure; returns what to tell if the reason is new.
-    pub(crate) fn add(&mut self, cell: &Cell, error: &str) -> Option<String> {
+    /// Adds a failure; returns a message if the reason is new.
+    pub fn add(&mut self, cell: &Cell, error: &str) -> Option<String> {
         let factors = serde_json::to_string(&cell.factors).unwrap_or_default();
         self.note(format!("cell {factors} seed {}", cell.seed), error)
     }
@@ -39,12 +39,12 @@ impl Failures {
     }
 
     /// How many cells failed.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.reasons.iter().map(|reason| reason.cells.len()).sum()
     }
 
-    /// What to tell at the end of a run of `total` cells, about reasons that were met repeatedly.
-    pub(crate) fn summary(&self, total: usize) -> Vec<String> {
+    /// Messages at the end of a run of `total` cells, about reasons that occurred repeatedly.
+    pub fn summary(&self, total: usize) -> Vec<String> {
         match self.reasons.as_slice() {
             [only] if total > 1 && only.cells.len() == total => {
                 vec![format!("all {total} cells failed for this one reason")]
@@ -55,7 +55,7 @@ impl Failures {
 }
 
 impl Reason {
-    /// The cells after the first, by which the reason was told.
+    /// The cells after the first, with which the reason was reported.
     fn others(&self) -> Option<String> {
         let (first, others) = self.cells.split_first()?;
         let named = others.get(..NAMED.min(others.len()))?;
@@ -78,9 +78,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_that_fails_for_one_reason_says_it_once() {
+    fn a_matrix_that_fails_for_one_reason_reports_it_once() {
         let mut failures = Failures::default();
-        let told: Vec<_> = (0..24)
+        let messages: Vec<_> = (0..24)
             .filter_map(|n| {
                 failures.note(
                     format!("cell {{}} seed {n}"),
@@ -89,7 +89,7 @@ mod tests {
             })
             .collect();
         assert_eq!(
-            told,
+            messages,
             ["cell {} seed 0: the guest ended without a result: process 0 died"]
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a cell measured, as the judges look at it.
+//! Outcomes of cells, as the judges use them.
 
 use model::{
     cell::{Cell, Loss, Queue},
@@ -11,15 +11,15 @@ use sys::tcp_info::TcpInfo;
 
 use lab::{LabError, cell::CellResult, rows};
 
-/// A cell that ended well.
+/// A cell that succeeded, with its result.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct Outcome<'a> {
     pub(super) cell: &'a Cell,
     pub(super) result: &'a CellResult,
     rows: Vec<Row>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> Outcome<'a> {
     pub(super) fn new(cell: &'a Cell, result: &'a CellResult) -> Result<Self, LabError> {
         let rows = rows::rows(cell, result)?;
         Ok(Self { cell, result, rows })
@@ -77,7 +77,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// What the loss stage of the downward line did.
+    /// Packets and drops of the loss stage of the downward line.
     pub(super) fn losses(&self) -> Option<&LossTruth> {
         let all = &self.result.output.losses;
         all.iter().find(|l| l.direction == Direction::Down)
@@ -106,7 +106,7 @@ impl<'a> Seen<'a> {
             .collect()
     }
 
-    /// What the UDP receiver counted, sample by sample, from the start.
+    /// Samples of the UDP receiver, from the start.
     pub(super) fn udp(&self) -> Vec<UdpSample> {
         self.records(&self.result.records, Kind::Udp)
             .map(|r| UdpSample::read(r.payload))
@@ -128,6 +128,10 @@ fn nanos(span: std::time::Duration) -> i64 {
 }
 
 /// The value of the first cell whose factor `key` is `value`.
-pub(super) fn by<'a, 's>(seen: &'a [Seen<'s>], key: &str, value: &str) -> Option<&'a Seen<'s>> {
-    seen.iter().find(|s| s.factor(key) == value)
+pub(super) fn by<'a, 's>(
+    outcomes: &'a [Outcome<'s>],
+    key: &str,
+    value: &str,
+) -> Option<&'a Outcome<'s>> {
+    outcomes.iter().find(|s| s.factor(key) == value)
 }

@@ -1,0 +1,200 @@
+//! The access key: its file, and the ways to give it.
+
+use std::{
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use sys::files::{self, Existing, Readers, SecretError};
+use traffic::wire::{Key, key};
+
+/// Environment variable with a key.
+pub const VARIABLE: &str = "PATHTWIN_KEY";
+
+/// Largest file that may hold a key, bytes: a key has 69, and there may be blanks around it.
+const LARGEST: u64 = 4096;
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A client was given none.
+    #[error(
+        "no key: copy the key file of the far end to ~/.config/pathtwin/key (mode 600), or name it with --key FILE; \
+         --key - reads it from standard input, {VARIABLE} gives it in the environment; --open is for a server in open \
+         mode"
+    )]
+    Missing,
+    /// A server has no place for its key.
+    #[error("no home folder for the key: name a file with --key FILE")]
+    NoHome,
+    /// A text is neither a key nor a file.
+    #[error("{0}; and there is no file of this name")]
+    Text(key::KeyError),
+    /// What was read is no key.
+    #[error("{from}: {error}")]
+    NotKey {
+        /// The file, or standard input.
+        from: String,
+        /// What is wrong with it.
+        error: key::KeyError,
+    },
+    /// The file cannot be read, or others can read it.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// Standard input cannot be read.
+    #[error("cannot read the key from standard input: {0}")]
+    Input(#[source] io::Error),
+    /// The kernel gave no random bytes.
+    #[error("cannot generate a key: {0}")]
+    Generate(#[source] io::Error),
+    /// A new key cannot be kept.
+    #[error("cannot write the key to {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+impl KeyError {
+    /// Whether the arguments are wrong, and not this host.
+    pub fn is_wrong_use(&self) -> bool {
+        !matches!(
+            self,
+            Self::Input(_) | Self::Generate(_) | Self::Write { .. }
+        )
+    }
+}
+
+/// The user's key file, by the XDG base directories; `None` if there is no home.
+pub fn default_file() -> Option<PathBuf> {
+    let folder = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    Some(folder.join("pathtwin").join("key"))
+}
+
+/// A client's key, and whether it can be seen by other users, on the command line.
+#[derive(Debug)]
+pub struct ClientKey {
+    /// The key.
+    pub key: Key,
+    /// Whether it was itself an argument, which `ps` shows to every user of this host.
+    pub on_command_line: bool,
+}
+
+/// The key of a client: `given` on the command line as a file, as `-` for `input`, or as itself;
+/// else from the environment, else from the user's file.
+///
+/// # Errors
+/// There is none, or it cannot be read.
+pub fn of_client(given: Option<&str>, input: impl Read) -> Result<ClientKey, KeyError> {
+    let variable = std::env::var(VARIABLE).ok();
+    let file = || default_file().filter(|file| file.exists());
+    let hidden = |key| ClientKey {
+        key,
+        on_command_line: false,
+    };
+    match (given, variable.as_deref()) {
+        (Some("-"), _) => from_input(input).map(hidden),
+        (Some(text), _) => from_text(text),
+        (None, Some(text)) => from_text(text).map(|found| hidden(found.key)),
+        (None, None) => from_file(&file().ok_or(KeyError::Missing)?).map(hidden),
+    }
+}
+
+/// A key as text, or the file that holds one.
+fn from_text(text: &str) -> Result<ClientKey, KeyError> {
+    let (key, on_command_line) = match text.parse() {
+        Ok(key) => (key, true),
+        Err(_) if Path::new(text).exists() => (from_file(Path::new(text))?, false),
+        Err(error) => return Err(KeyError::Text(error)),
+    };
+    Ok(ClientKey {
+        key,
+        on_command_line,
+    })
+}
+
+fn from_file(file: &Path) -> Result<Key, KeyError> {
+    let bytes = files::read_secret(file, LARGEST)?;
+    parse(&bytes, &file.display().to_string())
+}
+
+fn from_input(input: impl Read) -> Result<Key, KeyError> {
+    let mut bytes = Vec::new();
+    let read = input.take(LARGEST).read_to_end(&mut bytes);
+    read.map_err(KeyError::Input)?;
+    parse(&bytes, "standard input")
+}
+
+fn parse(bytes: &[u8], from: &str) -> Result<Key, KeyError> {
+    let key = String::from_utf8_lossy(bytes).parse();
+    key.map_err(|error| KeyError::NotKey {
+        from: from.to_owned(),
+        error,
+    })
+}
+
+/// The key of a server, from a file or the user's own, and the file if it was generated just now.
+///
+/// # Errors
+/// The file cannot be read or written, or is no key.
+pub fn of_server(file: Option<&Path>) -> Result<(Key, Option<PathBuf>), KeyError> {
+    let file = match file {
+        Some(file) => file.to_owned(),
+        None => default_file().ok_or(KeyError::NoHome)?,
+    };
+    if file.exists() {
+        return Ok((from_file(&file)?, None));
+    }
+    let key = Key::generate().map_err(KeyError::Generate)?;
+    match write_new(&file, &key) {
+        Ok(()) => Ok((key, Some(file))),
+        // Another server was faster.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok((from_file(&file)?, None)),
+        Err(source) => Err(KeyError::Write { path: file, source }),
+    }
+}
+
+/// Writes a file that no other user may read, whole or not at all.
+fn write_new(file: &Path, key: &Key) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        files::make_private_folder(folder)?;
+    }
+    let text = format!("{key}\n");
+    files::write(file, Readers::Owner, Existing::Keep, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_keeps_the_key_that_its_client_then_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/key");
+        let (key, made) = of_server(Some(&file)).unwrap();
+        assert_eq!(made.as_ref(), Some(&file));
+        assert_eq!(of_server(Some(&file)).unwrap(), (key.clone(), None));
+        let client = of_client(file.to_str(), io::empty()).unwrap();
+        assert!(client.key == key && !client.on_command_line);
+    }
+
+    #[test]
+    fn a_key_on_the_command_line_is_known_to_be_visible() {
+        let text = Key::generate().unwrap().to_string();
+        assert!(of_client(Some(&text), io::empty()).unwrap().on_command_line);
+        let piped = of_client(Some("-"), format!(" {text}\n").as_bytes()).unwrap();
+        assert!(!piped.on_command_line);
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused_with_its_place() {
+        let error = of_client(Some("-"), b"hello".as_slice()).unwrap_err();
+        assert!(error.to_string().starts_with("standard input: "), "{error}");
+        let error = of_client(Some("/no/such/file"), io::empty()).unwrap_err();
+        assert!(matches!(error, KeyError::Text(_)) && error.is_wrong_use());
+    }
+}
