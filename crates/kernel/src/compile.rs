@@ -78,8 +78,8 @@ impl Compilation<'_> {
             "KBUILD_BUILD_USER=pathtwin",
             "KBUILD_BUILD_HOST=pathtwin",
             "KBUILD_BUILD_VERSION=1",
-            // Else a source in a git tree of its own is "7.2.13+": the random generator takes in the
-            // version, and with it every random number would be another one.
+            // Else a source in a git tree of its own is "7.2.13+": the random generator hashes
+            // the version, and with it every random number would be another one.
             "LOCALVERSION=",
             // Kconfig asks these for their versions, and the answers stay in the image's own copy
             // of its configuration; nothing here is built with them.

@@ -5,6 +5,9 @@ use std::{ffi::CString, io, path::Path};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 
 /// Mounts a file system without a device.
+///
+/// # Errors
+/// The kernel refused: `mount(2)`.
 pub fn mount(kind: &str, at: &str, data: &str) -> io::Result<()> {
     let fault = |e: rustix::io::Errno| {
         io::Error::new(
@@ -17,6 +20,9 @@ pub fn mount(kind: &str, at: &str, data: &str) -> io::Result<()> {
 }
 
 /// Mounts a file system read-only.
+///
+/// # Errors
+/// The kernel refused: `mount(2)`.
 pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
     let data = CString::new(data).map_err(io::Error::from)?;
     rustix::mount::mount(kind, at, kind, MountFlags::RDONLY, data.as_c_str())
@@ -24,12 +30,18 @@ pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
 }
 
 /// Shows `from` at `to` as well.
+///
+/// # Errors
+/// The kernel refused: `mount(2)`.
 pub fn bind(from: &Path, to: &Path) -> io::Result<()> {
     rustix::mount::mount_bind(from, to)
         .map_err(|e| io::Error::other(format!("bind {} to {}: {e}", from.display(), to.display())))
 }
 
 /// Keeps mounts made from now on to this mount namespace.
+///
+/// # Errors
+/// The kernel refused: `mount(2)`.
 pub fn make_mounts_private() -> io::Result<()> {
     rustix::mount::mount_change(
         "/",
@@ -39,6 +51,9 @@ pub fn make_mounts_private() -> io::Result<()> {
 }
 
 /// Makes a directory the root of this process.
+///
+/// # Errors
+/// The directory is missing, or this process may not change its root: `chroot(2)`.
 pub fn change_root(to: &Path) -> io::Result<()> {
     rustix::process::chroot(to)?;
     std::env::set_current_dir("/")
@@ -56,6 +71,9 @@ pub fn is_init() -> bool {
 }
 
 /// Has a child see `root` as its root and start in `directory` there, or in `/` if there is none.
+///
+/// # Errors
+/// A path holds a zero byte.
 pub fn inside(command: &mut std::process::Command, root: &Path, directory: &str) -> io::Result<()> {
     use std::os::unix::process::CommandExt;
     let text = |s: &Path| CString::new(s.as_os_str().as_encoded_bytes()).map_err(io::Error::from);

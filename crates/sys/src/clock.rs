@@ -60,6 +60,9 @@ pub fn realtime_offset() -> u64 {
 
 /// Ticks per second of the running kernel: the resolution of the coarse clock is one tick
 /// (kernel/time/posix-timers.c, `posix_get_coarse_res`).
+///
+/// # Errors
+/// The kernel reports a resolution of 0.
 pub fn hz() -> io::Result<u32> {
     let resolution = rustix::time::clock_getres(ClockId::MonotonicCoarse);
     1_000_000_000_u64

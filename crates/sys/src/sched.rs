@@ -8,6 +8,9 @@ use rustix::{
 };
 
 /// Makes the timers of this thread end within `ns` of what was asked, in place of 50 µs.
+///
+/// # Errors
+/// The kernel refused: `prctl(2)`.
 pub fn set_timer_slack(ns: u64) -> io::Result<()> {
     // SAFETY: PR_SET_TIMERSLACK takes one integer and touches no memory.
     let rc = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, ns, 0, 0, 0) };
@@ -19,6 +22,9 @@ pub fn set_timer_slack(ns: u64) -> io::Result<()> {
 }
 
 /// The processors this process may run on, lowest first.
+///
+/// # Errors
+/// The kernel does not tell: `sched_getaffinity(2)`.
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let set = rustix::thread::sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)
@@ -92,6 +98,9 @@ pub struct ChildEnd {
 }
 
 /// Waits up to `timeout` for a child to end, and reaps it; `None` if it still runs.
+///
+/// # Errors
+/// It is no process, or no child of this one.
 pub fn wait_child(pid: u32, timeout: std::time::Duration) -> io::Result<Option<ChildEnd>> {
     use rustix::{event, process};
     let raw = i32::try_from(pid)

@@ -13,6 +13,9 @@ extern "C" fn note(_signal: libc::c_int) {
 
 /// From now on SIGINT and SIGTERM set the returned flag in place of ending the process. A second
 /// one ends it as usual.
+///
+/// # Errors
+/// The kernel refused a handler: `sigaction(2)`.
 pub fn stop_flag() -> io::Result<&'static AtomicBool> {
     for signal in [libc::SIGINT, libc::SIGTERM] {
         // SAFETY: the struct is zeroed plain data, then given a handler that only stores to an

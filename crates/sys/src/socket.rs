@@ -46,6 +46,9 @@ impl TcpOptions {
 }
 
 /// A listening socket on `address`.
+///
+/// # Errors
+/// The address is not of this host, or its port is taken.
 pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpListener> {
     let fd = socket(family(address), SocketType::STREAM, None)?;
     sockopt::set_socket_reuseaddr(&fd, true)?;
@@ -62,6 +65,9 @@ pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<Tcp
 /// host decides (`net.ipv4.tcp_synack_retries`, 5). Where the answer was lost, the peer's own
 /// repetition brings another, so 1 loses nothing, and whoever forges an address has it bothered
 /// less (`TCP_SYNCNT`; net/ipv4/inet_connection_sock.c, `reqsk_timer_handler`, 6.1).
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> {
     set_u32(
         listener.as_raw_fd(),
@@ -72,6 +78,9 @@ pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> 
 }
 
 /// A connection to `address`; blocks until it is made or refused.
+///
+/// # Errors
+/// Nobody answers there, or the connection is refused.
 pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpStream> {
     let fd = socket(family(address), SocketType::STREAM, None)?;
     options.apply(&fd)?;
@@ -132,6 +141,9 @@ pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
 /// Reads and throws away up to `len` bytes (at most 1 GiB a call), blocking until all have come,
 /// the peer ends or the socket is shut down. Nothing is copied, and the thread does not leave the
 /// kernel between packets, so the receiver reads each one as it comes yet costs one system call.
+///
+/// # Errors
+/// The connection failed, or a read timeout passed.
 pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
     let mut nowhere = 0u8;
     // SAFETY: with MSG_TRUNC the kernel advances over TCP data without writing to the buffer
@@ -164,6 +176,9 @@ fn discard_copied(stream: &TcpStream, len: usize) -> io::Result<usize> {
 
 /// Reads into `buffer` until it is full, the peer ends or the socket is shut down. The thread does
 /// not leave the kernel between packets.
+///
+/// # Errors
+/// The connection failed, or a read timeout passed.
 pub fn receive_whole(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
     let (n, _) = rustix::net::recv(stream, buffer, rustix::net::RecvFlags::WAITALL)?;
     Ok(n)
@@ -171,6 +186,9 @@ pub fn receive_whole(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize>
 
 /// Lets a closed connection throw away what it has not sent, in place of sending it
 /// (`SO_LINGER` of 0, socket(7)).
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_abort(stream: &TcpStream) -> io::Result<()> {
     Ok(sockopt::set_socket_linger(
         stream,
@@ -207,6 +225,9 @@ pub enum MtuDiscovery {
 }
 
 /// Sets what a UDP socket does about the path's MTU.
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_mtu_discovery(socket: &UdpSocket, mode: MtuDiscovery) -> io::Result<()> {
     let v4 = socket.local_addr()?.is_ipv4();
     // The three values are the same for both families (include/uapi/linux/in.h and in6.h).
@@ -224,6 +245,9 @@ pub fn set_mtu_discovery(socket: &UdpSocket, mode: MtuDiscovery) -> io::Result<(
 }
 
 /// The path's MTU as the kernel knows it, of a connected UDP socket (ip(7), `IP_MTU`).
+///
+/// # Errors
+/// The socket is not connected.
 pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
     let (level, name) = if socket.local_addr()?.is_ipv4() {
         (libc::IPPROTO_IP, libc::IP_MTU)
@@ -252,11 +276,17 @@ pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
 /// where it has them.
 /// Among sockets of one port the kernel gives a datagram to the one that is connected to its
 /// sender, if there is one (net/ipv4/udp.c, `compute_score`).
+///
+/// # Errors
+/// The address is not of this host, or its port is taken.
 pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, false)
 }
 
 /// As [`udp_shared`], and on an IPv6 address without IPv4 (`IPV6_V6ONLY`, ipv6(7)).
+///
+/// # Errors
+/// The address is not of this host, or its port is taken.
 pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, true)
 }
@@ -279,6 +309,9 @@ fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
 }
 
 /// A file in memory full of zeroes, to send from without copying.
+///
+/// # Errors
+/// The host has no memory or descriptor for it.
 pub fn zeroes(bytes: u64) -> io::Result<std::fs::File> {
     let fd = rustix::fs::memfd_create("zeroes", rustix::fs::MemfdFlags::CLOEXEC)?;
     let file = std::fs::File::from(fd);
@@ -287,12 +320,18 @@ pub fn zeroes(bytes: u64) -> io::Result<std::fs::File> {
 }
 
 /// Sends `len` bytes of `file` from its start; blocks; may send less.
+///
+/// # Errors
+/// The connection failed, or a write timeout passed.
 pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Result<usize> {
     let mut offset = 0;
     Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), len)?)
 }
 
 /// A UDP socket on `address`, with the kernel's receive times switched on where it has them.
+///
+/// # Errors
+/// The address is not of this host, or its port is taken.
 pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
     bind(&fd, &address)?;
@@ -301,6 +340,9 @@ pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// Asks the `fq` queue to pace this socket, bytes per second.
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()> {
     // SAFETY: the option takes an unsigned long and only reads it.
     let rc = unsafe {
@@ -320,6 +362,9 @@ pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()
 }
 
 /// Bounds of the kernel's buffers of one socket, bytes.
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Result<()> {
     // The forced forms pass the host's limit where the process may; else the plain ones must do.
     if sockopt::set_socket_recv_buffer_size_force(socket, receive).is_err() {
@@ -330,12 +375,18 @@ pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Resul
 }
 
 /// Asks for buffers of one socket in both directions, bytes, within the host's limits.
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_window(fd: &impl AsFd, bytes: usize) -> io::Result<()> {
     sockopt::set_socket_recv_buffer_size(fd, bytes)?;
     Ok(sockopt::set_socket_send_buffer_size(fd, bytes)?)
 }
 
 /// Sets the type of service (IPv4) or traffic class (IPv6) of what a socket of this family sends.
+///
+/// # Errors
+/// The kernel refused: `setsockopt(2)`.
 pub fn set_tos(fd: &impl AsFd, is_ipv4: bool, tos: u8) -> io::Result<()> {
     if is_ipv4 {
         Ok(sockopt::set_ip_tos(fd, tos)?)

@@ -10,6 +10,9 @@ use rustix::{
 /// Waits until one of `fds` can be read (data, a connection, the peer's end or an error) or
 /// `limit` has passed. Says for each, in order, whether it can be; a signal ends the wait early
 /// with none.
+///
+/// # Errors
+/// A descriptor is none: `poll(2)`.
 pub fn readable(fds: &[BorrowedFd<'_>], limit: Duration) -> io::Result<Vec<bool>> {
     let mut polled: Vec<PollFd<'_>> = fds
         .iter()

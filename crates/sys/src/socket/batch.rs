@@ -31,12 +31,18 @@ impl Batch {
 
     /// Blocks until all the room is used or the socket's read timeout has passed with at least one
     /// datagram there; an error if none came. The thread does not leave the kernel in between.
+    ///
+    /// # Errors
+    /// No datagram came before the timeout, or the socket failed.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.receive_with(socket, 0)
     }
 
     /// As [`receive`](Self::receive), but blocks for the first datagram only and then takes what
     /// is there.
+    ///
+    /// # Errors
+    /// No datagram came before the timeout, or the socket failed.
     pub fn receive_ready(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         self.receive_with(socket, libc::MSG_WAITFORONE)
     }
@@ -125,6 +131,9 @@ fn receive_time(header: &libc::msghdr) -> Option<u64> {
 }
 
 /// Sends each of `datagrams` on a connected socket in one call; says how many went.
+///
+/// # Errors
+/// The kernel took none of them: its queue is full, or an ICMP error of an earlier one is due.
 pub fn send_batch(socket: &UdpSocket, datagrams: &[impl AsRef<[u8]>]) -> io::Result<usize> {
     let mut vectors: Vec<libc::iovec> = datagrams
         .iter()
