@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use iperf3::{datagram::{Head, is_reply}, wire::{Cookie, MAX_PARAMS, read_json, read_message}};
-use traffic::udp::Counter;
+use traffic::load::count::Counter;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     for datagram in bytes.chunks(16) {
         let narrow = Head::decode(false, datagram);
         for head in narrow.into_iter().chain(Head::decode(true, datagram)) {
-            counter.count(head.number, head.sent_ns().wrapping_neg(), 16);
+            counter.count(head.number, head.sent_ns().wrapping_neg());
         }
     }
 });

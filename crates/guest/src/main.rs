@@ -18,6 +18,7 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context, bail};
 use model::job::{JOB_FILE, Job, OUTPUT_FILE};
 use sys::files::{Existing, Readers, write_by};
+use traffic::load::probe::Timing;
 
 /// What the engine gives a job.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,15 @@ pub(crate) struct Engine<'a> {
 }
 
 impl Engine<'_> {
+    /// What times probes.
+    pub(crate) fn timing(&self) -> Timing {
+        if self.guest {
+            Timing::Virtual
+        } else {
+            Timing::Kernel
+        }
+    }
+
     /// How well the timers of its kernel keep time.
     pub(crate) fn timers(&self) -> testbed::Timers {
         if self.guest {
@@ -74,6 +84,8 @@ fn native(folder: &Path) -> anyhow::Result<()> {
 /// Does the job of a folder and writes what came out.
 pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
     let _ = sys::sched::set_timer_slack(1);
+    // A flow has up to five, and init starts with the usual 1024.
+    let _ = sys::descriptors::allow(u64::MAX);
     let file = engine.folder.join(JOB_FILE);
     let text = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
     let job = serde_json::from_slice(&text).with_context(|| format!("parse {}", file.display()))?;

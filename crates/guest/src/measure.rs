@@ -39,9 +39,8 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     }
     watchdog(engine, Duration::from_nanos(job.limit_ns));
     let cross = quiet(&job.cell);
-    let from = Instant::now().after(Duration::from_millis(10));
-    let running =
-        flows::start(&cross, &bed, Times::new(&cross, from)).context("start the traffic")?;
+    let times = Times::new(&cross, Instant::now().after(Duration::from_millis(10)));
+    let running = flows::start(&cross, &bed, times).context("start the traffic")?;
     let targets = targets(&job.cell, &bed)?;
     let stop = Arc::new(AtomicBool::new(false));
     let key = Key::generate()?;
@@ -67,7 +66,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     stop.store(true, Ordering::Relaxed);
     let truth = watching.join().unwrap_or_default();
     let _ = server.join();
-    let _ = flows::finish(running);
+    let _ = flows::finish(running, times.zero);
     Ok(MeasureOutput {
         error: None,
         run: Some(Box::new(run?)),
@@ -75,10 +74,10 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     })
 }
 
-/// From one look at the queues to the next.
-const LOOK: Duration = Duration::from_millis(10);
+/// From one sample of the queues to the next.
+const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Looks at the bottlenecks' queues until told to stop.
+/// Samples the bottlenecks' queues until told to stop.
 fn watch_queues(
     bed: Arc<Testbed>,
     stop: Arc<AtomicBool>,
@@ -101,7 +100,7 @@ fn watch_queues(
                 let stats = reader.read().ok();
                 values.push(stats.map(|s| u64::from(s.backlog_bytes)));
             }
-            next = next.after(LOOK);
+            next = next.after(SAMPLE);
         }
         queues
             .into_iter()

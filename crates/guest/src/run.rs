@@ -1,16 +1,25 @@
-//! The course of a cell: build, wait for the path, probe idle, load, watch, stop, hand back.
+//! The run of a cell: build, wait for the path, probe idle, load, sample, stop, hand back.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::{SocketAddr, UdpSocket},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context;
 use model::{
     cell::Cell,
     job::{OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
-    record::{OUTPUT_SCHEMA, Output, QueueInfo, Stream},
+    record::{Kind, OUTPUT_SCHEMA, Output, ProbeSample, QueueInfo, Stream},
 };
 use sys::clock::Instant;
 use testbed::Testbed;
-use traffic::probe::{self, Probes, Schedule};
+use traffic::load::{
+    echo,
+    probe::{self, Probing, Schedule},
+};
 
 use crate::{
     Engine, flows,
@@ -37,21 +46,18 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
     watchdog(engine, times);
     let before = counters(&bed);
     let probes = match cell.traffic.probe {
-        Some(every) => Some(start_probes(probing, every, times, engine.guest)?),
+        Some(every) => Some(start_probes(probing, every, times, engine)?),
         None => None,
     };
     let mut running = flows::start(cell, &bed, times).context("start the traffic")?;
-    let mut records = Stream::default();
     let mut truth = Stream::default();
-    watch::watch(cell, &bed, &running, times, &mut records, &mut truth)?;
+    watch::watch(cell, &bed, &mut running, times, &mut truth)?;
     let mut output = describe(cell, &bed, &mut running)?;
     output.ready_ns = ready.0;
-    let (flow_infos, flow_records) = flows::finish(running);
+    let (flow_infos, mut streams) = flows::finish(running, times.zero);
     output.flows = flow_infos;
-    let mut streams = vec![records];
-    streams.extend(flow_records);
     if let Some(probes) = probes {
-        let (sent, answers) = probes.finish();
+        let (sent, answers) = finish_probes(probes, times);
         output.probes_sent_ns = sent;
         streams.push(answers);
     }
@@ -64,10 +70,10 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
     Ok(output)
 }
 
-fn connect_probes(bed: &Testbed) -> anyhow::Result<std::net::UdpSocket> {
+fn connect_probes(bed: &Testbed) -> anyhow::Result<UdpSocket> {
     let server = SocketAddr::new(address(bed.server())?, ECHO);
-    let echo = bed.server().ns.run(|| sys::socket::udp(server))??;
-    bed.server().ns.run(|| probe::answer(echo))??;
+    let answering = bed.server().ns.run(|| sys::socket::udp(server))??;
+    bed.server().ns.run(|| echo::answer_anyone(answering))??;
     let client = SocketAddr::new(address(bed.client())?, 0);
     let socket = bed.client().ns.run(|| sys::socket::udp(client))??;
     socket.connect(server)?;
@@ -75,19 +81,33 @@ fn connect_probes(bed: &Testbed) -> anyhow::Result<std::net::UdpSocket> {
 }
 
 fn start_probes(
-    socket: std::net::UdpSocket,
+    socket: UdpSocket,
     every: Duration,
     times: Times,
-    exact_timers: bool,
-) -> anyhow::Result<Probes> {
+    engine: Engine<'_>,
+) -> anyhow::Result<Probing> {
     let schedule = Schedule {
         first: times.first,
         every,
-        end: times.end,
-        zero: times.zero,
-        exact_timers,
+        end: Some(times.end),
+        timing: engine.timing(),
     };
-    Ok(probe::start(socket, schedule)?)
+    Ok(Probing::scheduled(socket, schedule)?)
+}
+
+/// The sending times of all probes, ns after zero, and the records of the answered ones.
+fn finish_probes(probes: Probing, times: Times) -> (Vec<i64>, Stream) {
+    let probes = probes.finish();
+    let mut records = Stream::default();
+    for (seq, probe) in (0..).zip(&probes) {
+        if let Some(rtt_ns) = probe.rtt_ns {
+            let sample = ProbeSample { seq, rtt_ns };
+            let at_ns = probe.sent.since(times.zero);
+            records.push_words(Kind::Probe, 0, at_ns, &sample.words());
+        }
+    }
+    let sent = probes.iter().map(|probe| probe.sent.since(times.zero));
+    (sent.collect(), records)
 }
 
 /// Ends a guest that hangs in virtual time. One that spins hangs in real time, and is ended from

@@ -1,6 +1,4 @@
-//! Watching a cell: TCP_INFO of its sockets and the state of its queues, on a grid of time.
-
-use std::os::fd::AsFd;
+//! Samples of a cell on a grid of time: `TCP_INFO` of its sockets and the state of its queues.
 
 use model::{
     cell::Cell,
@@ -9,23 +7,22 @@ use model::{
 use sys::{
     clock::Instant,
     tc::{self, Hook, QdiscExtra, StatsReader},
-    tcp_info,
 };
-use testbed::{LossCounter, Testbed, WatchedQueue};
+use testbed::{LossCounter, SampledQueue, Testbed};
 
 use crate::{
-    flows::{Running, Started},
+    flows::Running,
     setting::{Times, loads},
 };
 
-/// Competing flows and receivers are looked at once in so many samples.
+/// Competing flows and receivers are sampled once in so many samples of the others.
 const SELDOM: u32 = 10;
 
 /// The queues that are watched: those in the way of the measured data.
 pub(crate) fn watched<'a>(
     cell: &'a Cell,
     bed: &'a Testbed,
-) -> impl Iterator<Item = (u16, &'a WatchedQueue)> {
+) -> impl Iterator<Item = (u16, &'a SampledQueue)> {
     (0..).zip(bed.queues.iter().filter(|q| loads(cell, q.direction)))
 }
 
@@ -33,9 +30,8 @@ pub(crate) fn watched<'a>(
 pub(crate) fn watch(
     cell: &Cell,
     bed: &Testbed,
-    running: &Running,
+    running: &mut Running,
     times: Times,
-    records: &mut Stream,
     truth: &mut Stream,
 ) -> anyhow::Result<()> {
     let mut readers = Vec::new();
@@ -47,18 +43,19 @@ pub(crate) fn watch(
     let mut count = 0;
     loop {
         let at = next.min(times.end);
-        // The start and the end of measuring are looked at whole, whatever the grid.
+        // At the start and the end of measuring everything is sampled, whatever the grid.
         let marks = [times.measured, times.end];
         let at = marks
             .into_iter()
             .filter(|&m| m > last(next, cell))
             .fold(at, Ord::min);
         at.wait();
-        let mark = marks.contains(&at);
+        let whole = marks.contains(&at) || count % SELDOM == 0;
         let ns = at.since(times.zero);
-        for started in &running.flows {
-            stop_if_due(started, at);
-            sample_flow(started, ns, mark || count % SELDOM == 0, records);
+        for started in &mut running.flows {
+            started.stop_if_due(at);
+            let measured = started.info.cross.is_none();
+            started.sample(ns, measured || whole, whole);
         }
         for (id, reader) in &mut readers {
             if let Ok(stats) = reader.read() {
@@ -78,28 +75,6 @@ pub(crate) fn watch(
 /// The grid point before `next`.
 fn last(next: Instant, cell: &Cell) -> Instant {
     Instant(next.0.saturating_sub(cell.sample.as_nanos() as u64))
-}
-
-fn stop_if_due(started: &Started, now: Instant) {
-    if started.stop.is_some_and(|stop| stop <= now) && !started.flow.halves.stopped() {
-        started.flow.halves.stop();
-    }
-}
-
-fn sample_flow(started: &Started, ns: i64, whole: bool, records: &mut Stream) {
-    let halves = &started.flow.halves;
-    let often = started.info.cross.is_none();
-    let mut bytes = [0; 512];
-    if let Some(sender) = halves.sender.get().filter(|_| often || whole)
-        && let Ok(n) = tcp_info::raw(sender.as_fd(), &mut bytes)
-    {
-        records.push(Kind::TcpSender, started.info.id, ns, &bytes[..n]);
-    }
-    if let Some(receiver) = halves.receiver.get().filter(|_| whole)
-        && let Ok(n) = tcp_info::raw(receiver.as_fd(), &mut bytes)
-    {
-        records.push(Kind::TcpReceiver, started.info.id, ns, &bytes[..n]);
-    }
 }
 
 fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {

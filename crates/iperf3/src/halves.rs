@@ -17,7 +17,7 @@ use sys::{
 
 use traffic::{
     admission::Lease,
-    udp::{Counter, is_loss},
+    load::{count::Counter, udp::is_loss},
 };
 
 use super::{
@@ -300,7 +300,7 @@ pub(super) fn send_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::
         let went = match socket::send_batch(socket, &datagrams[..count]) {
             Ok(went) => went,
             // The far end's port closed or the own queue is full: as a line that loses everything.
-            Err(e) if e.raw_os_error().is_some_and(is_loss) => {
+            Err(e) if is_loss(&e) => {
                 closed += u32::from(e.raw_os_error() == Some(REFUSED));
                 if closed >= CLOSED {
                     return Err(e);
@@ -354,7 +354,7 @@ pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> i
                 }
             }
             // A closed port is reported once and is no reason to end.
-            Err(e) if !is_passing(&e) && !e.raw_os_error().is_some_and(is_loss) => return Err(e),
+            Err(e) if !is_passing(&e) && !is_loss(&e) => return Err(e),
             Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),
             Err(_) => {}
         }
@@ -374,7 +374,7 @@ fn take_in(batch: &Batch, load: &Load, counts: &Counts, offset: u64) {
         };
         let arrived = time.wrapping_sub(offset).cast_signed();
         let transit = arrived.wrapping_sub(head.sent_ns());
-        received.count(number, transit, size as u64);
+        received.count(number, transit);
         counts.add(size);
     }
 }

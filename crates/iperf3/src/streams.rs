@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use model::record::UdpSample;
 use sys::{
     clock::Instant,
     socket,
@@ -22,7 +21,7 @@ use super::{
     results::{Cpu, Results, StreamResults},
     stream_id,
 };
-use traffic::spawn;
+use traffic::{load::count::Counter, spawn};
 
 /// Longest that a receiver goes on with what had arrived when the test ended.
 const EMPTYING: Duration = Duration::from_millis(200);
@@ -115,7 +114,7 @@ impl Stream {
 
     /// Everything so far, the omitted part included.
     fn so_far(&self) -> Omitted {
-        let udp = self.counts.received().sample;
+        let udp = self.counts.received();
         Omitted {
             bytes: self.counts.bytes(),
             packets: udp.highest.max(self.counts.sent_packets()),
@@ -126,7 +125,7 @@ impl Stream {
     }
 }
 
-fn lost(udp: &UdpSample) -> u64 {
+fn lost(udp: &Counter) -> u64 {
     udp.highest.saturating_sub(udp.received)
 }
 
@@ -269,7 +268,7 @@ impl Streams {
     pub(super) fn bytes(&self, sends: bool) -> u64 {
         let streams = self.streams.iter().filter(|s| s.sends == sends);
         let bytes = |s: &Stream| {
-            let datagrams = s.counts.received().sample.highest;
+            let datagrams = s.counts.received().highest;
             s.counts
                 .bytes()
                 .max(datagrams.saturating_mul(self.load.len as u64))
@@ -342,7 +341,7 @@ impl Streams {
         let tcp = stream.tcp_info();
         let is_udp = stream.link.tcp().is_none();
         let received = |n| (is_udp && !stream.sends).then_some(n);
-        let jitter_us = stream.counts.received().sample.jitter_ns as f64 / 1000.0;
+        let jitter_us = stream.counts.received().jitter_ns() as f64 / 1000.0;
         let end = self.end.unwrap_or_else(Instant::now);
         let end = if stream.sends {
             end

@@ -2,35 +2,25 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use model::net::IpVersion;
+use model::net::{IpVersion, Side};
 
 /// Network number of the tunnel.
 pub(crate) const TUNNEL: u8 = 99;
 
-/// Which end of a link, seen along the path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Towards the client.
-    Client,
-    /// Towards the server.
-    Server,
-}
-
-impl Side {
-    fn host(self) -> u8 {
-        match self {
-            Self::Client => 1,
-            Self::Server => 2,
-        }
+/// Number of the host at one end of a network; the near end is the one towards the client.
+fn number_of(side: Side) -> u8 {
+    match side {
+        Side::Near => 1,
+        Side::Far => 2,
     }
 }
 
 /// The address of the host at `side` of network `number`.
 pub(crate) fn host(ip: IpVersion, number: u8, side: Side) -> IpAddr {
     match ip {
-        IpVersion::V4 => Ipv4Addr::new(10, 0, number, side.host()).into(),
+        IpVersion::V4 => Ipv4Addr::new(10, 0, number, number_of(side)).into(),
         IpVersion::V6 => {
-            let host = u16::from(side.host());
+            let host = u16::from(number_of(side));
             Ipv6Addr::new(0xfd00, u16::from(number), 0, 0, 0, 0, 0, host).into()
         }
     }
@@ -57,5 +47,5 @@ pub(crate) fn prefix(ip: IpVersion) -> u8 {
 
 /// A hardware address that depends on the place alone, so that runs do not differ by it.
 pub(crate) fn mac(number: u8, side: Side) -> [u8; 6] {
-    [0x02, 0, 0, 0, number, side.host()]
+    [0x02, 0, 0, 0, number, number_of(side)]
 }

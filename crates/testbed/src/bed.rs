@@ -1,11 +1,11 @@
-//! A path that stands: its hosts, and the queues and losses worth watching.
+//! A built path: its hosts, and the queues and losses that are sampled.
 
 use std::{io, net::IpAddr};
 
 use model::net::Direction;
 use sys::{NetlinkError, Netns, tc::Handle};
 
-/// A host that stands.
+/// A host.
 #[derive(Debug)]
 pub struct Node {
     /// Its name.
@@ -18,9 +18,9 @@ pub struct Node {
     pub underlay: Option<IpAddr>,
 }
 
-/// A queue to look at.
+/// A queue that is sampled.
 #[derive(Clone, Debug)]
-pub struct WatchedQueue {
+pub struct SampledQueue {
     /// Index of its host in [`Testbed::hosts`].
     pub host: usize,
     /// Index of its device.
@@ -63,24 +63,24 @@ pub enum LossCounter {
     Egress,
 }
 
-/// A path that stands.
+/// A built path.
 #[derive(Debug)]
 pub struct Testbed {
     /// All hosts, client first, server last.
     pub hosts: Vec<Node>,
-    /// Queues worth watching.
-    pub queues: Vec<WatchedQueue>,
+    /// Queues that are sampled.
+    pub queues: Vec<SampledQueue>,
     /// Stages that lose packets on purpose.
     pub losses: Vec<LossStage>,
 }
 
 impl Testbed {
-    /// The near end.
+    /// The near end, the client of the spec.
     pub fn client(&self) -> &Node {
         &self.hosts[0]
     }
 
-    /// The far end.
+    /// The far end, the server of the spec.
     pub fn server(&self) -> &Node {
         &self.hosts[self.hosts.len() - 1]
     }

@@ -1,10 +1,10 @@
-//! Carries a plan out, in the kernel this process runs on.
+//! The building of a plan, in the kernel this process runs on.
 
 use std::io;
 
 use model::{
     cell::{Cell, TunnelAt},
-    net::IpVersion,
+    net::{IpVersion, Side},
 };
 use sys::{
     NetlinkError, Netns,
@@ -13,15 +13,18 @@ use sys::{
 };
 
 use crate::{
-    address::{self, Side, TUNNEL},
+    address::{self, TUNNEL},
+    apply::{Place, apply},
     bed::{BuildError, Node, Testbed, kernel, system},
-    dress::dress,
     plan::{DEVICES, Host, Link, Plan},
     queues::Timers,
     tunnel,
 };
 
 /// Builds the path of a cell.
+///
+/// # Errors
+/// The kernel lacks or refuses something that the path needs.
 pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
     let plan = Plan::new(cell, timers);
     let mut hosts = Vec::new();
@@ -41,16 +44,9 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
     }
     // Queues come last: what the set-up itself sends must not wait in them.
     for (index, link) in plan.links.iter().enumerate() {
-        dress(&mut bed, cell, &plan, timers, index, link.client_side, 1)?;
-        dress(
-            &mut bed,
-            cell,
-            &plan,
-            timers,
-            index + 1,
-            link.server_side,
-            0,
-        )?;
+        for (host, device, stage) in [(index, 1, link.near_side), (index + 1, 0, link.far_side)] {
+            apply(&mut bed, cell, &plan, timers, Place { host, device }, stage)?;
+        }
     }
     make_tunnel(&mut bed, cell, &plan)?;
     name_ends(&mut bed, cell, &plan);
@@ -93,25 +89,21 @@ fn make_link(hosts: &[Node], index: usize, link: &Link, mtu: u32) -> Result<(), 
         queues: Some(1),
         ..NewLink::named(name)
     };
-    let near = new(DEVICES[1], Side::Client);
+    let near = new(DEVICES[1], Side::Near);
     let far = NewLink {
         netns: Some(right.ns.fd()),
-        ..new(DEVICES[0], Side::Server)
+        ..new(DEVICES[0], Side::Far)
     };
     link::create_veth(&mut nl, &near, &far).map_err(&fault)?;
-    number(&left.ns, DEVICES[1], link, Side::Client).map_err(&fault)?;
-    number(&right.ns, DEVICES[0], link, Side::Server).map_err(kernel(right.name))
+    number(&left.ns, DEVICES[1], link, Side::Near).map_err(&fault)?;
+    number(&right.ns, DEVICES[0], link, Side::Far).map_err(kernel(right.name))
 }
 
 /// Gives a device its addresses, its neighbour, and sets it up.
 fn number(ns: &Netns, device: &str, link: &Link, side: Side) -> Result<(), NetlinkError> {
     let mut nl = ns.route()?;
     let index = link::index(&mut nl, device)?;
-    let other = if side == Side::Client {
-        Side::Server
-    } else {
-        Side::Client
-    };
+    let other = side.other();
     link::set_up(&mut nl, index)?;
     for &ip in &link.families {
         let own = address::host(ip, link.number, side);
@@ -127,8 +119,8 @@ fn make_routes(node: &Node, plan: &Plan, host: usize) -> Result<(), BuildError> 
     let mut nl = node.ns.route().map_err(&fault)?;
     for (network, side) in plan.remote_networks(host) {
         let gateway_link = match side {
-            Side::Client => &plan.links[host - 1],
-            Side::Server => &plan.links[host],
+            Side::Near => &plan.links[host - 1],
+            Side::Far => &plan.links[host],
         };
         let Some(target) = plan.links.iter().find(|l| l.number == network) else {
             continue;
@@ -165,17 +157,16 @@ fn make_tunnel(bed: &mut Testbed, cell: &Cell, plan: &Plan) -> Result<(), BuildE
     let outer = cell.path.ip;
     // The outer link of the near host is number 2, of the far one number 4.
     let node = &bed.hosts[near];
-    tunnel::make(&node.ns, tunnel, Side::Client, outer, 4, &server_lan)
-        .map_err(kernel(node.name))?;
+    tunnel::make(&node.ns, tunnel, Side::Near, outer, 4, &server_lan).map_err(kernel(node.name))?;
     let node = &bed.hosts[far];
-    tunnel::make(&node.ns, tunnel, Side::Server, outer, 2, &client_lan).map_err(kernel(node.name))
+    tunnel::make(&node.ns, tunnel, Side::Far, outer, 2, &client_lan).map_err(kernel(node.name))
 }
 
 fn name_ends(bed: &mut Testbed, cell: &Cell, plan: &Plan) {
     let last = bed.hosts.len() - 1;
     let outer = |number, side| address::host(cell.path.ip, number, side);
     let inner = |ip: IpVersion, number, side| address::host(ip, number, side);
-    for (index, side) in [(0, Side::Client), (last, Side::Server)] {
+    for (index, side) in [(0, Side::Near), (last, Side::Far)] {
         let link = if index == 0 {
             &plan.links[0]
         } else {

@@ -15,18 +15,18 @@
 //! tunnel ends on routers.
 //!
 //! A [`plan::Plan`] says all this as a value, made without touching the kernel; [`build`] carries
-//! it out. Everything hangs on namespaces that only file descriptors of this process hold: when the
+//! it out. Everything lives in namespaces that only file descriptors of this process hold: when the
 //! process is gone, so is all that it made.
 
 mod address;
+mod apply;
 mod bed;
 mod build;
-mod dress;
 pub mod needs;
 pub mod plan;
 mod queues;
 mod tunnel;
 
-pub use bed::{BuildError, LossCounter, LossStage, Node, Testbed, WatchedQueue};
+pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};
 pub use build::build;
 pub use queues::Timers;

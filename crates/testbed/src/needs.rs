@@ -1,4 +1,4 @@
-//! What pathtwin could use of a kernel, and what a cell must have, found by trying.
+//! The features of a kernel that pathtwin could use and that a cell must have, found by trying.
 //!
 //! A kernel may have a feature built in, as a module it can load, or not at all; asking for it in a
 //! scratch namespace tells, whatever its version says.
@@ -37,6 +37,9 @@ pub struct Tried {
 }
 
 /// Everything pathtwin knows how to use, tried.
+///
+/// # Errors
+/// The kernel refused the namespace in which it is tried.
 pub fn try_all() -> Result<Vec<Tried>, super::BuildError> {
     let mut names: Vec<(Kind, String)> = known()
         .into_iter()
@@ -49,6 +52,9 @@ pub fn try_all() -> Result<Vec<Tried>, super::BuildError> {
 }
 
 /// What a cell needs and this kernel refuses.
+///
+/// # Errors
+/// The kernel refused the namespace in which it is tried.
 pub fn missing(cell: &Cell) -> Result<Vec<Tried>, super::BuildError> {
     let tried = try_these(&needed(cell))?;
     Ok(tried.into_iter().filter(|t| t.refusal.is_some()).collect())
@@ -62,16 +68,16 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
         (&cell.path.down, model::net::Direction::Down),
         (&cell.path.up, model::net::Direction::Up),
     ] {
-        for hung in super::queues::bottleneck(line, cell.path.mtu, Timers::Late) {
-            qdisc(hung.qdisc.kind());
+        for queue in super::queues::bottleneck(line, cell.path.mtu, Timers::Late) {
+            qdisc(queue.qdisc.kind());
         }
         if super::queues::delay(line, cell.seed, direction).is_some() {
             qdisc("netem");
         }
     }
     for end in [&cell.ends.client, &cell.ends.server] {
-        for hung in super::queues::end(end, cell.path.mtu, Timers::Late) {
-            qdisc(hung.qdisc.kind());
+        for queue in super::queues::end(end, cell.path.mtu, Timers::Late) {
+            qdisc(queue.qdisc.kind());
         }
     }
     let lines = [&cell.path.down, &cell.path.up];

@@ -1,11 +1,11 @@
-//! What is to be built, as a value.
+//! The plan of a testbed: what is to be built, as a value.
 
 use model::{
     cell::{Cell, End, TunnelAt},
-    net::{Direction, IpVersion},
+    net::{Direction, IpVersion, Side},
 };
 
-use crate::{address::Side, queues::Timers};
+use crate::queues::Timers;
 
 /// A host of the path: a network namespace.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,9 +37,9 @@ pub struct Link {
     /// Number of its network.
     pub number: u8,
     /// What the device on the client's side does (it sends towards the server).
-    pub client_side: Stage,
+    pub near_side: Stage,
     /// What the device on the server's side does.
-    pub server_side: Stage,
+    pub far_side: Stage,
     /// Address families on it.
     pub families: Vec<IpVersion>,
 }
@@ -116,9 +116,9 @@ impl Plan {
         for (index, link) in self.links.iter().enumerate() {
             // Link n joins hosts n and n + 1.
             if index + 1 < host {
-                networks.push((link.number, Side::Client));
+                networks.push((link.number, Side::Near));
             } else if index > host {
-                networks.push((link.number, Side::Server));
+                networks.push((link.number, Side::Far));
             }
         }
         networks
@@ -158,11 +158,11 @@ fn cuts_segments(line: &model::cell::Line) -> bool {
     line.rate.is_some() && line.queue != model::cell::Queue::Policer && !first
 }
 
-fn link(number: u8, client_side: Stage, server_side: Stage, ip: IpVersion) -> Link {
+fn link(number: u8, near_side: Stage, far_side: Stage, ip: IpVersion) -> Link {
     Link {
         number,
-        client_side,
-        server_side,
+        near_side,
+        far_side,
         families: vec![ip],
     }
 }
@@ -212,7 +212,7 @@ fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
     }
 }
 
-/// A buffer limit that never holds a flow back on this path: the kernel's defaults, or eight times
+/// A buffer size that never limits a flow on this path: the kernel's defaults, or eight times
 /// what the path and its queue hold, whichever is more. Eight, because the kernel grows to twice
 /// the window, and counts the memory of small packets at more than their size.
 fn fitting_buffer(cell: &Cell) -> u64 {

@@ -1,4 +1,4 @@
-//! From lines and ends to the kernel's queues.
+//! The kernel's queues for lines and ends.
 
 use model::{
     cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Queue},
@@ -26,15 +26,15 @@ pub enum Timers {
 }
 
 impl Timers {
-    /// What must be made up for.
+    /// How late they end.
     fn lateness(self) -> std::time::Duration {
         std::time::Duration::from_micros(if self == Self::Exact { 1 } else { 500 })
     }
 }
 
-/// A queue and the place where it hangs.
+/// A queue and where it is attached.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Hung {
+pub(crate) struct AttachedQueue {
     pub(crate) parent: Handle,
     pub(crate) handle: Handle,
     pub(crate) qdisc: Qdisc,
@@ -46,7 +46,7 @@ pub(crate) const ROOT_QUEUE: Handle = Handle::new(1, 0);
 pub(crate) const INNER_QUEUE: Handle = Handle::new(0x10, 0);
 
 /// The queues of a bottleneck: none without a rate, and none for a policer, which only drops.
-pub(crate) fn bottleneck(line: &Line, mtu: u32, timers: Timers) -> Vec<Hung> {
+pub(crate) fn bottleneck(line: &Line, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
     match (line.rate, line.queue) {
         (None, _) | (_, Queue::Policer) => Vec::new(),
         (Some(rate), Queue::Cake) => vec![root(cake(Some(rate), Some(line.buffer), mtu))],
@@ -65,7 +65,7 @@ pub(crate) fn waiting(line: &Line) -> Option<(Handle, &'static str)> {
 }
 
 /// The queues of an end's own device.
-pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<Hung> {
+pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
     let qdisc = match end.qdisc {
         EndQdisc::Noqueue => None,
         EndQdisc::Fifo => Some(Qdisc::Pfifo {
@@ -126,28 +126,28 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdi
             reorder,
             duplicate: line.duplicate.get(),
             rate_bps: in_order.then_some(FAST),
-            seed: Some(dice(seed, direction)),
+            seed: Some(netem_seed(seed, direction)),
             ..tc::Netem::default()
         })
     })
 }
 
-/// Seed of a line's own dice: the same for every setting of a matrix, so that each meets the same
-/// losses, and another for each direction.
-fn dice(seed: Seed, direction: Direction) -> u64 {
+/// Seed of the random numbers of a line's netem: the same for every setting of a matrix, so that
+/// each meets the same losses, and another for each direction.
+fn netem_seed(seed: Seed, direction: Direction) -> u64 {
     let salt = match direction {
         Direction::Down => 0x9e37_79b9_7f4a_7c15,
         Direction::Up => 0xd134_2543_de82_ef95,
     };
-    // splitmix64's finaliser: neighbouring seeds must not give related dice.
+    // splitmix64's finaliser: neighbouring seeds must not give related numbers.
     let mut z = seed.0.wrapping_add(salt);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-fn root(qdisc: Qdisc) -> Hung {
-    Hung {
+fn root(qdisc: Qdisc) -> AttachedQueue {
+    AttachedQueue {
         parent: Handle::ROOT,
         handle: ROOT_QUEUE,
         qdisc,
@@ -160,7 +160,7 @@ fn root(qdisc: Qdisc) -> Hung {
 /// The little more makes up for timers that end late, which a bucket of one packet would lose for
 /// good (`tbf_dequeue` caps the tokens at the bucket, net/sched/sch_tbf.c, Linux 7.2). With exact
 /// timers it stays below a second packet, or segments of two would pass uncut.
-fn shaped(rate: Rate, queue: Qdisc, mtu: u32, timers: Timers) -> Vec<Hung> {
+fn shaped(rate: Rate, queue: Qdisc, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
     let packet = mtu + ETHERNET_HEADER as u32;
     let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
     let most = if timers == Timers::Exact {
@@ -176,7 +176,7 @@ fn shaped(rate: Rate, queue: Qdisc, mtu: u32, timers: Timers) -> Vec<Hung> {
         limit_bytes: packet,
         table_mtu_bytes: None,
     };
-    let inside = Hung {
+    let inside = AttachedQueue {
         parent: Handle::new(1, 1),
         handle: INNER_QUEUE,
         qdisc: queue,

@@ -2,14 +2,17 @@
 
 use std::net::SocketAddr;
 
-use model::{cell::Tunnel, net::IpVersion};
+use model::{
+    cell::Tunnel,
+    net::{IpVersion, Side},
+};
 use sys::{
     NetlinkError, Netns,
     link::{self, NewLink, Route},
     wireguard::{Device, Peer, WireGuard},
 };
 
-use crate::address::{self, Side, TUNNEL};
+use crate::address::{self, TUNNEL};
 
 /// Name of the tunnel device.
 pub(crate) const DEVICE: &str = "wg0";
@@ -47,9 +50,9 @@ pub(crate) fn make(
     };
     link::create_wireguard(&mut nl, &link)?;
     let index = link::index(&mut nl, DEVICE)?;
-    let (own, peer, other) = match side {
-        Side::Client => (&CLIENT, &SERVER, Side::Server),
-        Side::Server => (&SERVER, &CLIENT, Side::Client),
+    let (own, peer) = match side {
+        Side::Near => (&CLIENT, &SERVER),
+        Side::Far => (&SERVER, &CLIENT),
     };
     let any: std::net::IpAddr = match tunnel.ip {
         IpVersion::V4 => std::net::Ipv4Addr::UNSPECIFIED.into(),
@@ -62,7 +65,7 @@ pub(crate) fn make(
             public_key: peer.public,
             preshared_key: None,
             endpoint: Some(SocketAddr::new(
-                address::host(outer, far_network, other),
+                address::host(outer, far_network, side.other()),
                 PORT,
             )),
             allowed_ips: vec![(any, 0)],

@@ -1,4 +1,4 @@
-//! Flows and probes as halves: what sends, what receives, what is recorded.
+//! The traffic engine: loads and probes as halves, the own wire protocol, and the admission of load.
 //!
 //! A half is a loop over blocking calls in a thread of its own. That is the cheapest shape in a lab
 //! guest: a blocked call that moves a megabyte stays in the kernel from packet to packet, while an
@@ -8,20 +8,13 @@
 use std::{io, thread};
 
 pub mod admission;
-pub mod flow;
 pub mod load;
-pub mod probe;
 #[cfg(feature = "quic")]
 pub mod quic;
 #[cfg(not(feature = "quic"))]
 #[path = "no_quic.rs"]
 pub mod quic;
-pub mod short;
-pub mod tcp;
-pub mod udp;
 pub mod wire;
-
-pub use flow::{Flow, Halves};
 
 /// Opens a socket when its half is ready for it.
 pub type Opener<S> = Box<dyn FnOnce() -> io::Result<S> + Send>;

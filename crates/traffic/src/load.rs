@@ -1,5 +1,9 @@
-//! Loads between two ends that know each other only by the protocol: each end runs its half on
-//! sockets that it is given, samples them, and says what it saw.
+//! The traffic engine: loads, services and probes, each end's half on sockets that it is given.
+//!
+//! One engine serves two owners. `measure` runs each half on another host and lets it keep time by
+//! itself: it samples itself and ends with its lease. A cell of the lab runs both halves in one
+//! process, samples and stops them itself, and each reading of the clock would cost it 256 ns of
+//! virtual time (docs/limitations.md); halves that an owner drives therefore never read the clock.
 //!
 //! Every load takes a [`Lease`](crate::admission::Lease) and keeps to it. A load that is dropped
 //! ends: its threads are joined and its sockets closed before `drop` returns.
@@ -16,3 +20,12 @@ pub mod tcp;
 pub mod udp;
 
 pub(crate) use stop::Stop;
+
+/// What an end does with the data of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It sends.
+    Sender,
+    /// It receives.
+    Receiver,
+}

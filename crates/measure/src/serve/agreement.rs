@@ -11,6 +11,7 @@ use sys::{clock::Instant, socket};
 use traffic::{
     admission::{Lease, Need, Session},
     load::{
+        Role,
         echo::{self, Echo},
         requests::{
             RequestServer,
@@ -20,7 +21,6 @@ use traffic::{
         udp::{self, UdpLoad},
     },
     quic::{self, Identity, QuicLoad},
-    tcp::Role,
     wire::PublicKey,
     wire::message::{Limits, Order, Outcome, TcpOrder, UdpOrder},
 };
@@ -309,6 +309,7 @@ fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServe
     };
     Some(RequestServer::new(server::Config {
         manner,
+        upload: 0,
         bytes,
         connections: limits.flows as usize,
         timeout: SERVICE_TIMEOUT,

@@ -1,5 +1,7 @@
 //! What became of numbered datagrams: loss, its runs, reordering, copies, jitter.
 
+use model::record::UdpSample;
+
 /// Numbers this far behind the highest are no longer told apart from copies.
 const WINDOW: u64 = 1 << 16;
 
@@ -15,7 +17,7 @@ pub struct Counter {
     /// Datagrams that came twice, or too late to tell.
     pub duplicates: u64,
     /// Jitter, ns.
-    jitter_ns: f64,
+    jitter_ns: u64,
     /// Ring of seen numbers: bit n % WINDOW.
     seen: Vec<u64>,
     /// Numbers below this have left the window and are counted in the runs.
@@ -33,7 +35,7 @@ impl Default for Counter {
             highest: 0,
             reordered: 0,
             duplicates: 0,
-            jitter_ns: 0.0,
+            jitter_ns: 0,
             seen: vec![0; (WINDOW / 64) as usize],
             settled: 0,
             run: 0,
@@ -74,15 +76,30 @@ impl Counter {
         self.seen[(number % WINDOW / 64) as usize] |= 1 << (number % 64);
         self.received += 1;
         if let Some(before) = self.transit_ns.replace(transit_ns) {
-            // RFC 3550 section 6.4.1: J += (|D| - J) / 16.
-            let difference = transit_ns.abs_diff(before) as f64;
-            self.jitter_ns += (difference - self.jitter_ns) / 16.0;
+            // RFC 3550 section 6.4.1: J += (|D| - J) / 16, in whole ns: up to 15 ns are left out.
+            let difference = transit_ns.abs_diff(before);
+            match difference.checked_sub(self.jitter_ns) {
+                Some(more) => self.jitter_ns += more / 16,
+                None => self.jitter_ns -= (self.jitter_ns - difference) / 16,
+            }
         }
     }
 
     /// Jitter by RFC 3550, ns.
     pub fn jitter_ns(&self) -> u64 {
-        self.jitter_ns.round() as u64
+        self.jitter_ns
+    }
+
+    /// The counts so far, of datagrams of `payload` bytes.
+    pub fn sample(&self, payload: u64) -> UdpSample {
+        UdpSample {
+            received: self.received,
+            bytes: self.received.saturating_mul(payload),
+            highest: self.highest,
+            reordered: self.reordered,
+            duplicates: self.duplicates,
+            jitter_ns: self.jitter_ns(),
+        }
     }
 
     /// Runs of missing numbers among the first `sent`.
@@ -168,7 +185,7 @@ mod tests {
         for number in 0..2000 {
             counter.count(number, (number % 2) as i64 * 16_000);
         }
-        assert!((15_990..=16_000).contains(&counter.jitter_ns()));
+        assert!((15_985..=16_000).contains(&counter.jitter_ns()));
     }
 
     #[test]

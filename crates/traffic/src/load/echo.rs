@@ -1,4 +1,4 @@
-//! Answers to probes and to datagrams whose size matters, on a socket whose address is proved.
+//! Answers to probes and to datagrams whose size matters, on a connected socket.
 
 use std::{io, net::UdpSocket, sync::Arc, thread::JoinHandle, time::Duration};
 
@@ -44,10 +44,32 @@ impl Echo {
     pub fn start(socket: UdpSocket, lease: Lease) -> io::Result<Self> {
         socket.set_read_timeout(Some(Duration::from_millis(100)))?;
         let stop = Arc::new(Stop::new(lease));
-        let told = stop.clone();
-        let thread = Some(spawn("echo", move || answer(&socket, &told))?);
+        let ending = stop.clone();
+        let body = move || Answering::new(&socket, &ending).run();
+        let thread = Some(spawn("echo", body)?);
         Ok(Self { stop, thread })
     }
+}
+
+/// Answers probes of whoever sends any until the process ends, without any limit and without a word
+/// of how long it had them: for a lab, where the socket is out of the reach of others.
+///
+/// # Errors
+/// The host lacks a thread.
+pub fn answer_anyone(socket: UdpSocket) -> io::Result<()> {
+    spawn("echo", move || {
+        let (mut probe, mut out) = ([0; GREETING], [0; PROBE]);
+        // An ICMP error of an answer shows up at the next read; the next probe is still answered.
+        loop {
+            if let Ok((asked, from)) = socket.recv_from(&mut probe)
+                && let Some(Datagram::Probe { number }) = Datagram::parse(&probe[..asked])
+            {
+                Datagram::Answer { number, held_ns: 0 }.write(&mut out);
+                let _ = socket.send_to(&out[..asked.min(PROBE)], from);
+            }
+        }
+    })?;
+    Ok(())
 }
 
 impl Drop for Echo {
@@ -59,45 +81,112 @@ impl Drop for Echo {
     }
 }
 
-fn answer(socket: &UdpSocket, stop: &Stop) {
-    // Large datagrams must arrive whole, but only their first bytes are looked at.
-    let mut batch = Batch::new(1, GREETING);
-    let mut large = vec![0; LARGEST];
-    let offset = clock::realtime_offset();
-    let lease = stop.lease();
-    // An error is word of an earlier answer that found nobody, or the end of the timeout.
-    while !stop.is_set() {
-        if batch.receive(socket).is_err() {
-            continue;
+struct Answering<'a> {
+    socket: &'a UdpSocket,
+    stop: &'a Stop,
+    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
+    offset: u64,
+    /// Room for an answer whose size matters.
+    large: Vec<u8>,
+}
+
+impl<'a> Answering<'a> {
+    fn new(socket: &'a UdpSocket, stop: &'a Stop) -> Self {
+        Self {
+            socket,
+            stop,
+            offset: clock::realtime_offset(),
+            large: Vec::new(),
         }
-        if lease.received(batch.received()).is_err() {
-            return;
+    }
+
+    fn run(&mut self) {
+        // Large datagrams must arrive whole, but only their first bytes are parsed.
+        let mut batch = Batch::new(1, GREETING);
+        // An error reports an earlier answer that found nobody, or the end of the timeout.
+        while !self.stop.is_set() {
+            if batch.receive(self.socket).is_err() {
+                continue;
+            }
+            if self.stop.lease().received(batch.received()).is_err() {
+                return;
+            }
+            for (bytes, time) in batch.datagrams() {
+                self.answer(bytes, batch.received() as usize, time);
+            }
         }
-        let asked = batch.received() as usize;
-        for (bytes, time) in batch.datagrams() {
-            match Datagram::parse(bytes) {
-                Some(Datagram::Probe { number }) if lease.may_answer(asked, PROBE) => {
-                    let mut out = [0; PROBE];
-                    let held = Instant::now().0.saturating_sub(time.saturating_sub(offset));
-                    let held_ns = u32::try_from(held).unwrap_or(u32::MAX);
-                    Datagram::Answer { number, held_ns }.write(&mut out);
-                    let _ = socket.send(&out);
+    }
+
+    /// Answers a datagram of `asked` bytes that came at `time` (CLOCK_REALTIME, ns).
+    fn answer(&mut self, bytes: &[u8], asked: usize, time: u64) {
+        let lease = self.stop.lease();
+        match Datagram::parse(bytes) {
+            Some(Datagram::Probe { number }) => {
+                // What does not fit is cut off: an answer is no longer than its probe.
+                let size = asked.min(PROBE);
+                if !lease.may_answer(asked, size) {
+                    return;
                 }
-                // The answer to the first one was lost.
-                Some(Datagram::Prove(token, _)) if lease.may_answer(asked, GREETING) => {
-                    let _ = socket.send(&Datagram::Proved(token).greeting());
+                let mut out = [0; PROBE];
+                let held_ns = self.held_ns(time);
+                Datagram::Answer { number, held_ns }.write(&mut out);
+                let _ = self.socket.send(&out[..size]);
+            }
+            // The answer to the first one was lost.
+            Some(Datagram::Prove(token, _)) if lease.may_answer(asked, GREETING) => {
+                let _ = self.socket.send(&Datagram::Proved(token).greeting());
+            }
+            Some(Datagram::SizedAsk { number, payload }) => {
+                let wanted = usize::from(payload).clamp(PROBE, LARGEST);
+                if !lease.may_answer(asked, wanted) {
+                    return;
                 }
-                Some(Datagram::SizedAsk { number, payload }) => {
-                    let wanted = usize::from(payload).clamp(PROBE, LARGEST);
-                    if !lease.may_answer(asked, wanted) {
-                        continue;
-                    }
-                    let out = &mut large[..wanted];
-                    Datagram::Sized { number, payload }.write(out);
-                    let _ = socket::set_mtu_discovery(socket, socket::MtuDiscovery::Probe);
-                    let _ = socket.send(out);
-                }
-                _ => {}
+                self.large.resize(LARGEST, 0);
+                let out = &mut self.large[..wanted];
+                Datagram::Sized { number, payload }.write(out);
+                let _ = socket::set_mtu_discovery(self.socket, socket::MtuDiscovery::Probe);
+                let _ = self.socket.send(out);
+            }
+            _ => {}
+        }
+    }
+
+    /// How long ago a datagram came.
+    fn held_ns(&self, time: u64) -> u32 {
+        let came = time.saturating_sub(self.offset);
+        let held = Instant::now().0.saturating_sub(came);
+        u32::try_from(held).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn pair() -> (UdpSocket, UdpSocket) {
+        let [near, far] = [0; 2].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        far.connect(near.local_addr().unwrap()).unwrap();
+        near.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        (near, far)
+    }
+
+    #[test]
+    fn an_answer_is_no_longer_than_its_probe() {
+        let (near, far) = pair();
+        let _echo = Echo::start(far, Lease::own(Duration::MAX, None, None)).unwrap();
+        for size in [5, 8, PROBE, 100] {
+            let mut probe = vec![0; size];
+            Datagram::Probe { number: 7 }.write(&mut probe);
+            near.send(&probe).unwrap();
+            let mut answer = [0; 200];
+            let n = near.recv(&mut answer).unwrap();
+            assert_eq!(n, size.min(PROBE));
+            if size >= PROBE {
+                let answer = Datagram::parse(&answer[..n]);
+                assert!(matches!(answer, Some(Datagram::Answer { number: 7, .. })));
             }
         }
     }

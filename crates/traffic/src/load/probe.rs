@@ -1,40 +1,54 @@
-//! Latency probes over a socket whose address is proved: sent on a grid of time, answered by the
-//! far end, timed by the kernel where it says when a datagram left and came in.
+//! Latency probes over a connected socket: small datagrams sent on a grid of time and answered by
+//! the far end.
+
+mod receive;
+mod send;
 
 use std::{
     io,
     net::UdpSocket,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
 };
 
-use sys::{
-    clock::{self, Instant},
-    timestamp::{self, Stage, Stamped},
-};
+use sys::clock::{self, Instant};
 
 use crate::{
     spawn,
     wire::datagram::{Datagram, PROBE},
 };
 
-/// Bounds of how long late answers are waited for: three times the longest round trip seen lately.
-const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
-
-/// Probes that count as late ones.
-const LATE: usize = 512;
-
 /// Running probes. Dropping it ends them.
 pub struct Probing {
-    stopped: Arc<AtomicBool>,
-    /// Set when nobody wants late answers any more.
-    dropped: Arc<AtomicBool>,
-    shared: Arc<Mutex<Vec<Slot>>>,
+    shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+}
+
+/// When probes are sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    /// The first probe.
+    pub first: Instant,
+    /// From one to the next.
+    pub every: Duration,
+    /// No probe from here on; absent = until finished.
+    pub end: Option<Instant>,
+    /// What times them.
+    pub timing: Timing,
+}
+
+/// What times probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// The kernel, which stamps datagrams as they leave and arrive.
+    Kernel,
+    /// The schedule, which timers in virtual time keep to the nanosecond: nothing reads the clock,
+    /// and many answers are read in one call.
+    Virtual,
 }
 
 /// A probe.
@@ -48,56 +62,101 @@ pub struct Probe {
     pub stamped: bool,
 }
 
+/// What the threads share.
+#[derive(Default)]
+struct Shared {
+    /// No more probes are wanted.
+    stopped: AtomicBool,
+    /// The last one was sent.
+    all_sent: AtomicBool,
+    /// Nobody wants late answers any more.
+    dropped: AtomicBool,
+    slots: Mutex<Vec<Slot>>,
+    offset: OnceLock<u64>,
+}
+
 /// What is known of a probe so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// By this program's clock, right before the call, ns.
+    /// By this program's clock, right before the call, or by the schedule, ns.
     called_ns: u64,
-    /// By the kernel, when the datagram left for the device's queue, ns.
+    /// By the kernel, when the datagram left for the device's queue, ns of CLOCK_REALTIME.
     queued_ns: Option<u64>,
-    /// When the answer came in, by the kernel, ns.
+    /// When the answer came in, ns of CLOCK_REALTIME.
     came_ns: Option<u64>,
     /// How long the far end had it, ns.
     held_ns: u64,
 }
 
 impl Slot {
-    fn probe(&self) -> Probe {
-        let sent_ns = self.queued_ns.unwrap_or(self.called_ns);
+    /// `offset`: what CLOCK_REALTIME is ahead, ns.
+    fn probe(&self, offset: u64) -> Probe {
+        let queued = self.queued_ns.map(|at| at.saturating_sub(offset));
+        let sent_ns = queued.unwrap_or(self.called_ns);
+        let rtt_ns = self.came_ns.map(|came| {
+            let came = came.saturating_sub(offset);
+            came.saturating_sub(sent_ns).saturating_sub(self.held_ns)
+        });
         Probe {
             sent: Instant(sent_ns),
-            rtt_ns: self
-                .came_ns
-                .map(|came| came.saturating_sub(sent_ns).saturating_sub(self.held_ns)),
-            stamped: self.queued_ns.is_some(),
+            rtt_ns,
+            stamped: queued.is_some(),
         }
     }
 }
 
+impl Shared {
+    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns, from the first time it is asked for.
+    fn offset(&self) -> u64 {
+        *self.offset.get_or_init(clock::realtime_offset)
+    }
+
+    fn probes(&self) -> Vec<Probe> {
+        let offset = self.offset();
+        self.slots().iter().map(|slot| slot.probe(offset)).collect()
+    }
+}
+
 impl Probing {
-    /// Starts to probe every `every`, until finished.
+    /// Starts to probe every `every`, from now until finished.
+    ///
+    /// # Errors
+    /// The host lacks threads or descriptors.
     pub fn start(socket: UdpSocket, every: Duration) -> io::Result<Self> {
-        socket.set_read_timeout(Some(Duration::from_millis(100)))?;
-        let ended = Arc::new(AtomicBool::new(false));
+        let schedule = Schedule {
+            first: Instant::now(),
+            every,
+            end: None,
+            timing: Timing::Kernel,
+        };
+        Self::scheduled(socket, schedule)
+    }
+
+    /// Starts to probe.
+    ///
+    /// # Errors
+    /// The host lacks threads or descriptors.
+    pub fn scheduled(socket: UdpSocket, schedule: Schedule) -> io::Result<Self> {
         // From here on, dropping it ends what has started.
         let mut probing = Self {
-            stopped: Arc::default(),
-            dropped: Arc::default(),
             shared: Arc::default(),
             threads: Vec::new(),
         };
-        let receiving = socket.try_clone()?;
-        let (probes, done, dropped) = (
-            probing.shared.clone(),
-            ended.clone(),
-            probing.dropped.clone(),
-        );
-        let receiver = move || receive(&receiving, &done, &dropped, &probes);
+        if schedule.timing == Timing::Kernel {
+            probing.shared.offset();
+        }
+        let mut reader = receive::Reader::new(socket.try_clone()?, schedule)?;
+        let shared = probing.shared.clone();
+        let receiver = move || receive::run(&mut reader, &shared);
         probing.threads.push(spawn("answers", receiver)?);
-        let (told, probes) = (probing.stopped.clone(), probing.shared.clone());
+        let shared = probing.shared.clone();
         let sender = move || {
-            send(socket, every, &told, &probes);
-            ended.store(true, Ordering::Relaxed);
+            send::run(socket, schedule, &shared);
+            shared.all_sent.store(true, Ordering::Relaxed);
         };
         probing.threads.push(spawn("probe", sender)?);
         Ok(probing)
@@ -105,17 +164,17 @@ impl Probing {
 
     /// The probes so far.
     pub fn so_far(&self) -> Vec<Probe> {
-        lock(&self.shared).iter().map(Slot::probe).collect()
+        self.shared.probes()
     }
 
     /// Ends it, waits for late answers, and returns all probes.
     pub fn finish(mut self) -> Vec<Probe> {
         self.end();
-        lock(&self.shared).iter().map(Slot::probe).collect()
+        self.shared.probes()
     }
 
     fn end(&mut self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.shared.stopped.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -124,110 +183,66 @@ impl Probing {
 
 impl Drop for Probing {
     fn drop(&mut self) {
-        self.dropped.store(true, Ordering::Relaxed);
+        self.shared.dropped.store(true, Ordering::Relaxed);
         self.end();
     }
 }
 
-fn lock(probes: &Mutex<Vec<Slot>>) -> std::sync::MutexGuard<'_, Vec<Slot>> {
-    probes.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn send(socket: UdpSocket, every: Duration, stopped: &AtomicBool, probes: &Mutex<Vec<Slot>>) {
-    let mut stamped = Stamped::new(socket);
-    let offset = clock::realtime_offset();
-    // Numbers of the probes by the numbers of the kernel's stamps: one that could not be sent has
-    // none.
-    let mut numbers = Vec::new();
-    let mut next = Instant::now();
-    while !stopped.load(Ordering::Relaxed) {
-        next.wait();
-        let mut bytes = [0; PROBE];
-        let number = {
-            let mut probes = lock(probes);
-            probes.push(Slot::default());
-            probes.len() - 1
-        };
-        Datagram::Probe {
-            number: number as u32,
-        }
-        .write(&mut bytes);
-        let called = Instant::now();
-        // A full queue of the own device loses the probe, as it would lose any datagram.
-        if stamped.send(&bytes).is_ok() {
-            numbers.push(number);
-        }
-        lock(probes)[number].called_ns = called.0;
-        take_stamps(&mut stamped, &numbers, offset, probes);
-        let missed = Instant::now().since(next).max(0) as u128 / every.as_nanos().max(1);
-        next = next.after(every * (missed as u32 + 1));
-    }
-    take_stamps(&mut stamped, &numbers, offset, probes);
-}
-
-fn take_stamps(stamped: &mut Stamped, numbers: &[usize], offset: u64, probes: &Mutex<Vec<Slot>>) {
-    let mut stamps = Vec::new();
-    if stamped.transmitted(&mut stamps).is_err() {
-        return;
-    }
-    let mut probes = lock(probes);
-    for stamp in stamps.iter().filter(|s| s.stage == Stage::Queued) {
-        let number = numbers.get(stamp.id as usize);
-        if let Some(slot) = number.and_then(|n| probes.get_mut(*n)) {
-            slot.queued_ns = Some(stamp.at_ns.saturating_sub(offset));
+/// Waits for the first answer on a connected `socket`: routes, neighbours and tunnels are then up.
+/// A datagram a second, `tries` of them.
+///
+/// # Errors
+/// No answer came.
+pub fn await_path(socket: &UdpSocket, tries: u32) -> io::Result<()> {
+    socket.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let mut ask = [0; 8];
+    Datagram::Probe { number: u32::MAX }.write(&mut ask);
+    let mut answer = [0; PROBE];
+    for _ in 0..tries {
+        let _ = socket.send(&ask);
+        if socket.recv(&mut answer).is_ok() {
+            return Ok(());
         }
     }
+    Err(io::Error::new(
+        io::ErrorKind::TimedOut,
+        format!("no answer to {tries} datagrams over the path"),
+    ))
 }
 
-fn receive(
-    socket: &UdpSocket,
-    ended: &AtomicBool,
-    dropped: &AtomicBool,
-    probes: &Mutex<Vec<Slot>>,
-) {
-    let mut bytes = [0; PROBE];
-    let offset = clock::realtime_offset();
-    let mut deadline = None;
-    loop {
-        if let Ok(received) = timestamp::receive(socket, &mut bytes)
-            && let Some(Datagram::Answer { number, held_ns }) =
-                Datagram::parse(&bytes[..received.len.min(PROBE)])
-        {
-            let now = || Instant::now().0;
-            let at_ns = received
-                .at_ns
-                .map_or_else(now, |at| at.saturating_sub(offset));
-            take(&mut lock(probes), number, at_ns, held_ns);
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::load::echo;
+
+    #[test]
+    fn probes_of_a_schedule_are_sent_on_its_grid_and_answered() {
+        for timing in [Timing::Kernel, Timing::Virtual] {
+            let any = "127.0.0.1:0".parse().unwrap();
+            let far = sys::socket::udp(any).unwrap();
+            let near = sys::socket::udp(any).unwrap();
+            near.connect(far.local_addr().unwrap()).unwrap();
+            echo::answer_anyone(far).unwrap();
+            await_path(&near, 3).unwrap();
+            let first = Instant::now().after(Duration::from_millis(20));
+            let every = Duration::from_millis(5);
+            let schedule = Schedule {
+                first,
+                every,
+                end: Some(first.after(every * 10)),
+                timing,
+            };
+            let probing = Probing::scheduled(near, schedule).unwrap();
+            schedule.end.unwrap().after(every).wait();
+            let probes = probing.finish();
+            // A busy host may skip points of the grid, but virtual time has none to skip.
+            let most = if timing == Timing::Virtual { 10 } else { 1 };
+            assert!((most..=10).contains(&probes.len()), "{}", probes.len());
+            assert!(probes.iter().all(|probe| probe.rtt_ns.is_some()));
+            let on_grid = |probe: &Probe| probe.sent.since(first) % 5_000_000 == 0;
+            assert!(timing == Timing::Kernel || probes.iter().all(on_grid));
         }
-        if dropped.load(Ordering::Relaxed) {
-            return;
-        }
-        if ended.load(Ordering::Relaxed) {
-            let now = Instant::now();
-            let probes = lock(probes);
-            let until = *deadline.get_or_insert_with(|| now.after(timeout(&probes)));
-            if now >= until || late(&probes).all(|s| s.came_ns.is_some()) {
-                return;
-            }
-        }
-    }
-}
-
-fn late(probes: &[Slot]) -> impl Iterator<Item = &Slot> {
-    probes.iter().rev().take(LATE)
-}
-
-fn timeout(probes: &[Slot]) -> Duration {
-    let longest = late(probes).filter_map(|s| s.probe().rtt_ns).max();
-    Duration::from_nanos(3 * longest.unwrap_or(0)).clamp(TIMEOUT[0], TIMEOUT[1])
-}
-
-/// The first answer to a number counts.
-fn take(probes: &mut [Slot], number: u32, at_ns: u64, held_ns: u32) {
-    if let Some(slot) = probes.get_mut(number as usize)
-        && slot.came_ns.is_none()
-    {
-        slot.came_ns = Some(at_ns);
-        slot.held_ns = u64::from(held_ns);
     }
 }

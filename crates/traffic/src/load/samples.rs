@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    os::fd::AsFd,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -17,11 +16,10 @@ use sys::{
     tcp_info::{self, TCP_INFO_LEN, TcpInfo},
 };
 
-use super::connection::Connection;
+use super::{Role, connection::Connection};
 use crate::{
     admission::{Hold, Lease},
     spawn,
-    tcp::Role,
 };
 
 /// Most samples that are kept of one connection: ten minutes at one each 10 ms. After that the
@@ -55,12 +53,12 @@ impl Sampler {
     /// Starts to sample the connections of a load.
     pub(super) fn start(connections: Vec<Arc<Connection>>, config: Config) -> io::Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
-        let told = ended.clone();
+        let ending = ended.clone();
         let memory = config.lease.hold_memory(wanted(&config, connections.len()));
         let interval = coarse_enough(&config, memory.amounts().memory, connections.len());
         let role = config.role;
         let thread = spawn("sample", move || {
-            sample(&connections, config, interval, &told)
+            sample(&connections, config, interval, &ending)
         })?;
         Ok(Self {
             ended,
@@ -70,7 +68,7 @@ impl Sampler {
         })
     }
 
-    /// Ends it, with one last sample, and returns what was seen of each connection.
+    /// Ends it, with one last sample, and returns the samples of each connection.
     pub(super) fn finish(self) -> Vec<Series> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
@@ -110,7 +108,9 @@ fn sample(
         let over = ended.load(Ordering::Relaxed);
         if overdue.is_some() {
             for (connection, samples) in connections.iter().zip(&mut all) {
-                samples.take(connection, config.zero);
+                if samples.at_ns.len() < MOST {
+                    samples.take_at(connection, Instant::now().since(config.zero));
+                }
             }
         }
         if over {
@@ -141,11 +141,11 @@ fn sleep_until(next: Instant, ended: &AtomicBool) {
     }
 }
 
-/// What was seen of one connection.
+/// The samples of one connection, as the kernel gave them.
 #[derive(Debug, Default)]
-struct Samples {
+pub struct Samples {
     at_ns: Vec<i64>,
-    /// Bytes of each sample; 0 = the kernel said nothing.
+    /// Bytes of each sample; 0 = the kernel gave none.
     lengths: Vec<usize>,
     bytes: Vec<u8>,
     /// What the program itself had moved at each sample.
@@ -153,42 +153,50 @@ struct Samples {
 }
 
 impl Samples {
-    fn take(&mut self, connection: &Connection, zero: Instant) {
-        if self.at_ns.len() >= MOST {
-            return;
-        }
+    /// The times, ns after zero, and the bytes of `struct tcp_info`, of the samples that have any.
+    pub fn raw(&self) -> impl Iterator<Item = (i64, &[u8])> {
+        let mut rest = self.bytes.as_slice();
+        let samples = self.at_ns.iter().zip(&self.lengths).map(move |(at, n)| {
+            let (sample, after) = rest.split_at(*n);
+            rest = after;
+            (*at, sample)
+        });
+        samples.filter(|(_, sample)| !sample.is_empty())
+    }
+
+    /// Takes a sample now, whose time is `at_ns` after zero.
+    pub(super) fn take_at(&mut self, connection: &Connection, at_ns: i64) {
         let start = self.bytes.len();
         self.bytes.resize(start + TCP_INFO_LEN, 0);
-        self.at_ns.push(Instant::now().since(zero));
-        let length =
-            tcp_info::raw(connection.stream.as_fd(), &mut self.bytes[start..]).unwrap_or(0);
+        let length = connection.raw_info(&mut self.bytes[start..]);
         self.bytes.truncate(start + length);
+        self.at_ns.push(at_ns);
         self.lengths.push(length);
         self.moved.push(connection.bytes.load(Ordering::Relaxed));
     }
 
-    /// The samples by column. Where the kernel said nothing, its columns are absent, and one has
+    /// The samples by column. Where the kernel reported nothing, its columns are absent, and one has
     /// what the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
     fn series(&self, role: Role) -> Series {
         let mut series = Series {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),
             ..Series::default()
         };
-        for (column, values) in self.told() {
+        for (column, values) in self.reported() {
             series.push(column, values);
         }
-        let untold = self.lengths.iter().zip(&self.moved);
-        let untold = untold.map(|(length, moved)| (*length == 0).then_some(*moved));
+        let unreported = self.lengths.iter().zip(&self.moved);
+        let unreported = unreported.map(|(length, moved)| (*length == 0).then_some(*moved));
         let moved = match role {
             Role::Sender => Column::BytesWritten,
             Role::Receiver => Column::BytesRead,
         };
-        series.push(moved, untold.collect());
+        series.push(moved, unreported.collect());
         series
     }
 
-    /// What the kernel said, by field.
-    fn told(&self) -> Vec<(Column, Vec<Option<u64>>)> {
+    /// What the kernel reported, by field.
+    fn reported(&self) -> Vec<(Column, Vec<Option<u64>>)> {
         let columns = Column::tcp_info();
         let mut columns: Vec<_> = columns.map(|column| (column, Vec::new())).collect();
         let mut start = 0;
@@ -208,11 +216,13 @@ impl Samples {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::os::fd::AsFd;
+
     use super::*;
 
-    /// A receiver where the kernel says nothing, as under QEMU's user mode.
+    /// A receiver where the kernel reports nothing, as under QEMU's user mode.
     #[test]
-    fn what_the_kernel_does_not_say_is_absent_and_not_0() {
+    fn what_the_kernel_does_not_report_is_absent_and_not_0() {
         let samples = Samples {
             at_ns: vec![0, 10_000_000],
             lengths: vec![0, 0],
@@ -234,7 +244,7 @@ mod tests {
 
     /// The last sample may come when the connection is gone.
     #[test]
-    fn one_sample_of_which_the_kernel_says_nothing_leaves_the_others() {
+    fn one_sample_without_a_report_of_the_kernel_leaves_the_others() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut bytes = vec![0; TCP_INFO_LEN];

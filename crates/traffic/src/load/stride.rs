@@ -17,14 +17,25 @@ const SLOW: i64 = 20_000_000;
 pub(super) struct Stride {
     bytes: usize,
     most: usize,
+    adaptive: bool,
 }
 
 impl Stride {
-    /// From the fewest bytes to `most`.
-    pub(super) fn new(most: usize) -> Self {
+    /// From the fewest bytes to `most`, by the time that calls take.
+    pub(super) fn adaptive(most: usize) -> Self {
         Self {
             bytes: LEAST.min(most),
             most,
+            adaptive: true,
+        }
+    }
+
+    /// Always as many, so that the clock need not be read.
+    pub(super) fn fixed(bytes: usize) -> Self {
+        Self {
+            bytes,
+            most: bytes,
+            adaptive: false,
         }
     }
 
@@ -33,8 +44,12 @@ impl Stride {
         self.bytes
     }
 
-    /// Learns that a call which began at `start` is over, and says when that was.
+    /// Learns that a call which began at `start` is over, and says when that was; where the clock
+    /// is not read, `start`.
     pub(super) fn took(&mut self, start: Instant) -> Instant {
+        if !self.adaptive {
+            return start;
+        }
         let now = Instant::now();
         self.adapt(now.since(start));
         now
@@ -55,7 +70,7 @@ mod tests {
 
     /// The pace a connection has, in bytes a second, and the stride it leads to.
     fn settled(bytes_s: f64) -> usize {
-        let mut stride = Stride::new(1 << 20);
+        let mut stride = Stride::adaptive(1 << 20);
         for _ in 0..100 {
             stride.adapt((stride.bytes() as f64 / bytes_s * 1e9) as i64);
         }
@@ -74,7 +89,7 @@ mod tests {
 
     #[test]
     fn less_than_the_usual_least_is_never_exceeded() {
-        let mut stride = Stride::new(1000);
+        let mut stride = Stride::adaptive(1000);
         stride.adapt(0);
         assert_eq!(stride.bytes(), 1000);
         stride.adapt(i64::MAX);

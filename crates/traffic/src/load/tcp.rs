@@ -1,41 +1,37 @@
-//! Bulk TCP over connections that exist: one end always has something to send, the other takes it.
+//! Bulk TCP: one end always has something to send, the other takes it.
+
+mod half;
 
 use std::{
     io,
-    net::{Shutdown, TcpStream},
+    net::TcpStream,
     os::fd::AsFd,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::Duration,
 };
 
-use sys::{
-    clock::Instant,
-    socket, tcp_info,
-    zeroes::{Outlet, Zeroes},
-};
+use model::run::Series;
+use sys::{clock::Instant, socket, tcp_info, zeroes::Zeroes};
 
 use super::{
-    Stop,
+    Role, Stop,
     connection::Connection,
-    samples::{self, Sampler},
-    stride::Stride,
+    samples::{self, Sampler, Samples},
 };
 use crate::{
+    Opener,
     admission::{Amounts, Lease, Need},
-    spawn,
-    tcp::Role,
     wire::message::TcpOutcome,
 };
+use half::Task;
 
-/// Most bytes of a call: what a pipe may hold (`/proc/sys/fs/pipe-max-size`) without privilege.
+/// Most bytes of a call that sends, and of one that is to be known soon: what a pipe may hold
+/// (`/proc/sys/fs/pipe-max-size`) without privilege.
 const CHUNK: usize = 1 << 20;
-
-/// Bytes of the buffer of a receiver that copies.
-const BUFFER: usize = 64 << 10;
 
 /// What is agreed on of a load.
 #[derive(Clone, Debug)]
@@ -71,17 +67,37 @@ pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     }
 }
 
+/// What the senders of several loads may share: the zeroes that they send.
+///
+/// # Errors
+/// The process has no descriptors left, or the kernel no memory.
+pub fn zeroes() -> io::Result<Zeroes> {
+    Zeroes::new(CHUNK)
+}
+
 /// This end's half of a running load. Dropping it ends it.
 pub struct TcpLoad {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     sampler: Option<Sampler>,
+    /// Where the owner samples.
+    samples: Vec<Samples>,
     cc_used: Vec<String>,
+}
+
+/// Who times and samples a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drive {
+    /// The load itself, with a thread that samples.
+    Load,
+    /// Who has started it: the load never reads the clock.
+    Owner,
 }
 
 struct Shared {
     stop: Stop,
     role: Role,
+    drive: Drive,
     zero: Instant,
     connections: Vec<Arc<Connection>>,
     bytes: AtomicU64,
@@ -89,30 +105,26 @@ struct Shared {
 }
 
 impl TcpLoad {
-    /// Starts this end's half.
+    /// Starts this end's half on connections that are established.
     ///
     /// # Errors
     /// The host lacks threads or descriptors.
     pub fn start(streams: Vec<TcpStream>, config: Config) -> io::Result<Self> {
-        let connections = streams.into_iter().map(Connection::new).map(Arc::new);
-        let shared = Arc::new(Shared {
-            stop: Stop::new(config.lease.clone()),
-            role: config.role,
-            zero: config.zero,
-            connections: connections.collect(),
-            bytes: AtomicU64::new(0),
-            errors: Mutex::default(),
-        });
-        // From here on, dropping it ends what has started.
-        let mut load = Self {
-            threads: Vec::new(),
-            sampler: None,
-            cc_used: Vec::new(),
-            shared,
+        let connections = streams.into_iter().map(Connection::established);
+        let mut load = Self::new(connections.map(Arc::new).collect(), &config, Drive::Load);
+        let zeroes = match config.role {
+            Role::Sender => Some(zeroes()?),
+            Role::Receiver => None,
         };
-        match config.role {
-            Role::Sender => load.start_senders()?,
-            Role::Receiver => load.start_receivers()?,
+        for connection in &load.shared.connections {
+            let stream = connection.stream();
+            if let (Role::Sender, Some(bps), Some(stream)) =
+                (config.role, config.lease.rate_bps(), stream)
+            {
+                socket::set_max_pacing(stream, bps / 8)?;
+            }
+            let thread = half::start(connection, &load.shared, None, task(zeroes.as_ref())?)?;
+            load.threads.push(thread);
         }
         let overdue = load.shared.clone();
         let sampling = samples::Config {
@@ -124,38 +136,86 @@ impl TcpLoad {
         };
         let connections = load.shared.connections.clone();
         load.sampler = Some(Sampler::start(connections, sampling)?);
-        let connections = load.shared.connections.iter();
-        load.cc_used = connections
-            .filter_map(|connection| socket::congestion(&connection.stream).ok())
-            .collect();
+        load.cc_used = load.congestion();
         Ok(load)
     }
 
-    fn start_senders(&mut self) -> io::Result<()> {
-        let zeroes = Zeroes::new(CHUNK)?;
-        for connection in &self.shared.connections {
-            if let Some(bps) = self.shared.stop.lease().rate_bps() {
-                socket::set_max_pacing(&connection.stream, bps / 8)?;
-            }
-            let mut outlet = zeroes.outlet()?;
-            let body = move |connection: &Connection, shared: &Shared| {
-                send(connection, &mut outlet, shared)
-            };
-            self.threads.push(half(connection, &self.shared, body)?);
-        }
-        Ok(())
+    /// Starts half of one connection, which `open` makes at the time `zero`, or waits for from
+    /// then on. Its owner samples and stops it. A sender takes from `zeroes`; a half without is a
+    /// receiver.
+    ///
+    /// # Errors
+    /// The host lacks threads or descriptors.
+    pub fn driven(
+        open: Opener<TcpStream>,
+        zeroes: Option<&Zeroes>,
+        zero: Instant,
+    ) -> io::Result<Self> {
+        let config = Config {
+            role: zeroes.map_or(Role::Receiver, |_| Role::Sender),
+            zero,
+            sample_interval: Duration::MAX,
+            lease: Lease::own(Duration::MAX, None, None),
+        };
+        let connection = Arc::new(Connection::default());
+        let mut load = Self::new(vec![connection.clone()], &config, Drive::Owner);
+        let thread = half::start(&connection, &load.shared, Some(open), task(zeroes)?)?;
+        load.threads.push(thread);
+        Ok(load)
     }
 
-    fn start_receivers(&mut self) -> io::Result<()> {
-        for connection in &self.shared.connections {
-            self.threads.push(half(connection, &self.shared, receive)?);
+    /// A load without threads. From here on, dropping it ends what has started.
+    fn new(connections: Vec<Arc<Connection>>, config: &Config, drive: Drive) -> Self {
+        Self {
+            threads: Vec::new(),
+            sampler: None,
+            samples: connections.iter().map(|_| Samples::default()).collect(),
+            cc_used: Vec::new(),
+            shared: Arc::new(Shared {
+                stop: Stop::new(config.lease.clone()),
+                role: config.role,
+                drive,
+                zero: config.zero,
+                connections,
+                bytes: AtomicU64::new(0),
+                errors: Mutex::default(),
+            }),
         }
-        Ok(())
     }
 
     /// Payload bytes that this end has sent (given to its kernel) or read so far.
     pub fn bytes(&self) -> u64 {
         self.shared.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The congestion control of each connection that is established, as its kernel reports it.
+    pub fn congestion(&self) -> Vec<String> {
+        let streams = self.shared.connections.iter().filter_map(|c| c.stream());
+        streams.filter_map(|s| socket::congestion(s).ok()).collect()
+    }
+
+    /// Samples the connections that are established: the owner's way, at its own times, ns.
+    pub fn sample(&mut self, at_ns: i64) {
+        for (connection, samples) in self.shared.connections.iter().zip(&mut self.samples) {
+            if connection.stream().is_some() {
+                samples.take_at(connection, at_ns);
+            }
+        }
+    }
+
+    /// Ends the data; what blocks on it returns. Does not wait for that.
+    pub fn stop(&self) {
+        self.shared.cut();
+    }
+
+    /// Whether it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stop.is_set()
+    }
+
+    /// What failed so far.
+    pub fn errors(&self) -> Vec<String> {
+        self.shared.errors().clone()
     }
 
     /// Ends the half: what is still queued is thrown away, not sent.
@@ -168,7 +228,13 @@ impl TcpLoad {
         }
     }
 
-    fn end(&mut self) -> Vec<model::run::Series> {
+    /// Ends the half of an owner who samples, and gives the samples of each connection.
+    pub fn finish_samples(mut self) -> Vec<Samples> {
+        self.end();
+        std::mem::take(&mut self.samples)
+    }
+
+    fn end(&mut self) -> Vec<Series> {
         // The last sample must come before the sockets are shut.
         let flows = self.sampler.take().map_or_else(Vec::new, Sampler::finish);
         self.shared.charge_unread();
@@ -180,6 +246,13 @@ impl TcpLoad {
     }
 }
 
+fn task(zeroes: Option<&Zeroes>) -> io::Result<Task> {
+    Ok(match zeroes {
+        Some(zeroes) => Task::Send(zeroes.outlet()?),
+        None => Task::Receive,
+    })
+}
+
 impl Drop for TcpLoad {
     fn drop(&mut self) {
         self.end();
@@ -187,21 +260,19 @@ impl Drop for TcpLoad {
 }
 
 impl Shared {
-    /// Ends all connections and with them what waits on them.
+    /// Ends all connections and with them what waits on them. Where the owner drives both halves,
+    /// both end at once, and nothing need be thrown away for the peer not to wait for it.
     fn cut(&self) {
         self.stop.set();
         for connection in &self.connections {
-            let _ = socket::set_abort(&connection.stream);
-            let _ = connection.stream.shutdown(Shutdown::Both);
+            match self.drive {
+                Drive::Load => connection.abort(),
+                Drive::Owner => connection.shut(),
+            }
         }
     }
 
-    fn add(&self, connection: &Connection, n: usize) {
-        connection.bytes.fetch_add(n as u64, Ordering::Relaxed);
-        self.bytes.fetch_add(n as u64, Ordering::Relaxed);
-    }
-
-    fn errors(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+    fn errors(&self) -> MutexGuard<'_, Vec<String>> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -212,92 +283,14 @@ impl Shared {
             return;
         }
         for connection in &self.connections {
-            let info = tcp_info::read(connection.stream.as_fd()).ok();
+            let info = connection
+                .stream()
+                .and_then(|s| tcp_info::read(s.as_fd()).ok());
             let came = info.and_then(|info| info.bytes_received).unwrap_or(0);
             let read = connection.bytes.load(Ordering::Relaxed);
             let _ = lease.received(came.saturating_sub(read));
         }
     }
-}
-
-fn half(
-    connection: &Arc<Connection>,
-    shared: &Arc<Shared>,
-    body: impl FnOnce(&Connection, &Shared) -> io::Result<()> + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
-    let (connection, shared) = (connection.clone(), shared.clone());
-    spawn("bulk", move || {
-        shared.zero.wait();
-        let end = shared.zero.after(shared.stop.lease().duration());
-        if let Err(error) = body(&connection, &shared)
-            && !shared.stop.is_set()
-            && Instant::now() < end
-        {
-            shared.errors().push(error.to_string());
-            // A peer that may send no more learns of it.
-            let _ = socket::set_abort(&connection.stream);
-            let _ = connection.stream.shutdown(Shutdown::Both);
-        }
-    })
-}
-
-/// Sends until the time is over. The connection stays open: closing is up to `finish`, once the
-/// last sample has been taken.
-fn send(connection: &Connection, outlet: &mut Outlet, shared: &Shared) -> io::Result<()> {
-    let (stop, lease) = (&shared.stop, shared.stop.lease());
-    let end = shared.zero.after(lease.duration());
-    let mut stride = Stride::new(CHUNK);
-    let mut now = Instant::now();
-    while !stop.is_set() && now < end {
-        let taken = lease.take(stride.bytes())?;
-        let n = outlet.send(&connection.stream, taken)?;
-        shared.add(connection, n);
-        now = stride.took(now);
-        if let Some(until) = lease.sent(taken, n) {
-            stop.pause(Some(until.min(end)));
-            now = Instant::now();
-        }
-    }
-    Ok(())
-}
-
-fn receive(connection: &Connection, shared: &Shared) -> io::Result<()> {
-    if tcp_info::read(connection.stream.as_fd()).is_err() {
-        return receive_as_it_comes(connection, shared);
-    }
-    let (stop, lease) = (&shared.stop, shared.stop.lease());
-    // What has come is known from the kernel, so that it need not be read to be counted.
-    let mut stride = Stride::new(CHUNK);
-    let mut now = Instant::now();
-    while !stop.is_set() {
-        let n = socket::discard(&connection.stream, lease.chunk(stride.bytes()))?;
-        if n == 0 {
-            return Ok(());
-        }
-        shared.add(connection, n);
-        now = stride.took(now);
-        if let Some(until) = lease.received(n as u64)? {
-            stop.pause(Some(until));
-            now = Instant::now();
-        }
-    }
-    Ok(())
-}
-
-/// Where the kernel does not say what has come, what was read must do, and so it is read at once.
-fn receive_as_it_comes(connection: &Connection, shared: &Shared) -> io::Result<()> {
-    let (stop, lease) = (&shared.stop, shared.stop.lease());
-    let mut buffer = vec![0; BUFFER];
-    while !stop.is_set() {
-        match io::Read::read(&mut &connection.stream, &mut buffer)? {
-            0 => return Ok(()),
-            n => {
-                shared.add(connection, n);
-                stop.pause(lease.received(n as u64)?);
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
-//! Datagrams at a rate over sockets whose address is proved.
+//! Datagrams at a rate over connected sockets.
+
+mod receive;
+mod send;
 
 use std::{
     io,
@@ -11,20 +14,17 @@ use std::{
     time::Duration,
 };
 
-use sys::{
-    clock::{self, Instant},
-    socket::{self, Batch},
-};
+use model::record::UdpSample;
+use sys::{clock::Instant, socket};
 
-use super::{Stop, count::Counter};
+use super::Stop;
 use crate::{
     admission::{Amounts, Lease, Need},
     spawn,
-    wire::{
-        datagram::{DATA_HEADER, Datagram},
-        message::{UdpOrder, UdpOutcome},
-    },
+    wire::message::{UdpOrder, UdpOutcome},
 };
+
+pub use send::is_loss;
 
 /// Most datagrams one call sends: what a late wake-up may let out at once.
 const BURST: usize = 32;
@@ -33,12 +33,14 @@ const BURST: usize = 32;
 const RECEIVE_BUFFER: usize = 8 << 20;
 const SEND_BUFFER: usize = 1 << 20;
 
+/// Bytes of the buffer of a sender whose datagrams wait in the queue of its own device.
+const QUEUE_BUFFER: usize = 64 << 10;
+
 /// How long one call waits for datagrams.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// How long after the time of a load datagrams may still be under way: slow lines have queues of
-/// seconds.
-const UNDER_WAY: Duration = Duration::from_secs(6);
+/// How long nothing must have come for a receiver that counts to the last datagram to end.
+const QUIET: Duration = Duration::from_millis(200);
 
 /// What is agreed on of a load.
 #[derive(Clone, Debug)]
@@ -78,15 +80,47 @@ pub fn need(order: &UdpOrder) -> Need {
     }
 }
 
+/// Who spaces the datagrams of a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// The sender by its timer: what is due by now goes in one call.
+    Timer,
+    /// The sender by its timer, each in a call of its own, without reading the clock.
+    Single,
+    /// The `fq` queue of the own device; many go in one call.
+    Queue,
+}
+
+/// How long a receiver counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// Until it is stopped, or its time is over.
+    Stopped,
+    /// Until nothing comes any more after it was stopped. It takes samples at this interval, and
+    /// does not read the clock.
+    Quiet(Duration),
+}
+
 /// This end's half of a running load. Dropping it ends it.
 pub struct UdpLoad {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<UdpOutcome>>,
+    thread: Option<JoinHandle<Half>>,
 }
 
 struct Shared {
     stop: Stop,
     count: AtomicU64,
+}
+
+/// What a half leaves behind.
+#[derive(Debug, Default)]
+pub struct Half {
+    /// What it counted.
+    pub outcome: UdpOutcome,
+    /// What it had counted when, if it was to take samples.
+    pub samples: Vec<(Instant, UdpSample)>,
+    /// Why the own host refused datagrams for good, if it did.
+    pub error: Option<String>,
 }
 
 impl UdpLoad {
@@ -95,8 +129,26 @@ impl UdpLoad {
     /// # Errors
     /// The host lacks a thread or memory for the socket.
     pub fn send(socket: UdpSocket, config: Config) -> io::Result<Self> {
-        socket::set_buffers(&socket, SEND_BUFFER, SEND_BUFFER)?;
-        Self::start(config, move |config, shared| send(&socket, config, shared))
+        Self::send_spaced(socket, config, Spacing::Timer)
+    }
+
+    /// As [`send`](Self::send), with the datagrams spaced in another way.
+    ///
+    /// # Errors
+    /// As of [`send`](Self::send); and the kernel does not pace the socket.
+    pub fn send_spaced(socket: UdpSocket, config: Config, spacing: Spacing) -> io::Result<Self> {
+        match spacing {
+            Spacing::Timer => socket::set_buffers(&socket, SEND_BUFFER, SEND_BUFFER)?,
+            // One at a time needs no room beyond the kernel's usual.
+            Spacing::Single => {}
+            Spacing::Queue => {
+                socket::set_max_pacing(&socket, send::paced_rate(&config))?;
+                socket::set_buffers(&socket, QUEUE_BUFFER, QUEUE_BUFFER)?;
+            }
+        }
+        Self::start(config, move |config, shared| {
+            send::run(&socket, config, spacing, shared)
+        })
     }
 
     /// Starts to count what comes. It ends by itself soon after its time, or when more has come
@@ -105,23 +157,41 @@ impl UdpLoad {
     /// # Errors
     /// The host lacks a thread or memory for the socket.
     pub fn receive(socket: UdpSocket, config: Config) -> io::Result<Self> {
-        socket::set_buffers(&socket, RECEIVE_BUFFER, SEND_BUFFER)?;
         socket.set_read_timeout(Some(WAIT))?;
+        Self::count(socket, config, Until::Stopped)
+    }
+
+    /// As [`receive`](Self::receive), with a sample of the counts each `interval` in which
+    /// something came. Ends when nothing has come for 200 ms after it was stopped.
+    ///
+    /// # Errors
+    /// As of [`receive`](Self::receive).
+    pub fn receive_sampled(
+        socket: UdpSocket,
+        config: Config,
+        interval: Duration,
+    ) -> io::Result<Self> {
+        socket.set_read_timeout(Some(QUIET))?;
+        Self::count(socket, config, Until::Quiet(interval))
+    }
+
+    fn count(socket: UdpSocket, config: Config, until: Until) -> io::Result<Self> {
+        socket::set_buffers(&socket, RECEIVE_BUFFER, SEND_BUFFER)?;
         Self::start(config, move |config, shared| {
-            receive(&socket, config, shared)
+            receive::run(&socket, config, until, shared)
         })
     }
 
     fn start(
         config: Config,
-        body: impl FnOnce(&Config, &Shared) -> UdpOutcome + Send + 'static,
+        body: impl FnOnce(&Config, &Shared) -> Half + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             stop: Stop::new(config.lease.clone()),
             count: AtomicU64::new(0),
         });
-        let told = shared.clone();
-        let thread = spawn("udp", move || body(&config, &told))?;
+        let running = shared.clone();
+        let thread = spawn("udp", move || body(&config, &running))?;
         Ok(Self {
             shared,
             thread: Some(thread),
@@ -133,12 +203,27 @@ impl UdpLoad {
         self.shared.count.load(Ordering::Relaxed)
     }
 
-    /// Ends the half and says what it saw.
-    pub fn finish(mut self) -> UdpOutcome {
+    /// Ends the half, without waiting for it.
+    pub fn stop(&self) {
+        self.shared.stop.set();
+    }
+
+    /// Whether it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stop.is_set()
+    }
+
+    /// Ends the half and gives what it counted.
+    pub fn finish(self) -> UdpOutcome {
+        self.finish_half().outcome
+    }
+
+    /// Ends the half and gives all that it leaves behind.
+    pub fn finish_half(mut self) -> Half {
         self.end()
     }
 
-    fn end(&mut self) -> UdpOutcome {
+    fn end(&mut self) -> Half {
         self.shared.stop.set();
         let joined = self.thread.take().map(JoinHandle::join);
         joined.and_then(Result::ok).unwrap_or_default()
@@ -151,156 +236,10 @@ impl Drop for UdpLoad {
     }
 }
 
-fn send(socket: &UdpSocket, config: &Config, shared: &Shared) -> UdpOutcome {
-    let (stop, lease) = (&shared.stop, &config.lease);
-    let payload = config.payload.max(DATA_HEADER);
-    let every_ns = (payload as u128 * 8_000_000_000 / u128::from(config.rate_bps.max(1))).max(1);
-    let total = lease.duration().as_nanos().div_ceil(every_ns) as u64;
-    let due = |number: u64| (u128::from(number) * every_ns) as u64;
-    let deadline = lease.deadline(config.zero);
-    let mut datagrams = vec![vec![0; payload]; BURST];
-    let mut outcome = UdpOutcome::default();
-    while outcome.sent < total && !stop.is_set() {
-        let next = config.zero.after(Duration::from_nanos(due(outcome.sent)));
-        if every_ns > WAIT.as_nanos() {
-            stop.pause(Some(next));
-        }
-        if stop.is_set() {
-            break;
-        }
-        next.wait();
-        let now = Instant::now();
-        if now > deadline {
-            break;
-        }
-        let late = now.since(config.zero).max(0) as u128;
-        // All that is due by now, at least the one that was waited for.
-        let ready = (late / every_ns + 1).saturating_sub(u128::from(outcome.sent)) as u64;
-        let n = ready.clamp(1, BURST as u64).min(total - outcome.sent) as usize;
-        let Ok(n) = lease.take_datagrams(payload, n) else {
-            break;
-        };
-        for (datagram, number) in datagrams.iter_mut().zip(outcome.sent..).take(n) {
-            let sent_ns = config.zero.0.wrapping_add(due(number));
-            Datagram::Data { number, sent_ns }.write(datagram);
-        }
-        let went = match socket::send_batch(socket, &datagrams[..n]) {
-            Ok(went) => went,
-            // A full queue of the own device, or word that nobody listens: datagrams are lost here.
-            Err(_) => {
-                outcome.refused += n as u64;
-                n
-            }
-        };
-        outcome.sent += went as u64;
-        shared
-            .count
-            .store(outcome.sent * payload as u64, Ordering::Relaxed);
-        stop.pause(lease.sent(n * payload, went * payload));
-    }
-    outcome.span_ns = Instant::now().since(config.zero).max(0) as u64;
-    outcome
+/// From one datagram to the next, ns.
+fn interval_ns(config: &Config, payload: usize) -> u128 {
+    (payload as u128 * 8_000_000_000 / u128::from(config.rate_bps.max(1))).max(1)
 }
 
-/// What may come in all: what was agreed on, and a quarter more, as a path may duplicate some.
-fn most_bytes(config: &Config) -> u64 {
-    let agreed = config.rate_bps as f64 / 8.0 * config.lease.duration().as_secs_f64();
-    (agreed * 1.25) as u64 + 65_536
-}
-
-fn receive(socket: &UdpSocket, config: &Config, shared: &Shared) -> UdpOutcome {
-    let lease = &config.lease;
-    let per_second = config.rate_bps / (config.payload.max(1) as u64 * 8);
-    let mut batch = Batch::new((per_second / 100).clamp(1, 64) as usize, DATA_HEADER);
-    let mut counter = Counter::default();
-    let offset = clock::realtime_offset();
-    let mut window = Window::new(lease.duration());
-    let deadline = config
-        .zero
-        .after(lease.duration().saturating_add(UNDER_WAY));
-    let mut bytes_left = most_bytes(config);
-    while !shared.stop.is_set() {
-        // Where datagrams come, the kernel has told the time with them.
-        let mut now = None;
-        match batch.receive(socket) {
-            Ok(_) => {
-                let came = batch.received();
-                if lease.received(came).is_err() || came > bytes_left {
-                    break;
-                }
-                bytes_left -= came;
-                for (bytes, time) in batch.datagrams() {
-                    let at = time.saturating_sub(offset);
-                    now = Some(Instant(at));
-                    if let Some(Datagram::Data { number, sent_ns }) = Datagram::parse(bytes) {
-                        counter.count(number, at.wrapping_sub(sent_ns) as i64);
-                        window.take(at);
-                    }
-                }
-                shared
-                    .count
-                    .store(counter.received * config.payload as u64, Ordering::Relaxed);
-            }
-            Err(_) => now = Some(Instant::now()),
-        }
-        if now.is_some_and(|now| now > deadline) {
-            break;
-        }
-    }
-    outcome(counter, &window)
-}
-
-fn outcome(counter: Counter, window: &Window) -> UdpOutcome {
-    let (received, highest) = (counter.received, counter.highest);
-    let (reordered, duplicates, jitter_ns) =
-        (counter.reordered, counter.duplicates, counter.jitter_ns());
-    let runs = counter.runs(highest);
-    UdpOutcome {
-        sent: 0,
-        refused: 0,
-        span_ns: window
-            .last
-            .saturating_sub(window.first.unwrap_or(window.last)),
-        received,
-        highest,
-        reordered,
-        duplicates,
-        jitter_ns,
-        loss_runs: runs.count,
-        longest_loss: runs.longest,
-        late_received: window.late.saturating_sub(1),
-        late_span_ns: window
-            .last
-            .saturating_sub(window.late_first.unwrap_or(window.last)),
-    }
-}
-
-/// First and last arrival, of all and of the second half of the time.
-struct Window {
-    half_ns: u64,
-    first: Option<u64>,
-    last: u64,
-    late_first: Option<u64>,
-    late: u64,
-}
-
-impl Window {
-    fn new(duration: Duration) -> Self {
-        Self {
-            half_ns: duration.as_nanos() as u64 / 2,
-            first: None,
-            last: 0,
-            late_first: None,
-            late: 0,
-        }
-    }
-
-    fn take(&mut self, at: u64) {
-        let first = *self.first.get_or_insert(at);
-        self.last = self.last.max(at);
-        if at >= first + self.half_ns {
-            self.late_first.get_or_insert(at);
-            self.late += 1;
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

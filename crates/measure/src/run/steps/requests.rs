@@ -12,7 +12,7 @@ use sys::clock::Instant;
 use traffic::{
     load::requests::{
         Exchange, RequestClient,
-        client::{Config, Requests},
+        client::{Config, MOST, Requests},
     },
     wire::Ticket,
 };
@@ -56,9 +56,12 @@ pub(super) fn measure<S: Service>(
     let agreed = bench.far.open(service)?;
     let mark = bench.mark()?;
     let config = Config {
+        start: Instant::now(),
+        upload: 0,
         bytes,
         timeout: TIMEOUT,
         most_bytes: left(bench),
+        most_requests: MOST,
     };
     let zero = Instant::now();
     let client = start(*agreed, bench.target(&task.layer), config)?;

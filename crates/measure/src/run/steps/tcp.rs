@@ -13,8 +13,10 @@ use model::{
 use sys::{clock::Instant, socket};
 use traffic::{
     admission::Lease,
-    load::tcp::{Config, TcpLoad},
-    tcp::Role,
+    load::{
+        Role,
+        tcp::{Config, TcpLoad},
+    },
     wire::message::{TcpOrder, TcpOutcome},
 };
 

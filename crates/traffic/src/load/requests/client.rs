@@ -20,25 +20,16 @@ use super::{
 };
 use crate::spawn;
 
-/// Most requests of one load: more say nothing more, and each is kept.
-const MOST: usize = 20_000;
+pub use super::exchange::Config;
+
+/// Most requests of a load that a person waits for: more say nothing more, and each is kept.
+pub const MOST: usize = 20_000;
 
 /// Failures one after the other from which no more requests are made.
 const FAILURES: u32 = 10;
 
 /// Time after a failure.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// What is agreed on.
-#[derive(Clone, Copy, Debug)]
-pub struct Config {
-    /// Bytes of an answer.
-    pub bytes: u64,
-    /// How long to wait for any part of an answer.
-    pub timeout: Duration,
-    /// Most bytes of answers in all, if there is a bound.
-    pub most_bytes: Option<u64>,
-}
 
 /// What came of the requests so far.
 #[derive(Clone, Debug, Default)]
@@ -84,11 +75,14 @@ impl RequestClient {
         Self::start(config, move |open| {
             let greeting = greeting(number);
             number = number.wrapping_add(1);
-            short::request(&mut connect, &greeting, config.bytes, config.timeout, open)
+            short::request(&mut connect, &greeting, &config, open)
         })
     }
 
     /// Starts to make HTTP/1.1 requests on one connection that has greeted.
+    ///
+    /// # Errors
+    /// The host lacks a thread, or the connection has ended.
     pub fn http(stream: TcpStream, config: Config) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(config.timeout))?;
@@ -114,10 +108,10 @@ impl RequestClient {
         request: impl FnMut(&Open) -> io::Result<Exchange> + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        let told = shared.clone();
+        let running = shared.clone();
         let thread = spawn("request", move || {
-            run(config, &told, request);
-            told.ended.store(true, Ordering::Relaxed);
+            run(config, &running, request);
+            running.ended.store(true, Ordering::Relaxed);
         })?;
         Ok(Self {
             shared,
@@ -138,6 +132,17 @@ impl RequestClient {
         (last.map(|e| e.complete_ns), bytes)
     }
 
+    /// Ends the requests, the one under way with them. Does not wait for that.
+    pub fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.shared.open.end();
+    }
+
+    /// Whether they were ended.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopped.load(Ordering::Relaxed)
+    }
+
     /// Makes no further request, waits up to `grace` for the last answer, and returns all. One that
     /// does not come in this time was not made: a slow one would otherwise count as none, and
     /// the rest would look faster than the path is.
@@ -152,8 +157,7 @@ impl RequestClient {
     }
 
     fn end(&mut self) {
-        self.shared.stopped.store(true, Ordering::Relaxed);
-        self.shared.open.end();
+        self.stop();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -168,9 +172,10 @@ impl Drop for RequestClient {
 
 fn run(config: Config, shared: &Shared, mut request: impl FnMut(&Open) -> io::Result<Exchange>) {
     let mut failures = 0;
-    let most = config.most_bytes.map_or(MOST, |bytes| {
-        usize::try_from(bytes / config.bytes.max(1)).map_or(MOST, |n| n.min(MOST))
-    });
+    let enough = config.most_bytes.map(|bytes| bytes / config.bytes.max(1));
+    let enough = enough.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let most = enough.min(config.most_requests);
+    config.start.wait();
     for _ in 0..most {
         if shared.stopped.load(Ordering::Relaxed) || failures >= FAILURES {
             return;

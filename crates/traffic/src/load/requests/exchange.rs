@@ -1,19 +1,40 @@
 //! One request as its client sees it, and the connection it is made on.
 
 use std::{
-    io,
+    io::{self, Write},
     net::{Shutdown, TcpStream},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
-use sys::socket;
+use sys::{clock::Instant, socket};
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// When the first request is made; at once if it has passed.
+    pub start: Instant,
+    /// Bytes of a request that are sent after its greeting; only of requests on connections of
+    /// their own.
+    pub upload: u64,
+    /// Bytes of an answer.
+    pub bytes: u64,
+    /// How long to wait for any part of an answer.
+    pub timeout: Duration,
+    /// Most bytes of answers in all, if there is a bound.
+    pub most_bytes: Option<u64>,
+    /// Most requests.
+    pub most_requests: usize,
+}
 
 /// A request that was answered. Times are from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
+    /// When it was started.
+    pub began: Instant,
     /// When the connection stood, ns; absent if it did before.
     pub connect_ns: Option<u64>,
     /// When the first byte of the answer was there, ns.
@@ -56,6 +77,20 @@ impl Open {
     fn lock(&self) -> MutexGuard<'_, Option<Arc<TcpStream>>> {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is written at once.
+pub(super) static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Writes so many zeroes.
+pub(super) fn fill(mut stream: &TcpStream, bytes: u64) -> io::Result<()> {
+    let mut left = bytes;
+    while left > 0 {
+        let n = left.min(ZEROES.len() as u64);
+        stream.write_all(&ZEROES[..n as usize])?;
+        left -= n;
+    }
+    Ok(())
 }
 
 /// Reads and throws away `bytes`.

@@ -97,6 +97,7 @@ pub(super) fn request(mut stream: &TcpStream, bytes: u64) -> io::Result<Exchange
     exchange::discard(stream, left)?;
     let complete_ns = Instant::now().since(began).max(0) as u64;
     Ok(Exchange {
+        began,
         connect_ns: None,
         first_byte_ns: first_byte_ns.unwrap_or(complete_ns),
         complete_ns,

@@ -33,6 +33,8 @@ pub enum Manner {
 pub struct Config {
     /// How requests are put.
     pub manner: Manner,
+    /// Bytes of a request that come after its greeting; only of [`Manner::Short`].
+    pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
     /// Connections at once; one more waits for its turn, and those beyond it are closed.
@@ -96,7 +98,7 @@ impl RequestServer {
         Self(Arc::new(Pool {
             manner: config.manner,
             connections: config.connections,
-            supply: Supply::new(config.bytes, config.timeout, stop),
+            supply: Supply::new(config.upload, config.bytes, config.timeout, stop),
             state: Mutex::default(),
             changed: Condvar::new(),
         }))

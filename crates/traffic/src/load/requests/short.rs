@@ -3,13 +3,12 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
-    time::Duration,
 };
 
 use sys::clock::Instant;
 
 use super::{
-    exchange::{self, Exchange, Open},
+    exchange::{self, Config, Exchange, Open},
     supply::Supply,
 };
 
@@ -23,6 +22,7 @@ const FIRST: usize = 16 << 10;
 /// that its end waits out the time in which late segments may come (RFC 9293 section 3.6.1) and the
 /// client keeps its ports.
 pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
+    supply.take(stream)?;
     supply.give(stream, &[])
 }
 
@@ -30,29 +30,30 @@ pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
 pub(super) fn request(
     connect: &mut Connect,
     greeting: &[u8],
-    bytes: u64,
-    timeout: Duration,
+    config: &Config,
     open: &Open,
 ) -> io::Result<Exchange> {
     let began = Instant::now();
     let stream = connect()?;
     let connect_ns = Instant::now().since(began).max(0) as u64;
     let stream = open.set(stream);
-    stream.set_read_timeout(Some(timeout))?;
+    stream.set_read_timeout(Some(config.timeout))?;
     stream.set_nodelay(true)?;
     (&*stream).write_all(greeting)?;
+    exchange::fill(&stream, config.upload)?;
     let mut first = [0; FIRST];
-    let wanted = bytes.min(FIRST as u64) as usize;
+    let wanted = config.bytes.min(FIRST as u64) as usize;
     let n = (&*stream).read(&mut first[..wanted])?;
-    if n == 0 && bytes > 0 {
+    if n == 0 && config.bytes > 0 {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let first_byte_ns = Instant::now().since(began).max(0) as u64;
-    exchange::discard(&stream, bytes - n as u64)?;
+    exchange::discard(&stream, config.bytes - n as u64)?;
     Ok(Exchange {
+        began,
         connect_ns: Some(connect_ns),
         first_byte_ns,
         complete_ns: Instant::now().since(began).max(0) as u64,
-        bytes,
+        bytes: config.bytes,
     })
 }

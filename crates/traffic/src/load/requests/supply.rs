@@ -9,16 +9,19 @@ use std::{
 
 use sys::clock::Instant;
 
+use super::exchange::{self, ZEROES};
 use crate::load::Stop;
 
-/// What is written at once.
-static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
+/// Bytes of a request that are charged at once.
+const PIECE: u64 = 1 << 20;
 
 /// Slowest peer that is waited for, bytes a second.
 const SLOWEST: u64 = 1000;
 
 /// What all connections of a service draw their answers from.
 pub(super) struct Supply {
+    /// Bytes of a request that come after its greeting.
+    pub(super) upload: u64,
     /// Bytes of an answer.
     pub(super) bytes: u64,
     /// How long a peer may take to ask, and to take any part of its answer.
@@ -28,8 +31,10 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    pub(super) fn new(bytes: u64, timeout: Duration, stop: Stop) -> Self {
+    /// `upload`, `bytes`: of a request after its greeting, and of its answer.
+    pub(super) fn new(upload: u64, bytes: u64, timeout: Duration, stop: Stop) -> Self {
         Self {
+            upload,
             bytes,
             timeout,
             stop,
@@ -48,6 +53,21 @@ impl Supply {
     /// They are more than may come.
     pub(super) fn received(&self, bytes: usize) -> io::Result<()> {
         self.stop.pause(self.stop.lease().received(bytes as u64)?);
+        Ok(())
+    }
+
+    /// Takes what of a request comes after its greeting.
+    ///
+    /// # Errors
+    /// It does not come in time, or is more than may come.
+    pub(super) fn take(&self, stream: &TcpStream) -> io::Result<()> {
+        let mut left = self.upload;
+        while left > 0 {
+            let n = left.min(PIECE);
+            exchange::discard(stream, n)?;
+            self.stop.pause(self.stop.lease().received(n)?);
+            left -= n;
+        }
         Ok(())
     }
 

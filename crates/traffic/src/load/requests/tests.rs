@@ -24,6 +24,7 @@ const TIMEOUT: Duration = Duration::from_millis(200);
 fn config(manner: Manner, bytes: u64) -> Config {
     Config {
         manner,
+        upload: 0,
         bytes,
         connections: 2,
         timeout: TIMEOUT,
@@ -64,9 +65,12 @@ impl Served {
 
     fn requests(&self) -> client::Config {
         client::Config {
+            start: Instant::now(),
+            upload: 0,
             bytes: self.bytes,
             timeout: Duration::from_secs(10),
             most_bytes: Some(self.bytes * 20),
+            most_requests: client::MOST,
         }
     }
 }
@@ -231,5 +235,56 @@ fn no_more_than_the_bytes_agreed_on_are_given() {
     });
     let got: Vec<usize> = (0..4).map(|_| ended(&mut served.connect()).0).collect();
     assert_eq!(got, [1000, 1000, 0, 0]);
+    served.server.finish();
+}
+
+#[test]
+fn a_request_that_uploads_is_answered_when_all_of_it_has_come() {
+    const UPLOAD: u64 = 3_000_000;
+    let served = Served::start(Config {
+        upload: 4 + UPLOAD,
+        ..config(Manner::Short, 1)
+    });
+    let address = served.address;
+    let connect = Box::new(move || TcpStream::connect(address));
+    let config = client::Config {
+        upload: UPLOAD,
+        most_requests: 3,
+        most_bytes: None,
+        ..served.requests()
+    };
+    let client = RequestClient::short(connect, |_| vec![0; 4], config).unwrap();
+    while client.so_far().exchanges.len() < 3 && client.so_far().failed == 0 {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    let answered = client.finish(Duration::ZERO);
+    assert_eq!((answered.exchanges.len(), answered.failed), (3, 0));
+    assert_eq!(served.server.bytes(), 3);
+    served.server.finish();
+}
+
+/// An upload that the end of a cell cut off counted as answered, and as a quick one.
+#[test]
+fn an_upload_that_is_cut_off_is_not_answered() {
+    let served = Served::start(Config {
+        upload: u64::MAX,
+        timeout: Duration::from_secs(10),
+        ..config(Manner::Short, 1)
+    });
+    let address = served.address;
+    let connect = Box::new(move || TcpStream::connect(address));
+    let config = client::Config {
+        upload: u64::MAX,
+        most_bytes: None,
+        ..served.requests()
+    };
+    let client = RequestClient::short(connect, |_| vec![0; 4], config).unwrap();
+    while served.server.active() == 0 {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    client.stop();
+    assert!(client.is_stopped());
+    let requests = client.finish(Duration::ZERO);
+    assert_eq!(requests.exchanges, []);
     served.server.finish();
 }

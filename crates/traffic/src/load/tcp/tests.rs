@@ -164,3 +164,46 @@ fn a_sender_sends_no_more_than_the_bytes_it_may() {
     let came: u64 = readers.into_iter().map(|r| r.join().unwrap()).sum();
     assert!(came <= 10_000_000, "{came}");
 }
+
+/// Both halves in one process, as in a cell of the lab.
+#[test]
+fn an_owner_opens_samples_and_stops_both_halves() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let zeroes = zeroes().unwrap();
+    let start = Instant::now().after(Duration::from_millis(50));
+    let accept: Opener<TcpStream> = Box::new(move || Ok(listener.accept()?.0));
+    let connect: Opener<TcpStream> = Box::new(move || TcpStream::connect(address));
+    let mut receiver = TcpLoad::driven(accept, None, start).unwrap();
+    let mut sender = TcpLoad::driven(connect, Some(&zeroes), start).unwrap();
+    sender.sample(-1);
+    assert!(sender.congestion().is_empty(), "connected before its time");
+    let enough = |load: &TcpLoad| load.bytes() > 10 << 20;
+    while !enough(&sender) {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    for at_ns in [0, 5] {
+        sender.sample(at_ns);
+        receiver.sample(at_ns);
+    }
+    assert_eq!(sender.congestion().len(), 1);
+    for half in [sender, receiver] {
+        half.stop();
+        assert!(half.is_stopped());
+        assert_eq!(half.errors(), [""; 0]);
+        let samples = half.finish_samples();
+        let at: Vec<i64> = samples[0].raw().map(|(at, _)| at).collect();
+        assert_eq!(at, [0, 5]);
+        assert!(samples[0].raw().all(|(_, bytes)| bytes.len() >= 104));
+    }
+}
+
+#[test]
+fn a_half_that_cannot_open_its_connection_reports_why() {
+    let refused: Opener<TcpStream> = Box::new(|| Err(io::Error::other("no such host")));
+    let load = TcpLoad::driven(refused, None, Instant::now()).unwrap();
+    while load.errors().is_empty() {
+        Instant::now().after(Duration::from_millis(1)).wait();
+    }
+    assert_eq!(load.errors(), ["no such host"]);
+}

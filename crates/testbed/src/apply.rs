@@ -1,4 +1,4 @@
-//! Gives the devices of a path the queues, delays and losses that the plan has for them.
+//! The queues, delays and losses of the devices of a path, applied as the plan has them.
 
 use std::io;
 
@@ -13,26 +13,35 @@ use sys::{
 };
 
 use crate::{
-    bed::{BuildError, LossCounter, LossStage, Testbed, WatchedQueue, kernel, system},
+    bed::{BuildError, LossCounter, LossStage, SampledQueue, Testbed, kernel, system},
     plan::{DEVICES, Plan, Stage},
     queues::{self, Timers},
 };
 
-/// Gives one device what its stage asks for.
-pub(crate) fn dress(
+/// A device of the plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Index of its host.
+    pub(crate) host: usize,
+    /// Its number there, in the order of [`DEVICES`].
+    pub(crate) device: usize,
+}
+
+/// Applies a stage to a device.
+pub(crate) fn apply(
     bed: &mut Testbed,
     cell: &Cell,
     plan: &Plan,
     timers: Timers,
-    host: usize,
+    place: Place,
     stage: Stage,
-    device: usize,
 ) -> Result<(), BuildError> {
+    let Place { host, device } = place;
     let node = &bed.hosts[host];
     let fault = kernel(node.name);
     let mut nl = node.ns.route().map_err(&fault)?;
     let index = link::index(&mut nl, DEVICES[device]).map_err(&fault)?;
-    let mut dressing = Dressing {
+    let mut applied = Applied {
         timers,
         nl,
         index,
@@ -45,7 +54,7 @@ pub(crate) fn dress(
         Stage::End => {
             if !plan.segmentation {
                 node.ns
-                    .run(|| whole_packets(DEVICES[device]))
+                    .run(|| disable_segmentation(DEVICES[device]))
                     .and_then(|done| done.map_err(io::Error::other))
                     .map_err(system(node.name))?;
             }
@@ -53,16 +62,16 @@ pub(crate) fn dress(
                 0 => (&cell.ends.client, Direction::Up),
                 _ => (&cell.ends.server, Direction::Down),
             };
-            dressing
+            applied
                 .end(end, node.name, direction, cell.path.mtu)
                 .map_err(&fault)?;
         }
         Stage::Bottleneck(direction) => {
-            dressing.bottleneck(cell, direction).map_err(&fault)?;
+            applied.bottleneck(cell, direction).map_err(&fault)?;
         }
-        Stage::Delay(direction) => dressing.delay(cell, direction).map_err(&fault)?,
+        Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
     }
-    let Dressing { queues, losses, .. } = dressing;
+    let Applied { queues, losses, .. } = applied;
     bed.queues.extend(queues);
     bed.losses.extend(losses);
     if let Stage::Bottleneck(direction) = stage {
@@ -77,8 +86,8 @@ pub(crate) fn dress(
     Ok(())
 }
 
-/// Has a device cut segments up before it sends them.
-fn whole_packets(device: &str) -> Result<(), ethtool::EthtoolError> {
+/// Has a device cut segments up into packets before it sends them.
+fn disable_segmentation(device: &str) -> Result<(), ethtool::EthtoolError> {
     ethtool::set_offload(device, ethtool::Offload::Tso, false)?;
     ethtool::set_offload(device, ethtool::Offload::Gso, false)
 }
@@ -121,17 +130,18 @@ fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
     )
 }
 
-struct Dressing {
+/// What is applied to one device.
+struct Applied {
     timers: Timers,
     nl: Netlink,
     index: u32,
     host: usize,
-    queues: Vec<WatchedQueue>,
+    queues: Vec<SampledQueue>,
     losses: Vec<LossStage>,
 }
 
-impl Dressing {
-    fn hang(&mut self, queues: Vec<queues::Hung>) -> Result<(), NetlinkError> {
+impl Applied {
+    fn attach(&mut self, queues: Vec<queues::AttachedQueue>) -> Result<(), NetlinkError> {
         for q in queues {
             tc::replace(&mut self.nl, self.index, q.parent, q.handle, &q.qdisc)?;
         }
@@ -147,19 +157,19 @@ impl Dressing {
     ) -> Result<(), NetlinkError> {
         let queues = queues::end(end, mtu, self.timers);
         let last = queues.last().map(|q| (q.handle, q.qdisc.kind()));
-        self.hang(queues)?;
+        self.attach(queues)?;
         if let (Some(rate), Some((handle, kind))) = (end.shape, last) {
-            self.watch(handle, place, direction, kind, rate.bps());
+            self.sample(handle, place, direction, kind, rate.bps());
         }
         Ok(())
     }
 
     fn bottleneck(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
-        self.hang(queues::bottleneck(line, cell.path.mtu, self.timers))?;
+        self.attach(queues::bottleneck(line, cell.path.mtu, self.timers))?;
         let Some(rate) = line.rate else { return Ok(()) };
         if let Some((handle, kind)) = queues::waiting(line) {
-            self.watch(handle, "bottleneck", direction, kind, rate.bps());
+            self.sample(handle, "bottleneck", direction, kind, rate.bps());
         }
         if line.queue == Queue::Policer {
             clsact(&mut self.nl, self.index)?;
@@ -171,7 +181,7 @@ impl Dressing {
                 mtu_bytes,
             };
             tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
-            self.lose(LossCounter::Egress, "policer", direction);
+            self.count_losses(LossCounter::Egress, "policer", direction);
         }
         Ok(())
     }
@@ -194,12 +204,12 @@ impl Dressing {
             Loss::None | Loss::Every(_) => false,
         };
         if random {
-            self.lose(LossCounter::Queue(queues::ROOT_QUEUE), "loss", direction);
+            self.count_losses(LossCounter::Queue(queues::ROOT_QUEUE), "loss", direction);
         }
         Ok(())
     }
 
-    fn watch(
+    fn sample(
         &mut self,
         handle: Handle,
         place: &'static str,
@@ -209,7 +219,7 @@ impl Dressing {
     ) {
         let (host, device) = (self.host, self.index);
         let rate_bps = Some(rate_bps);
-        self.queues.push(WatchedQueue {
+        self.queues.push(SampledQueue {
             host,
             device,
             handle,
@@ -220,7 +230,7 @@ impl Dressing {
         });
     }
 
-    fn lose(&mut self, counter: LossCounter, stage: &'static str, direction: Direction) {
+    fn count_losses(&mut self, counter: LossCounter, stage: &'static str, direction: Direction) {
         let (host, device) = (self.host, self.index);
         self.losses.push(LossStage {
             host,

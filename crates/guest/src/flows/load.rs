@@ -1,0 +1,221 @@
+//! What runs of a flow: its two halves on the traffic engine, both in this process.
+
+use std::{io, net::TcpListener, sync::Arc, time::Duration};
+
+use model::record::{Kind, ShortSample, Stream};
+use sys::clock::Instant;
+use traffic::{
+    admission::Lease,
+    load::{
+        requests::{
+            Connect, RequestClient, RequestServer, client,
+            server::{self, Manner},
+        },
+        tcp::TcpLoad,
+        udp::UdpLoad,
+    },
+    spawn,
+};
+
+/// Bytes of the greeting of a request.
+const GREETING: usize = 16;
+
+/// How long a part of an answer may take: longer than any cell.
+const TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+
+/// The halves of a flow.
+pub(super) enum Load {
+    Tcp {
+        sender: TcpLoad,
+        receiver: TcpLoad,
+    },
+    Udp {
+        sender: UdpLoad,
+        receiver: UdpLoad,
+    },
+    Short {
+        client: RequestClient,
+        server: Arc<RequestServer>,
+        /// Bytes of a request, which the records count as well.
+        up: u64,
+        /// Bytes of an answer.
+        down: u64,
+    },
+}
+
+/// What a flow leaves behind.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// What it recorded.
+    pub(super) records: Stream,
+    /// Datagrams it sent.
+    pub(super) sent: Option<u64>,
+    /// Why it did not run as it should, if it did not.
+    pub(super) error: Option<String>,
+}
+
+/// Requests of one size, one after the other.
+pub(super) struct Requests {
+    pub(super) start: Instant,
+    pub(super) up: u64,
+    pub(super) down: u64,
+}
+
+impl Requests {
+    /// Starts their server and their client.
+    ///
+    /// # Errors
+    /// The guest lacks threads.
+    pub(super) fn start(self, listener: TcpListener, connect: Connect) -> io::Result<Load> {
+        let Self { start, up, down } = self;
+        // An answer of nothing would not show that the request has arrived.
+        let bytes = down.max(1);
+        let server = Arc::new(RequestServer::new(server::Config {
+            manner: Manner::Short,
+            upload: GREETING as u64 + up,
+            bytes,
+            connections: 1,
+            timeout: TIMEOUT,
+            lease: Lease::own(Duration::MAX, None, None),
+        }));
+        let taking = server.clone();
+        // It waits for a next client that never comes; it ends with the process.
+        spawn("accept", move || {
+            loop {
+                if let Ok((stream, _)) = listener.accept() {
+                    taking.take(stream);
+                }
+            }
+        })?;
+        let config = client::Config {
+            start,
+            upload: up,
+            bytes,
+            timeout: TIMEOUT,
+            most_bytes: None,
+            most_requests: usize::MAX,
+        };
+        let client = RequestClient::short(connect, |_| vec![0; GREETING], config)?;
+        Ok(Load::Short {
+            client,
+            server,
+            up,
+            down,
+        })
+    }
+}
+
+impl Load {
+    /// Ends both halves, without waiting for them.
+    pub(super) fn stop(&self) {
+        match self {
+            Self::Tcp { sender, receiver } => {
+                sender.stop();
+                receiver.stop();
+            }
+            Self::Udp { sender, receiver } => {
+                sender.stop();
+                receiver.stop();
+            }
+            Self::Short { client, .. } => client.stop(),
+        }
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        match self {
+            Self::Tcp { sender, .. } => sender.is_stopped(),
+            Self::Udp { sender, .. } => sender.is_stopped(),
+            Self::Short { client, .. } => client.is_stopped(),
+        }
+    }
+
+    /// Samples its sockets, if it is one whose sockets stay.
+    pub(super) fn sample(&mut self, at_ns: i64, of_sender: bool, of_receiver: bool) {
+        if let Self::Tcp { sender, receiver } = self {
+            if of_sender {
+                sender.sample(at_ns);
+            }
+            if of_receiver {
+                receiver.sample(at_ns);
+            }
+        }
+    }
+
+    /// The sender's congestion control, as its kernel reports it.
+    pub(super) fn congestion(&self) -> Option<String> {
+        match self {
+            Self::Tcp { sender, .. } => sender.congestion().pop(),
+            Self::Udp { .. } | Self::Short { .. } => None,
+        }
+    }
+
+    /// Ends both halves; `id` and `zero`: number and zero of the times of its records.
+    pub(super) fn finish(self, id: u16, zero: Instant) -> Ended {
+        match self {
+            Self::Tcp { sender, receiver } => finish_tcp(sender, receiver, id),
+            Self::Udp { sender, receiver } => finish_udp(sender, receiver, id, zero),
+            Self::Short {
+                client,
+                server,
+                up,
+                down,
+            } => {
+                let ended = finish_short(client, up + down, id, zero);
+                server.finish();
+                ended
+            }
+        }
+    }
+}
+
+fn finish_tcp(sender: TcpLoad, receiver: TcpLoad, id: u16) -> Ended {
+    let error = |what: &str, half: &TcpLoad| {
+        let error = half.errors().into_iter().next();
+        error.map(|error| format!("{what}: {error}"))
+    };
+    let error = error("send", &sender).or_else(|| error("receive", &receiver));
+    let mut records = Stream::default();
+    for (kind, half) in [(Kind::TcpSender, sender), (Kind::TcpReceiver, receiver)] {
+        for samples in half.finish_samples() {
+            for (at_ns, bytes) in samples.raw() {
+                records.push(kind, id, at_ns, bytes);
+            }
+        }
+    }
+    Ended {
+        records,
+        sent: None,
+        error,
+    }
+}
+
+fn finish_udp(sender: UdpLoad, receiver: UdpLoad, id: u16, zero: Instant) -> Ended {
+    let sender = sender.finish_half();
+    let mut records = Stream::default();
+    for (at, sample) in receiver.finish_half().samples {
+        records.push_words(Kind::Udp, id, at.since(zero), &sample.words());
+    }
+    Ended {
+        records,
+        sent: Some(sender.outcome.sent),
+        error: sender.error.map(|error| format!("send: {error}")),
+    }
+}
+
+fn finish_short(client: RequestClient, bytes: u64, id: u16, zero: Instant) -> Ended {
+    let requests = client.finish(Duration::ZERO);
+    let mut records = Stream::default();
+    for exchange in requests.exchanges {
+        let sample = ShortSample {
+            connect_ns: exchange.connect_ns.unwrap_or(0),
+            complete_ns: exchange.complete_ns,
+            bytes,
+        };
+        records.push_words(Kind::Short, id, exchange.began.since(zero), &sample.words());
+    }
+    Ended {
+        records,
+        sent: None,
+        error: requests.error.map(|error| format!("request: {error}")),
+    }
+}

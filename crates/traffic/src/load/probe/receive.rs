@@ -1,0 +1,123 @@
+//! The receiver of answers.
+
+use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
+
+use sys::{
+    clock::{self, Instant},
+    socket::Batch,
+    timestamp,
+};
+
+use super::{Schedule, Shared, Slot, Timing};
+use crate::wire::datagram::{Datagram, PROBE};
+
+/// Bounds of how long late answers are waited for: three times the longest round trip seen lately.
+const TIMEOUT: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+
+/// Probes that count as late ones.
+const LATE: usize = 512;
+
+/// How long nothing must have come for late answers no longer to be waited for in virtual time.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// How long answers are collected to be read in one call in virtual time: no thread waits much
+/// longer than that.
+const COLLECT: Duration = Duration::from_millis(100);
+
+/// What reads answers.
+pub(super) enum Reader {
+    /// Each as it comes.
+    Each(UdpSocket),
+    /// Many a call.
+    Many(UdpSocket, Batch),
+}
+
+impl Reader {
+    pub(super) fn new(socket: UdpSocket, schedule: Schedule) -> io::Result<Self> {
+        let timeout = match schedule.timing {
+            Timing::Kernel => TIMEOUT[0],
+            Timing::Virtual => QUIET,
+        };
+        socket.set_read_timeout(Some(timeout))?;
+        Ok(match schedule.timing {
+            Timing::Kernel => Self::Each(socket),
+            Timing::Virtual => {
+                let count = COLLECT.as_nanos() / schedule.every.as_nanos().max(1);
+                Self::Many(socket, Batch::new(count.clamp(1, 64) as usize, PROBE))
+            }
+        })
+    }
+
+    /// Waits for answers and notes them; whether any datagram came.
+    fn next(&mut self, shared: &Shared) -> bool {
+        match self {
+            Self::Each(socket) => {
+                let mut bytes = [0; PROBE];
+                let Ok(received) = timestamp::receive(socket, &mut bytes) else {
+                    return false;
+                };
+                let bytes = &bytes[..received.len.min(PROBE)];
+                take(shared, bytes, received.at_ns);
+            }
+            Self::Many(socket, batch) => {
+                if batch.receive(socket).is_err() {
+                    return false;
+                }
+                for (bytes, time) in batch.datagrams() {
+                    take(shared, bytes, Some(time));
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Notes an answer that came at a time (CLOCK_REALTIME, ns). The first to a number counts.
+fn take(shared: &Shared, bytes: &[u8], at_ns: Option<u64>) {
+    let Some(Datagram::Answer { number, held_ns }) = Datagram::parse(bytes) else {
+        return;
+    };
+    let at_ns = at_ns.unwrap_or_else(clock::realtime_ns);
+    if let Some(slot) = shared.slots().get_mut(number as usize)
+        && slot.came_ns.is_none()
+    {
+        slot.came_ns = Some(at_ns);
+        slot.held_ns = u64::from(held_ns);
+    }
+}
+
+/// Notes answers until all have come or late ones are no longer waited for.
+pub(super) fn run(reader: &mut Reader, shared: &Shared) {
+    let mut deadline = None;
+    loop {
+        let came = reader.next(shared);
+        if shared.dropped.load(Ordering::Relaxed) {
+            return;
+        }
+        if !shared.all_sent.load(Ordering::Relaxed) {
+            continue;
+        }
+        if let Reader::Many(..) = reader {
+            match came {
+                true => continue,
+                false => return,
+            }
+        }
+        let now = Instant::now();
+        let offset = shared.offset();
+        let slots = shared.slots();
+        let until = *deadline.get_or_insert_with(|| now.after(timeout(&slots, offset)));
+        if now >= until || late(&slots).all(|s| s.came_ns.is_some()) {
+            return;
+        }
+    }
+}
+
+fn late(slots: &[Slot]) -> impl Iterator<Item = &Slot> {
+    slots.iter().rev().take(LATE)
+}
+
+fn timeout(slots: &[Slot], offset: u64) -> Duration {
+    let longest = late(slots).filter_map(|s| s.probe(offset).rtt_ns).max();
+    Duration::from_nanos(3 * longest.unwrap_or(0)).clamp(TIMEOUT[0], TIMEOUT[1])
+}

@@ -1,0 +1,157 @@
+//! The sender of datagrams: numbered, on a grid of time.
+
+use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
+
+use sys::{clock::Instant, socket};
+
+use super::{BURST, Config, Half, Shared, Spacing, WAIT, interval_ns};
+use crate::{
+    admission::Spent,
+    wire::datagram::{DATA_HEADER, Datagram},
+};
+
+/// The rate at which `fq` spaces the datagrams, bytes/s. It counts the headers of UDP, IPv4 and
+/// Ethernet as well.
+pub(super) fn paced_rate(config: &Config) -> u64 {
+    let wire = config.payload as u128 + 8 + 20 + 14;
+    (wire * 1_000_000_000 / interval_ns(config, config.payload)) as u64
+}
+
+pub(super) fn run(socket: &UdpSocket, config: &Config, spacing: Spacing, shared: &Shared) -> Half {
+    let mut sender = Sender::new(socket, config, spacing, shared);
+    while sender.half.outcome.sent < sender.total && !shared.stop.is_set() {
+        if sender.next().is_none() {
+            break;
+        }
+    }
+    let outcome = &mut sender.half.outcome;
+    outcome.span_ns = match spacing {
+        Spacing::Timer => Instant::now().since(config.zero).max(0) as u64,
+        Spacing::Single | Spacing::Queue => (u128::from(outcome.sent) * sender.every_ns) as u64,
+    };
+    sender.half
+}
+
+struct Sender<'a> {
+    socket: &'a UdpSocket,
+    config: &'a Config,
+    spacing: Spacing,
+    shared: &'a Shared,
+    payload: usize,
+    every_ns: u128,
+    /// Datagrams of the whole load.
+    total: u64,
+    deadline: Instant,
+    datagrams: Vec<Vec<u8>>,
+    half: Half,
+}
+
+impl<'a> Sender<'a> {
+    fn new(
+        socket: &'a UdpSocket,
+        config: &'a Config,
+        spacing: Spacing,
+        shared: &'a Shared,
+    ) -> Self {
+        let payload = config.payload.max(DATA_HEADER);
+        let every_ns = interval_ns(config, payload);
+        let total = config.lease.duration().as_nanos().div_ceil(every_ns);
+        let burst = match spacing {
+            Spacing::Single => 1,
+            Spacing::Timer | Spacing::Queue => BURST,
+        };
+        Self {
+            socket,
+            config,
+            spacing,
+            shared,
+            payload,
+            every_ns,
+            total: u64::try_from(total).unwrap_or(u64::MAX),
+            deadline: config.lease.deadline(config.zero),
+            datagrams: vec![vec![0; payload]; burst],
+            half: Half::default(),
+        }
+    }
+
+    /// When a datagram is due, ns after zero.
+    fn due_ns(&self, number: u64) -> u64 {
+        (u128::from(number) * self.every_ns) as u64
+    }
+
+    /// Sends what is due next, at its time; nothing if the load is over.
+    fn next(&mut self) -> Option<()> {
+        let n = self.wait()?.min(self.total - self.half.outcome.sent);
+        let lease = &self.config.lease;
+        let n = lease.take_datagrams(self.payload, n as usize);
+        let n = n.map_err(|Spent| ()).ok()?;
+        self.label(n);
+        let went = self.send(n);
+        let outcome = &mut self.half.outcome;
+        outcome.sent += went as u64;
+        let bytes = outcome.sent * self.payload as u64;
+        self.shared.count.store(bytes, Ordering::Relaxed);
+        let until = lease.sent(n * self.payload, went * self.payload);
+        self.shared.stop.pause(until);
+        Some(())
+    }
+
+    /// Waits until the next datagram is due, and says how many are then.
+    fn wait(&self) -> Option<u64> {
+        let sent = self.half.outcome.sent;
+        let next = self.config.zero;
+        let next = next.after(Duration::from_nanos(self.due_ns(sent)));
+        if self.spacing != Spacing::Timer {
+            next.wait();
+            return Some(self.datagrams.len() as u64);
+        }
+        if self.every_ns > WAIT.as_nanos() {
+            self.shared.stop.pause(Some(next));
+        }
+        if self.shared.stop.is_set() {
+            return None;
+        }
+        next.wait();
+        let now = Instant::now();
+        if now > self.deadline {
+            return None;
+        }
+        let late = now.since(self.config.zero).max(0) as u128;
+        // All that is due by now, at least the one that was waited for.
+        let ready = (late / self.every_ns + 1).saturating_sub(u128::from(sent)) as u64;
+        Some(ready.clamp(1, BURST as u64))
+    }
+
+    /// Writes numbers and sending times.
+    fn label(&mut self, n: usize) {
+        let sent = self.half.outcome.sent;
+        for (i, number) in (sent..).take(n).enumerate() {
+            let sent_ns = self.config.zero.0.wrapping_add(self.due_ns(number));
+            Datagram::Data { number, sent_ns }.write(&mut self.datagrams[i]);
+        }
+    }
+
+    /// Sends the first `n`. What the own host refuses counts as sent and lost: its device's queue
+    /// is full, or nobody listens at the far end.
+    fn send(&mut self, n: usize) -> usize {
+        match socket::send_batch(self.socket, &self.datagrams[..n]) {
+            Ok(went) => went,
+            Err(error) => {
+                if !is_loss(&error) {
+                    let error = error.to_string();
+                    self.half.error.get_or_insert(error);
+                }
+                self.half.outcome.refused += n as u64;
+                n
+            }
+        }
+    }
+}
+
+/// Whether an error of sending a datagram is its loss, as it could be lost anywhere on the path: a
+/// closed port or a full queue of the own device (`ECONNREFUSED`, `ENOBUFS`, include/uapi/asm-generic/errno.h).
+pub fn is_loss(error: &io::Error) -> bool {
+    const ECONNREFUSED: i32 = 111;
+    const ENOBUFS: i32 = 105;
+    matches!(error.raw_os_error(), Some(ECONNREFUSED | ENOBUFS))
+}
