@@ -175,8 +175,8 @@ impl Samples {
         self.moved.push(connection.bytes.load(Ordering::Relaxed));
     }
 
-    /// The samples by column. Where the kernel reported nothing, its columns are absent, and one has
-    /// what the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
+    /// The samples by column. Where the kernel reported nothing, its columns are absent, and one
+    /// has what the program moved: `bytes_read` of a receiver, `bytes_written` of a sender.
     fn series(&self, role: Role) -> Series {
         let mut series = Series {
             at_us: self.at_ns.iter().map(|ns| ns / 1000).collect(),

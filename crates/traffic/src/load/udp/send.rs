@@ -149,7 +149,8 @@ impl<'a> Sender<'a> {
 }
 
 /// Whether an error of sending a datagram is its loss, as it could be lost anywhere on the path: a
-/// closed port or a full queue of the own device (`ECONNREFUSED`, `ENOBUFS`, include/uapi/asm-generic/errno.h).
+/// closed port or a full queue of the own device (`ECONNREFUSED`, `ENOBUFS`,
+/// include/uapi/asm-generic/errno.h).
 pub fn is_loss(error: &io::Error) -> bool {
     const ECONNREFUSED: i32 = 111;
     const ENOBUFS: i32 = 105;
