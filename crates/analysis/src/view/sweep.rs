@@ -1,11 +1,12 @@
 //! UDP at rising rates in one direction: capacity, loss and delay below and above it.
 
-use model::run::{Sample, SweepStep, Udp};
+use model::{
+    net::IpVersion,
+    run::{Sample, SweepStep, Udp},
+};
 
 use crate::figures::share;
 
-/// Bytes of IP and UDP headers beside the payload of a datagram.
-const HEADERS: f64 = 28.0;
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
 const BELOW: f64 = 0.82;
 /// From this share of the capacity on, packets follow each other closely.
@@ -101,7 +102,9 @@ impl Sweep {
     /// The sweeps and single rates of one direction together; `None` without a sweep.
     pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample]) -> Option<Self> {
         let steps: Vec<&SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).collect();
-        let capacity_bps = capacity(sweeps, &steps)?;
+        let headers = headers(sweeps.first()?.key.family);
+        let offered = |udp: &Udp| packets_bps(udp, udp.sent_bps, headers);
+        let capacity_bps = capacity(sweeps, &steps, headers)?;
         let single = rates.iter().filter_map(|s| s.udp.as_ref());
         let mut below = Datagrams::default();
         let mut below_bps = 0.0_f64;
@@ -137,20 +140,27 @@ impl Sweep {
     }
 }
 
-/// Rate that was offered, bit/s of IP packets.
-fn offered(udp: &Udp) -> f64 {
+/// Bytes of IP and UDP headers beside the payload of a datagram (RFC 791, RFC 8200, RFC 768).
+fn headers(family: IpVersion) -> f64 {
+    match family {
+        IpVersion::V4 => 28.0,
+        IpVersion::V6 => 48.0,
+    }
+}
+
+/// A rate of payload as one of IP packets, bit/s.
+fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
     let payload = f64::from(udp.payload.max(1));
-    udp.sent_bps * (payload + HEADERS) / payload
+    payload_bps * (payload + headers) / payload
 }
 
 /// The measured capacity: that of the samples, else the most that arrived.
-fn capacity(sweeps: &[&Sample], steps: &[&SweepStep]) -> Option<f64> {
+fn capacity(sweeps: &[&Sample], steps: &[&SweepStep], headers: f64) -> Option<f64> {
     let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
     stats::median(&measured).or_else(|| {
-        let arrived = steps.iter().map(|s| {
-            let payload = f64::from(s.udp.payload.max(1));
-            s.udp.received_bps * (payload + HEADERS) / payload
-        });
+        let arrived = steps
+            .iter()
+            .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
         arrived.reduce(f64::max)
     })
 }
@@ -158,6 +168,42 @@ fn capacity(sweeps: &[&Sample], steps: &[&SweepStep]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{
+        net::Layer,
+        run::{Key, StepKind},
+    };
+
+    /// The packets of an IPv6 path counted as 20 bytes shorter than they are.
+    #[test]
+    fn packets_of_ipv6_have_48_bytes_of_headers() {
+        for (family, headers) in [(IpVersion::V4, 28.0), (IpVersion::V6, 48.0)] {
+            let key = Key {
+                step: StepKind::UdpSweep,
+                layer: Layer::Underlay,
+                family,
+                direction: None,
+                bidirectional: false,
+                flows: None,
+                cc: None,
+                rate_bps: None,
+                bytes: None,
+            };
+            let mut sample = Sample::new(key, 0);
+            sample.sweep = vec![SweepStep {
+                rate_bps: 8_000_000,
+                udp: Udp {
+                    payload: 1000,
+                    sent_bps: 8e6,
+                    received_bps: 8e6,
+                    ..Udp::default()
+                },
+                rtt_p50_us: None,
+            }];
+            let sweep = Sweep::of(&[&sample], &[]);
+            let capacity = sweep.map_or(0.0, |s| s.capacity_bps);
+            assert!((capacity - 8e6 * (1000.0 + headers) / 1000.0).abs() < 1e-3);
+        }
+    }
 
     #[test]
     fn the_interval_of_no_loss_still_has_an_upper_end() {
