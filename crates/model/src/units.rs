@@ -169,11 +169,17 @@ pub mod nanos {
     use serde::{Deserialize, Deserializer, Serializer};
 
     /// Writes whole nanoseconds.
+    ///
+    /// # Errors
+    /// The serializer failed.
     pub fn serialize<S: Serializer>(value: &Duration, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_u64(u64::try_from(value.as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// Reads whole nanoseconds.
+    ///
+    /// # Errors
+    /// There is no whole number of nanoseconds.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
         u64::deserialize(d).map(Duration::from_nanos)
     }
@@ -186,6 +192,9 @@ pub mod opt_nanos {
     use serde::{Deserialize, Deserializer, Serializer};
 
     /// Writes whole nanoseconds, or nothing.
+    ///
+    /// # Errors
+    /// The serializer failed.
     pub fn serialize<S: Serializer>(value: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(value) => super::nanos::serialize(value, s),
@@ -194,6 +203,9 @@ pub mod opt_nanos {
     }
 
     /// Reads whole nanoseconds, or nothing.
+    ///
+    /// # Errors
+    /// There is no whole number of nanoseconds.
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
         Ok(Option::<u64>::deserialize(d)?.map(Duration::from_nanos))
     }
