@@ -18,7 +18,7 @@ use model::{
 use sys::{boot, clock::Instant};
 use testbed::Testbed;
 
-use crate::{Engine, setting::address};
+use crate::{Engine, times::address};
 
 /// Mount point of the host's files.
 const HOST: &str = "/host";
@@ -33,7 +33,7 @@ const GAP: Duration = Duration::from_millis(200);
 pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput> {
     let bed = testbed::build(&exec.cell, engine.timers()).context("build the path")?;
     default_congestion(&bed, &exec.cell).context("set the ends' congestion control")?;
-    mount_host(&bed).context("show the host's files")?;
+    mount_host(&bed).context("mount the host's files")?;
     let limit = Duration::from_nanos(exec.limit_ns);
     watchdog(engine, exec.commands.len(), limit);
     let mut next = Instant(0).after(FIRST);

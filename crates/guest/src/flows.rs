@@ -13,7 +13,7 @@ use sys::clock::Instant;
 use testbed::Testbed;
 use traffic::load::tcp;
 
-use crate::setting::Times;
+use crate::times::Times;
 use load::Load;
 use site::Site;
 

@@ -10,8 +10,8 @@ mod flows;
 mod init;
 mod measure;
 mod run;
-mod setting;
-mod watch;
+mod sampling;
+mod times;
 
 use std::{path::Path, process::ExitCode};
 

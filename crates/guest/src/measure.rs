@@ -28,7 +28,7 @@ use traffic::{
     wire::{Key, PORT, message::Limits},
 };
 
-use crate::{Engine, flows, setting::Times};
+use crate::{Engine, flows, times::Times};
 
 /// Carries the plan out.
 pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {
@@ -57,14 +57,14 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
         lab: engine.guest,
         cancel: &AtomicBool::new(false),
     };
-    let watching = watch_queues(bed.clone(), stop.clone())?;
+    let sampling = sample_queues(bed.clone(), stop.clone())?;
     let run = bed
         .client()
         .ns
         .run(|| measure(start, &mut |_| {}))?
         .map_err(|e| anyhow!("{e}"));
     stop.store(true, Ordering::Relaxed);
-    let truth = watching.join().unwrap_or_default();
+    let truth = sampling.join().unwrap_or_default();
     let _ = server.join();
     let _ = flows::finish(running, times.zero);
     Ok(MeasureOutput {
@@ -77,8 +77,8 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
 /// From one sample of the queues to the next.
 const SAMPLE: Duration = Duration::from_millis(10);
 
-/// Samples the bottlenecks' queues until told to stop.
-fn watch_queues(
+/// Samples the bottlenecks' queues until stopped.
+fn sample_queues(
     bed: Arc<Testbed>,
     stop: Arc<AtomicBool>,
 ) -> anyhow::Result<std::thread::JoinHandle<Vec<QueueTruth>>> {

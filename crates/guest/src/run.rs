@@ -22,9 +22,8 @@ use traffic::load::{
 };
 
 use crate::{
-    Engine, flows,
-    setting::{Times, address},
-    watch,
+    Engine, flows, sampling,
+    times::{Times, address},
 };
 
 /// UDP port on which probes are answered (the echo service).
@@ -51,7 +50,7 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
     };
     let mut running = flows::start(cell, &bed, times).context("start the traffic")?;
     let mut truth = Stream::default();
-    watch::watch(cell, &bed, &mut running, times, &mut truth)?;
+    sampling::run(cell, &bed, &mut running, times, &mut truth)?;
     let mut output = describe(cell, &bed, &mut running)?;
     output.ready_ns = ready.0;
     let (flow_infos, mut streams) = flows::finish(running, times.zero);
@@ -62,7 +61,7 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
         streams.push(answers);
     }
     output.counters = increase(&before, &counters(&bed));
-    output.losses = watch::losses(&bed)?;
+    output.losses = sampling::losses(&bed)?;
     let joined = join(&streams);
     fs::write(engine.folder.join(RECORDS_FILE), joined.bytes()).context("write the records")?;
     fs::write(engine.folder.join(TRUTH_FILE), truth.bytes()).context("write the truth")?;
@@ -153,7 +152,7 @@ pub(crate) fn release() -> String {
 
 fn describe(cell: &Cell, bed: &Testbed, running: &mut flows::Running) -> anyhow::Result<Output> {
     let mut output = empty(None);
-    output.queues = watch::watched(cell, bed)
+    output.queues = sampling::sampled(cell, bed)
         .map(|(id, queue)| QueueInfo {
             id,
             place: queue.place.to_owned(),

@@ -13,7 +13,7 @@
 //! - [`Session`] is one client for as long as it stays, made by [`Admission::admit`]. The bytes
 //!   and the rate of all its loads together are bounded here.
 //! - [`Lease`] is one load. Every load of this crate (TCP, UDP, QUIC, answers to requests, echoes,
-//!   streams of iperf3) takes one to start, asks it before it sends and tells it what it has
+//!   streams of iperf3) takes one to start, consults it before it sends and charges it for what it has
 //!   received. There is no other way to make one than [`Session::lease`] and, for what the user of
 //!   this host has asked for, [`Lease::own`].
 //! - [`Hold`] is a part of a lease that comes and goes, such as a connection of a service.
@@ -26,7 +26,7 @@
 //! was received is charged afterwards, and the load ends when it was too much.
 //!
 //! **Rate** is metered for each direction, over all loads of a session, and over the whole server.
-//! A sender pauses for as long as the meter says; a receiver of TCP or QUIC does not read for as
+//! A sender pauses until the meter allows more; a receiver of TCP or QUIC does not read for as
 //! long, so that the peer has to slow down. What arrives by UDP cannot be slowed down: its rate is
 //! agreed on beforehand, counted against the limit, and bytes beyond what was agreed on end it.
 //!

@@ -9,10 +9,6 @@ use std::{io, thread};
 
 pub mod admission;
 pub mod load;
-#[cfg(feature = "quic")]
-pub mod quic;
-#[cfg(not(feature = "quic"))]
-#[path = "no_quic.rs"]
 pub mod quic;
 pub mod wire;
 

@@ -29,7 +29,7 @@ use traffic::{
 };
 
 use super::load::{Load, Requests};
-use crate::setting::{Times, address};
+use crate::times::{Times, address};
 
 /// First port of the servers; each flow has its own, so that no order of arrival matters.
 const PORT: u16 = 10_000;

@@ -242,7 +242,7 @@ impl Agreement {
             sample_interval: interval(sample_us),
             lease: self.lease.clone(),
         };
-        QuicLoad::start(socket, quic::Side::Far(identity), config).map_err(Refused::Start)
+        QuicLoad::start(socket, quic::Handshake::Accept(identity), config).map_err(Refused::Start)
     }
 
     /// Ends it; its outcome.

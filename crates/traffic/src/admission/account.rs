@@ -187,6 +187,11 @@ impl Amounts {
         }
     }
 
+    /// Each amount as `f` makes it.
+    pub(super) fn map(&self, f: impl Fn(u64) -> u64) -> Self {
+        Self::of(self.parts().map(|(_, n)| f(n)))
+    }
+
     fn with(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
         let (a, b) = (self.parts(), other.parts());
         Self::of(std::array::from_fn(|i| f(a[i].1, b[i].1)))
@@ -226,10 +231,19 @@ impl Account {
         })
     }
 
+    /// This account and all above it, the server last.
+    fn levels(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |account| account.parent.as_deref())
+    }
+
     fn acquire(&self, amounts: &Amounts) -> Result<(), Refused> {
-        self.add(amounts)?;
-        let above = self.parent.as_ref().map_or(Ok(()), |p| p.acquire(amounts));
-        above.inspect_err(|_| self.subtract(amounts))
+        for (above, level) in self.levels().enumerate() {
+            level.add(amounts).inspect_err(|_| {
+                let taken = self.levels().take(above);
+                taken.for_each(|level| level.subtract(amounts));
+            })?;
+        }
+        Ok(())
     }
 
     /// Takes up to so many bytes of memory.
@@ -252,11 +266,11 @@ impl Account {
 
     /// What could be taken now.
     fn room(&self) -> Amounts {
-        let own = self.caps.with(&self.lock(), u64::saturating_sub);
-        match &self.parent {
-            Some(parent) => own.with(&parent.room(), u64::min),
-            None => own,
-        }
+        let rooms = self.levels().map(|level| {
+            let held = level.held();
+            level.caps.with(&held, u64::saturating_sub)
+        });
+        rooms.fold(Amounts::ALL, |all, room| all.with(&room, u64::min))
     }
 
     fn add(&self, amounts: &Amounts) -> Result<(), Refused> {
@@ -286,10 +300,7 @@ impl Account {
     }
 
     fn give_back(&self, amounts: &Amounts) {
-        self.subtract(amounts);
-        if let Some(parent) = &self.parent {
-            parent.give_back(amounts);
-        }
+        self.levels().for_each(|level| level.subtract(amounts));
     }
 
     fn lock(&self) -> MutexGuard<'_, Amounts> {

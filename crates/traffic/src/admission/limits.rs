@@ -95,26 +95,7 @@ impl Totals {
             return self.server();
         }
         let part = |n: u64| (n / all * of + n % all * of / all).max(1);
-        let Amounts {
-            sessions,
-            loads,
-            connections,
-            threads,
-            descriptors,
-            memory,
-            send_bps,
-            receive_bps,
-        } = self.server();
-        Amounts {
-            sessions: part(sessions),
-            loads: part(loads),
-            connections: part(connections),
-            threads: part(threads),
-            descriptors: part(descriptors),
-            memory: part(memory),
-            send_bps: part(send_bps),
-            receive_bps: part(receive_bps),
-        }
+        self.server().map(part)
     }
 
     /// What one session may have: a load of all its connections in each direction, and what goes

@@ -43,8 +43,8 @@ impl Connection {
         Ok(self.stream.get_or_init(|| stream))
     }
 
-    /// Reads `TCP_INFO` as the kernel's bytes into `buffer`; says how many, 0 if the kernel gives
-    /// none.
+    /// Reads `TCP_INFO` as the kernel's bytes into `buffer`; gives their number, 0 if
+    /// the kernel has none.
     pub(super) fn raw_info(&self, buffer: &mut [u8]) -> usize {
         let stream = self.stream.get();
         stream.map_or(0, |s| tcp_info::raw(s.as_fd(), buffer).unwrap_or(0))

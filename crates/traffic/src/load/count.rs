@@ -2,7 +2,7 @@
 
 use model::record::UdpSample;
 
-/// Numbers this far behind the highest are no longer told apart from copies.
+/// Numbers this far behind the highest are no longer distinguished from copies.
 const WINDOW: u64 = 1 << 16;
 
 /// Counts numbered datagrams as they arrive, in memory that does not grow.
@@ -14,7 +14,7 @@ pub struct Counter {
     pub highest: u64,
     /// Datagrams that came after one with a higher number.
     pub reordered: u64,
-    /// Datagrams that came twice, or too late to tell.
+    /// Datagrams that came twice, or too late to know.
     pub duplicates: u64,
     /// Jitter, ns.
     jitter_ns: u64,

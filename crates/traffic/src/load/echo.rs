@@ -17,7 +17,7 @@ use crate::{
 /// Largest payload of a UDP datagram over IPv4 (RFC 768, RFC 791).
 const LARGEST: usize = 65_507;
 
-/// What a lease of it must have been asked for.
+/// What its lease must cover.
 pub const NEED: Need = Need {
     amounts: Amounts {
         loads: 1,
@@ -36,7 +36,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Starts to answer on a connected socket. Answers larger than what asked for them draw from a
+    /// Starts to answer on a connected socket. Answers larger than their requests draw from a
     /// budget of the whole session.
     ///
     /// # Errors
@@ -51,8 +51,8 @@ impl Echo {
     }
 }
 
-/// Answers probes of whoever sends any until the process ends, without any limit and without a word
-/// of how long it had them: for a lab, where the socket is out of the reach of others.
+/// Answers probes of whoever sends any until the process ends, without any limit and without
+/// reporting how long it had them: for a lab, where the socket is out of the reach of others.
 ///
 /// # Errors
 /// The host lacks a thread.

@@ -79,7 +79,7 @@ impl Sampler {
     }
 }
 
-/// Memory for the samples of a whole load on the grid that it asks for.
+/// Memory for the samples of a whole load on its grid.
 fn wanted(config: &Config, connections: usize) -> u64 {
     let samples = config.lease.duration().as_nanos() / config.interval.as_nanos().max(1) + 2;
     let samples = samples.min(MOST as u128) as u64;

@@ -1,4 +1,4 @@
-//! How the threads of a load learn that it is over.
+//! The end of a load, as its threads see it.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -12,17 +12,17 @@ use crate::admission::Lease;
 /// Longest sleep of a thread that is to see the end soon.
 const NAP: Duration = Duration::from_millis(20);
 
-/// Whether a load is over: because it was told so, or because its session is.
+/// Whether a load is over: because it was stopped, or because its session is.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    told: AtomicBool,
+    stopped: AtomicBool,
     lease: Lease,
 }
 
 impl Stop {
     pub(crate) fn new(lease: Lease) -> Self {
         Self {
-            told: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
             lease,
         }
     }
@@ -32,13 +32,13 @@ impl Stop {
         &self.lease
     }
 
-    /// Tells all threads to end.
+    /// Ends all threads.
     pub(crate) fn set(&self) {
-        self.told.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_set(&self) -> bool {
-        self.told.load(Ordering::Relaxed) || self.lease.is_over()
+        self.stopped.load(Ordering::Relaxed) || self.lease.is_over()
     }
 
     /// Sleeps until `until`, or until the load is over. Does not read the clock where there is

@@ -1,4 +1,4 @@
-//! How many bytes the next call is to move: so many that calls are few, so few that what they have
+//! The size of calls: so many bytes that calls are few, so few that what they have
 //! moved is known every now and then, on a slow path too.
 
 use sys::clock::Instant;

@@ -46,7 +46,7 @@ pub struct Config {
     pub lease: Lease,
 }
 
-/// What a lease of a load must have been asked for.
+/// What the lease of a load must cover.
 pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     let flows = u64::from(flows);
     let descriptors = match role {

@@ -55,7 +55,7 @@ pub struct Config {
     pub lease: Lease,
 }
 
-/// What a lease of a load must have been asked for.
+/// What the lease of a load must cover.
 pub fn need(order: &UdpOrder) -> Need {
     let duration = Duration::from_micros(order.duration_us);
     let bytes = order.rate_bps as f64 / 8.0 * duration.as_secs_f64();

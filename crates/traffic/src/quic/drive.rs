@@ -19,10 +19,11 @@ use sys::{
 };
 
 use super::{
-    Config, LIBRARY, Shared, Side,
+    Config, Handshake,
     samples::Samples,
     session::{Far, Near, ResetKey},
-    settings::{TIMEOUT, server, transport},
+    settings::{LIBRARY, TIMEOUT, server, transport},
+    shared::Shared,
 };
 use crate::{
     admission::{GRACE, Spent},
@@ -70,7 +71,11 @@ pub(super) struct Drive {
 }
 
 impl Drive {
-    pub(super) fn new(socket: UdpSocket, side: Side, settings: Config) -> io::Result<Self> {
+    pub(super) fn new(
+        socket: UdpSocket,
+        handshake: Handshake,
+        settings: Config,
+    ) -> io::Result<Self> {
         let peer = socket.peer_addr()?;
         // A socket that was used for the proof of its address has a timeout of its own.
         socket.set_read_timeout(Some(SLEEP))?;
@@ -84,8 +89,8 @@ impl Drive {
         let start = start(&settings);
         let samples = Samples::new(settings.sample_interval, settings.lease.duration());
         let seed = Some(key::random()?);
-        let (endpoint, connection) = match side {
-            Side::Near(key) => {
+        let (endpoint, connection) = match handshake {
+            Handshake::Connect(key) => {
                 let mut client = ClientConfig::new(Arc::new(Near::new(key)?));
                 client.transport_config(transport);
                 let mut endpoint = Endpoint::new(config, None, true, seed);
@@ -94,7 +99,7 @@ impl Drive {
                     .map_err(io::Error::other)?;
                 (endpoint, Some(connection))
             }
-            Side::Far(identity) => {
+            Handshake::Accept(identity) => {
                 let server = server(Far::new(identity)?, transport);
                 (Endpoint::new(config, Some(server), true, seed), None)
             }
@@ -118,7 +123,7 @@ impl Drive {
         })
     }
 
-    /// Drives the connection until the load is over or told to stop.
+    /// Drives the connection until the load is over or stopped.
     pub(super) fn run(mut self, shared: &Shared) -> QuicOutcome {
         let mut batch = Batch::new(RECEIVED, LONGEST);
         let mut buffer = Vec::with_capacity(BURST * LONGEST);
@@ -276,7 +281,7 @@ impl Drive {
         );
     }
 
-    /// Sleeps until a datagram is there or a timer ends, and tells the connection of its timers.
+    /// Sleeps until a datagram is there or a timer ends, and hands the connection its timers.
     fn wait(&mut self, now: Instant, wake: Option<Instant>) {
         let timer = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
         let sample = self.start + self.samples.next();

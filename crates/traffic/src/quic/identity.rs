@@ -1,4 +1,4 @@
-//! Who the far end is: a raw public key (RFC 7250) that the near end was told over the control
+//! Who the far end is: a raw public key (RFC 7250) that the near end got over the control
 //! channel. There is no certificate, no name and nobody else to trust.
 
 use std::{io, sync::Arc};
@@ -25,12 +25,15 @@ pub struct Identity(ed25519_dalek::SigningKey);
 
 impl Identity {
     /// A new random key.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
     pub fn generate() -> io::Result<Self> {
         let secret = key::random()?;
         Ok(Self(ed25519_dalek::SigningKey::from_bytes(&secret)))
     }
 
-    /// The half that the peer is told.
+    /// The public half of the key.
     pub fn public_key(&self) -> PublicKey {
         PublicKey(self.0.verifying_key().to_bytes())
     }

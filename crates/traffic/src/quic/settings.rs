@@ -1,4 +1,4 @@
-//! What the library is told to do.
+//! The settings of the library.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,6 +7,9 @@ use quinn_proto::{
 };
 
 use super::session::{Far, NoTokens};
+
+/// The library and its congestion control.
+pub const LIBRARY: &str = "quinn-proto 0.11.19 cubic";
 
 /// Payload under way at most, of a sender and for a receiver: what the flow control grants. A path
 /// whose rate times round trip is more is not filled.

@@ -47,7 +47,7 @@ pub enum ChannelError {
     /// The connection.
     #[error("control connection: {0}")]
     Io(#[from] io::Error),
-    /// The peer said no.
+    /// The peer refused.
     #[error("{}", refused(*.0))]
     Refused(Refusal),
     /// The peer does not speak the protocol.
@@ -93,6 +93,9 @@ fn builder(key: &Key) -> Result<snow::Builder<'_>, ChannelError> {
 
 impl Channel {
     /// Opens a channel as the connecting end. `limit`: longest message to take in, bytes.
+    ///
+    /// # Errors
+    /// The connection failed, the peer refused, or it does not hold the key.
     pub fn connect(mut stream: TcpStream, key: &Key, limit: usize) -> Result<Self, ChannelError> {
         stream.set_nodelay(true)?;
         let mut noise = builder(key)?.build_initiator()?;
@@ -116,10 +119,13 @@ impl Channel {
         })
     }
 
-    /// Opens a channel as the accepting end, with the first message of the handshake. The peer is
-    /// told if its key is wrong. That the peer is there now, and not a copy of what a holder of the
-    /// key once sent, is known only when [`first`](Self::first) has read its first message. Does
-    /// not wait for the peer.
+    /// Opens a channel as the accepting end, with the first message of the handshake. A peer whose
+    /// key is wrong gets a refusal. That the peer is there now, and not a copy of what a holder of
+    /// the key once sent, is known only when [`first`](Self::first) has read its first message.
+    /// Does not wait for the peer.
+    ///
+    /// # Errors
+    /// The key is wrong, or the connection failed.
     pub fn accept(
         mut stream: TcpStream,
         first: &[u8; HANDSHAKE],
@@ -152,6 +158,10 @@ impl Channel {
 
     /// Takes what has come of the peer's first message, if the stream does not block; `None`: more
     /// must come.
+    ///
+    /// # Errors
+    /// The message is too long, not by a holder of the key, or not one of this protocol; or the
+    /// connection ended.
     pub fn first<M: DeserializeOwned>(
         &mut self,
         partial: &mut Partial,
@@ -192,6 +202,9 @@ impl Channel {
     }
 
     /// Sends a message.
+    ///
+    /// # Errors
+    /// The connection failed, or the peer took too little in time.
     pub fn send<M: Serialize>(&mut self, message: &M) -> Result<(), ChannelError> {
         let plain =
             serde_json::to_vec(message).map_err(|e| ChannelError::Message(e.to_string()))?;
@@ -216,6 +229,10 @@ impl Channel {
     }
 
     /// Waits for a message.
+    ///
+    /// # Errors
+    /// The connection failed or was too slow; the message is too long, not by a holder of the key,
+    /// or not one of this protocol.
     pub fn receive<M: DeserializeOwned>(&mut self) -> Result<M, ChannelError> {
         let mut bytes = Vec::new();
         // Its clock starts with the first byte, so the frames of a message share it.
@@ -254,7 +271,7 @@ fn decrypt(noise: &mut snow::TransportState, frame: &[u8]) -> Result<Vec<u8>, Ch
     Ok(content)
 }
 
-/// A message from the content of its frames, of which a peer says whether it is deflated. `limit`:
+/// A message from the content of its frames, which its peer may have deflated. `limit`:
 /// most bytes that it may have when it is inflated.
 ///
 /// # Errors

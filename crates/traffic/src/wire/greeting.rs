@@ -42,7 +42,7 @@ pub enum Parsed {
     Foreign,
 }
 
-/// Looks at the first bytes of a connection. Never asks for more than [`CONTROL`] bytes.
+/// Parses the first bytes of a connection. Never asks for more than [`CONTROL`] bytes.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let known = bytes.len().min(4);
     let is = |magic: &[u8; 4]| bytes[..known] == magic[..known];

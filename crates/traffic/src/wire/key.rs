@@ -23,6 +23,9 @@ impl Key {
     pub const OPEN: Self = Self([0; 32]);
 
     /// A new random key.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
     pub fn generate() -> io::Result<Self> {
         Ok(Self(random()?))
     }
@@ -58,13 +61,16 @@ impl fmt::Debug for Key {
 /// Bytes of a code by which a connection or an address proves that it belongs to an agreement.
 pub const CODE: usize = 16;
 
-/// A random number that says which agreement a connection or datagram belongs to.
+/// A random number that names the agreement a connection or datagram belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Token(pub [u8; 16]);
 
 impl Token {
     /// A new random token.
+    ///
+    /// # Errors
+    /// The kernel gives no random numbers.
     pub fn generate() -> io::Result<Self> {
         Ok(Self(random()?))
     }
@@ -105,6 +111,9 @@ impl TryFrom<String> for PublicKey {
 }
 
 /// Random bytes of the kernel.
+///
+/// # Errors
+/// The kernel gives none.
 pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! What the two ends say to each other on the control channel. One request, one reply.
+//! The messages of the control channel: one request, one reply.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PublicKey, Token, ticket::Secret};
 
-/// What the near end asks.
+/// A request of the near end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Request {
@@ -46,7 +46,7 @@ pub enum Request {
     Bye,
 }
 
-/// What the far end answers.
+/// A reply of the far end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
@@ -79,7 +79,7 @@ pub enum Reply {
     },
     /// Done, and nothing to say about it.
     Done,
-    /// It cannot be done, or not here; the session goes on.
+    /// It cannot be done, or not here; the session continues.
     No {
         /// What kind of reason it is.
         #[serde(default)]
@@ -226,7 +226,7 @@ pub enum Outcome {
 pub struct TcpOutcome {
     /// The samples of each connection, by the fields of `TCP_INFO`.
     pub flows: Vec<Series>,
-    /// Congestion control of each socket, as the kernel says.
+    /// Congestion control of each socket, as the kernel reports it.
     pub cc_used: Vec<String>,
     /// What failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -266,7 +266,7 @@ pub struct UdpOutcome {
 /// What one end saw of bulk QUIC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
-    /// The samples: `bytes_received`, payload in order; of the sender also what the library says.
+    /// The samples: `bytes_received`, payload in order; of the sender also what the library reports.
     pub series: Series,
     /// The library and its congestion control.
     pub cc_used: String,

@@ -1,7 +1,7 @@
 //! Tickets: how data connections and datagrams show that they belong to an agreement.
 //!
 //! Data is not encrypted, and whoever listens on its path sees which agreement it belongs to. So
-//! the token is a name and nothing more. The secret that goes with it is told over the control
+//! the token is a name and nothing more. The secret that goes with it is sent over the control
 //! channel only, and what is shown in the clear is made from it: a code over the number of a
 //! connection, which is good once, or over a challenge, which is good from one address.
 
@@ -15,7 +15,7 @@ use super::{
     key::{CODE, hex, random, unhex},
 };
 
-/// What the code of a connection and that of a challenge are told apart by.
+/// What distinguishes the code of a connection from that of a challenge.
 const CONNECTION: u8 = b'T';
 const CHALLENGE: u8 = b'U';
 

@@ -11,7 +11,7 @@ use model::{
 };
 use sys::clock::Instant;
 use traffic::{
-    quic::{self, Config, QuicLoad, Side},
+    quic::{self, Config, Handshake, QuicLoad},
     wire::message::{QUIC, QuicOutcome},
 };
 
@@ -139,7 +139,7 @@ impl Quic {
             lease: bench.lease(span),
         };
         let zero = config.zero;
-        let load = QuicLoad::start(socket, Side::Near(agreed.key), config)
+        let load = QuicLoad::start(socket, Handshake::Connect(agreed.key), config)
             .map_err(Action::Quic.failed(address))?;
         let watched = probing.watch(bench, span + AFTER, zero, || load.bytes());
         // The sender first, so that the receiver does not see its connection end before its time.

@@ -61,8 +61,8 @@ pub struct RequestClient {
 }
 
 impl RequestClient {
-    /// Starts to make requests on connections of their own, each opened with what `greeting` says
-    /// of its number.
+    /// Starts to make requests on connections of their own, each opened with the
+    /// greeting of its number.
     ///
     /// # Errors
     /// The host lacks a thread.

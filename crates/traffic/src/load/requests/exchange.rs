@@ -12,7 +12,7 @@ use std::{
 
 use sys::{clock::Instant, socket};
 
-/// What a client asks for.
+/// What a client requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// When the first request is made; at once if it has passed.

@@ -19,7 +19,7 @@ use crate::{
     spawn,
 };
 
-/// How requests are put.
+/// How requests are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// One a connection, which the greeting is already.
@@ -31,7 +31,7 @@ pub enum Manner {
 /// What is agreed on.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// How requests are put.
+    /// How requests are made.
     pub manner: Manner,
     /// Bytes of a request that come after its greeting; only of [`Manner::Short`].
     pub upload: u64,
@@ -39,13 +39,13 @@ pub struct Config {
     pub bytes: u64,
     /// Connections at once; one more waits for its turn, and those beyond it are closed.
     pub connections: usize,
-    /// How long a peer may take to ask, and to take any part of its answer.
+    /// How long a peer may take for its request, and to take any part of its answer.
     pub timeout: Duration,
     /// What bounds the service: its connections and threads are held as they come and go.
     pub lease: Lease,
 }
 
-/// What a lease of it must have been asked for; `bytes`: of one answer.
+/// What its lease must cover; `bytes`: of one answer.
 pub fn need(bytes: u64) -> Need {
     Need {
         amounts: Amounts {

@@ -24,7 +24,7 @@ pub(super) struct Supply {
     pub(super) upload: u64,
     /// Bytes of an answer.
     pub(super) bytes: u64,
-    /// How long a peer may take to ask, and to take any part of its answer.
+    /// How long a peer may take for its request, and to take any part of its answer.
     pub(super) timeout: Duration,
     pub(super) stop: Stop,
     given: AtomicU64,

@@ -3,6 +3,7 @@
 use rustls::{
     Side,
     crypto::{ActiveKeyExchange, hash::Hash},
+    quic,
     quic::{Suite, Version},
 };
 

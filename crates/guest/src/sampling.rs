@@ -12,14 +12,14 @@ use testbed::{LossCounter, SampledQueue, Testbed};
 
 use crate::{
     flows::Running,
-    setting::{Times, loads},
+    times::{Times, loads},
 };
 
 /// Competing flows and receivers are sampled once in so many samples of the others.
 const SELDOM: u32 = 10;
 
-/// The queues that are watched: those in the way of the measured data.
-pub(crate) fn watched<'a>(
+/// The queues that are sampled: those in the way of the measured data.
+pub(crate) fn sampled<'a>(
     cell: &'a Cell,
     bed: &'a Testbed,
 ) -> impl Iterator<Item = (u16, &'a SampledQueue)> {
@@ -27,7 +27,7 @@ pub(crate) fn watched<'a>(
 }
 
 /// Samples until the end of the cell, stopping flows whose time has come.
-pub(crate) fn watch(
+pub(crate) fn run(
     cell: &Cell,
     bed: &Testbed,
     running: &mut Running,
@@ -35,7 +35,7 @@ pub(crate) fn watch(
     truth: &mut Stream,
 ) -> anyhow::Result<()> {
     let mut readers = Vec::new();
-    for (id, queue) in watched(cell, bed) {
+    for (id, queue) in sampled(cell, bed) {
         let nl = bed.hosts[queue.host].ns.route()?;
         readers.push((id, StatsReader::of_handle(nl, queue.device, queue.handle)));
     }

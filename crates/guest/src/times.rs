@@ -1,4 +1,4 @@
-//! What the parts of a cell's run share: its points in time, the addresses of its ends, the
+//! The points in time of a cell, and what else its parts share: the addresses of its ends, the
 //! directions under load.
 
 use anyhow::Context;

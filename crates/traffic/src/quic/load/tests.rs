@@ -1,8 +1,13 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use model::run::Column;
+use sys::clock::Instant;
 
 use super::*;
+use crate::{
+    admission::Lease,
+    quic::{Identity, LIBRARY},
+};
 
 fn sockets() -> [UdpSocket; 2] {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -32,8 +37,8 @@ fn pair(near_sends: bool, change: impl Fn(&mut Config)) -> (QuicOutcome, QuicOut
     let key = identity.public_key();
     let mut all = [config(near_sends, 400), config(!near_sends, 400)];
     all.iter_mut().for_each(change);
-    let far = QuicLoad::start(far, Side::Far(identity), all[1].clone()).unwrap();
-    let near = QuicLoad::start(near, Side::Near(key), all[0].clone()).unwrap();
+    let far = QuicLoad::start(far, Handshake::Accept(identity), all[1].clone()).unwrap();
+    let near = QuicLoad::start(near, Handshake::Connect(key), all[0].clone()).unwrap();
     Instant::now().after(Duration::from_millis(450)).wait();
     (near.finish(), far.finish())
 }
@@ -70,8 +75,8 @@ fn data_goes_either_way() {
 fn another_key_than_the_pinned_one_is_refused() {
     let [near, far] = sockets();
     let (identity, other) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-    let far = QuicLoad::start(far, Side::Far(identity), config(true, 60_000)).unwrap();
-    let near_side = Side::Near(other.public_key());
+    let far = QuicLoad::start(far, Handshake::Accept(identity), config(true, 60_000)).unwrap();
+    let near_side = Handshake::Connect(other.public_key());
     let near = QuicLoad::start(near, near_side, config(false, 60_000)).unwrap();
     // Both end by themselves, long before their time.
     while !near.is_finished() || !far.is_finished() {
@@ -114,7 +119,7 @@ fn datagrams_of_no_meaning_change_nothing() {
     let [near, far] = sockets();
     let far = QuicLoad::start(
         far,
-        Side::Far(Identity::generate().unwrap()),
+        Handshake::Accept(Identity::generate().unwrap()),
         config(true, 60_000),
     )
     .unwrap();

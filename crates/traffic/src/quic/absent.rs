@@ -1,0 +1,63 @@
+//! The place of QUIC in a program that is built without it: no load can be started.
+
+use std::{convert::Infallible, io, net::UdpSocket, time::Duration};
+
+use super::{Config, Handshake};
+use crate::{
+    admission::Need,
+    wire::{PublicKey, message::QuicOutcome},
+};
+
+/// A key, of which there is none.
+#[derive(Debug)]
+pub struct Identity(Infallible);
+
+impl Identity {
+    /// A new key, of which there is none.
+    ///
+    /// # Errors
+    /// Always: the program is built without QUIC.
+    pub fn generate() -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    /// The public half of the key.
+    pub fn public_key(&self) -> PublicKey {
+        match self.0 {}
+    }
+}
+
+/// What the lease of a load would have to cover.
+pub fn need(duration: Duration) -> Need {
+    Need {
+        duration: Some(duration),
+        ..Need::default()
+    }
+}
+
+/// A load, of which there is none.
+pub struct QuicLoad(Infallible);
+
+impl QuicLoad {
+    /// Starts nothing.
+    ///
+    /// # Errors
+    /// Always: the program is built without QUIC.
+    pub fn start(_socket: UdpSocket, _handshake: Handshake, _config: Config) -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    /// Bytes so far.
+    pub fn bytes(&self) -> u64 {
+        match self.0 {}
+    }
+
+    /// Ends it.
+    pub fn finish(self) -> QuicOutcome {
+        match self.0 {}
+    }
+}
+
+fn unsupported() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "built without QUIC")
+}
