@@ -26,8 +26,8 @@ const TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 /// The halves of a flow.
 pub(super) enum Load {
     Tcp {
-        sender: TcpLoad,
-        receiver: TcpLoad,
+        sender: Box<TcpLoad>,
+        receiver: Box<TcpLoad>,
     },
     Udp {
         sender: UdpLoad,
@@ -152,7 +152,7 @@ impl Load {
     /// Ends both halves; `id` and `zero`: number and zero of the times of its records.
     pub(super) fn finish(self, id: u16, zero: Instant) -> Ended {
         match self {
-            Self::Tcp { sender, receiver } => finish_tcp(sender, receiver, id),
+            Self::Tcp { sender, receiver } => finish_tcp(*sender, *receiver, id),
             Self::Udp { sender, receiver } => finish_udp(sender, receiver, id, zero),
             Self::Short {
                 client,

@@ -128,8 +128,8 @@ impl Site<'_> {
             connector().map_err(|e| io::Error::new(e.kind(), format!("connect: {e}")))
         });
         let sends = |direction| (self.direction == direction).then_some(zeroes);
-        let server = TcpLoad::driven(accept, sends(Direction::Down), start)?;
-        let client = TcpLoad::driven(connect, sends(Direction::Up), start)?;
+        let server = Box::new(TcpLoad::driven(accept, sends(Direction::Down), start)?);
+        let client = Box::new(TcpLoad::driven(connect, sends(Direction::Up), start)?);
         Ok(match self.direction {
             Direction::Down => Load::Tcp {
                 sender: server,
