@@ -141,7 +141,7 @@ fn a_step_that_is_not_there_is_a_wrong_use() {
         (["--format", "flent", "--step", "x"], "no step \"x\""),
         (
             ["--format", "csv", "--step", "x"],
-            "--step is for --format flent",
+            "--step works only with --format flent",
         ),
     ] {
         let output = pathtwin()

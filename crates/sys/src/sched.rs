@@ -32,12 +32,6 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// The processor for a guest that runs alone: the last one allowed, since the first ones serve most
-/// interrupts.
-pub fn lone_cpu() -> Option<usize> {
-    allowed_cpus().ok()?.last().copied()
-}
-
 /// Lets the child run on one processor only, lead a process group of its own, and die with the
 /// thread that starts it.
 ///

@@ -6,7 +6,7 @@ use model::{
     row::Row,
     run::{Column, FlowResult, Series},
 };
-use sys::tcp_info::TcpInfo;
+use sys::tcp_info::{TcpInfo, entries};
 
 use super::{Window, of};
 
@@ -50,42 +50,39 @@ pub(super) fn fill(row: &mut Row, group: &[&Flow], all: &[Record<'_>], window: W
 /// the window.
 fn result(flow: &Flow, all: &[Record<'_>], window: Window) -> Option<FlowResult> {
     let receivers = of(all, Kind::TcpReceiver, flow.id);
-    let received = series(&receivers, &[(Column::BytesReceived, |i| i.bytes_received)]);
+    let received = series(&receivers, &[Column::BytesReceived]);
     let seen = |at: &i64| *at <= window.us()[1];
     let ran = received.at_us.iter().any(seen) && received.has(Column::BytesReceived);
     let sent = series(&of(all, Kind::TcpSender, flow.id), SENDER);
     ran.then(|| flow::tcp(&sent, &received, window.us()))
 }
 
-/// A field of `TCP_INFO` as a column.
-type Field = (Column, fn(&TcpInfo) -> Option<u64>);
-
-/// The fields of a sender that a row needs.
-const SENDER: &[Field] = &[
-    (Column::TotalRetrans, |i| Some(i.total_retrans.into())),
-    (Column::DataSegsOut, |i| i.data_segs_out.map(u64::from)),
-    (Column::BusyTimeUs, |i| i.busy_time_us),
-    (Column::RwndLimitedUs, |i| i.rwnd_limited_us),
-    (Column::SndbufLimitedUs, |i| i.sndbuf_limited_us),
-    (Column::RttUs, |i| Some(i.rtt_us.into())),
-    (Column::SndCwnd, |i| Some(i.snd_cwnd.into())),
+/// The columns of a sender that a row needs.
+const SENDER: &[Column] = &[
+    Column::TotalRetrans,
+    Column::DataSegsOut,
+    Column::BusyTimeUs,
+    Column::RwndLimitedUs,
+    Column::SndbufLimitedUs,
+    Column::RttUs,
+    Column::SndCwnd,
 ];
 
-/// Records of one end over time.
-fn series(records: &[&Record<'_>], fields: &[Field]) -> Series {
-    let samples: Vec<(i64, TcpInfo)> = records
-        .iter()
-        .filter_map(|r| Some((r.at_ns / 1000, TcpInfo::parse(r.payload)?)))
-        .collect();
+/// Records of one end as a time series of these columns.
+fn series(records: &[&Record<'_>], wanted: &[Column]) -> Series {
+    let samples = records.iter().filter_map(|record| {
+        let info = TcpInfo::parse(record.payload)?;
+        Some((record.at_ns / 1000, entries(&info)))
+    });
+    let (at_us, samples): (Vec<i64>, Vec<_>) = samples.unzip();
     let mut series = Series {
-        at_us: samples.iter().map(|(at, _)| *at).collect(),
+        at_us,
         ..Series::default()
     };
-    for (column, value) in fields {
-        series.push(
-            *column,
-            samples.iter().map(|(_, info)| value(info)).collect(),
-        );
+    for (field, column) in Column::tcp_info().enumerate() {
+        if wanted.contains(&column) {
+            series.push(column, samples.iter().map(|s| s[field].1).collect());
+        }
     }
     series
 }
