@@ -4,6 +4,8 @@ use std::{fmt, io, path::PathBuf};
 
 use model::record::StreamError;
 
+use crate::segment::SegmentError;
+
 /// Why the lab could not run a job.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -112,6 +114,9 @@ pub enum LabError {
     /// The records of a result cannot be read.
     #[error("cannot read the records of a result: {0}")]
     Records(#[from] StreamError),
+    /// Segments cannot be run or combined.
+    #[error(transparent)]
+    Segment(#[from] SegmentError),
     /// The kernel image is missing or unfit.
     #[error(transparent)]
     Kernel(#[from] kernel::KernelError),

@@ -3,7 +3,8 @@
 //! [`Lab::open`] is the only way in. It runs a [`job::Job`]: a cell, a plan
 //! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
 //! processor, with a folder in memory as its root; many run side by side; results are cached by
-//! content. [`rows`] makes flat rows of the result of a cell.
+//! content. [`rows`] makes flat rows of the result of a cell. Where one machine is not enough,
+//! [`segment`] runs a part of the cells of a spec, and [`gather`] combines the parts.
 
 mod cache;
 pub mod cell;
@@ -12,9 +13,11 @@ mod error;
 pub mod exec;
 pub mod facts;
 pub mod failures;
+pub mod gather;
 pub mod guest;
 pub mod job;
 pub mod keep;
+pub mod kubernetes;
 mod mappings;
 pub mod measure;
 pub mod native;
@@ -23,6 +26,7 @@ mod pool;
 mod progress;
 pub mod rows;
 mod sandbox;
+pub mod segment;
 
 pub use cache::Damaged;
 pub use entry::Damage;

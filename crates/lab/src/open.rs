@@ -55,6 +55,7 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Lab {
     image: Image,
+    guest_hash: blake3::Hash,
     sandbox: Sandbox,
     cache: Option<Cache>,
     jobs: NonZeroUsize,
@@ -75,6 +76,7 @@ impl Lab {
             Some(guest) => guest.clone(),
             None => guest::program()?,
         };
+        let program = fs::read(&guest).map_err(LabError::file("read", &guest))?;
         let cache = match config.cache {
             true => Some(Cache::new(cache::folder()?, &image.sha256, &guest)?),
             false => None,
@@ -83,6 +85,7 @@ impl Lab {
         let all = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
         Ok(Self {
             image,
+            guest_hash: blake3::hash(&program),
             sandbox: Sandbox::new(&guest)?,
             cache,
             jobs: config.jobs.unwrap_or(all),
@@ -93,6 +96,11 @@ impl Lab {
     /// The kernel image.
     pub fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// BLAKE3 of the guest program. With the kernel image it determines the result of a job.
+    pub fn guest_hash(&self) -> blake3::Hash {
+        self.guest_hash
     }
 
     /// Runs all jobs side by side, and reports each as it ends, in any order. Returns when all have

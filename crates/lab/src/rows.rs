@@ -152,10 +152,10 @@ fn empty(
         valid: true,
         invalid_because: Vec::new(),
         kernel: result.output.kernel.clone(),
-        cpu_s: result.cost.cpu_s,
+        cpu_s: Some(result.cost.cpu_s),
         virtual_s: result.output.virtual_ns as f64 / 1e9,
-        wall_s: result.cost.wall_s,
-        cached: result.cached,
+        wall_s: Some(result.cost.wall_s),
+        cached: Some(result.cached),
         digest: result.digest.clone(),
     }
 }

@@ -123,15 +123,33 @@ pub struct Row {
     /// Release of the kernel.
     pub kernel: String,
     /// Processor time the cell took, s. From the cache: what it took then.
-    pub cpu_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_s: Option<f64>,
     /// Virtual time of the cell, s.
     pub virtual_s: f64,
     /// Real time the cell took, s. From the cache: what it took then.
-    pub wall_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<f64>,
     /// Whether the result came from the cache.
-    pub cached: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<bool>,
     /// BLAKE3 over everything the cell gave back.
     pub digest: String,
+}
+
+impl Row {
+    /// The row without what depends on the machine and the hour: what the cell cost, and whether
+    /// it came from the cache. What is left is the same for a spec, a seed and an image, byte for
+    /// byte.
+    #[must_use]
+    pub fn without_cost(self) -> Self {
+        Self {
+            cpu_s: None,
+            wall_s: None,
+            cached: None,
+            ..self
+        }
+    }
 }
 
 /// The rows of one spec as a document.

@@ -28,7 +28,7 @@ pub use check::Check;
 pub(crate) use explain::Explain;
 pub use explain::Form;
 #[cfg(feature = "lab")]
-pub(crate) use lab::{Cells, Engine, Exec, Kernel, KernelCommand, Lab, Run};
+pub(crate) use lab::{Cells, Engine, Exec, Gather, Kernel, KernelCommand, Kubernetes, Lab, Run};
 #[cfg(feature = "lab")]
 pub use validation::{Accuracy, Corpus, Validate, Which};
 

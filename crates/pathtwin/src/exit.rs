@@ -37,12 +37,17 @@ impl Failure {
 #[cfg(feature = "lab")]
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
-        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot};
+        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot, Segment};
         let lacks = matches!(
             error,
             NoGuest(_) | Kernel(_) | Lacks(_) | NotRoot | NoCache | FilesWritable
         );
-        let code = if lacks { code::LACKS } else { code::FAILED };
+        let code = match &error {
+            Segment(lab::segment::SegmentError::Differs { .. }) => code::FAILED,
+            Segment(_) => code::USE,
+            _ if lacks => code::LACKS,
+            _ => code::FAILED,
+        };
         Self::new(code, error)
     }
 }

@@ -35,9 +35,14 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         #[cfg(feature = "lab")]
         Command::Lab(lab) => match lab {
-            Lab::Run(arguments) => commands::lab::run::run(arguments),
+            Lab::Run(arguments) => match arguments.segment {
+                Some(segment) => commands::lab::segment::run(arguments, segment),
+                None => commands::lab::run::run(arguments),
+            },
             Lab::Exec(arguments) => commands::lab::exec::exec(arguments),
             Lab::Validate(_) | Lab::Accuracy(_) => external::validation(),
+            Lab::Gather(arguments) => commands::lab::segment::gather(arguments),
+            Lab::Kubernetes(arguments) => commands::lab::kubernetes::kubernetes(arguments),
             Lab::Kernel(arguments) => commands::lab::kernel::kernel(arguments),
         },
         Command::Measure(arguments) => measure::measure(arguments),

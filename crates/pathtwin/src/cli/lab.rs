@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
+use lab::{kubernetes::ObjectName, segment::Segment};
 use model::job::Command;
 
 use super::{Accuracy, Format, Validate};
@@ -16,6 +17,10 @@ pub(crate) enum Lab {
     Exec(Exec),
     Validate(Validate),
     Accuracy(Accuracy),
+    /// Combine segments and print the rows of all cells
+    Gather(Gather),
+    /// Print the segments of a spec as a Kubernetes Indexed Job
+    Kubernetes(Kubernetes),
     /// Build, import or inspect the kernel image of the lab
     Kernel(Kernel),
 }
@@ -58,6 +63,13 @@ pub(crate) struct Run {
     /// Write each cell's spec, records and description, and all rows, to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Run only one of N parts of the cells, as --segment 3/10: DIR of --out gets its rows, and
+    /// `pathtwin lab gather` combines the parts
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["against", "graph"])]
+    pub(crate) segment: Option<Segment>,
+    /// Continue a segment: cells whose rows are in DIR are not run again
+    #[arg(long, requires = "segment")]
+    pub(crate) resume: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) output: Format,
@@ -67,6 +79,58 @@ pub(crate) struct Run {
     /// Write an HTML page with a graph to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  pathtwin lab run sweep.toml --segment 1/2 --out a     (on one machine)
+  pathtwin lab run sweep.toml --segment 2/2 --out b     (on another)
+  pathtwin lab gather a b --output jsonl > rows.jsonl
+
+The rows have no cost (cpu_s, wall_s, cached), so they are the same bytes for every split.
+
+Exit codes: 0 all cells have rows, 2 wrong use, 4 cells are missing or failed.")]
+pub(crate) struct Gather {
+    /// Folders with the results of segments
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  pathtwin lab kubernetes sweep.toml --segments 50 --image registry.example/pathtwin:1 \\
+    --claim results | kubectl apply -f -
+
+The container image needs pathtwin, its guest program and the kernel image (PATHTWIN_GUEST and
+PATHTWIN_KERNEL name them). All pods write to the volume claim, which must allow that
+(ReadWriteMany); `pathtwin lab gather` reads the results there.")]
+pub(crate) struct Kubernetes {
+    /// The spec, a TOML file (docs/reference/spec.md)
+    pub(crate) spec: PathBuf,
+    /// Seed of the first repeat, in place of the spec's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Set one key of the spec, as --set path.rtt=30ms; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Number of segments, each a pod
+    #[arg(long, value_name = "N")]
+    pub(crate) segments: NonZeroUsize,
+    /// Pods at once; default: all
+    #[arg(long, value_name = "N")]
+    pub(crate) parallel: Option<NonZeroUsize>,
+    /// Container image
+    #[arg(long, value_name = "IMAGE")]
+    pub(crate) image: String,
+    /// Volume claim for the results
+    #[arg(long, value_name = "NAME")]
+    pub(crate) claim: ObjectName,
+    /// Name of the Job and its ConfigMap
+    #[arg(long, value_name = "NAME", default_value = "pathtwin")]
+    pub(crate) name: ObjectName,
 }
 
 /// Which kernel runs the path.

@@ -64,15 +64,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         format::file(file, sys::files::Readers::ByUmask, page.as_bytes())?;
         eprintln!("pathtwin: graph in {}", file.display());
     }
-    match arguments.output {
-        Format::Text => format::text(&report::terminal::table(&rows, figures.as_ref()))?,
-        Format::Json => format::json(&Rows {
-            schema: ROW_SCHEMA,
-            name: spec.name.clone(),
-            rows: rows.clone(),
-        })?,
-        Format::Jsonl => format::json_lines(&rows)?,
-    }
+    print(arguments.output, &spec.name, &rows, figures.as_ref())?;
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
         eprintln!(
@@ -88,18 +80,41 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     })
 }
 
+/// Prints rows, beside published figures if there are any.
+pub(super) fn print(
+    output: Format,
+    name: &str,
+    rows: &[Row],
+    figures: Option<&Figures>,
+) -> Result<(), Failure> {
+    match output {
+        Format::Text => format::text(&report::terminal::table(rows, figures)),
+        Format::Json => format::json(&Rows {
+            schema: ROW_SCHEMA,
+            name: name.to_owned(),
+            rows: rows.to_vec(),
+        }),
+        Format::Jsonl => format::json_lines(rows),
+    }
+}
+
 struct Done {
     results: Vec<Option<Result<CellResult, LabError>>>,
     failed: usize,
 }
 
-fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let lab = Lab::open(&Config {
+/// Opens the lab as the command line asks.
+pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
+    Lab::open(&Config {
         cache: !arguments.no_cache,
         jobs: arguments.jobs,
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         ..Config::default()
-    })?;
+    })
+}
+
+fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let lab = open(arguments)?;
     Ok(with_progress(cells, |on_done| {
         lab.all(cells, stop, on_done)
     }))

@@ -1,0 +1,239 @@
+//! A spec's segments as a Kubernetes Indexed Job.
+//!
+//! Kubernetes gives each pod of such a Job its number in `JOB_COMPLETION_INDEX` (Kubernetes
+//! documentation, "Indexed Job for Parallel Processing with Static Work Assignment"), which is all
+//! that a segment needs: no pod knows of another. All write to one volume claim.
+
+use model::cell::Cell;
+use serde_json::{Value, json};
+
+use crate::cell::memory_mb;
+
+/// Most bytes of a ConfigMap (Kubernetes documentation, "ConfigMaps": 1 MiB), less what the other
+/// fields take.
+const MOST_SPEC: usize = (1 << 20) - 4096;
+
+/// Name of a Kubernetes object: a DNS label (RFC 1123), 1 to 63 lower-case letters, digits and
+/// inner hyphens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectName(String);
+
+/// Why there is no manifest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// Kubernetes refuses the name.
+    #[error(
+        "\"{0}\" is no name of a Kubernetes object: 1 to 63 lower-case letters, digits and inner hyphens"
+    )]
+    Name(String),
+    /// The spec does not fit into a ConfigMap.
+    #[error("the spec has {0} bytes, and a ConfigMap holds 1 MiB: put the spec into the image")]
+    Size(usize),
+}
+
+impl std::str::FromStr for ObjectName {
+    type Err = ManifestError;
+
+    fn from_str(text: &str) -> Result<Self, ManifestError> {
+        let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+        let fits = (1..=63).contains(&text.len())
+            && text.bytes().all(inner)
+            && !text.starts_with('-')
+            && !text.ends_with('-');
+        match fits {
+            true => Ok(Self(text.to_owned())),
+            false => Err(ManifestError::Name(text.to_owned())),
+        }
+    }
+}
+
+/// A Job to be.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// Its name, and that of its ConfigMap.
+    pub name: &'a ObjectName,
+    /// Container image with `pathtwin`, its guest program and the kernel image.
+    pub image: &'a str,
+    /// The volume claim that takes the results; all pods write to it.
+    pub claim: &'a ObjectName,
+    /// Number of segments.
+    pub segments: usize,
+    /// Pods at once.
+    pub parallel: usize,
+    /// Text of the spec.
+    pub spec: &'a str,
+    /// All cells of the spec.
+    pub cells: &'a [Cell],
+    /// Further arguments of `lab run`: `--set`, `--seed`.
+    pub arguments: &'a [String],
+}
+
+impl Job<'_> {
+    /// The ConfigMap with the spec and the Job, as one `List` for `kubectl apply -f -`.
+    ///
+    /// # Errors
+    /// The spec is too large for a ConfigMap.
+    pub fn manifest(&self) -> Result<Value, ManifestError> {
+        if self.spec.len() > MOST_SPEC {
+            return Err(ManifestError::Size(self.spec.len()));
+        }
+        Ok(json!({
+            "apiVersion": "v1",
+            "kind": "List",
+            "items": [self.config_map(), self.job()],
+        }))
+    }
+
+    fn config_map(&self) -> Value {
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": self.name.0},
+            "data": {"spec.toml": self.spec},
+        })
+    }
+
+    fn job(&self) -> Value {
+        json!({
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": self.name.0},
+            "spec": {
+                "completionMode": "Indexed",
+                "completions": self.segments,
+                "parallelism": self.parallel.min(self.segments),
+                // A lost node costs its segment one try; other segments go on.
+                "backoffLimitPerIndex": 3,
+                "template": {"spec": {
+                    "restartPolicy": "Never",
+                    "containers": [self.container()],
+                    "volumes": [
+                        {"name": "spec", "configMap": {"name": self.name.0}},
+                        {"name": "results", "persistentVolumeClaim": {"claimName": self.claim.0}},
+                        // The guest's memory; that of a container is 64 MiB by default.
+                        {"name": "memory", "emptyDir": {"medium": "Memory"}},
+                    ],
+                }},
+            },
+        })
+    }
+
+    fn container(&self) -> Value {
+        // The arguments come as $1, $2, …: nothing of them is read by the shell.
+        let command = format!(
+            "exec pathtwin lab run /spec/spec.toml \"$@\" --segment \"$((JOB_COMPLETION_INDEX + 1))/{}\" \
+             --out /results --resume --jobs 1 --no-cache --output jsonl > /dev/null",
+            self.segments
+        );
+        let mut arguments = vec!["-c".to_owned(), command, "segment".to_owned()];
+        arguments.extend(self.arguments.iter().cloned());
+        let guest = self.cells.iter().map(memory_mb).max().unwrap_or(0);
+        json!({
+            "name": "segment",
+            "image": self.image,
+            "command": ["sh"],
+            "args": arguments,
+            "resources": {
+                "requests": {"cpu": "1", "memory": "256Mi"},
+                // A guest takes of its memory what it uses, which is mostly far less.
+                "limits": {"memory": format!("{}Mi", guest + 256)},
+            },
+            "volumeMounts": [
+                {"name": "spec", "mountPath": "/spec", "readOnly": true},
+                {"name": "results", "mountPath": "/results"},
+                {"name": "memory", "mountPath": "/dev/shm"},
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::spec::Spec;
+
+    use super::*;
+
+    fn manifest(spec: &str, segments: usize, arguments: &[String]) -> Result<Value, ManifestError> {
+        let cells = Spec::parse("spec", "[path]\nrtt = \"10ms\"\n").unwrap();
+        Job {
+            name: &"sweep".parse().unwrap(),
+            image: "registry.example/pathtwin:1",
+            claim: &"results".parse().unwrap(),
+            segments,
+            parallel: 10,
+            spec,
+            cells: &cells.cells().unwrap(),
+            arguments,
+        }
+        .manifest()
+    }
+
+    #[test]
+    fn every_segment_is_the_job_of_one_index() {
+        let manifest = manifest("x = 1", 7, &[]).unwrap();
+        let [map, job] = [0, 1].map(|n| manifest["items"][n].clone());
+        assert_eq!(map["data"]["spec.toml"], "x = 1");
+        let spec = &job["spec"];
+        assert_eq!(spec["completionMode"], "Indexed");
+        assert_eq!(
+            (&spec["completions"], &spec["parallelism"]),
+            (&json!(7), &json!(7))
+        );
+        let pod = &spec["template"]["spec"];
+        assert_eq!(pod["restartPolicy"], "Never");
+        // Every mount has a volume of its name.
+        let mounts = pod["containers"][0]["volumeMounts"].as_array().unwrap();
+        let volumes = pod["volumes"].as_array().unwrap();
+        for mount in mounts {
+            assert!(
+                volumes.iter().any(|v| v["name"] == mount["name"]),
+                "{mount}"
+            );
+        }
+    }
+
+    /// The shell is the judge: it runs the container's command with a `pathtwin` that prints what
+    /// it is given.
+    #[test]
+    fn the_shell_gives_the_program_its_segment_and_arguments_as_they_are() {
+        let given = ["--set", "name=$(reboot) 'a' \"b\" \\"].map(str::to_owned);
+        let manifest = manifest("", 7, &given).unwrap();
+        let container = manifest["items"][1]["spec"]["template"]["spec"]["containers"][0].clone();
+        let folder = tempfile::tempdir().unwrap();
+        let said = folder.path().join("said");
+        let program = folder.path().join("pathtwin");
+        let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", said.display());
+        std::fs::write(&program, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).unwrap();
+        let arguments = container["args"].as_array().unwrap();
+        let status = std::process::Command::new("/bin/sh")
+            .args(arguments.iter().map(|a| a.as_str().unwrap()))
+            .env("PATH", folder.path())
+            .env("JOB_COMPLETION_INDEX", "6")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let said = std::fs::read_to_string(said).unwrap();
+        let said: Vec<_> = said.lines().collect();
+        assert_eq!(said[..3], ["lab", "run", "/spec/spec.toml"]);
+        assert_eq!(said[3..5], given);
+        assert_eq!(said[5..8], ["--segment", "7/7", "--out"]);
+    }
+
+    #[test]
+    fn names_that_kubernetes_refuses_are_refused() {
+        for name in ["", "A", "a_b", "-a", "a-", "a.b", &"a".repeat(64)] {
+            assert!(name.parse::<ObjectName>().is_err(), "{name}");
+        }
+        assert!("a-1".parse::<ObjectName>().is_ok());
+    }
+
+    #[test]
+    fn a_spec_that_no_config_map_holds_is_refused() {
+        let spec = "#".repeat(1 << 20);
+        assert_eq!(manifest(&spec, 1, &[]), Err(ManifestError::Size(1 << 20)));
+    }
+}

@@ -1,0 +1,155 @@
+//! Parts of a spec's cells, for several machines without coordination.
+//!
+//! `K/N` assigns each cell to one of N segments by its number alone, so segment K has the same
+//! cells on every machine. Each segment has a file ([`file`]), to which the rows of a cell are
+//! appended when it ends; [`gather`](crate::gather) combines the files.
+
+mod error;
+pub mod file;
+
+use std::{
+    fmt,
+    path::Path,
+    str::FromStr,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use model::{cell::Cell, row::Row};
+
+use crate::{Done, Lab, LabError, cell::CellResult};
+pub use error::SegmentError;
+use file::{Header, SegmentFile};
+
+/// One of N parts of a spec's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Segment {
+    /// How many parts there are, from 1.
+    count: usize,
+    /// Which one, from 0.
+    index: usize,
+}
+
+/// A text that names no segment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a segment: give K/N with K from 1 to N, for example 3/10")]
+pub struct NotASegment(String);
+
+impl Segment {
+    /// All cells.
+    pub const WHOLE: Self = Self { count: 1, index: 0 };
+
+    /// Segment `number` of `count`, from 1; absent if there is none.
+    pub fn new(number: usize, count: usize) -> Option<Self> {
+        let index = number.checked_sub(1)?;
+        (index < count).then_some(Self { count, index })
+    }
+
+    /// How many segments there are.
+    pub fn count(self) -> usize {
+        self.count
+    }
+
+    /// The indices of its cells among `total`, ascending. Segments differ by at most one cell.
+    ///
+    /// The cells are assigned in the order of a hash of their index: assigned in turn, a matrix
+    /// whose innermost factor has N values would give all the expensive cells to one segment.
+    pub fn indices(self, total: usize) -> Vec<usize> {
+        let mut order: Vec<_> = (0..total)
+            .map(|index| {
+                (
+                    *blake3::hash(&(index as u64).to_le_bytes()).as_bytes(),
+                    index,
+                )
+            })
+            .collect();
+        order.sort_unstable();
+        let mine = order.iter().skip(self.index).step_by(self.count);
+        let mut indices: Vec<_> = mine.map(|(_, index)| *index).collect();
+        indices.sort_unstable();
+        indices
+    }
+}
+
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index + 1, self.count)
+    }
+}
+
+impl FromStr for Segment {
+    type Err = NotASegment;
+
+    fn from_str(text: &str) -> Result<Self, NotASegment> {
+        let parts = text.split_once('/');
+        parts
+            .and_then(|(number, count)| Self::new(number.parse().ok()?, count.parse().ok()?))
+            .ok_or_else(|| NotASegment(text.to_owned()))
+    }
+}
+
+/// A segment to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Name of the spec.
+    pub name: &'a str,
+    /// All cells of the spec, not only those of the segment.
+    pub cells: &'a [Cell],
+    /// The segment.
+    pub segment: Segment,
+    /// The folder of the segment's file.
+    pub folder: &'a Path,
+    /// Whether results in an existing file are kept; without it there must be no file.
+    pub resume: bool,
+}
+
+/// State of a segment after a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Rows of the completed cells, in the order of the cells.
+    pub rows: Vec<Row>,
+    /// Number of cells of the segment.
+    pub cells: usize,
+    /// Number of completed cells.
+    pub completed: usize,
+}
+
+/// Runs the cells of a segment whose rows are not in its file, and appends the rows of each when
+/// it ends. Cells that failed before are run again. `on_done` gets the index of each cell among
+/// all cells. `stop` is set if the file cannot be written.
+///
+/// # Errors
+/// The file cannot be read or written, it exists and is not to be resumed, or it belongs to another
+/// spec, kernel image or guest program.
+pub fn run(
+    lab: &Lab,
+    task: Task<'_>,
+    stop: &AtomicBool,
+    on_done: &mut dyn FnMut(usize, &Done<CellResult>),
+) -> Result<Outcome, LabError> {
+    let header = Header::new(lab, &task)?;
+    let mut file = SegmentFile::open(task.folder, &header, task.resume)?;
+    let all = task.segment.indices(task.cells.len());
+    let open: Vec<usize> = all.iter().copied().filter(|i| !file.has(*i)).collect();
+    let cells: Vec<Cell> = open.iter().map(|i| task.cells[*i].clone()).collect();
+    let mut write_error = None;
+    lab.each(&cells, stop, &mut |done| {
+        let index = open[done.index];
+        on_done(index, &done);
+        if let Err(error) = file.append(index, &cells[done.index], &done.result) {
+            write_error.get_or_insert(error);
+            // The results of further cells would be lost, too.
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    match write_error {
+        Some(error) => Err(error),
+        None => Ok(Outcome {
+            completed: all.iter().filter(|i| file.has(**i)).count(),
+            cells: all.len(),
+            rows: file.into_rows(),
+        }),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

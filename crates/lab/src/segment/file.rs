@@ -1,0 +1,373 @@
+//! The file of a segment: a header, then one line a cell.
+//!
+//! Each line is one write, so a run that was killed leaves complete lines and at most one truncated
+//! line, which is ignored: its cell is run again.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use model::{cell::Cell, row::Row, units::Seed};
+use serde::{Deserialize, Serialize};
+use sys::files::{Existing, Readers};
+
+use super::{Segment, SegmentError, Task};
+use crate::{Lab, LabError, cell::CellResult, rows};
+
+/// Version of the file.
+pub const SEGMENT_SCHEMA: u32 = 1;
+
+/// What the results of a segment depend on: files that differ in it belong to different sweeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// [`SEGMENT_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Name of the spec.
+    pub name: String,
+    /// Cells of the whole spec.
+    pub cells: usize,
+    /// BLAKE3 of all cells, in hex.
+    pub spec: String,
+    /// SHA-256 of the kernel image, in hex.
+    pub kernel: String,
+    /// BLAKE3 of the guest program, in hex.
+    pub guest: String,
+}
+
+impl Sweep {
+    /// The first part in which two sweeps differ; absent = none.
+    pub fn differs(&self, other: &Self) -> Option<&'static str> {
+        let parts = [
+            ("schema", self.schema == other.schema),
+            (
+                "spec",
+                (&self.name, self.cells, &self.spec) == (&other.name, other.cells, &other.spec),
+            ),
+            ("kernel image", self.kernel == other.kernel),
+            ("guest program", self.guest == other.guest),
+        ];
+        parts
+            .into_iter()
+            .find(|(_, same)| !same)
+            .map(|(what, _)| what)
+    }
+}
+
+/// First line of a segment's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The segment.
+    #[serde(with = "as_text")]
+    pub segment: Segment,
+    /// The sweep it is a part of.
+    #[serde(flatten)]
+    pub sweep: Sweep,
+}
+
+impl Header {
+    /// The header of a task's file.
+    pub(super) fn new(lab: &Lab, task: &Task<'_>) -> Result<Self, LabError> {
+        let cells = serde_json::to_vec(task.cells).map_err(LabError::GuestJob)?;
+        Ok(Self {
+            segment: task.segment,
+            sweep: Sweep {
+                schema: SEGMENT_SCHEMA,
+                name: task.name.to_owned(),
+                cells: task.cells.len(),
+                spec: blake3::hash(&cells).to_hex().to_string(),
+                kernel: lab.image().sha256.clone(),
+                guest: lab.guest_hash().to_hex().to_string(),
+            },
+        })
+    }
+
+    /// Name of the file: the same in every run of a segment.
+    pub fn file_name(&self) -> String {
+        let (number, count) = (self.segment.index + 1, self.segment.count);
+        format!("segment-{number}-of-{count}.jsonl")
+    }
+}
+
+/// Result of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Index of the cell among all cells, from 0.
+    pub cell: usize,
+    /// Its seed.
+    pub seed: Seed,
+    /// Its rows; absent = it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<Row>>,
+    /// The error, if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Contents of a segment's file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// Its first line.
+    pub header: Header,
+    /// Results in the order in which the cells ended.
+    pub entries: Vec<Entry>,
+    /// Numbers of lines that are truncated or damaged, from 1.
+    pub unreadable: Vec<usize>,
+}
+
+impl Contents {
+    /// Parses the bytes of a file; `file` names it in errors.
+    ///
+    /// # Errors
+    /// It is not the file of a segment, or one of a newer program.
+    pub fn parse(file: &Path, text: &[u8]) -> Result<Self, SegmentError> {
+        let mut lines = text.split(|byte| *byte == b'\n').enumerate();
+        let (_, first) = lines.next().unwrap_or_default();
+        let header: Header =
+            serde_json::from_slice(first).map_err(|source| SegmentError::Header {
+                file: file.to_owned(),
+                source,
+            })?;
+        if header.sweep.schema > SEGMENT_SCHEMA {
+            return Err(SegmentError::Newer {
+                file: file.to_owned(),
+                schema: header.sweep.schema,
+                known: SEGMENT_SCHEMA,
+            });
+        }
+        let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
+        for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+            match serde_json::from_slice::<Entry>(line) {
+                Ok(entry) if entry.cell < header.sweep.cells => entries.push(entry),
+                _ => unreadable.push(number + 1),
+            }
+        }
+        Ok(Self {
+            header,
+            entries,
+            unreadable,
+        })
+    }
+
+    /// Reads and parses a file.
+    ///
+    /// # Errors
+    /// It cannot be read; as [`Self::parse`].
+    pub fn read(file: &Path) -> Result<Self, LabError> {
+        let text = fs::read(file).map_err(LabError::file("read", file))?;
+        Ok(Self::parse(file, &text)?)
+    }
+}
+
+/// A segment's file, open for appending.
+#[derive(Debug)]
+pub(super) struct SegmentFile {
+    path: PathBuf,
+    file: fs::File,
+    completed: BTreeMap<usize, Vec<Row>>,
+}
+
+impl SegmentFile {
+    /// Creates the file, or opens it to resume the segment.
+    pub(super) fn open(folder: &Path, header: &Header, resume: bool) -> Result<Self, LabError> {
+        fs::create_dir_all(folder).map_err(LabError::file("create", folder))?;
+        let path = folder.join(header.file_name());
+        let known = match Contents::read(&path) {
+            Ok(contents) if resume => kept(&path, header, contents)?,
+            Err(LabError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Vec::new()
+            }
+            Ok(_) => return Err(SegmentError::Exists(path).into()),
+            Err(error) => return Err(error),
+        };
+        // Written anew without failures and truncated lines, so that an appended line is a line.
+        let mut text = line(header)?;
+        for entry in &known {
+            text.extend(line(entry)?);
+        }
+        sys::files::write(&path, Readers::ByUmask, Existing::Replace, &text)
+            .map_err(LabError::file("write", &path))?;
+        let file = fs::File::options().append(true).open(&path);
+        Ok(Self {
+            file: file.map_err(LabError::file("open", &path))?,
+            path,
+            completed: known
+                .into_iter()
+                .filter_map(|entry| Some((entry.cell, entry.rows?)))
+                .collect(),
+        })
+    }
+
+    /// Whether it has the rows of a cell.
+    pub(super) fn has(&self, index: usize) -> bool {
+        self.completed.contains_key(&index)
+    }
+
+    /// Appends the result of a cell, unless it was stopped.
+    pub(super) fn append(
+        &mut self,
+        index: usize,
+        cell: &Cell,
+        result: &Result<CellResult, LabError>,
+    ) -> Result<(), LabError> {
+        let (rows, error) = match result {
+            Ok(result) => (Some(rows::rows(cell, result)?), None),
+            Err(LabError::Stopped) => return Ok(()),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        let entry = Entry {
+            cell: index,
+            seed: cell.seed,
+            rows,
+            error,
+        };
+        let text = line(&entry)?;
+        self.file
+            .write_all(&text)
+            .map_err(LabError::file("write", &self.path))?;
+        if let Some(rows) = entry.rows {
+            self.completed.insert(index, rows);
+        }
+        Ok(())
+    }
+
+    /// All rows, in the order of the cells.
+    pub(super) fn into_rows(self) -> Vec<Row> {
+        self.completed.into_values().flatten().collect()
+    }
+}
+
+/// The entries to keep of an earlier run: one a cell, without failures.
+fn kept(path: &Path, header: &Header, contents: Contents) -> Result<Vec<Entry>, LabError> {
+    if let Some(what) = header.sweep.differs(&contents.header.sweep) {
+        let file = path.to_owned();
+        return Err(SegmentError::OtherRun { what, file }.into());
+    }
+    let entries = contents.entries.into_iter().filter(|e| e.rows.is_some());
+    let by_index: BTreeMap<usize, Entry> = entries.map(|entry| (entry.cell, entry)).collect();
+    Ok(by_index.into_values().collect())
+}
+
+fn line(value: &impl Serialize) -> Result<Vec<u8>, LabError> {
+    let mut text = serde_json::to_vec(value).map_err(LabError::GuestJob)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use super::Segment;
+
+    pub(super) fn serialize<S: Serializer>(segment: &Segment, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(segment)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Segment, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::segment::tests::{contents, entry, text};
+
+    #[test]
+    fn a_file_truncated_anywhere_keeps_the_complete_lines() {
+        let whole = text(&contents(5, "1/1", &[0, 1, 2, 3, 4]));
+        let header = whole.iter().position(|byte| *byte == b'\n').unwrap();
+        for length in header + 1..whole.len() {
+            let read = Contents::parse(Path::new("x"), &whole[..length]).unwrap();
+            let ends = whole[..length]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+                - 1;
+            // A line without its end is complete, or unreadable.
+            let last = read.entries.len() - ends;
+            assert!(last <= 1 && read.unreadable.len() + last <= 1, "{length}");
+            assert!(read.entries.iter().enumerate().all(|(n, e)| e.cell == n));
+        }
+    }
+
+    #[test]
+    fn a_cell_that_the_spec_has_not_is_unreadable() {
+        let mut bytes = text(&contents(2, "1/1", &[0, 1]));
+        bytes.extend(line(&entry(2)).unwrap());
+        let read = Contents::parse(Path::new("x"), &bytes).unwrap();
+        assert_eq!((read.entries.len(), read.unreadable), (2, vec![4]));
+    }
+
+    #[test]
+    fn a_resumed_segment_keeps_its_rows_and_drops_failures_and_half_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut known = contents(9, "1/1", &[3, 1]);
+        known.entries.push(Entry {
+            rows: None,
+            error: Some("the guest ended".to_owned()),
+            ..entry(7)
+        });
+        let path = folder.path().join(known.header.file_name());
+        let mut bytes = text(&known);
+        bytes.extend(b"{\"cell\":5,\"se");
+        fs::write(&path, &bytes).unwrap();
+
+        let again = SegmentFile::open(folder.path(), &known.header, false);
+        assert!(matches!(
+            again,
+            Err(LabError::Segment(SegmentError::Exists(_)))
+        ));
+        let file = SegmentFile::open(folder.path(), &known.header, true).unwrap();
+        let has: Vec<_> = (0..9).filter(|index| file.has(*index)).collect();
+        assert_eq!(has, [1, 3]);
+        let read = Contents::read(&path).unwrap();
+        assert_eq!(read.entries, [entry(1), entry(3)]);
+        assert!(read.unreadable.is_empty());
+    }
+
+    #[test]
+    fn a_segment_of_another_kernel_is_not_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = contents(9, "1/1", &[3]);
+        let path = folder.path().join(known.header.file_name());
+        fs::write(&path, text(&known)).unwrap();
+        let mut other = known.header;
+        other.sweep.kernel = "another".to_owned();
+        let refused = SegmentFile::open(folder.path(), &other, true);
+        assert!(matches!(
+            refused,
+            Err(LabError::Segment(SegmentError::OtherRun {
+                what: "kernel image",
+                ..
+            }))
+        ));
+        assert_eq!(fs::read(&path).unwrap(), text(&contents(9, "1/1", &[3])));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let _ = Contents::parse(Path::new("x"), &bytes);
+        }
+
+        #[test]
+        fn damage_in_a_line_costs_that_line_only(at in 0usize..10_000, byte in any::<u8>()) {
+            let mut bytes = text(&contents(5, "1/1", &[0, 1, 2, 3, 4]));
+            let header = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+            let at = header + 1 + at % (bytes.len() - header - 1);
+            // A line end in a line makes two of it, or one of two.
+            prop_assume!(byte != b'\n' && bytes[at] != b'\n');
+            bytes[at] = byte;
+            let read = Contents::parse(Path::new("x"), &bytes).unwrap();
+            let good = read.entries.iter().filter(|e| **e == entry(e.cell)).count();
+            prop_assert!(good >= 4 && read.entries.len() + read.unreadable.len() == 5);
+        }
+    }
+}
