@@ -249,8 +249,10 @@ fn under_loss_served_and_woken_readers_differ_by_chance_only() {
             |t: &Transfer| t.retransmitted,
             |t: &Transfer| t.buffer,
         ] {
+            // The 256 ns of each clock read add up to some us: no more than is negligible.
             let differences: Vec<f64> = pairs
                 .iter()
+                .filter(|pair| differs(pair, figure) > NEGLIGIBLE)
                 .map(|[served, woken]| figure(served) - figure(woken))
                 .collect();
             assert!(by_chance(&differences), "{path}: {differences:?}");
