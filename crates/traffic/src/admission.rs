@@ -13,9 +13,9 @@
 //! - [`Session`] is one client for as long as it stays, made by [`Admission::admit`]. The bytes
 //!   and the rate of all its loads together are bounded here.
 //! - [`Lease`] is one load. Every load of this crate (TCP, UDP, QUIC, answers to requests, echoes,
-//!   streams of iperf3) takes one to start, consults it before it sends and charges it for what it has
-//!   received. There is no other way to make one than [`Session::lease`] and, for what the user of
-//!   this host has asked for, [`Lease::own`].
+//!   streams of iperf3) takes one to start, consults it before it sends and charges it for what it
+//!   has received. There is no other way to make one than [`Session::lease`] and, for what the user
+//!   of this host has asked for, [`Lease::own`].
 //! - [`Hold`] is a part of a lease that comes and goes, such as a connection of a service.
 //!
 //! All of it is given back when the last copy of a lease or hold is dropped, which is when the
