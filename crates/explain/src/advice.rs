@@ -1,4 +1,4 @@
-//! What a cause computes its remedies from: the Run, and where the cause was found.
+//! Input of remedies: the Run, and the place of the finding.
 
 use analysis::{
     models,
@@ -10,36 +10,36 @@ use model::{
     remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, RouteTo},
 };
 
-/// Share of what the path carries that a shaper lets through, so that the queue forms in it
+/// Rate of a shaper as a share of the path's capacity, so that the queue forms in the shaper
 /// (OpenWrt, SQM details).
 const SHAPED: f64 = 0.95;
 
-/// A place in a Run at which a cause was found.
+/// Place of a finding in a Run.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The Run.
     pub view: View<'a>,
-    /// Where the cause is.
+    /// The place.
     pub place: Place,
 }
 
 impl<'a> Scope<'a> {
-    /// The direction that it was found in.
-    pub(crate) fn way(&self) -> Option<DirectionView<'a>> {
+    /// The direction of the place, if any.
+    pub(crate) fn direction_view(&self) -> Option<DirectionView<'a>> {
         Some(self.view.direction(self.place.direction?))
     }
 
-    /// The host that it was found on.
+    /// The host of the place, if any.
     pub(crate) fn here(&self) -> Option<Host<'a>> {
         Some(self.view.host(self.place.end?))
     }
 
-    /// The host that sends in that direction.
+    /// The sender in that direction.
     pub(crate) fn sender(&self) -> Option<Host<'a>> {
         Some(self.view.host(Side::sends(self.place.direction?)))
     }
 
-    /// The host that receives in that direction.
+    /// The receiver in that direction.
     pub(crate) fn receiver(&self) -> Option<Host<'a>> {
         Some(self.view.host(Side::receives(self.place.direction?)))
     }
@@ -53,11 +53,11 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A shaper at 95 % of what the path carries in the direction of the place.
+    /// A shaper at 95 % of the path's capacity in the direction of the place.
     pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
-        let carries = self.way().and_then(|way| {
-            let udp = way.sweep().map(|sweep| sweep.capacity_bps);
-            udp.or_else(|| Some(way.default_load()?.goodput_bps))
+        let carries = self.direction_view().and_then(|dir| {
+            let udp = dir.sweep().map(|sweep| sweep.capacity_bps);
+            udp.or_else(|| Some(dir.default_load()?.goodput_bps))
         });
         Action::Shaper {
             device,
@@ -69,12 +69,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Room in a buffer of `host` for `times` the bandwidth-delay product. Where its kernel grows
-    /// buffers to that already, a program has fixed the size.
+    /// A buffer limit of `times` the bandwidth-delay product on `host`. If its kernel already
+    /// allows that, a program has set a fixed size.
     pub(crate) fn buffer(&self, host: Option<Host>, buffer: Buffer, times: f64) -> Action {
-        let needed = self.way().and_then(|way| {
-            let rtt_us = way.default_load()?.rtt_us()?;
-            let rate = way.sweep()?.capacity_bps;
+        let needed = self.direction_view().and_then(|dir| {
+            let rtt_us = dir.default_load()?.rtt_us()?;
+            let rate = dir.sweep()?.capacity_bps;
             Some((times * models::needed_bytes(rate, rtt_us / 1e6)).ceil() as u64)
         });
         let now = host.and_then(|host| host.facts.sysctl_triple(buffer.sysctl()));
@@ -91,7 +91,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Name of the device with which packets leave a host.
+/// Name of a host's outgoing device.
 pub(crate) fn device(host: Option<Host>) -> Option<String> {
     Some(host?.device()?.name.clone())
 }

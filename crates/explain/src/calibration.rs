@@ -1,36 +1,37 @@
-//! What a strength is worth as a probability.
+//! Calibration of strengths as probabilities.
 //!
-//! Counted on the training scenarios of the corpus: of the findings of a cause with a strength, so
-//! many were right. A cause alone has too few for a share of its own, so its counts are joined with
-//! those of all causes of that strength, which weigh ten findings: the mean of a Beta
-//! distribution whose prior is the pooled share. Stronger evidence is never worth less: where the
-//! counts say so by chance, neighbours are pooled (isotonic regression, Barlow et al. 1972).
+//! The probability is the share of correct findings of a cause with that strength among the
+//! training scenarios. One cause has too few findings for an estimate of its own. Its counts are
+//! therefore combined with the share over all causes of that strength, which has the weight of ten
+//! findings: the mean of a Beta distribution whose prior is the pooled share. Confidence never
+//! decreases with strength: where the counts do so by chance, neighbours are pooled (isotonic
+//! regression, Barlow et al. 1972).
 //!
-//! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by
-//! `UPDATE_DOCS=1 cargo test -p pathtwin-explain`; how good they are on scenarios that no rule was
-//! made with is in `docs/corpus.md`.
+//! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
+//! test -p pathtwin-explain`; `docs/corpus.md` has the results on scenarios that were not used for
+//! making rules.
 
 mod counts;
 
 use crate::verdict::Strength;
 use counts::COUNTS;
 
-/// Right, and all, for each strength from the weakest to the strongest.
+/// Correct findings and all findings, for each strength from weakest to strongest.
 pub(crate) type Counts = [[u32; 2]; 3];
 
-/// How many findings the pooled share weighs beside a cause's own.
+/// Weight of the pooled share, in findings.
 const PRIOR: f64 = 10.0;
-/// Confidence that no finding exceeds: the corpus has some hundred scenarios, and real paths have
-/// faults that none of them has.
-const MOST: f64 = 0.98;
+/// Upper limit of confidence: the corpus has some hundred scenarios, and real paths have faults
+/// that none of them covers.
+const MAX_CONFIDENCE: f64 = 0.98;
 
-/// Probability that a finding of a cause with a strength is right.
+/// Probability that a finding with this cause and strength is correct.
 pub fn confidence(code: &str, strength: Strength) -> f64 {
-    worth(COUNTS, code)[strength as usize]
+    calibrated(COUNTS, code)[strength as usize]
 }
 
-/// What each strength of a cause is worth by a table of counts.
-fn worth(table: &[(&str, Counts)], code: &str) -> [f64; 3] {
+/// Probabilities for the strengths of a cause, from a table of counts.
+fn calibrated(table: &[(&str, Counts)], code: &str) -> [f64; 3] {
     let mut all = Counts::default();
     for (_, counts) in table {
         for (sum, one) in all.iter_mut().zip(counts) {
@@ -42,16 +43,16 @@ fn worth(table: &[(&str, Counts)], code: &str) -> [f64; 3] {
     let own = own.map_or(Counts::default(), |(_, counts)| *counts);
     let mut steps = [(0.0, 0.0); 3];
     for ((step, all), own) in steps.iter_mut().zip(all).zip(own) {
-        // Half a finding right and half a one wrong beside the pooled ones: Jeffreys' prior.
+        // Jeffreys' prior: half a correct and half a wrong finding in addition.
         let pooled = (f64::from(all[0]) + 0.5) / (f64::from(all[1]) + 1.0);
         let n = f64::from(own[1]) + PRIOR;
         *step = ((f64::from(own[0]) + PRIOR * pooled) / n, n);
     }
-    rising(steps).map(|share| share.min(MOST))
+    isotonic(steps).map(|share| share.min(MAX_CONFIDENCE))
 }
 
-/// The nearest shares that do not fall, by weighted least squares: pool adjacent violators.
-fn rising(steps: [(f64, f64); 3]) -> [f64; 3] {
+/// Isotonic regression by weighted least squares: pool adjacent violators.
+fn isotonic(steps: [(f64, f64); 3]) -> [f64; 3] {
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for (mean, weight) in steps {
         let mut block = (mean, weight, 1);
@@ -78,29 +79,29 @@ mod tests {
     #[test]
     fn a_cause_without_findings_has_the_pooled_share() {
         // (5 + 0.5) / (10 + 1) and (90 + 0.5) / (120 + 1).
-        let worth = worth(TABLE, "never seen");
-        assert!((worth[0] - 0.5).abs() < 1e-9);
-        assert!((worth[1] - 90.5 / 121.0).abs() < 1e-9);
+        let calibrated = calibrated(TABLE, "never seen");
+        assert!((calibrated[0] - 0.5).abs() < 1e-9);
+        assert!((calibrated[1] - 90.5 / 121.0).abs() < 1e-9);
     }
 
     #[test]
     fn many_findings_outweigh_the_pool() {
         let pooled = 90.5 / 121.0;
         let expected = (0.0 + 10.0 * pooled) / 30.0;
-        let worth = worth(TABLE, "wrong");
-        // The weak share, 0.5, is above that: both are pooled by their weights, 10 and 30.
+        let calibrated = calibrated(TABLE, "wrong");
+        // The weak share, 0.5, is higher: both are pooled with their weights, 10 and 30.
         let both = (0.5 * 10.0 + expected * 30.0) / 40.0;
-        assert!((worth[0] - both).abs() < 1e-9 && (worth[1] - both).abs() < 1e-9);
+        assert!((calibrated[0] - both).abs() < 1e-9 && (calibrated[1] - both).abs() < 1e-9);
     }
 
     #[test]
     fn nothing_is_said_to_be_certain() {
-        assert_eq!(worth(TABLE, "often")[2], MOST);
+        assert_eq!(calibrated(TABLE, "often")[2], MAX_CONFIDENCE);
     }
 
     #[test]
     fn shares_that_rise_stay_as_they_are() {
-        let rising = rising([(0.2, 1.0), (0.5, 3.0), (0.9, 2.0)]);
-        assert_eq!(rising, [0.2, 0.5, 0.9]);
+        let isotonic = isotonic([(0.2, 1.0), (0.5, 3.0), (0.9, 2.0)]);
+        assert_eq!(isotonic, [0.2, 0.5, 0.9]);
     }
 }

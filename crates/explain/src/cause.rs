@@ -1,4 +1,4 @@
-//! What a cause is: a value in the registry.
+//! Causes as values of the registry.
 
 use analysis::view::{DirectionView, Host, View};
 use model::{
@@ -10,34 +10,34 @@ use model::{
 
 use crate::{advice::Scope, verdict::Verdict};
 
-/// A cause that can be found.
+/// A possible cause.
 #[derive(Debug)]
 pub struct Cause {
-    /// Stable name.
+    /// Stable code.
     pub code: &'static str,
-    /// The cause in a few words.
+    /// Short title.
     pub title: &'static str,
-    /// How much it matters, unless its test says otherwise.
+    /// Severity, unless its test returns another.
     pub severity: Severity,
-    /// What the Run must hold; without it the answer is "cannot tell".
+    /// Data that the Run must contain; otherwise the result is "cannot tell".
     pub needs: &'static [Need],
-    /// Codes of causes that make the same picture: if one of them holds in the same place, this one
-    /// is not judged.
+    /// Codes of causes with the same symptoms: if one of them is confirmed in the same place, this
+    /// one is not judged.
     pub masked_by: &'static [&'static str],
-    /// Codes of causes that it only makes sense beside: if none of them holds in the same place,
-    /// this one is not there.
+    /// Codes of causes that this one requires: if none of them is confirmed in the same place, this
+    /// one is ruled out.
     pub depends_on: &'static [&'static str],
     /// The test.
     pub test: Test,
-    /// What to do.
+    /// Remedy.
     pub remedy: Advice,
-    /// What it is, how it shows, and how it is told from others: the text of its page.
+    /// Text of its page: what it is, its symptoms, and how it is distinguished from others.
     pub about: &'static str,
-    /// Where rule, thresholds and remedy come from.
+    /// Sources of rule, thresholds and remedy.
     pub sources: &'static [&'static str],
 }
 
-/// What a test looks at.
+/// Scope of a test.
 #[derive(Clone, Copy, Debug)]
 pub enum Test {
     /// Each measured direction.
@@ -48,63 +48,63 @@ pub enum Test {
     Path(fn(&View) -> Verdict),
 }
 
-/// What to do about a cause.
+/// Remedy of a cause.
 #[derive(Debug)]
 pub struct Advice {
     /// Kind of the first of the actions.
     pub class: RemedyClass,
-    /// What, in one sentence for all Runs.
+    /// General description in one sentence.
     pub what: &'static str,
-    /// On which host.
+    /// The host it applies to.
     pub on: On,
-    /// Why there, and why not on the others.
+    /// Why on that host, and not on another.
     pub why: &'static str,
-    /// The same with the values of a Run; what helps most comes first.
+    /// Actions with values of a Run, most effective first.
     pub actions: fn(&Scope) -> Vec<Action>,
 }
 
-/// The host a remedy goes to.
+/// The host a remedy applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// The one that sends the data.
+    /// The sender of the data.
     Sender,
-    /// The one that receives the data.
+    /// The receiver of the data.
     Receiver,
-    /// The host the finding is on.
+    /// The host of the finding.
     Here,
-    /// A router between the ends that is the user's own.
+    /// A router between the ends that the user controls.
     Router,
-    /// Neither end, or both: the reason says where.
+    /// Neither end, or both, as explained by the reason.
     Elsewhere,
 }
 
-/// What a Run must hold for a rule.
+/// Data that a rule needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Latency without load.
+    /// Idle latency.
     Idle,
     /// Bulk TCP in this direction.
     Tcp,
-    /// Probes beside the TCP load.
+    /// Probes during the TCP load.
     LoadedProbes,
-    /// UDP at rising rates in this direction.
+    /// A UDP rate sweep in this direction.
     Sweep,
-    /// The path below the tunnel.
+    /// The underlay of a tunnel.
     Below,
-    /// What the sender's kernel says of its sockets.
+    /// `TCP_INFO` of the sender.
     TcpInfo,
 }
 
 impl Need {
-    /// What is missing, in words.
+    /// Description of the missing data.
     pub fn missing(self) -> Text {
         match self {
-            Self::Idle => text!("latency without load was not measured"),
+            Self::Idle => text!("idle latency was not measured"),
             Self::Tcp => text!("no bulk TCP was measured in this direction"),
-            Self::LoadedProbes => text!("no latency probes ran beside the TCP load"),
-            Self::Sweep => text!("UDP at rising rates was not measured in this direction"),
+            Self::LoadedProbes => text!("no latency probes ran during the TCP load"),
+            Self::Sweep => text!("no UDP rate sweep was run in this direction"),
             Self::Below => text!("the path below the tunnel was not measured"),
-            Self::TcpInfo => text!("the sending kernel said nothing of its sockets"),
+            Self::TcpInfo => text!("the sending kernel reported nothing about its sockets"),
         }
     }
 
@@ -116,26 +116,28 @@ impl Need {
             Self::LoadedProbes => text!("a plan with `probe_ms`"),
             Self::Sweep => text!("a plan with a `udp_sweep` step in this direction"),
             Self::Below => {
-                text!("the same plan with the far end's own address beside the tunnel's")
+                text!(
+                    "the same plan with the far end's underlay address in addition to the tunnel's"
+                )
             }
             Self::TcpInfo => text!("the same plan with pathtwin on Linux as the sending end"),
         }
     }
 
-    /// Whether a direction has it.
-    pub fn met(self, way: &DirectionView) -> bool {
+    /// Whether a direction meets it.
+    pub fn met(self, dir: &DirectionView) -> bool {
         match self {
-            Self::Idle => way.view.idle().is_some(),
-            Self::Tcp => way.default_load().is_some(),
-            Self::LoadedProbes => way.default_load().is_some_and(|l| l.probe_p50_us.is_some()),
-            Self::Sweep => way.sweep().is_some(),
-            Self::Below => way.view.underlay().is_some(),
-            Self::TcpInfo => way.default_load().is_some_and(|l| l.rtt_p50_us.is_some()),
+            Self::Idle => dir.view.idle().is_some(),
+            Self::Tcp => dir.default_load().is_some(),
+            Self::LoadedProbes => dir.default_load().is_some_and(|l| l.probe_p50_us.is_some()),
+            Self::Sweep => dir.sweep().is_some(),
+            Self::Below => dir.view.underlay().is_some(),
+            Self::TcpInfo => dir.default_load().is_some_and(|l| l.rtt_p50_us.is_some()),
         }
     }
 
-    /// Whether a Run has it for the path as a whole: in any direction.
+    /// Whether a Run meets it for the whole path, in any direction.
     pub fn met_by(self, view: &View) -> bool {
-        view.directions().iter().any(|way| self.met(way))
+        view.directions().iter().any(|dir| self.met(dir))
     }
 }

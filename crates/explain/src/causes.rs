@@ -1,4 +1,4 @@
-//! The causes, one file each.
+//! The causes, one module each.
 
 mod application;
 mod aqm_idle;
@@ -15,11 +15,11 @@ mod far_end_limit;
 mod fq_flow_limit;
 mod fragmentation;
 mod healthy;
-mod held_back;
 mod host_queue_drops;
 mod host_settings;
 mod jitter;
 mod leftover_shaper;
+mod limited;
 mod mtu_black_hole;
 mod offload_fault;
 mod own_queue;
@@ -41,13 +41,13 @@ use model::{findings::Value, text::Text};
 
 use crate::cause::Cause;
 
-/// From this share of the capacity on, TCP fills the path.
+/// Share of the capacity from which TCP counts as filling the path.
 pub(crate) const FULL: f64 = 0.85;
 
-/// Code of the cause that says that there is none.
+/// Code of the pseudo-cause of a healthy path.
 pub(crate) const HEALTHY: &str = "healthy";
 
-/// All causes. What can fake another, or is cheaper to check, comes first.
+/// All causes. A cause that can imitate another, or is easier to check, comes first.
 pub fn registry() -> &'static [&'static Cause] {
     &[
         &relayed_path::CAUSE,
@@ -109,7 +109,7 @@ fn whole(number: f64) -> Value {
     Value::Count(number.round())
 }
 
-/// A value as `text` has it, or what is said where it is not known.
+/// A value formatted by `text`, or a placeholder if it is unknown.
 fn known_or(value: Option<f64>, text: fn(f64) -> Value, unknown: Text) -> Value {
     value.map_or(Value::Text(unknown), text)
 }

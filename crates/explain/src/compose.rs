@@ -1,8 +1,8 @@
-//! Runs made by arithmetic, for causes that a lab cannot produce and for tests of the rules.
+//! Computed Runs, for causes that a lab cannot produce and for tests of the rules.
 //!
-//! A [`Scene`] says what limits each direction and what the hosts are; [`run`] computes what a
-//! measurement would see of it, with noise from a seed: window over round trip, the loss formulas,
-//! the size of a buffer. Such a Run is marked: its `program` is [`PROGRAM`].
+//! A [`Scene`] describes the limits of each direction and the hosts; [`run`] computes the figures
+//! that a measurement would see, with noise from a seed: window over RTT, the loss formulas, the
+//! size of a buffer. Such a Run is marked by its `program`, [`PROGRAM`].
 
 mod hosts;
 mod tcp;
@@ -20,10 +20,10 @@ use stats::Random;
 
 pub use hosts::{Device, Machine, Tunnel};
 
-/// What stands in the `program` of a composed Run.
+/// `program` of a composed Run.
 pub const PROGRAM: &str = "composed";
 
-/// What a composed Run is of.
+/// Input of a composed Run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scene {
@@ -35,9 +35,9 @@ pub struct Scene {
     pub near: Machine,
     /// The far host.
     pub far: Machine,
-    /// A tunnel, measured beside the path below it.
+    /// A tunnel, measured together with its underlay.
     pub tunnel: Option<Tunnel>,
-    /// What is measured.
+    /// Measured steps.
     pub measured: Measured,
 }
 
@@ -45,33 +45,33 @@ pub struct Scene {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Line {
-    /// What the line carries, Mbit/s.
+    /// Rate of the line, Mbit/s.
     pub rate_mbps: f64,
-    /// Round trip without load, ms.
+    /// Idle RTT, ms.
     pub rtt_ms: f64,
-    /// Delay of the bottleneck's full buffer, ms; 0 = a policer.
+    /// Delay of the full buffer at the bottleneck, ms; 0 = a policer.
     pub buffer_ms: f64,
     /// Random loss, a share.
     pub loss: f64,
     /// Jitter, ms from the median to the 95th percentile.
     pub jitter_ms: f64,
-    /// Share of packets overtaken.
+    /// Share of reordered packets.
     pub reorder: f64,
-    /// Window of the receiver, kB.
+    /// Receive window, kB.
     pub rwnd_kb: Option<f64>,
-    /// Buffer of the sender, kB.
+    /// Send buffer, kB.
     pub sndbuf_kb: Option<f64>,
-    /// What one flow gets at most, Mbit/s.
+    /// Limit per flow, Mbit/s.
     pub flow_cap_mbps: Option<f64>,
-    /// What UDP gets at most, Mbit/s.
+    /// Limit of UDP, Mbit/s.
     pub udp_cap_mbps: Option<f64>,
-    /// What a processor lets through of everything, Mbit/s.
+    /// Limit of a processor for all traffic, Mbit/s.
     pub cpu_cap_mbps: Option<f64>,
-    /// What the program sends at most, Mbit/s.
+    /// Limit of the sending program, Mbit/s.
     pub app_cap_mbps: Option<f64>,
-    /// Share lost of TCP's packets only, in the hosts and not on the line.
+    /// Loss of TCP's packets in the hosts, as a share.
     pub local_loss: f64,
-    /// Largest packet that arrives, bytes.
+    /// Path MTU, bytes.
     pub largest: Option<u32>,
 }
 
@@ -96,7 +96,7 @@ impl Default for Line {
     }
 }
 
-/// What is measured of a [`Scene`].
+/// Measured steps of a [`Scene`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measured {
@@ -104,13 +104,13 @@ pub struct Measured {
     pub cc: Vec<String>,
     /// Numbers of flows.
     pub flows: Vec<u32>,
-    /// Whether UDP at rising rates.
+    /// Whether a UDP sweep is included.
     pub sweep: bool,
     /// Repeats of TCP.
     pub repeats: u32,
-    /// Whether path MTU and sizes.
+    /// Whether path MTU and sizes are included.
     pub sizes: bool,
-    /// Seconds of a load.
+    /// Duration of a load, s.
     pub seconds: f64,
 }
 
@@ -127,7 +127,7 @@ impl Default for Measured {
     }
 }
 
-/// What a measurement would see of a scene. The same seed gives the same Run.
+/// Computes the Run of a scene. The same seed gives the same Run.
 pub fn run(scene: &Scene, seed: u64) -> Run {
     let mut composer = Composer {
         scene,
@@ -178,11 +178,11 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
         figures: Vec::new(),
         ratios: Vec::new(),
         cut_short: None,
-        notes: vec![model::text!("composed, not measured")],
+        notes: vec![model::text!("computed, not measured")],
     }
 }
 
-/// A Run in the making.
+/// Builder of a Run.
 struct Composer<'a> {
     scene: &'a Scene,
     random: Random,
@@ -228,9 +228,9 @@ impl Composer<'_> {
         }
     }
 
-    /// A value with some per cent of noise.
+    /// A value with relative noise.
     fn about(&mut self, value: f64, share: f64) -> f64 {
-        // The sum of four uniform values is close enough to a normal one.
+        // The sum of four uniform values is close enough to a normal distribution.
         let sum: f64 = (0..4).map(|_| self.uniform() - 0.5).sum();
         value * (1.0 + share * sum * 1.7)
     }

@@ -1,12 +1,12 @@
-//! The corpus: scenarios with their true causes, and how the rules fare on them.
+//! The corpus: scenarios with their true causes, and the results of the rules on them.
 //!
 //! A scenario is a lab path in the grammar of specs, or a composed [`Scene`]. Its true causes are
-//! written beside it and go to the score only; a judge gets the Run.
+//! used only for the score; the rules get the Run.
 //!
 //! **Training and evaluation are kept apart by construction.** A scenario whose name hashes to a
-//! multiple of three is held out: rules and thresholds are made without looking at it. A training
-//! scenario is run with a seed below [`EVALUATION`] in training and above it in evaluation, so that
-//! no Run of the evaluation was ever seen while rules were written.
+//! multiple of three is held out: it is not used for making rules and thresholds. The others run
+//! with a seed below [`EVALUATION`] in training and above it in evaluation, so that no Run of the
+//! evaluation was seen while rules were written.
 
 mod counting;
 mod outcome;
@@ -23,26 +23,26 @@ pub use outcome::{Found, Outcome};
 pub use score::{Bin, Counts, Score, score};
 pub use text::markdown;
 
-/// Seeds below this are for training, from here on for evaluation.
+/// First seed of the evaluation; seeds below are for training.
 pub const EVALUATION: u64 = 1000;
 
 /// A file of scenarios, `corpus/*.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
-    /// True causes of the scenarios that name none.
+    /// Default true causes of the scenarios.
     #[serde(default)]
     pub cause: Vec<String>,
-    /// What may be found beside them and is neither right nor wrong.
+    /// Causes that may also be found, and count as neither correct nor wrong.
     #[serde(default)]
     pub also: Vec<String>,
-    /// The spec that the scenarios change, in the grammar of specs.
+    /// The base spec of the scenarios, in the grammar of specs.
     #[serde(default)]
     pub spec: String,
     /// Scenarios in the lab.
     #[serde(default)]
     pub scenario: Vec<Lab>,
-    /// Scenarios made by arithmetic.
+    /// Computed scenarios.
     #[serde(default)]
     pub composed: Vec<Composed>,
 }
@@ -56,21 +56,21 @@ pub struct Lab {
     /// Keys of the spec, as `--set` takes them.
     #[serde(default)]
     pub set: Vec<String>,
-    /// True causes, if others than the file's.
+    /// True causes, if different from the file's.
     pub cause: Option<Vec<String>>,
     /// As in the file.
     pub also: Option<Vec<String>>,
 }
 
-/// A scenario made by arithmetic.
+/// A computed scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Composed {
     /// Its name; unique in the corpus.
     pub name: String,
-    /// What is there.
+    /// The scene.
     pub scene: Scene,
-    /// True causes, if others than the file's.
+    /// True causes, if different from the file's.
     pub cause: Option<Vec<String>>,
     /// As in the file.
     pub also: Option<Vec<String>>,
@@ -83,42 +83,48 @@ pub struct Scenario {
     pub name: String,
     /// True causes; empty or `healthy` = none.
     pub cause: Vec<String>,
-    /// What else may be found.
+    /// Causes that may also be found.
     pub also: Vec<String>,
-    /// How its Run comes about.
-    pub what: What,
+    /// Source of its Run.
+    pub source: Source,
 }
 
-/// How the Run of a scenario comes about.
+/// Source of a scenario's Run.
 #[derive(Clone, Debug)]
-pub enum What {
-    /// A plan is carried out on a lab path.
+pub enum Source {
+    /// A plan is run on a lab path.
     Lab {
         /// The spec.
         spec: String,
-        /// What is set over it, key and value.
+        /// Overrides, key and value.
         set: Vec<(String, String)>,
     },
     /// It is computed.
     Composed(Box<Scene>),
 }
 
-/// Which part of the corpus.
+/// Part of the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What rules are made with.
+    /// Used for making rules.
     Training,
-    /// What they are judged by.
+    /// Used for evaluating them.
     Evaluation,
 }
 
 impl File {
-    /// Reads a file; the error says where it is wrong.
+    /// Parses a file.
+    ///
+    /// # Errors
+    /// Invalid TOML or an unknown key, with its position.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// Its scenarios; an error names one that is malformed.
+    /// Its scenarios.
+    ///
+    /// # Errors
+    /// A malformed scenario, by name.
     pub fn scenarios(&self) -> Result<Vec<Scenario>, String> {
         let mut all = Vec::new();
         for lab in &self.scenario {
@@ -133,7 +139,7 @@ impl File {
                 name: lab.name.clone(),
                 cause: lab.cause.clone().unwrap_or_else(|| self.cause.clone()),
                 also: lab.also.clone().unwrap_or_else(|| self.also.clone()),
-                what: What::Lab {
+                source: Source::Lab {
                     spec: self.spec.clone(),
                     set,
                 },
@@ -144,7 +150,7 @@ impl File {
                 name: composed.name.clone(),
                 cause: composed.cause.clone().unwrap_or_else(|| self.cause.clone()),
                 also: composed.also.clone().unwrap_or_else(|| self.also.clone()),
-                what: What::Composed(Box::new(composed.scene.clone())),
+                source: Source::Composed(Box::new(composed.scene.clone())),
             });
         }
         Ok(all)
@@ -152,7 +158,7 @@ impl File {
 }
 
 impl Scenario {
-    /// Whether rules are made without it.
+    /// Whether it is excluded from training.
     pub fn held_out(&self) -> bool {
         self.hash().is_multiple_of(3)
     }
@@ -178,7 +184,7 @@ impl Scenario {
         })
     }
 
-    /// Whether nothing is wrong there.
+    /// Whether it is a healthy path.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| c == crate::causes::HEALTHY)
     }
@@ -193,7 +199,7 @@ mod tests {
             name: name.to_owned(),
             cause: Vec::new(),
             also: Vec::new(),
-            what: What::Composed(Box::default()),
+            source: Source::Composed(Box::default()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Asks every cause, and puts what holds in order.
+//! Evaluation of all causes, and the order of the findings.
 
 use analysis::view::View;
 use model::{
@@ -15,23 +15,23 @@ use crate::{
     calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
-    verdict::{Holds, Strength, Verdict, unknown},
+    verdict::{Confirmed, Strength, Verdict, undecided},
 };
 
-/// What a Run says of its path.
+/// Explains a Run.
 pub fn judge(run: &Run) -> Findings {
-    weigh(run).0
+    judge_with_strength(run).0
 }
 
-/// What a Run says of its path, and beside it the strength of each finding before calibration.
-pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
+/// Explains a Run; also returns the strength of each finding before calibration.
+pub(crate) fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     let mut findings = Findings {
         schema: FINDINGS_SCHEMA,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         run: run.id.clone(),
         layer: None,
         family: None,
-        summary: text!("Nothing valid was measured, so nothing can be said."),
+        summary: text!("No valid samples, so no conclusion is possible."),
         findings: Vec::new(),
         ruled_out: Vec::new(),
         cannot_tell: Vec::new(),
@@ -41,15 +41,15 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
     };
     findings.layer = Some(view.layer);
     findings.family = Some(view.family);
-    let answers: Vec<Answer> = registry().iter().flat_map(|c| ask(c, &view)).collect();
+    let answers: Vec<Answer> = registry().iter().flat_map(|c| evaluate(c, &view)).collect();
     let mut held = Vec::new();
     let mut open = None;
-    for answer in settle(answers) {
+    for answer in resolve(answers) {
         let (code, place) = (answer.cause.code.to_owned(), answer.place);
         match answer.verdict {
-            Verdict::Holds(holds) => held.push((answer.cause, place, *holds)),
+            Verdict::Confirmed(holds) => held.push((answer.cause, place, *holds)),
             Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
-            Verdict::CannotTell { because, settle } => {
+            Verdict::Undecided { because, settle } => {
                 open.get_or_insert_with(|| settle.clone());
                 findings.cannot_tell.push(CannotTell {
                     code,
@@ -70,30 +70,30 @@ pub(crate) fn weigh(run: &Run) -> (Findings, Vec<Strength>) {
     (findings, strengths)
 }
 
-/// What one cause answers for one place.
+/// Verdict of one cause for one place.
 struct Answer {
     cause: &'static Cause,
     place: Place,
     verdict: Verdict,
 }
 
-/// Asks one cause for every place it knows.
-fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
+/// Evaluates one cause in each of its places.
+fn evaluate(cause: &'static Cause, view: &View) -> Vec<Answer> {
     let answer = |place, verdict| Answer {
         cause,
         place,
         verdict,
     };
-    let lacks = |need: Option<&Need>| need.map(|n| unknown(n.missing(), n.settle()));
+    let lacks = |need: Option<&Need>| need.map(|n| undecided(n.missing(), n.settle()));
     match cause.test {
         Test::Direction(test) => {
-            let of = |way: &analysis::view::DirectionView| {
+            let of = |dir: &analysis::view::DirectionView| {
                 let place = Place {
-                    direction: Some(way.direction),
+                    direction: Some(dir.direction),
                     end: None,
                 };
-                let missing = lacks(cause.needs.iter().find(|n| !n.met(way)));
-                answer(place, missing.unwrap_or_else(|| test(way)))
+                let missing = lacks(cause.needs.iter().find(|n| !n.met(dir)));
+                answer(place, missing.unwrap_or_else(|| test(dir)))
             };
             view.directions().iter().map(of).collect()
         }
@@ -116,57 +116,56 @@ fn ask(cause: &'static Cause, view: &View) -> Vec<Answer> {
     }
 }
 
-/// Whether two findings may concern the same traffic.
-fn meet(a: Place, b: Place) -> bool {
+/// Whether two places may concern the same traffic.
+fn overlap(a: Place, b: Place) -> bool {
     match (a.direction, b.direction) {
         (Some(a), Some(b)) => a == b,
         _ => true,
     }
 }
 
-/// Takes back what holds only because of something else, or only beside something else.
-fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
+/// Resolves masked and dependent causes.
+fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
     for at in 0..answers.len() {
         let this = &answers[at];
-        let Verdict::Holds(holds) = &this.verdict else {
+        let Verdict::Confirmed(holds) = &this.verdict else {
             continue;
         };
         let place = this.place;
         let beside = |codes: &[&str]| {
             let found = answers.iter().find(|a| {
-                matches!(a.verdict, Verdict::Holds(_))
+                matches!(a.verdict, Verdict::Confirmed(_))
                     && codes.contains(&a.cause.code)
-                    && meet(a.place, place)
+                    && overlap(a.place, place)
             });
             found.map(|a| a.cause)
         };
         let cause = this.cause;
         if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
-            answers[at].verdict = unknown(
-                text!("{cause} makes the same picture", cause = masker.code),
-                text!(
-                    "the same plan after {cause} is dealt with",
-                    cause = masker.code
-                ),
+            answers[at].verdict = undecided(
+                text!("{cause} causes the same symptoms", cause = masker.code),
+                text!("the same plan after {cause} is fixed", cause = masker.code),
             );
         } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
             answers[at].verdict = Verdict::RuledOut {
                 why: text!(
-                    "none of {causes} holds there",
+                    "none of {causes} was found there",
                     causes = cause.depends_on.join(", ")
                 ),
             };
         }
     }
     let limits = |a: &Answer| match &a.verdict {
-        Verdict::Holds(holds) => severity(a.cause, holds) > Severity::Info,
+        Verdict::Confirmed(holds) => severity(a.cause, holds) > Severity::Info,
         _ => false,
     };
     if answers.iter().any(limits) {
         for answer in &mut answers {
-            if answer.cause.code == causes::HEALTHY && matches!(answer.verdict, Verdict::Holds(_)) {
+            if answer.cause.code == causes::HEALTHY
+                && matches!(answer.verdict, Verdict::Confirmed(_))
+            {
                 answer.verdict = Verdict::RuledOut {
-                    why: text!("something holds it back"),
+                    why: text!("something limits it"),
                 };
             }
         }
@@ -174,13 +173,13 @@ fn settle(mut answers: Vec<Answer>) -> Vec<Answer> {
     answers
 }
 
-fn severity(cause: &Cause, holds: &Holds) -> Severity {
+fn severity(cause: &Cause, holds: &Confirmed) -> Severity {
     holds.severity.unwrap_or(cause.severity)
 }
 
-/// The gravest first; among equals the order of the registry, where what can fake another comes
-/// first. What holds for both directions with the same words is said once for each.
-fn in_order(held: Vec<(&'static Cause, Place, Holds)>, view: View) -> Vec<(Finding, Strength)> {
+/// Orders findings by severity, then by the registry, in which causes that can imitate others come
+/// first.
+fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(Finding, Strength)> {
     let codes: Vec<(&str, Place)> = held.iter().map(|(c, p, _)| (c.code, *p)).collect();
     let mut findings: Vec<(Finding, Strength)> = held
         .into_iter()
@@ -189,7 +188,7 @@ fn in_order(held: Vec<(&'static Cause, Place, Holds)>, view: View) -> Vec<(Findi
             (finding(cause, place, holds, &codes, view), strength)
         })
         .collect();
-    // "Healthy" leads where nothing else is more than worth knowing.
+    // "Healthy" comes first if all others are only informational.
     findings.sort_by_key(|(f, _)| (std::cmp::Reverse(f.severity), f.code != causes::HEALTHY));
     findings
 }
@@ -197,12 +196,12 @@ fn in_order(held: Vec<(&'static Cause, Place, Holds)>, view: View) -> Vec<(Findi
 fn finding(
     cause: &Cause,
     place: Place,
-    holds: Holds,
+    holds: Confirmed,
     others: &[(&str, Place)],
     view: View,
 ) -> Finding {
     let before = |(code, at): &&(&str, Place)| {
-        *code != cause.code && meet(*at, place) && rank(code) < rank(cause.code)
+        *code != cause.code && overlap(*at, place) && rank(code) < rank(cause.code)
     };
     let on = match cause.remedy.on {
         On::Sender => place.direction.map(Side::sends),

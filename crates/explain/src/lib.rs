@@ -1,13 +1,13 @@
-//! A Run to Findings: what limits a path, how sure that is, on what evidence, what was ruled out
-//! and how, and what would settle a doubt. No I/O.
+//! Rules from a Run to Findings: what limits a path, with confidence and evidence, what was ruled
+//! out and how, and which measurement would resolve doubts. It does no I/O.
 //!
-//! Each cause is a value in the [`registry`], one file a cause. A cause reads the Run through a
-//! [`analysis::view::View`], and answers for each direction, each host or the whole path that it
-//! holds, that it is ruled out, or that this Run cannot tell. [`judge`] asks them all and puts what
-//! holds in order: what can fake another comes first.
+//! Each cause is a value in the [`registry`], in a module of its own. It reads the Run through an
+//! [`analysis::view::View`] and returns, for each direction, each host or the whole path, whether
+//! it is confirmed, ruled out or undecided. [`judge`] evaluates all causes and orders the findings:
+//! causes that can imitate others come first.
 //!
-//! A Run holds what a measuring host can see. The truth of a lab path is in the lab's records,
-//! which this crate does not know.
+//! A Run contains what a measuring host can see. The truth of a lab path is in the lab's records,
+//! which this crate cannot access.
 
 pub mod advice;
 pub mod calibration;

@@ -1,4 +1,4 @@
-//! The pages of the causes, made from the registry.
+//! Reference pages of the causes, generated from the registry.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub fn page(cause: &Cause) -> String {
     // Writing to a String cannot fail.
     let _ = write!(
         text,
-        "**{}.** Severity: {}, unless the finding says otherwise. Judged for {scope}.\n\n{}\n\n",
+        "**{}.** Severity: {}, unless the finding has another. Judged for {scope}.\n\n{}\n\n",
         capital(cause.title),
         cause.severity,
         squeeze(cause.about)
@@ -25,7 +25,7 @@ pub fn page(cause: &Cause) -> String {
     let on = match cause.remedy.on {
         On::Sender => "On the host that sends the data: ",
         On::Receiver => "On the host that receives the data: ",
-        On::Here => "On the host the finding names: ",
+        On::Here => "On the host of the finding: ",
         On::Router | On::Elsewhere => "",
     };
     let what = squeeze(cause.remedy.what);
@@ -37,7 +37,7 @@ pub fn page(cause: &Cause) -> String {
     );
     if !cause.needs.is_empty() {
         text.push_str(
-            "## What the run must hold\n\nWithout one of these the answer is \"cannot tell\":\n\n",
+            "## Required data\n\nWithout one of these the answer is \"cannot tell\":\n\n",
         );
         for need in cause.needs {
             let _ = writeln!(
@@ -49,7 +49,7 @@ pub fn page(cause: &Cause) -> String {
         }
         text.push('\n');
     }
-    list(&mut text, "Not judged beside", cause.masked_by);
+    list(&mut text, "Not judged together with", cause.masked_by);
     list(&mut text, "Only beside", cause.depends_on);
     text.push_str("## Sources\n\n");
     for source in cause.sources {
@@ -63,8 +63,9 @@ pub fn index(causes: &[&Cause]) -> String {
     let mut text = "# Causes\n\n".to_owned();
     text.push_str(MADE);
     text.push_str(
-        "What `pathtwin explain` can find. The order is that in which they are dealt with: what can fake \
-         another comes first.\n\n| code | what | severity | remedy |\n|---|---|---|---|\n",
+        "What `pathtwin explain` can find. Causes are evaluated in this order: a cause that can \
+         imitate another comes first.\n\n| code | what | severity | remedy \
+         |\n|---|---|---|---|\n",
     );
     for cause in causes {
         let _ = writeln!(
@@ -79,7 +80,7 @@ pub fn index(causes: &[&Cause]) -> String {
     text
 }
 
-const MADE: &str = "<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` writes it anew. -->\n\n";
+const MADE: &str = "<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` regenerates it. -->\n\n";
 
 fn list(text: &mut String, title: &str, codes: &[&str]) {
     if codes.is_empty() {
@@ -101,7 +102,7 @@ fn class(cause: &Cause) -> String {
     words
 }
 
-/// Text of several source lines as one, with its paragraphs.
+/// Joins the source lines of each paragraph.
 fn squeeze(text: &str) -> String {
     let paragraphs = text.split("\n\n");
     let lines = paragraphs.map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));

@@ -1,4 +1,4 @@
-//! Published measurements beside what the models say: `docs/models.md`.
+//! Published measurements compared with the models: `docs/models.md`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use analysis::models::{
 };
 use model::findings::Value;
 
-/// Which formula is asked.
+/// Formula and its inputs.
 #[derive(Clone, Copy, Debug)]
 enum Model {
     /// CUBIC under random loss: loss, RTT in s, MSS in bytes.
@@ -26,8 +26,8 @@ struct Published {
     measured_bps: f64,
     model: Model,
     source: &'static str,
-    /// What to make of the comparison.
-    says: &'static str,
+    /// Remark on the comparison.
+    remark: &'static str,
 }
 
 const PUBLISHED: &[Published] = &[
@@ -37,7 +37,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 2.1e6,
         model: Model::Cubic(0.0007, 0.3, 1240.0),
         source: "tailscale/tailscale#17993",
-        says: "within the rule's bounds",
+        remark: "within the rule's bounds",
     },
     Published {
         what: "bbr",
@@ -45,7 +45,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 26.7e6,
         model: Model::Bbr(0.0055, 30e6),
         source: "tailscale/tailscale#17993",
-        says: "the loss rises with the rate there; 30 Mbit/s is taken for the capacity",
+        remark: "the loss rises with the rate; 30 Mbit/s is assumed as the capacity",
     },
     Published {
         what: "cubic",
@@ -53,7 +53,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 3.27e6,
         model: Model::Cubic(0.01, 0.1, 1448.0),
         source: "E. Dumazet, thread of the BBR patch",
-        says: "within the rule's bounds, at their edge",
+        remark: "within the rule's bounds, at their edge",
     },
     Published {
         what: "bbr",
@@ -61,7 +61,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 9150e6,
         model: Model::Bbr(0.01, 10e9),
         source: "E. Dumazet, thread of the BBR patch",
-        says: "headers and drains of BBR are not in the model",
+        remark: "the model does not include headers and BBR's drain phases",
     },
     Published {
         what: "cubic of a QUIC library",
@@ -69,7 +69,8 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 88e6,
         model: Model::Cubic(0.002, 0.2, 1460.0),
         source: "microsoft/msquic#1949",
-        says: "not explained: no sender whose every loss counts gets this; the rule would not name the loss",
+        remark: "not explained: no purely loss-based sender reaches this; the rule would not \
+            report random loss",
     },
     Published {
         what: "bbr of the same",
@@ -77,7 +78,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 920e6,
         model: Model::Bbr(0.002, 1e9),
         source: "microsoft/msquic#1949",
-        says: "1 Gbit/s is assumed",
+        remark: "1 Gbit/s is assumed",
     },
     Published {
         what: "window of 4 MiB",
@@ -85,7 +86,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 280e6,
         model: Model::Window(4.0 * 1_048_576.0, 0.1),
         source: "tailscale/tailscale pull 12994",
-        says: "some of a buffer is bookkeeping",
+        remark: "part of the buffer is overhead",
     },
     Published {
         what: "window of 6 MiB",
@@ -93,7 +94,7 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 416e6,
         model: Model::Window(6.0 * 1_048_576.0, 0.1),
         source: "tailscale/tailscale pull 12994",
-        says: "the same share",
+        remark: "the same ratio",
     },
     Published {
         what: "window of 110.5 kB (cwnd, mean of 72 and 149 KiB)",
@@ -101,11 +102,11 @@ const PUBLISHED: &[Published] = &[
         measured_bps: 37.8e6,
         model: Model::Window(110.5 * 1024.0, 0.024),
         source: "the case of the dorm, docs/cases/1-dorm.md",
-        says: "the figure itself",
+        remark: "matches",
     },
 ];
 
-/// What a formula gives, bit/s.
+/// Prediction of a formula, bit/s.
 fn predicted(model: Model) -> Option<f64> {
     match model {
         Model::Cubic(loss, rtt, mss) => loss_based_bps("cubic", loss, rtt, mss),
@@ -117,9 +118,9 @@ fn predicted(model: Model) -> Option<f64> {
 /// The page, in Markdown.
 pub fn page() -> String {
     let mut out = String::from(
-        "# Models\n\n<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` writes it anew. -->\n\n\
-         What theory says stands beside what was measured, in every finding that rests on it.\n\n\
-         | model | formula | source |\n|---|---|---|\n",
+        "# Models\n\n<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` \
+         regenerates it. -->\n\n Findings that are based on a formula show its prediction next to \
+         the measured value.\n\n | model | formula | source |\n|---|---|---|\n",
     );
     // Writing to a String cannot fail.
     for (name, formula, source) in [
@@ -136,12 +137,12 @@ pub fn page() -> String {
         let _ = writeln!(out, "| {name} | {formula} | {source} |");
     }
     out.push_str(
-        "\nThe rate of W packets is W * MSS / RTT. The formulas of Reno and CUBIC are for single losses at \
-         random, up to some per cent of them, where timeouts begin to count; they are means, and a test of ten \
-         seconds with eight losses in it scatters by a factor of two. The rule takes a goodput between 0.4 and \
-         2.5 times the formula for explained.\n\n\
-         ## Published figures\n\n\
-         | what | conditions | published | model | ratio | source | |\n|---|---|---:|---:|---:|---|---|\n",
+        "\nThe rate of W packets is W * MSS / RTT. The formulas of Reno and CUBIC hold for \
+         independent random losses of up to a few per cent, above which timeouts matter. They are \
+         means: a test of ten seconds with eight losses varies by a factor of two. The rule \
+         accepts a goodput between 0.4 and 2.5 times the formula as explained.\n\n ## Published \
+         figures\n\n | what | conditions | published | model | ratio | source | \
+         |\n|---|---|---:|---:|---:|---|---|\n",
     );
     for p in PUBLISHED {
         let Some(model) = predicted(p.model) else {
@@ -156,15 +157,15 @@ pub fn page() -> String {
             Value::Bps(model),
             p.measured_bps / model,
             p.source,
-            p.says
+            p.remark
         );
     }
     out.push_str("\n## Read backwards\n\n");
     let loss = loss_for_bps("cubic", 18e6, 0.15, 1448.0).unwrap_or(0.0);
     let _ = writeln!(
         out,
-        "- 18 Mbit/s of cubic at 150 ms (hk.crepuscule.uk/posts/bbr, \"mild loss\", 90 with bbr) is what a loss \
-         of {} makes.",
+        "- 18 Mbit/s of cubic at 150 ms (hk.crepuscule.uk/posts/bbr, \"mild loss\", 90 with bbr) \
+        corresponds to a loss of {} makes.",
         Value::Share(loss)
     );
     let _ = writeln!(

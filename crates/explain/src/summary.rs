@@ -1,4 +1,4 @@
-//! The Findings in one sentence.
+//! Summary of the Findings in one sentence.
 
 use analysis::view::View;
 use model::{
@@ -10,8 +10,8 @@ use model::{
 
 use crate::{causes, verdict::end};
 
-/// The first sentence. `healthy`: what the cause of that name says, if it holds; `open`: what would
-/// settle the first of the doubts.
+/// The summary. `healthy`: the text of that cause, if confirmed; `open`: the measurement that would
+/// decide the first undecided cause.
 pub(crate) fn of(
     findings: &[Finding],
     healthy: Option<Text>,
@@ -30,16 +30,16 @@ pub(crate) fn of(
         (Some((first, others)), _) => found(first, others),
         (None, Some(text)) => {
             text!(
-                "Nothing holds this {layer} back: {says}.",
+                "Nothing limits this {layer}: {reason}.",
                 layer = layer,
-                says = text
+                reason = text
             )
         }
         (None, None) => undecided(open, view, layer),
     }
 }
 
-/// The first finding and its sentence, and what else was found.
+/// The first finding with its text, and the titles of the others.
 fn found(first: &Finding, others: &[&Finding]) -> Text {
     let mut titles: Vec<Text> = Vec::new();
     for other in others {
@@ -52,25 +52,25 @@ fn found(first: &Finding, others: &[&Finding]) -> Text {
     let text = first.text.clone();
     let list = |list, next| text!("{list}; {next}", list = list, next = next);
     match titles.into_iter().reduce(list) {
-        None => text!("{Title}: {says}.", Title = title, says = text),
+        None => text!("{Title}: {description}.", Title = title, description = text),
         Some(others) => text!(
-            "{Title}: {says}; also: {others}.",
+            "{Title}: {description}; also: {others}.",
             Title = title,
-            says = text,
+            description = text,
             others = others
         ),
     }
 }
 
-/// Nothing was found, and it is not healthy either.
+/// Neither a finding nor a healthy path.
 fn undecided(open: Option<Text>, view: &View, layer: Text) -> Text {
-    let slow = view.directions().into_iter().find_map(|way| {
-        let load = way.default_load()?;
-        let filled = way.utilization(&load)?;
+    let slow = view.directions().into_iter().find_map(|dir| {
+        let load = dir.default_load()?;
+        let filled = dir.utilization(&load)?;
         (filled < causes::FULL).then(|| {
             text!(
-                "TCP {direction} takes {share} % of what this {layer} carries, and this run does not show why",
-                direction = along(way.direction),
+                "TCP {direction} reaches {share} % of the capacity of this {layer}, and this run does not show why",
+                direction = along(dir.direction),
                 share = format!("{:.0}", filled * 100.0),
                 layer = layer.clone(),
             )
@@ -95,10 +95,10 @@ fn along(direction: Direction) -> Text {
     }
 }
 
-/// The title of a finding, and where it is.
+/// The title of a finding with its place.
 fn at(title: Text, place: Place) -> Text {
     let place = match (place.direction, place.end) {
-        (Some(way), _) => along(way),
+        (Some(dir), _) => along(dir),
         (None, Some(side)) => end(side),
         (None, None) => return title,
     };

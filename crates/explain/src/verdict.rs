@@ -1,4 +1,4 @@
-//! What a rule answers.
+//! Verdicts of rules.
 
 use model::{
     findings::{EvidenceItem, Severity, Value},
@@ -8,43 +8,42 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The answer of one rule for one place.
+/// Verdict of one rule for one place.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The cause is there.
-    Holds(Box<Holds>),
-    /// It is not, or it limits nothing.
+    /// The cause is present.
+    Confirmed(Box<Confirmed>),
+    /// The cause is absent or has no effect.
     RuledOut {
-        /// Why, with the figure.
+        /// Reason, with the figure.
         why: Text,
     },
-    /// The Run does not say.
-    CannotTell {
-        /// What is missing, or contradicts.
+    /// The Run is inconclusive.
+    Undecided {
+        /// Missing or contradictory data.
         because: Text,
-        /// What measurement would settle it.
+        /// Measurement that would decide it.
         settle: Text,
     },
 }
 
-/// How strong a finding is before calibration. What each is worth as a probability was counted on
-/// the corpus: [`crate::calibration`].
+/// Strength of a finding before calibration as a probability ([`crate::calibration`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
-    /// One sign, and nothing against it.
+    /// One sign, and none against it.
     Weak,
-    /// Several signs that agree.
+    /// Several consistent signs.
     Fair,
-    /// The figure that decides is far beyond its bound, and another confirms it.
+    /// The decisive figure is far beyond its threshold, and another confirms it.
     Strong,
 }
 
 impl Strength {
-    /// All, the weakest first.
+    /// All, weakest first.
     pub const ALL: [Self; 3] = [Self::Weak, Self::Fair, Self::Strong];
 
-    /// By the number of signs beyond the first.
+    /// From the number of further signs.
     pub fn of(signs: &[bool]) -> Self {
         match signs.iter().filter(|s| **s).count() {
             0 => Self::Weak,
@@ -54,27 +53,26 @@ impl Strength {
     }
 }
 
-/// A cause that is there.
+/// A confirmed cause.
 #[derive(Clone, Debug)]
-pub struct Holds {
-    /// How strong the evidence is.
+pub struct Confirmed {
+    /// Strength of the evidence.
     pub strength: Strength,
-    /// Severity here, if it is another than the cause's own.
+    /// Severity, if different from the cause's.
     pub severity: Option<Severity>,
-    /// One sentence with the figures.
+    /// Description in one sentence, with figures.
     pub text: Text,
-    /// The figures.
+    /// Evidence.
     pub evidence: Vec<EvidenceItem>,
-    /// What would change or settle it.
+    /// Measurement that would confirm or refute it.
     pub settle: Option<Text>,
-    /// Causes that make the same picture where the evidence is no better than this; beside those of
-    /// the cause itself.
+    /// Further causes with the same symptoms as this evidence, in addition to those of the cause.
     pub masked_by: &'static [&'static str],
 }
 
-/// The cause is there, with this sentence and these figures.
-pub(crate) fn holds(strength: Strength, text: Text, evidence: Vec<EvidenceItem>) -> Verdict {
-    Verdict::Holds(Box::new(Holds {
+/// A confirmed cause with this text and evidence.
+pub(crate) fn confirmed(strength: Strength, text: Text, evidence: Vec<EvidenceItem>) -> Verdict {
+    Verdict::Confirmed(Box::new(Confirmed {
         strength,
         severity: None,
         text,
@@ -85,42 +83,42 @@ pub(crate) fn holds(strength: Strength, text: Text, evidence: Vec<EvidenceItem>)
 }
 
 impl Verdict {
-    /// With another severity than the cause's own.
+    /// With this severity.
     pub(crate) fn at(mut self, severity: Severity) -> Self {
-        if let Self::Holds(holds) = &mut self {
+        if let Self::Confirmed(holds) = &mut self {
             holds.severity = Some(severity);
         }
         self
     }
 
-    /// Not to be said beside one of these causes.
-    pub(crate) fn unless(mut self, masked_by: &'static [&'static str]) -> Self {
-        if let Self::Holds(holds) = &mut self {
+    /// Masked by any of these causes.
+    pub(crate) fn masked_by(mut self, masked_by: &'static [&'static str]) -> Self {
+        if let Self::Confirmed(holds) = &mut self {
             holds.masked_by = masked_by;
         }
         self
     }
 
-    /// With a measurement that would settle it.
+    /// With a measurement that would decide it.
     pub(crate) fn settled_by(mut self, settle: Text) -> Self {
-        if let Self::Holds(holds) = &mut self {
+        if let Self::Confirmed(holds) = &mut self {
             holds.settle = Some(settle);
         }
         self
     }
 }
 
-/// It is not there.
-pub(crate) fn not(why: Text) -> Verdict {
+/// A cause that is ruled out.
+pub(crate) fn ruled_out(why: Text) -> Verdict {
     Verdict::RuledOut { why }
 }
 
-/// The Run does not say.
-pub(crate) fn unknown(because: Text, settle: Text) -> Verdict {
-    Verdict::CannotTell { because, settle }
+/// The Run is inconclusive.
+pub(crate) fn undecided(because: Text, settle: Text) -> Verdict {
+    Verdict::Undecided { because, settle }
 }
 
-/// A figure of the evidence.
+/// An item of evidence.
 pub(crate) fn figure(name: Text, value: Value) -> EvidenceItem {
     EvidenceItem {
         name,
@@ -133,53 +131,53 @@ pub(crate) fn figure(name: Text, value: Value) -> EvidenceItem {
     }
 }
 
-/// A figure of the evidence that is words.
-pub(crate) fn worded(name: Text, value: Text) -> EvidenceItem {
+/// An item of evidence with a text as value.
+pub(crate) fn text_figure(name: Text, value: Text) -> EvidenceItem {
     figure(name, Value::Text(value))
 }
 
-/// The parts of a figure, one after the other.
+/// Builder methods of evidence items.
 pub(crate) trait Figure: Sized {
-    /// What it was held against.
-    fn against(self, bound: Text) -> Self;
-    /// It decides.
-    fn deciding(self) -> Self;
-    /// How it was computed.
-    fn by(self, arithmetic: Text) -> Self;
-    /// The samples it comes from.
-    fn of(self, samples: &[u32]) -> Self;
-    /// The host it comes from.
-    fn on(self, end: Side) -> Self;
+    /// With the threshold it was compared with.
+    fn bound(self, bound: Text) -> Self;
+    /// Marked as decisive.
+    fn decisive(self) -> Self;
+    /// With the formula it was computed by.
+    fn formula(self, arithmetic: Text) -> Self;
+    /// With the samples it is based on.
+    fn samples(self, samples: &[u32]) -> Self;
+    /// With the host it is based on.
+    fn end(self, end: Side) -> Self;
 }
 
 impl Figure for EvidenceItem {
-    fn against(mut self, bound: Text) -> Self {
+    fn bound(mut self, bound: Text) -> Self {
         self.bound = Some(bound);
         self
     }
 
-    fn deciding(mut self) -> Self {
+    fn decisive(mut self) -> Self {
         self.decides = true;
         self
     }
 
-    fn by(mut self, arithmetic: Text) -> Self {
+    fn formula(mut self, arithmetic: Text) -> Self {
         self.arithmetic = Some(arithmetic);
         self
     }
 
-    fn of(mut self, samples: &[u32]) -> Self {
+    fn samples(mut self, samples: &[u32]) -> Self {
         self.samples = samples.to_vec();
         self
     }
 
-    fn on(mut self, end: Side) -> Self {
+    fn end(mut self, end: Side) -> Self {
         self.end = Some(end);
         self
     }
 }
 
-/// An end, in sentences.
+/// Name of an end in sentences.
 pub(crate) fn end(side: Side) -> Text {
     match side {
         Side::Near => text!("near host"),

@@ -1,4 +1,4 @@
-//! Each cause on a composed Run: it is found where it is, and not where it is not.
+//! Each cause on composed Runs: found where present, and not elsewhere.
 
 use explain::{
     compose::{Line, Scene, run},
@@ -56,7 +56,7 @@ fn a_small_window_is_told_from_loss() {
     assert_eq!(first.remedies[0].on, Location::Near);
     let text = first.text.to_string();
     assert!(
-        text.contains("a window of 200 kB in 7") || text.contains("a window of 200 kB in 8"),
+        text.contains("a window of 200 kB per 7") || text.contains("a window of 200 kB per 8"),
         "200 kB in 80 ms: {}",
         first.text
     );
@@ -130,7 +130,7 @@ fn loss_that_costs_nothing_is_no_finding() {
     assert_eq!(top(&findings), "healthy", "{}", findings.summary);
 }
 
-/// Takes out all but the goodput of TCP and what UDP saw.
+/// Removes everything but TCP's goodput and the UDP results.
 fn strip(run: &mut Run) {
     for sample in &mut run.samples {
         sample.near = None;
@@ -182,8 +182,7 @@ fn unknown_evidence_is_never_a_no() {
     }
 }
 
-/// With nothing but the goodput of TCP known, no cause is found, and none is ruled out but by what
-/// that alone says.
+/// With only TCP's goodput known, no cause is found, and causes are ruled out only on that basis.
 #[test]
 fn what_was_not_seen_is_not_ruled_out() {
     let line = Line {
@@ -199,7 +198,7 @@ fn what_was_not_seen_is_not_ruled_out() {
     }
     let findings = judge(&bare);
     assert!(findings.findings.is_empty(), "{findings:#?}");
-    // Who sends in which direction is known.
+    // The sender of each direction is known.
     let known = ["far-end-limit"];
     for ruled_out in &findings.ruled_out {
         assert!(known.contains(&ruled_out.code.as_str()), "{ruled_out:#?}");
@@ -224,7 +223,7 @@ fn findings_survive_json() {
     }));
     let text = serde_json::to_vec(&findings).unwrap();
     let read = Findings::parse(&text).unwrap();
-    // A decimal fraction may come back with another last bit.
+    // A decimal fraction may change in its last bit.
     assert_eq!(report_of(&read), report_of(&findings));
 }
 
@@ -235,8 +234,7 @@ fn report_of(findings: &Findings) -> Vec<String> {
     findings.findings.iter().map(of).collect()
 }
 
-/// What is advised is of the kind that the cause is known for, and the values are those of the
-/// path.
+/// Remedies are of the kind of their cause, and their values match the path.
 #[test]
 fn remedies_have_the_values_of_the_run() {
     let small = judged(&Scene {
@@ -281,7 +279,7 @@ fn remedies_have_the_values_of_the_run() {
         panic!("{:?}", finding.remedies);
     };
     assert_eq!(direction, model::net::Direction::Up);
-    // 95 % of 20 Mbit/s, by a search that is exact to a few per cent.
+    // 95 % of 20 Mbit/s, by a search with an error of a few per cent.
     assert!((17_500_000..=19_500_000).contains(&rate), "{rate}");
 }
 

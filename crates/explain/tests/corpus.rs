@@ -1,8 +1,7 @@
-//! The corpus, its reviewed results in `corpus/judged/*.jsonl`, and what is made of them.
+//! The corpus, its reviewed results in `corpus/judged/*.jsonl`, and their tables.
 //!
-//! The lab's part takes a program, `pathtwin explain --corpus`, and many minutes; a sample of it is
-//! judged anew by the tests of `pathtwin`. The composed part costs nothing and is judged here,
-//! whole.
+//! The lab's part needs the program `pathtwin explain --corpus` and many minutes; the tests of
+//! `pathtwin` judge a sample of it again. The composed part is cheap and is judged here completely.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,11 +9,11 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use explain::{
     compose,
-    corpus::{File, Outcome, Part, Scenario, What, markdown, score},
+    corpus::{File, Outcome, Part, Scenario, Source, markdown, score},
     registry,
 };
 
-/// How the results are made anew.
+/// How to regenerate the results.
 const ANEW: &str =
     "pathtwin explain --corpus corpus --part PART --output jsonl > corpus/judged/PART.jsonl";
 
@@ -38,7 +37,7 @@ fn reviewed(part: Part) -> Vec<Outcome> {
         .collect()
 }
 
-/// Compares a file with what it should hold, or writes it if `UPDATE_DOCS` is set.
+/// Compares a file with its expected content, or writes it if `UPDATE_DOCS` is set.
 fn current(path: &str, text: &str) {
     let file = project(path);
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -65,7 +64,7 @@ fn scenarios() -> Vec<Scenario> {
 #[test]
 fn every_scenario_of_the_lab_is_a_spec() {
     for scenario in scenarios() {
-        if let What::Lab { spec, set } = &scenario.what {
+        if let Source::Lab { spec, set } = &scenario.source {
             let mut spec = model::spec::Spec::parse(&scenario.name, spec).unwrap();
             for (key, value) in set {
                 spec.set(key, value)
@@ -96,7 +95,7 @@ fn names_are_unique_and_causes_exist() {
     }
 }
 
-/// At least eight scenarios for each cause, at least forty in which nothing is wrong.
+/// At least eight scenarios for each cause, and at least forty healthy ones.
 #[test]
 fn the_corpus_is_large_enough() {
     let all = scenarios();
@@ -105,7 +104,7 @@ fn the_corpus_is_large_enough() {
             .iter()
             .filter(|s| s.cause.iter().any(|c| c == cause.code));
         let least = if cause.code == "healthy" { 40 } else { 8 };
-        // Only worth knowing, never a finding by itself: it is allowed for, and not asked for.
+        // Informational, never a finding by itself: it is allowed, not required.
         if cause.code != "aqm-idle" {
             assert!(there.count() >= least, "{}", cause.code);
         }
@@ -121,7 +120,7 @@ fn the_composed_corpus_is_judged_as_reviewed() {
         let all = scenarios();
         for outcome in &mut outcomes {
             let scenario = all.iter().find(|s| s.name == outcome.name).unwrap();
-            if let What::Composed(scene) = &scenario.what {
+            if let Source::Composed(scene) = &scenario.source {
                 let run = compose::run(scene, scenario.seed(part).0);
                 *outcome = Outcome::of(scenario, part, &run);
             }
@@ -135,7 +134,7 @@ fn the_composed_corpus_is_judged_as_reviewed() {
 }
 
 /// Every line is a scenario of the corpus with its seed and truth, and no composed one is missing.
-/// How many of the lab's are there stands on the page.
+/// The page states how many of the lab's scenarios were run.
 #[test]
 fn the_reviewed_results_are_of_this_corpus() {
     let all = scenarios();
@@ -150,19 +149,21 @@ fn the_reviewed_results_are_of_this_corpus() {
         }
         let names: BTreeSet<&str> = there.iter().map(|o| o.name.as_str()).collect();
         assert_eq!(names.len(), there.len());
-        let composed = all.iter().filter(|s| matches!(s.what, What::Composed(_)));
+        let composed = all
+            .iter()
+            .filter(|s| matches!(s.source, Source::Composed(_)));
         for scenario in composed.filter(|s| s.is_in(part)) {
             assert!(names.contains(scenario.name.as_str()), "{}", scenario.name);
         }
     }
 }
 
-/// How much of a part was run, as a sentence.
+/// Coverage of a part, as a sentence.
 fn coverage(part: Part) -> String {
     let all = scenarios();
     let lab = all
         .iter()
-        .filter(|s| s.is_in(part) && matches!(s.what, What::Lab { .. }));
+        .filter(|s| s.is_in(part) && matches!(s.source, Source::Lab { .. }));
     let there = reviewed(part);
     let run = there.iter().filter(|o| !o.composed).count();
     format!(
@@ -172,7 +173,7 @@ fn coverage(part: Part) -> String {
     )
 }
 
-/// The bounds that the rules have to keep on seeds and scenarios that they were not made with.
+/// Bounds of the rules on seeds and scenarios that were not used for making them.
 #[test]
 fn the_evaluation_keeps_its_bounds() {
     let score = score(&reviewed(Part::Evaluation));
@@ -187,8 +188,8 @@ fn the_evaluation_keeps_its_bounds() {
     assert!(score.wrong_congestion_control.is_empty(), "{score:#?}");
 }
 
-/// What was said with a confidence is right about that often: the exact 95 % interval of the share
-/// that was right holds the mean of what was said, or the share is higher.
+/// Confidence matches the share of correct findings: the exact 95 % interval of that share contains
+/// the mean confidence, or the share is higher.
 #[test]
 fn confidence_is_not_overstated() {
     for bin in score(&reviewed(Part::Evaluation)).calibration {
@@ -203,7 +204,7 @@ fn the_counts_behind_confidence_are_those_of_training() {
     current("crates/explain/src/calibration/counts.rs", &counts);
 }
 
-/// The tables of the page between its marks.
+/// The generated tables of the page.
 #[test]
 fn the_page_of_the_corpus_is_current() {
     let mut page = std::fs::read_to_string(project("docs/corpus.md")).unwrap();

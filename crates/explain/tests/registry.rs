@@ -41,7 +41,7 @@ fn the_pages_are_current() {
     assert_eq!(there, files.len(), "docs/causes holds pages of no cause");
 }
 
-/// The rules read a Run and nothing else: no crate that knows the truth of a lab path is in reach.
+/// The rules read only a Run: no crate with the truth of a lab path is a dependency.
 #[test]
 fn the_truth_of_a_lab_is_out_of_reach() {
     let depends = |manifest: &str| -> BTreeSet<String> {

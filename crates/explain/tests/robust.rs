@@ -1,4 +1,4 @@
-//! Whatever a Run holds, judging it ends, and says something that is well formed.
+//! Robustness: judging any Run terminates with a well-formed result.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use model::{findings::Findings, run::Run};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Replaces or removes the `n`-th value of a document, counted over all objects' members.
+/// Replaces or removes the `n`-th value of a document, counting the members of all objects.
 fn damage(value: &mut Value, n: &mut usize, with: &Option<Value>) {
     match value {
         Value::Object(members) => {
@@ -95,7 +95,7 @@ proptest! {
             let mut damaged = document.clone();
             let with = (!remove).then(|| Value::from(number));
             damage(&mut damaged, &mut place.clone(), &with);
-            // Damage that no reader takes is no Run.
+            // Damaged documents that cannot be read are skipped.
             if serde_json::from_value::<Run>(damaged.clone()).is_ok() {
                 document = damaged;
             }

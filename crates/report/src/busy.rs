@@ -1,4 +1,4 @@
-//! Where the processors of both hosts spent their time under load, by layer.
+//! Processor profiles of both hosts under load, by layer.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use model::{
 
 use crate::number::percent;
 
-/// Smaller shares are left out.
+/// Minimum share that is listed.
 const WORTH: f64 = 0.01;
 
-/// A line for each layer and host of which samples were taken beside a bulk load.
+/// A line for each layer and host that was profiled during a bulk load.
 pub(crate) fn lines(run: &Run) -> Vec<String> {
     type Of = fn(&Sample) -> Option<&Evidence>;
     let near: Of = |s| s.near.as_ref();
@@ -36,8 +36,7 @@ pub(crate) fn lines(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The shares of all together, the largest first, and of how many samples they are. `None`: there
-/// are none.
+/// The combined shares, largest first, with the number of samples; `None` without samples.
 fn shares<'a>(all: impl Iterator<Item = &'a HotSpots>) -> Option<String> {
     let mut counts: BTreeMap<HotSpotClass, f64> = BTreeMap::new();
     let mut samples = 0;
@@ -92,7 +91,7 @@ mod tests {
             spots(300, &[(Copy, 1.0)]),
             spots(100, &[(Crypto, 0.98), (User, 0.02)]),
         ];
-        // 300 of 400, 98 of 400; 2 of 400 is not worth a word.
+        // 300 of 400, 98 of 400; 2 of 400 is below the minimum.
         assert_eq!(
             shares(all.iter()).as_deref(),
             Some("copies and checksums 75.0%, encryption 24.5% (n = 400)")

@@ -1,4 +1,4 @@
-//! A comparison of two sets of runs: for a terminal, for a pull request, for a CI server.
+//! Comparisons of two sets of runs, for terminals, pull requests and CI servers.
 
 mod junit;
 mod markdown;
@@ -15,7 +15,7 @@ pub use text::text;
 
 use crate::{number::short, plain::figure};
 
-/// Verdicts in the order in which they matter.
+/// Verdicts in order of importance.
 const ORDER: [Verdict; 4] = [
     Verdict::Worse,
     Verdict::Better,
@@ -23,7 +23,7 @@ const ORDER: [Verdict; 4] = [
     Verdict::Same,
 ];
 
-/// What became of all figures, such as `1 worse, 2 better, 9 the same, 3 cannot tell`.
+/// Number of figures by verdict, such as `1 worse, 2 better, 9 the same, 3 cannot tell`.
 fn count(comparison: &Comparison) -> String {
     let words = |verdict| match verdict {
         Verdict::Same => "the same".to_owned(),
@@ -36,13 +36,13 @@ fn count(comparison: &Comparison) -> String {
         .map(|(n, words)| format!("{n} {words}"))
         .collect();
     if parts.is_empty() {
-        "nothing that both measured".to_owned()
+        "no figure in both sets".to_owned()
     } else {
         parts.join(", ")
     }
 }
 
-/// What is compared with what.
+/// Names of both sets.
 fn title(comparison: &Comparison) -> String {
     let side = |side: &model::comparison::RunSet| match side.runs.len() {
         1 => format!("{} (1 run)", side.name),
@@ -60,7 +60,7 @@ fn side(kind: FigureKind, values: model::comparison::Values) -> String {
     format!("{} n={}", figure(kind, values.median), values.n)
 }
 
-/// By how much, with the interval.
+/// The change with its interval.
 fn change(line: &Compared) -> String {
     let signed = |value: f64| {
         let sign = if value < 0.0 { "-" } else { "+" };
@@ -94,7 +94,7 @@ fn chance(line: &Compared) -> String {
     })
 }
 
-/// What the numbers mean.
+/// Legend of the numbers.
 fn reading(comparison: &Comparison) -> String {
     let unit = comparison.lines.first().map(|line| line.unit);
     let of = match unit {

@@ -1,4 +1,4 @@
-//! The samples of a run as CSV (RFC 4180), for spreadsheets and for programs that do not read JSON.
+//! Samples of a run as CSV (RFC 4180), for spreadsheets and programs that do not read JSON.
 
 use model::{
     run::{Run, SampleRow},
@@ -6,8 +6,8 @@ use model::{
 };
 use serde_json::Value;
 
-/// A line of names, and one for each sample: the fields of the flat rows. What was not measured is
-/// empty; several reasons are one text, with semicolons between.
+/// A header line, then one line per sample with the fields of the flat rows. Values that were not
+/// measured are empty; several reasons are separated by semicolons.
 pub fn csv(run: &Run) -> String {
     let mut out = line(SampleRow::COLUMNS.iter().map(ToString::to_string));
     for row in analysis::rows::rows(run) {
@@ -24,8 +24,7 @@ fn line(fields: impl Iterator<Item = String>) -> String {
     format!("{}\n", fields.join(","))
 }
 
-/// A field: numbers as they are, since a minus begins many of them; text so that no spreadsheet
-/// runs it.
+/// A field: numbers unchanged, since they may begin with a minus; text escaped against formulas.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -1,4 +1,4 @@
-//! What a report is made of.
+//! Input documents of reports.
 
 use model::{
     findings::Findings,
@@ -8,7 +8,7 @@ use model::{
 
 use crate::{findings, run, terminal};
 
-/// A document that can be reported.
+/// A document that a report can be made of.
 #[derive(Clone, Debug)]
 pub enum Document {
     /// A run.
@@ -17,36 +17,39 @@ pub enum Document {
     Rows(Rows),
 }
 
-/// The documents of one report: at least one.
+/// The documents of one report, at least one.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
-    /// A run, and what is found in it.
+    /// A run with its findings.
     pub run: Option<(Run, Findings)>,
     /// Results of the lab.
     pub matrices: Vec<Rows>,
 }
 
-/// Why a document cannot be reported.
+/// Error of reading a document for a report.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// Neither a run nor rows.
     #[error("neither a run of `measure` nor rows of `lab run`: {0}")]
     Format(serde_json::Error),
-    /// A run, but not a readable one.
+    /// An unreadable run.
     #[error(transparent)]
     Run(RunError),
-    /// Rows, but not readable ones.
+    /// Unreadable rows.
     #[error(transparent)]
     Rows(RowsError),
     /// More than one run.
-    #[error("a report is of one run; this is a second one (pathtwin compare is for two)")]
+    #[error("a report takes one run, and this is a second one (use pathtwin compare for two)")]
     TwoRuns,
 }
 
 impl Document {
-    /// Reads a document, whichever it is.
+    /// Reads a run or rows.
+    ///
+    /// # Errors
+    /// The text is neither, or cannot be read.
     pub fn parse(text: &[u8]) -> Result<Self, DocumentError> {
-        // Rows may be one a line: the first value says what follows.
+        // Rows may be one per line: the first value determines the kind.
         let first = serde_json::Deserializer::from_slice(text)
             .into_iter::<serde_json::Value>()
             .next();
@@ -68,10 +71,10 @@ impl Document {
 }
 
 impl Documents {
-    /// Adds a document; a run is judged.
+    /// Adds a document; findings of a run are computed.
     ///
     /// # Errors
-    /// There is a run already.
+    /// A run has already been added.
     pub fn add(&mut self, document: Document) -> Result<(), DocumentError> {
         match document {
             Document::Run(_) if self.run.is_some() => return Err(DocumentError::TwoRuns),
@@ -85,7 +88,7 @@ impl Documents {
     }
 }
 
-/// All of it as tables for a terminal.
+/// All documents as tables for a terminal.
 pub fn text(documents: &Documents) -> String {
     let mut parts = Vec::new();
     if let Some((run, found)) = &documents.run {

@@ -1,4 +1,4 @@
-//! Facts for people.
+//! Facts as text for terminals.
 
 use std::fmt::Write;
 
@@ -10,18 +10,18 @@ use model::{
 };
 use serde::Serialize;
 
-/// One line of what is known of a host.
+/// One line of facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// What the lines after it are of.
+    /// Heading of the following lines.
     Head(String),
-    /// A name and a value; names of what belongs to the line before begin with blanks.
+    /// A name and a value; names of details of the line before are indented.
     Value(String, String),
-    /// What could not be found out, and why.
+    /// What could not be determined, and why.
     Note(String),
 }
 
-/// Lines of names and values; what has no value is left out.
+/// Builder of lines; absent values are left out.
 struct Lines(Vec<Line>);
 
 impl Lines {
@@ -36,7 +36,7 @@ impl Lines {
     }
 }
 
-/// The name of a value in the document, with blanks.
+/// The name of a value in the document, with spaces for underscores.
 fn word(value: impl Serialize) -> Option<String> {
     let value = serde_json::to_value(value).ok()?;
     value.as_str().map(|word| word.replace('_', " "))
@@ -58,7 +58,7 @@ pub fn text(facts: &HostFacts) -> String {
     out
 }
 
-/// What is known, line by line: the host, then the way to the far end, then the notes.
+/// The facts line by line: the host, the path to the far end, the notes.
 pub(crate) fn lines(facts: &HostFacts) -> Vec<Line> {
     let mut lines = Lines(Vec::new());
     host(&mut lines, facts);
@@ -111,9 +111,9 @@ fn machine(machine: &Machine) -> String {
 fn path(lines: &mut Lines, path: &PathFacts) {
     for (depth, layer) in path.layers.iter().enumerate() {
         let what = if depth == 0 {
-            "the way to"
+            "path to"
         } else {
-            "below it, the way to"
+            "below it, path to"
         };
         lines.head(&format!("{what} {}", layer.toward));
         self::layer(lines, layer);
@@ -130,7 +130,7 @@ fn layer(lines: &mut Lines, layer: &LayerFacts) {
     }
 }
 
-/// In the words of `ip route`.
+/// In the syntax of `ip route`.
 fn route(route: &RouteFacts) -> String {
     let mut words = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
@@ -225,7 +225,7 @@ fn queues(lines: &mut Lines, device: &DeviceFacts) {
     lines.line("  interrupts", irqs);
 }
 
-/// In the words of `tc qdisc`.
+/// In the syntax of `tc qdisc`.
 fn qdisc(qdisc: &QdiscFacts) -> String {
     let place = if qdisc.parent == "root" {
         "root".to_owned()
@@ -289,7 +289,7 @@ mod tests {
         let facts: HostFacts = serde_json::from_str(document).unwrap();
         let text = text(&facts);
         for wanted in [
-            "the way to 10.9.0.1",
+            "path to 10.9.0.1",
             "10.9.0.0/24 dev wg0 congctl bbr",
             "wireguard, mtu 1420",
             "noqueue 0: root",

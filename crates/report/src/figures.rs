@@ -1,5 +1,5 @@
-//! The figures of a run side by side: a table for each kind, a row for each thing that was run, a
-//! column for each layer.
+//! Tables of a run's figures: one table per kind, with a row per measurement and a column per
+//! layer.
 
 use model::{
     net::Layer,
@@ -14,18 +14,18 @@ pub(crate) struct FigureTable<'a> {
     pub(crate) rows: Vec<FigureRow<'a>>,
 }
 
-/// The figures of one thing that was run.
+/// The figures of one measurement.
 #[derive(Debug)]
 pub(crate) struct FigureRow<'a> {
-    /// What was run, on the first layer on which it was.
+    /// The measurement, on the first layer it was run on.
     pub(crate) key: &'a Key,
-    /// One for each layer.
+    /// One per layer.
     pub(crate) figures: Vec<Option<&'a Figure>>,
-    /// The tunnel's over the underlay's.
+    /// Ratio of tunnel to underlay.
     pub(crate) ratio: Option<&'a Ratio>,
 }
 
-/// All kinds of figures that the run has, in the order of [`FigureKind::ALL`].
+/// Tables of all kinds of figures in the run, in the order of [`FigureKind::ALL`].
 pub(crate) fn tables(run: &Run) -> Vec<FigureTable<'_>> {
     let all = FigureKind::ALL.into_iter();
     all.filter_map(|kind| table(run, kind)).collect()
@@ -80,7 +80,7 @@ fn same_but_layer(a: &Key, b: &Key) -> bool {
     Key { layer, ..a.clone() } == *b
 }
 
-/// What a row of a table is: the key without its layer.
+/// Name of a row: the key without its layer.
 pub(crate) fn row_name(key: &Key) -> String {
     let text = key.to_string();
     text.split_once('/')

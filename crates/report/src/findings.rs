@@ -1,4 +1,4 @@
-//! Findings as text for a terminal: the sentence, the evidence, what was ruled out, what to do.
+//! Findings as text for terminals: descriptions, evidence, remedies, ruled-out causes.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use model::{
     text::{Text, capital},
 };
 
-/// Mark of the figure that decides.
+/// Mark of decisive evidence.
 const DECIDES: &str = ">";
 /// Width of running text.
 const WIDTH: usize = 96;
 
-/// Findings for people. `all` also says what was ruled out and what cannot be told in full;
-/// otherwise only in one line each.
+/// Findings as text. With `all`, ruled-out and undecided causes are listed in full, otherwise in
+/// one line each.
 pub fn text(findings: &Findings, all: bool) -> String {
     let mut out = wrap(&findings.summary.to_string(), "");
     for (number, finding) in findings.findings.iter().enumerate() {
@@ -75,17 +75,17 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         out.push_str(&wrap(&format!("Why there: {}.", remedy.why_there), "   "));
     }
     if let Some(settle) = &finding.settle {
-        out.push_str(&wrap(&format!("To be surer: {settle}."), "   "));
+        out.push_str(&wrap(&format!("To confirm: {settle}."), "   "));
     }
     if !finding.after.is_empty() && finding.severity > Severity::Info {
         out.push_str(&wrap(
-            &format!("Look at first: {}.", finding.after.join(", ")),
+            &format!("Check first: {}.", finding.after.join(", ")),
             "   ",
         ));
     }
 }
 
-/// What to do, and the commands that do it.
+/// A remedy with its commands.
 fn next(out: &mut String, first: bool, remedy: &Remedy) {
     let word = if first { "Next" } else { "Also" };
     let on = match remedy.on {
@@ -105,7 +105,7 @@ fn next(out: &mut String, first: bool, remedy: &Remedy) {
     }
 }
 
-/// Whose commands a reader may want: a router may run OpenWrt, and then keeps its own.
+/// Relevant command dialects: a router may run OpenWrt.
 pub(crate) fn dialects(remedy: &Remedy) -> Vec<Dialect> {
     let others = commands(remedy, Dialect::Linux) != commands(remedy, Dialect::OpenWrt);
     match remedy.on == Location::Router && others {
@@ -120,7 +120,7 @@ fn ruled_out(out: &mut String, findings: &Findings, all: bool) {
         return;
     }
     if !all {
-        // What holds in one direction and not in the other is no news here.
+        // Causes that are confirmed in the other direction are not listed here.
         let found = |code: &&str| findings.findings.iter().any(|f| f.code == *code);
         let codes = list.iter().map(|r| r.code.as_str());
         let codes = unique(codes.filter(|code| !found(code)));
@@ -146,7 +146,7 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
     out.push_str("\nCannot tell\n");
     for item in list {
         let line = format!(
-            "{}{}: because {}; {} would.",
+            "{}{}: {}; to decide: {}.",
             item.code,
             place(item.place),
             item.because,
@@ -180,7 +180,7 @@ fn place(place: Place) -> String {
     format!("{way}{end}")
 }
 
-/// Text in lines of [`WIDTH`], each with `indent` in front. Leading newlines are kept.
+/// Wraps text at [`WIDTH`], with each line indented by `indent`. Leading newlines are kept.
 fn wrap(text: &str, indent: &str) -> String {
     let body = text.trim_start_matches('\n');
     let mut out = "\n".repeat(text.len() - body.len());

@@ -1,12 +1,12 @@
-//! One load of a run as flent's data file (`.flent.gz`, version 4 of its format), so that flent's
-//! plots and tables can be had of it.
+//! One load of a run as a flent data file (`.flent.gz`, version 4 of the format), for flent's plots
+//! and tables.
 //!
-//! A file of flent is one test, so it holds one thing that was run: all its repeats, one after the
-//! other on one time axis, and of each only the time that counts. The means that flent then states
-//! are those of the run.
+//! A flent file contains one test, so it holds one measurement: all its repeats, one after the
+//! other on a common time axis, each without its warm-up. The means computed by flent then equal
+//! those of the run.
 
-mod course;
 mod document;
+mod series;
 mod test;
 
 use std::io::Write as _;
@@ -16,28 +16,29 @@ use model::run::Run;
 
 use self::{document::document, test::tests};
 
-/// Why there is no file.
+/// Error of making a flent file.
 #[derive(Debug, thiserror::Error)]
 pub enum FlentError {
-    /// No TCP load and no probes with their times.
+    /// No TCP load and no probes with time series.
     #[error(
-        "the run has no TCP load and no idle latency with its course over time, and flent shows nothing else"
+        "the run has no TCP load and no idle latency with time series, and flent supports nothing \
+        else"
     )]
     Nothing,
-    /// Nothing of that name.
+    /// No step of this name.
     #[error("the run has no step {name:?}; it has: {}", steps.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The existing steps.
         steps: Vec<String>,
     },
 }
 
-/// The file, compressed: of the step with this name (see [`steps`]), or of the first one.
+/// The compressed file of the step with this name (see [`steps`]), or of the first one.
 ///
 /// # Errors
-/// There is nothing of that name, or nothing that flent could show.
+/// There is no step of this name, or none that flent supports.
 pub fn flent(run: &Run, step: Option<&str>) -> Result<Vec<u8>, FlentError> {
     let tests = tests(run);
     let test = match step {
@@ -55,15 +56,15 @@ pub fn flent(run: &Run, step: Option<&str>) -> Result<Vec<u8>, FlentError> {
     Ok(gzip(&document(run, test).to_string()))
 }
 
-/// What of a run can be a file, each by its name in the run's tables. Loads in both directions at
-/// once are one. What is judged first is first: the tunnel, few flows, down.
+/// Steps of a run that flent supports, by their names in the run's tables. Loads in both directions
+/// at once are one step. The tunnel, few flows and down come first.
 pub fn steps(run: &Run) -> Vec<String> {
     tests(run).into_iter().map(|test| test.name).collect()
 }
 
 fn gzip(text: &str) -> Vec<u8> {
-    // Writing to memory cannot fail; the frame's time stamp is left 0, so that the same run gives
-    // the same file.
+    // Writing to memory cannot fail. The timestamp of the gzip header is 0, so that the same run
+    // gives the same file.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let _ = encoder.write_all(text.as_bytes());
     encoder.finish().unwrap_or_default()

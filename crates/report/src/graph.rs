@@ -1,4 +1,4 @@
-//! Results of a matrix as one page with bar charts: no script, no network, light and dark.
+//! Bar charts of a matrix as a single page without scripts or network access, light and dark.
 
 use analysis::repeats::{Summary, summaries};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const LEFT: f64 = 60.0;
 const BOTTOM: f64 = 44.0;
 const TOP: f64 = 26.0;
 
-/// What is drawn: heading, value, unit.
+/// A chart: heading, value, unit.
 struct Chart {
     title: &'static str,
     unit: &'static str,
@@ -68,14 +68,13 @@ pub fn page(title: &str, rows: &[Row], figures: Option<&Figures>) -> String {
     let kernel = rows.first().map_or("", |r| r.kernel.as_str());
     let title = escape(title);
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>{title} - pathtwin lab</title><style>{STYLE}</style></head><body><main>\
-         <h1>{title}</h1><p>Linux {kernel} on a lab path; {seeds} seed(s) a setting. Bars: median; \
-         whiskers: 95 % bootstrap interval of the median (from three seeds on).</p>{source}{charts}\
-         <h2>All values</h2><div class=\"wide\"><pre>{}</pre></div>\
-         <p>The lab models the path, not the processors, network cards or radio of real hosts.</p>\
-         </main></body></html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"> <meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\"> <title>{title} - pathtwin \
+         lab</title><style>{STYLE}</style></head><body><main> <h1>{title}</h1><p>Linux {kernel} on \
+         a lab path; {seeds} seed(s) per setting. Bars: median; whiskers: 95 % bootstrap interval \
+         of the median (from three seeds on).</p>{source}{charts} <h2>All values</h2><div \
+         class=\"wide\"><pre>{}</pre></div> <p>The lab models the path, not the processors, \
+         network cards or radio of real hosts.</p> </main></body></html>\n",
         escape(&terminal::table(rows, figures)),
     )
 }
@@ -95,7 +94,7 @@ svg text{fill:var(--ink)}.grid{stroke:var(--line)}.whisker{stroke:var(--ink);str
 .s2{fill:var(--s2);background:var(--s2)}.s3{fill:var(--s3);background:var(--s3)}\
 .s4{fill:var(--s4);background:var(--s4)}.s5{fill:var(--s5);background:var(--s5)}";
 
-/// Which factor runs along the chart, and which settings stand side by side.
+/// The factor on the x axis, and the series of the other settings.
 struct Axes {
     along: Option<String>,
     places: Vec<String>,
@@ -103,7 +102,7 @@ struct Axes {
 }
 
 impl Axes {
-    /// The factor with the most values runs along; all others together make a series.
+    /// The factor with the most values is on the x axis; combinations of the others are the series.
     fn new(rows: &[Row]) -> Self {
         let levels = |key: &str| {
             let mut seen: Vec<String> = Vec::new();
@@ -273,7 +272,7 @@ fn bar(
                 "<line class=\"whisker\" x1=\"{middle:.1}\" x2=\"{middle:.1}\" y1=\"{low:.1}\" y2=\"{high:.1}\"/>"
             );
         }
-        // The series' number and the value, so that colour is not needed to read the chart.
+        // The number of the series and the value, so that the chart is readable without colour.
         let above = published.map_or(y, |value| y.min(scale.y(value) - 6.0)) - 4.0;
         let _ = write!(
             svg,
@@ -320,7 +319,7 @@ fn axis_number(value: f64) -> String {
     }
 }
 
-/// A round distance between grid lines: about five of them up to `most`.
+/// A round distance between grid lines, for about five up to `most`.
 fn tick(most: f64) -> f64 {
     let rough = most / 5.0;
     let power = 10f64.powf(rough.log10().floor());

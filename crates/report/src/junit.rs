@@ -1,5 +1,5 @@
-//! JUnit XML, the form that CI servers read: of a run, whether its samples count and what limits
-//! the path. How test cases are written is here too, for other documents.
+//! Runs as JUnit XML for CI servers: validity of the samples, and findings. Also the serialization
+//! of test cases for other documents.
 
 use std::fmt::Write as _;
 
@@ -9,18 +9,18 @@ use model::{
     safe::xml as escape,
 };
 
-/// What became of a test case.
+/// Outcome of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
     /// With the kind of failure.
     Failed(&'static str),
-    /// It could not be carried out.
+    /// It could not be run.
     Error(&'static str),
     Skipped,
 }
 
-/// A test case, with what there is to say of it.
+/// A test case with its details.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) class: String,
@@ -29,15 +29,15 @@ pub(crate) struct Case {
     pub(crate) outcome: Outcome,
 }
 
-/// Test cases that belong together.
+/// A suite of test cases.
 #[derive(Clone, Debug)]
 pub(crate) struct Suite {
     pub(crate) name: String,
     pub(crate) cases: Vec<Case>,
 }
 
-/// A run: a case for each thing that was run, which cannot be judged if no sample counts, and one
-/// for each cause, which fails if it is there and matters.
+/// A run: a case per measurement, which is an error without valid samples, and a case per cause,
+/// which fails if it is found with a relevant severity.
 pub fn junit(run: &Run, findings: &Findings) -> String {
     let suites = [
         Suite {
@@ -75,7 +75,7 @@ fn samples(run: &Run) -> Vec<Case> {
 fn counted(run: &Run, key: &Key) -> Case {
     let of: Vec<&Sample> = run.samples.iter().filter(|s| s.key == *key).collect();
     let count = of.iter().filter(|s| s.valid).count();
-    let mut text = format!("{count} of {} samples count", of.len());
+    let mut text = format!("{count} of {} samples valid", of.len());
     for sample in of.iter().filter(|s| !s.valid) {
         let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
         let _ = write!(text, "; {}: {}", sample.number, why.join(", "));
@@ -85,7 +85,7 @@ fn counted(run: &Run, key: &Key) -> Case {
         name: "samples count".to_owned(),
         text,
         outcome: match count {
-            0 => Outcome::Error("no sample counts"),
+            0 => Outcome::Error("no valid sample"),
             _ => Outcome::Passed,
         },
     }
@@ -119,13 +119,13 @@ fn causes(findings: &Findings) -> Vec<Case> {
         .iter()
         .map(|r| case(&r.code, r.place, r.why.to_string(), Outcome::Passed));
     let unknown = findings.cannot_tell.iter().map(|c| {
-        let text = format!("cannot tell: {}; {} would", c.because, c.settle);
+        let text = format!("cannot tell: {}; to decide: {}", c.because, c.settle);
         case(&c.code, c.place, text, Outcome::Skipped)
     });
     found.chain(not).chain(unknown).collect()
 }
 
-/// Where, such as `down, near host`.
+/// A place, such as `down, near host`.
 fn name(place: Place) -> String {
     let direction = place.direction.map(|d| d.to_string());
     let end = place.end.map(|e| e.to_string());
@@ -185,7 +185,7 @@ fn write_case(out: &mut String, case: &Case) {
     );
 }
 
-/// The sentences of all remedies.
+/// Sentences of all remedies.
 fn what_to_do(finding: &Finding) -> String {
     let all = finding.remedies.iter().map(|r| r.sentence().to_string());
     all.collect::<Vec<_>>().join("; ")

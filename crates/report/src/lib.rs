@@ -1,4 +1,4 @@
-//! A document in a form for people: one file a format.
+//! Output formats of documents, one module each.
 
 mod busy;
 pub mod comparison;

@@ -1,4 +1,4 @@
-//! A run for a pull request or a wiki: what limits the path, and its figures side by side.
+//! Runs as Markdown, for pull requests and wikis: findings and figures.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
     time,
 };
 
-/// Kinds of figures that are shown at once; the others are folded away.
+/// Kinds of figures that are shown directly; the others are in a collapsed section.
 const FIRST: [FigureKind; 4] = [
     FigureKind::Goodput,
     FigureKind::Capacity,
@@ -27,7 +27,7 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
     let mut out = format!("### Run `{}` of {}\n\n", code(&run.id), escape(&run.path()));
     let _ = writeln!(
         out,
-        "{}, plan {}, {} samples in {}, {} of them count{}.",
+        "{}, plan {}, {} samples in {}, {} of them valid{}.",
         time::utc(run.started_us),
         escape(&run.plan.name),
         run.samples.len(),

@@ -1,6 +1,6 @@
-//! Numbers as they are printed.
+//! Formatting of numbers.
 
-/// A number with as many digits as mean something: three significant ones, or all before the point.
+/// A number with three significant digits, or all digits before the point.
 pub(crate) fn short(value: f64) -> String {
     let magnitude = value.abs();
     match magnitude {
@@ -16,7 +16,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", short(share * 100.0))
 }
 
-/// A matrix value as it was written in the spec.
+/// A matrix value as written in the spec.
 pub(crate) fn factor(value: &serde_json::Value) -> String {
     value
         .as_str()

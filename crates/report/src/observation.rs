@@ -1,4 +1,4 @@
-//! Live connections as a table on a terminal, what limits most and moves most first.
+//! Observed connections as a table for terminals, sorted by limit and traffic.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{
@@ -10,7 +10,7 @@ use crate::number::{percent, short};
 
 type Value = fn(&ObservedSocket) -> Option<String>;
 
-/// A column: its heading, its alignment, what it shows. Columns without any value are left out.
+/// A column: heading, alignment, value. Columns without any value are left out.
 struct Column(&'static str, CellAlignment, Value);
 
 const LEFT: CellAlignment = CellAlignment::Left;
@@ -41,8 +41,7 @@ const COLUMNS: [Column; 13] = [
     }),
 ];
 
-/// The table of an observation, under a line that says what was observed. Connections at rest are
-/// only counted.
+/// The table of an observation with a summary line. Idle connections are only counted.
 pub fn table(observation: &Observation) -> String {
     let (idle, shown): (Vec<_>, Vec<_>) = observation
         .sockets
@@ -103,10 +102,10 @@ fn mbps(bps: f64) -> String {
     short(bps / 1e6)
 }
 
-/// The figure that decided, in words.
+/// The decisive figure as text.
 fn because(socket: &ObservedSocket) -> String {
     let Some(value) = socket.because.value else {
-        return "the kernel does not count it".to_owned();
+        return "not reported by the kernel".to_owned();
     };
     match socket.because.figure {
         Figure::RwndLimited | Figure::SndbufLimited => {
@@ -114,20 +113,20 @@ fn because(socket: &ObservedSocket) -> String {
         }
         Figure::CwndLimited => match socket.retransmission_rate.filter(|&rate| rate > 0.0) {
             Some(rate) => format!(
-                "{} of busy time, {} sent again",
+                "{} of busy time, {} retransmitted",
                 percent(value),
                 percent(rate)
             ),
-            None => format!("{} of busy time, nothing sent again", percent(value)),
+            None => format!("{} of busy time, no retransmissions", percent(value)),
         },
-        Figure::AppLimited => format!("{} of samples not filled", percent(value)),
+        Figure::AppLimited => format!("{} of samples application-limited", percent(value)),
         Figure::Busy => format!("data to send {} of the time", percent(value)),
         Figure::ReceiveBufferUsed => format!("{} of the buffer unread", percent(value)),
         Figure::PacingLimitUsed => format!("{} of the limit used", percent(value)),
-        Figure::SentShare => format!("{} of what it moves goes out", percent(value)),
+        Figure::SentShare => format!("{} of its payload is sent", percent(value)),
         Figure::MovedBytes => "nothing moves".to_owned(),
         Figure::Samples => format!("{value} of {} samples", socket.because.threshold),
-        Figure::ObservedUs => format!("seen for {} ms only", short(value / 1e3)),
+        Figure::ObservedUs => format!("observed for only {} ms", short(value / 1e3)),
     }
 }
 
@@ -171,7 +170,7 @@ mod tests {
         );
         for part in [
             "loss or path (cwnd)",
-            "98.0% of busy time, 1.10% sent again",
+            "98.0% of busy time, 1.10% retransmitted",
             "192.0.2.2:443",
             "94.5",
             "30.5",
@@ -199,7 +198,7 @@ mod tests {
     #[test]
     fn what_the_kernel_does_not_count_is_said() {
         let mut old = socket(Verdict::CannotTell, Figure::Busy, None);
-        assert_eq!(because(&old), "the kernel does not count it");
+        assert_eq!(because(&old), "not reported by the kernel");
         old.because = Because {
             figure: Figure::Samples,
             value: Some(2.0),

@@ -1,21 +1,21 @@
-//! The page: one HTML file that opens from disk, without network, for people.
+//! The HTML report: a single file that needs no network access.
 //!
-//! Verdict and tables are plain HTML, there without any script and for any reader; the script draws
-//! charts beside them from data embedded in the page. All text from documents is escaped by the
-//! templates, and a content security policy lets nothing run or load that is not this page's own.
+//! Verdict and tables are plain HTML and need no script; the script adds charts from data embedded
+//! in the page. All text from documents is escaped by the templates, and a content security policy
+//! blocks everything but the page's own script and style.
 
-mod again;
 mod buckets;
 mod chart;
 mod charts;
 mod delay;
 mod frame;
-mod glance;
 mod heat;
 mod hosts;
 mod layers;
 mod loss;
 mod matrix;
+mod reproduce;
+mod tiles;
 mod timeline;
 mod verdict;
 mod words;
@@ -28,16 +28,16 @@ use crate::{documents::Documents, time};
 pub use words::Lang;
 use words::Words;
 
-/// One section: its anchor, the keys of its names, and what is in it.
+/// One section: anchor, keys of its names, content.
 struct Section {
     id: &'static str,
     title: &'static str,
-    /// Key of its short name, in the contents.
+    /// Key of its short name in the table of contents.
     nav: &'static str,
     body: Markup,
 }
 
-/// The page of some documents. `program`: version of the program that writes it.
+/// The page of documents. `program`: version of the writing program.
 pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
     let words = Words::new(lang);
     let mut charts = charts::Charts::default();
@@ -46,7 +46,7 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
     if let Some((run, findings)) = &documents.run {
         top.push(run_head(run, &words));
         top.push(verdict::html(run, findings, &words));
-        top.push(glance::html(run, &words));
+        top.push(tiles::html(run, &words));
         top.push(verdict::others(findings, &words));
         sections.extend(run_sections(run, findings, &words, &mut charts));
     }
@@ -61,7 +61,7 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
         id: "again",
         title: "again-title",
         nav: "nav-again",
-        body: again::html(documents, &words, program),
+        body: reproduce::html(documents, &words, program),
     });
     frame::page(&frame::Page {
         title: title(documents),
@@ -73,7 +73,7 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
     })
 }
 
-/// What the page is of.
+/// Title of the page.
 fn title(documents: &Documents) -> String {
     match (&documents.run, documents.matrices.first()) {
         (Some((run, _)), _) => format!("pathtwin {}", run.id),
@@ -82,7 +82,7 @@ fn title(documents: &Documents) -> String {
     }
 }
 
-/// What was measured, when, and how much of it counts.
+/// Plan, time and number of valid samples of the run.
 fn run_head(run: &Run, words: &Words) -> Markup {
     let count = run.samples.iter().filter(|s| s.valid).count();
     let span = crate::run::span(run.took_s);
@@ -97,14 +97,14 @@ fn run_head(run: &Run, words: &Words) -> Markup {
     let plan = words.fill("head-plan", &[("plan", run.plan.name.as_str().into())]);
     html! {
         p.meta {
-            span { (words.say("head-run")) " " code { (run.id) } }
+            span { (words.label("head-run")) " " code { (run.id) } }
             @if run.started_us > 0 { span { (time::utc(run.started_us)) " UTC" } }
             span { (plan) }
             span { (lasted) }
             span { (samples) }
         }
-        @if let Some(why) = run.cut_short.as_ref().map(|why| words.told(why)) {
-            p.warning { strong { (words.say("head-cut-short")) } " " span lang=[why.lang] { (why.text) } }
+        @if let Some(why) = run.cut_short.as_ref().map(|why| words.render(why)) {
+            p.warning { strong { (words.label("head-cut-short")) } " " span lang=[why.lang] { (why.text) } }
         }
     }
 }
@@ -179,7 +179,7 @@ fn matrix_section(
     words: &Words,
     charts: &mut charts::Charts,
 ) -> Option<Section> {
-    // Anchors are fixed words: a page has few matrices.
+    // Anchors are fixed, since a page has few matrices.
     let ids = ["matrix", "matrix-2", "matrix-3", "matrix-4"];
     Some(Section {
         id: ids.get(number).copied()?,

@@ -1,9 +1,9 @@
-//! A plain table of words.
+//! Plain text tables.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{run::FigureKind, safe};
 
-/// A table with a heading; columns named in `right` (by their place) are aligned to the right.
+/// A table with a heading; the columns in `right` (by index) are right-aligned.
 pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> String {
     let cells = |line: Vec<String>| {
         line.into_iter().enumerate().map(|(at, text)| {
@@ -24,14 +24,13 @@ pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> Strin
     format!("{}\n", table.trim_fmt())
 }
 
-/// The value of a figure in its unit, such as `94.1 Mbit/s`.
+/// The value of a figure with its unit, such as `94.1 Mbit/s`.
 pub fn figure(kind: FigureKind, value: f64) -> String {
     let printed = crate::run::printed(kind);
     format!("{}{}", (printed.print)(value), printed.name)
 }
 
-/// The same by the name of the figure, as the history keeps it; of a figure that only a later
-/// version knows, the bare number.
+/// The same by the figure's name as stored in the history; for unknown figures, the number alone.
 pub fn named_figure(name: &str, value: f64) -> String {
     match name.parse() {
         Ok(kind) => figure(kind, value),

@@ -1,8 +1,8 @@
-//! A run in Prometheus' text format, version 0.0.4, for a node exporter's text file collector or a
+//! Runs in Prometheus' text format, version 0.0.4, for a node exporter's textfile collector or a
 //! push gateway.
 //!
-//! Names end in base units, as Prometheus wants them. Nothing has a time stamp: the collector takes
-//! none, and says itself when it read the file.
+//! Names end in base units, as Prometheus requires. There are no timestamps: the collector does not
+//! accept them and reports the modification time of the file.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -12,8 +12,8 @@ use model::{
     safe,
 };
 
-/// The text: what the run was, a gauge for each kind of figure with the ends of its interval and
-/// the number of its samples, and how sure each cause is.
+/// The text: metadata of the run, a gauge for each kind of figure with interval and number of
+/// samples, and the confidence of each cause.
 pub fn prometheus(run: &Run, findings: &Findings) -> String {
     let mut families = about(run);
     for kind in FigureKind::ALL {
@@ -24,7 +24,7 @@ pub fn prometheus(run: &Run, findings: &Findings) -> String {
     families.iter().map(Family::text).collect()
 }
 
-/// Labels by name, in the order of names.
+/// Labels sorted by name.
 type Labels = BTreeMap<&'static str, String>;
 
 /// A gauge with all its values.
@@ -49,7 +49,7 @@ impl Family {
         family
     }
 
-    /// Nothing, if there are no values.
+    /// The text of the family; empty without values.
     fn text(&self) -> String {
         let mut out = String::new();
         if self.values.is_empty() {
@@ -104,13 +104,13 @@ fn about(run: &Run) -> Vec<Family> {
         ),
         Family::one(
             "run_samples",
-            "samples that were taken",
+            "number of samples",
             path(),
             run.samples.len() as f64,
         ),
         Family::one(
             "run_samples_valid",
-            "samples that count",
+            "number of valid samples",
             path(),
             count as f64,
         ),
@@ -149,7 +149,7 @@ fn figure(run: &Run, kind: FigureKind, figures: &[&Figure]) -> Vec<Family> {
     ]
 }
 
-/// The base unit that stands for a unit, and how many of the unit make one of it.
+/// The base unit of a unit, and the number of units in one base unit.
 fn base(unit: Unit) -> (&'static str, f64) {
     match unit {
         Unit::BitsPerSecond => ("bits_per_second", 1.0),
@@ -205,7 +205,7 @@ fn address<'a>(run: &'a Run, key: &Key) -> Option<&'a model::run::LayerAddress> 
 fn causes(run: &Run, findings: &Findings) -> Family {
     let mut family = Family::new(
         "cause_confidence_ratio",
-        "how sure it is that this cause limits the path",
+        "confidence that this cause limits the path",
     );
     for finding in &findings.findings {
         let mut labels = Labels::from([
@@ -222,7 +222,8 @@ fn causes(run: &Run, findings: &Findings) -> Family {
         if let Some(end) = finding.place.end {
             labels.insert("end", end.to_string());
         }
-        // Two findings of one cause at one place would be one series: the surer one stands.
+        // Two findings with the same cause and place would be one series: the one with the higher
+        // confidence is kept.
         match family.values.iter_mut().find(|(l, _)| *l == labels) {
             Some((_, value)) => *value = value.max(finding.confidence),
             None => family.values.push((labels, finding.confidence)),

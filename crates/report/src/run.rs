@@ -1,4 +1,4 @@
-//! A run for people: what the tunnel changes against the path below it, and all figures.
+//! Runs as text for terminals: the tunnel compared with its underlay, and all figures.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
     number::{percent, short},
 };
 
-/// The page.
+/// The text.
 pub fn text(run: &Run) -> String {
     let mut out = String::new();
     head(run, &mut out);
@@ -39,7 +39,7 @@ pub fn text(run: &Run) -> String {
 fn head(run: &Run, out: &mut String) {
     let _ = writeln!(
         out,
-        "run {}: plan {}, {} samples, {} of them count, {}{}",
+        "run {}: plan {}, {} samples, {} of them valid, {}{}",
         line(&run.id),
         line(&run.plan.name),
         run.samples.len(),
@@ -152,14 +152,13 @@ pub(crate) fn value(figure: &Figure) -> String {
     )
 }
 
-/// How values of a unit are printed: the name of what is printed, with a space before it, and the
-/// number.
+/// Output format of a unit: its symbol with a leading space, and the conversion of numbers.
 pub(crate) struct Printed {
     pub(crate) name: &'static str,
     pub(crate) print: fn(f64) -> String,
 }
 
-/// How a figure is printed.
+/// Output format of a kind of figure.
 pub(crate) fn printed(kind: FigureKind) -> Printed {
     let with = |name, print| Printed { name, print };
     match kind.unit() {
@@ -187,7 +186,7 @@ pub(crate) fn ratio_text(ratio: &Ratio) -> String {
     format!("{}{interval}", short(ratio.ratio))
 }
 
-/// One congestion control against another.
+/// Comparison of congestion controls.
 fn compared(run: &Run) -> String {
     let mut out = String::new();
     let ratios = run
@@ -211,7 +210,7 @@ fn compared(run: &Run) -> String {
 fn tail(run: &Run, out: &mut String) {
     let invalid: Vec<_> = run.samples.iter().filter(|s| !s.valid).collect();
     if !invalid.is_empty() {
-        let _ = writeln!(out, "\nsamples that do not count");
+        let _ = writeln!(out, "\ninvalid samples");
     }
     for sample in invalid {
         let why: Vec<String> = sample.invalid.iter().map(ToString::to_string).collect();
@@ -228,7 +227,7 @@ fn tail(run: &Run, out: &mut String) {
     }
     if run.lab {
         out.push_str(
-            "\nA lab path has no processors that could be too slow, no Wi-Fi and nobody else's network:\n\
+            "\nA lab path has no processor limits, no Wi-Fi and no third-party networks:\n\
              docs/limitations.md.\n",
         );
     }

@@ -1,4 +1,4 @@
-//! Results as a table on a terminal.
+//! Lab results as a table for terminals.
 
 use analysis::repeats::{Spread, Summary, summaries};
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -8,13 +8,13 @@ use crate::number::{factor, percent, short};
 
 type Value = fn(&Row) -> Option<f64>;
 
-/// A column of measured values: its heading, where the value is, how it is printed.
+/// A column: heading, value, format.
 struct Column(&'static str, Value, fn(f64) -> String);
 
 const COLUMNS: [Column; 13] = [
     Column("goodput\nMbit/s", |r| r.goodput_mbps, short),
     Column(
-        "sent\nagain",
+        "retrans-\nmitted",
         |r| Some(r.retransmits? as f64 / (r.segments? as f64).max(1.0)),
         percent,
     ),
@@ -31,7 +31,7 @@ const COLUMNS: [Column; 13] = [
     Column("exchange\np99 ms", |r| r.short_p99_ms, short),
 ];
 
-/// The table of some rows, with published figures beside them if there are any.
+/// The table of rows, with published figures next to them if given.
 pub fn table(rows: &[Row], figures: Option<&Figures>) -> String {
     let groups = summaries(rows);
     let keys = factor_keys(rows);
@@ -108,7 +108,7 @@ pub(crate) fn factor_keys(rows: &[Row]) -> Vec<String> {
     keys
 }
 
-/// `ends.server.cc` is shown as `server.cc`: enough to tell, and short.
+/// The last two parts of a key: `ends.server.cc` is shown as `server.cc`.
 fn last_parts(key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     parts[parts.len().saturating_sub(2)..].join(".")
@@ -120,7 +120,7 @@ fn value(group: &Summary<'_>, column: &Column) -> String {
         .map_or_else(String::new, |spread| printed(&spread, column.2))
 }
 
-/// The median, and its interval where that is wider than what is printed of it.
+/// The median, with its interval unless both round to the same value.
 fn printed(spread: &Spread, print: fn(f64) -> String) -> String {
     let middle = print(spread.median);
     match &spread.interval {
@@ -152,7 +152,7 @@ fn comparison(group: &Summary<'_>, figures: &Figures) -> [String; 2] {
     }
 }
 
-/// How many repeats count, and how many do not.
+/// Numbers of valid and invalid repeats.
 fn repeats(group: &Summary<'_>) -> String {
     let valid = group.rows.iter().filter(|r| r.valid).count();
     match group.rows.len() - valid {

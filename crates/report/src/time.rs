@@ -1,4 +1,4 @@
-//! Times for people.
+//! Formatting of times.
 
 /// A time of day in UTC, as `2026-11-21 10:14`. `us` is counted from 1970.
 pub fn utc(us: u64) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn iso(us: u64) -> String {
     format!("{}:{seconds}Z", utc(us).replace(' ', "T"))
 }
 
-/// The date so many days after the first of 1970 (Howard Hinnant, chrono-compatible low-level date
+/// The date `days` days after 1970-01-01 (Howard Hinnant, chrono-compatible low-level date
 /// algorithms, `civil_from_days`).
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;

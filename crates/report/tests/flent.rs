@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-//! What flent itself reads out of the file.
+//! Comparison with the values that flent itself reads from the file.
 
 mod common;
 
@@ -12,7 +12,7 @@ use model::{
 };
 use report::flent::{FlentError, flent, steps};
 
-/// The means that flent states, by series; `None` where flent is not installed.
+/// The means reported by flent, by series; `None` if flent is not installed.
 fn means(run: &Run, step: &str) -> Option<BTreeMap<String, f64>> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.flent.gz");

@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-//! Names with anything in them come back by readers that others wrote.
+//! Round trips of arbitrary names through independent parsers.
 
 mod common;
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use report::{csv::csv, junit::junit, markdown::markdown, prometheus::prometheus};
 
-/// Names as nobody sane gives them: quotes, commas, newlines, brackets, other scripts.
+/// Unusual names: quotes, commas, newlines, brackets, other scripts.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z\"',;|\\\\<>&{}=*_`#\\[\\]()!~ \t\r\n\u{e9}\u{4e2d}\u{1f600}-]{1,20}",
@@ -41,7 +41,7 @@ fn figure(run: &Run, kind: FigureKind, median: f64) -> Figure {
     }
 }
 
-/// A run with one sample that does not count, and names as given.
+/// A run with one invalid sample and the given names.
 fn named(plan: &str, cc: &str, why: &str) -> Run {
     let down = Some(Direction::Down);
     let mut sample = load(key(StepKind::Tcp, down, Some(1), cc), 0, &[1]);
@@ -59,8 +59,8 @@ fn named(plan: &str, cc: &str, why: &str) -> Run {
     run
 }
 
-/// A line of Prometheus' text: name, labels, value. Written from the description of the format, and
-/// refuses all that is not in it.
+/// Parses a line of Prometheus' text: name, labels, value. A strict parser written from the
+/// specification of the format.
 fn prometheus_line(line: &str) -> (String, BTreeMap<String, String>, f64) {
     let (name, rest) = line.split_once('{').expect("labels");
     assert!(
@@ -124,12 +124,12 @@ fn prometheus_text(text: &str) -> Vec<(String, BTreeMap<String, String>, f64)> {
     values
 }
 
-/// A name as it is shown: what acts on a terminal or in a log as what it is.
+/// A name as displayed, with control characters escaped.
 fn shown(name: &str) -> String {
     model::safe::line(name).into_owned()
 }
 
-/// In a spreadsheet, where a first apostrophe says that no formula follows.
+/// A name in CSV, where a leading apostrophe prevents a formula.
 fn in_csv(name: &str) -> String {
     let name = shown(name);
     let formula = name
@@ -138,7 +138,7 @@ fn in_csv(name: &str) -> String {
     format!("{}{name}", if formula { "'" } else { "" })
 }
 
-/// In XML 1.0, which has not all characters.
+/// A name in XML 1.0, which does not allow all characters.
 fn in_xml(text: &str) -> String {
     shown(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
@@ -166,7 +166,7 @@ proptest! {
     fn prometheus_gives_every_name_back(plan in name(), cc in name()) {
         let run = named(&plan, &cc, "");
         let values = prometheus_text(&prometheus(&run, &nothing_found()));
-        // Labels have a form of their own for line breaks.
+        // Labels have their own escape for line breaks.
         let shown = |name: &str| name.split('\n').map(shown).collect::<Vec<_>>().join("\n");
         let of = |name: &str| values.iter().find(|v| v.0 == name).unwrap();
         prop_assert_eq!(&of("pathtwin_run_info").1["plan"], &shown(&plan));
@@ -190,22 +190,22 @@ proptest! {
         let class = in_xml(&run.samples[0].key.to_string());
         prop_assert_eq!(case.attribute("classname"), Some(class.as_str()));
         let error = case.children().find(|n| n.has_tag_name("error")).unwrap();
-        let message = in_xml(&format!("0 of 1 samples count; 0: {why}"));
+        let message = in_xml(&format!("0 of 1 samples valid; 0: {why}"));
         prop_assert_eq!(error.attribute("message"), Some(message.as_str()));
         let suite = document.descendants().find(|n| n.has_tag_name("testsuite")).unwrap();
         prop_assert_eq!(suite.attribute("errors"), Some("1"));
     }
 }
 
-/// The words of a text, whatever is between them.
+/// The words of a text, ignoring separators.
 fn words(text: &str) -> Vec<String> {
     let apart = |c: char| c.is_whitespace() || c.is_control();
     let words = text.split(apart).filter(|word| !word.is_empty());
     words.map(str::to_owned).collect()
 }
 
-/// The cells of all tables, and the text outside of them. Any other markup than what the report
-/// itself makes fails.
+/// The cells of all tables, and the text outside of them. Fails on markup that the report does not
+/// generate.
 fn markdown_text(text: &str) -> (Vec<String>, String) {
     let (mut cells, mut outside, mut in_cell) = (Vec::new(), String::new(), false);
     for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
@@ -258,8 +258,8 @@ proptest! {
     }
 }
 
-/// promtool (of Debian's package prometheus) also knows what Prometheus' makers advise of names.
-/// Where it is not, the parser above has to do.
+/// promtool (Debian package prometheus) also checks naming conventions. Without it, the parser
+/// above must suffice.
 #[test]
 fn promtool_has_nothing_to_say() {
     let tool = std::process::Command::new("promtool")
@@ -278,7 +278,7 @@ fn promtool_has_nothing_to_say() {
     drop(input);
     let output = tool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // Rates are in bits, as everywhere in networks, and named so.
+    // Rates are in bits, as is usual in networking.
     let bits = "use base unit \"bytes\" instead of \"bits\"";
     let else_said: Vec<&str> = said
         .lines()

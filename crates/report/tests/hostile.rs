@@ -1,4 +1,4 @@
-//! Documents whose author means harm: every text in them that may be any text is a weapon.
+//! Hostile documents: every free text in them contains an attack.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -13,7 +13,7 @@ fn fixture(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
 }
 
-/// The places of all texts in a document, as JSON pointers.
+/// JSON pointers to all texts of a document.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(at.to_owned()),
@@ -32,7 +32,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The places where a document takes any text.
+/// JSON pointers to the free texts of a document.
 fn open_places<T>(document: &Value, read: Read<T>) -> Vec<String> {
     let mut all = Vec::new();
     places(document, "", &mut all);
@@ -44,10 +44,10 @@ fn open_places<T>(document: &Value, read: Read<T>) -> Vec<String> {
     all
 }
 
-/// Reads a document as the program does, with older versions brought up to date.
+/// Reads a document like the program, upgrading older versions.
 type Read<T> = fn(&[u8]) -> Option<T>;
 
-/// A document of the fixtures, with the places where it takes any text.
+/// A document of the fixtures with its free texts.
 struct Target<T> {
     document: Value,
     places: Vec<String>,
@@ -66,7 +66,7 @@ impl<T> Target<T> {
         }
     }
 
-    /// The document with a weapon at all of its places.
+    /// The document with an attack in all of its free texts.
     fn armed(&self, weapon: &str) -> T {
         let mut document = self.document.clone();
         for place in &self.places {
@@ -111,7 +111,7 @@ fn weapon() -> impl Strategy<Value = String> {
         .prop_map(|(b, parts)| format!("{b}{}", parts.concat()))
 }
 
-/// What of a text would act on a terminal or in a log.
+/// The characters of a text that would control a terminal or log.
 fn acting(text: &str) -> Vec<char> {
     let acts = |c: &char| {
         (c.is_control() && *c != '\n')
@@ -148,7 +148,7 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// HTML that is not ours.
+/// Foreign HTML.
 fn html(markdown: &str) -> Vec<String> {
     use pulldown_cmark::{Event, Options, Parser};
     let own = |text: &str| text.starts_with("<details>") || text.starts_with("</details>");
@@ -168,7 +168,7 @@ proptest! {
         for (form, text) in forms(&weapon) {
             prop_assert_eq!(acting(&text), Vec::<char>::new(), "{}: {:?}", form, text);
             let forged = text.lines().find(|l| l.trim_start().starts_with("FORGED"));
-            // Running text is folded, where a word may come first in its line.
+            // Text is wrapped, so that any word may begin a line.
             if !form.starts_with("findings") {
                 prop_assert_eq!(forged, None, "{}", form);
             }

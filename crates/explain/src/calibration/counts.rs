@@ -2,7 +2,7 @@
 
 use super::Counts;
 
-/// Findings of each cause that were right, and all, by strength from weak to strong.
+/// Correct findings and all findings of each cause, by strength from weak to strong.
 #[rustfmt::skip]
 pub(super) const COUNTS: &[(&str, Counts)] = &[
     ("application-limited", [[0, 0], [0, 0], [5, 5]]),

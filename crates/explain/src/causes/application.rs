@@ -1,4 +1,4 @@
-//! The program gives TCP too little to send.
+//! Application-limited senders.
 
 use analysis::view::DirectionView;
 use model::{
@@ -11,15 +11,15 @@ use super::{FULL, percent, rate};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Share of the looks at which the kernel counts the sender as limited by its program.
-const MOSTLY: f64 = 0.5;
+/// Minimum share of application-limited samples.
+const MIN_SHARE: f64 = 0.5;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "application-limited",
-    title: "the sending program gives TCP too little to send",
+    title: "the sending program does not provide enough data",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::TcpInfo],
     masked_by: &[
@@ -33,16 +33,14 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Application,
-        what: "look at what feeds the sender: disk, a single-threaded program, small writes that wait for \
-            answers",
+        what: "check what feeds the sender: disk, a single-threaded program, small writes that wait for responses",
         on: On::Sender,
-        why: "the sender's socket is empty much of the time; nothing on the path or the receiver holds it \
-            back",
+        why: "the sender's socket is often empty; neither the path nor the receiver limits it",
         actions,
     },
-    about: "If the socket has nothing to send, no network is at fault. The kernel marks its own estimates of \
-        the rate as limited by the application, and the time in which it had something to send stays well \
-        below all of the time.",
+    about: "If the socket has nothing to send, the network is not the limit. The kernel marks its \
+        own estimates of the rate as limited by the application, and the time in which it had \
+        something to send stays well below all of the time.",
     sources: &[
         "Linux net/ipv4/tcp_rate.c: tcp_rate_check_app_limited",
         "oracle/bpftune, case studies",
@@ -54,63 +52,60 @@ fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::FeedSender]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let Some(load) = way.default_load() else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+fn test(dir: &DirectionView) -> Verdict {
+    let Some(load) = dir.default_load() else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
     let Some(share) = load.app_limited else {
-        return unknown(
-            text!("the sender's kernel does not say whether its program limits it"),
+        return undecided(
+            text!("the sender's kernel does not report whether its program limits it"),
             text!("a sender with Linux 4.9 or newer"),
         );
     };
-    if share <= MOSTLY {
-        return not(text!(
-            "the sender was limited by its program at {share} of the looks",
+    if share <= MIN_SHARE {
+        return ruled_out(text!(
+            "the sender was application-limited in {share} of the samples",
             share = percent(share)
         ));
     }
-    let filled = way.utilization(&load);
+    let filled = dir.utilization(&load);
     if let Some(filled) = filled.filter(|f| *f >= FULL) {
-        return not(text!(
-            "TCP fills {filled} of the path",
+        return ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
             filled = percent(filled)
         ));
     }
     let idle = load.busy.is_some_and(|b| b < 0.9);
     let calm = load.loss().is_some_and(|l| l < 1e-3);
     if !idle && !calm {
-        return not(text!(
-            "the sender had something under way all the time, and lost packets"
+        return ruled_out(text!(
+            "the sender had data in flight all the time, and lost packets"
         ));
     }
     let mut evidence = vec![
-        figure(
-            text!("looks at which the program limited"),
-            Value::Share(share),
-        )
-        .against(text!("more than half"))
-        .of(&load.samples)
-        .deciding(),
-        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("application-limited samples"), Value::Share(share))
+            .bound(text!("more than half"))
+            .samples(&load.samples)
+            .decisive(),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
     ];
     if let Some(busy) = load.busy {
         evidence.push(
-            figure(text!("time with something to send"), Value::Share(busy)).of(&load.samples),
+            figure(text!("time with data to send"), Value::Share(busy)).samples(&load.samples),
         );
     }
     if let Some(filled) = filled {
         evidence.push(
-            figure(text!("share of the path used"), Value::Share(filled))
-                .against(text!("below 85 %")),
+            figure(text!("share of the capacity used"), Value::Share(filled))
+                .bound(text!("below 85 %")),
         );
     }
     let text = text!(
-        "at {share} of the looks the program had given TCP nothing more to send, at {goodput}",
+        "in {share} of the samples the program had provided no more data to send, at {goodput}",
         share = percent(share),
         goodput = rate(load.goodput_bps)
     );
-    holds(
+    confirmed(
         Strength::of(&[idle, calm && filled.is_some()]),
         text,
         evidence,

@@ -1,4 +1,4 @@
-//! Queue management on a device where no queue is.
+//! Queue management on devices where no queue forms.
 
 use analysis::view::DirectionView;
 use model::{
@@ -14,14 +14,14 @@ use crate::{
     verdict::{Verdict, end},
 };
 
-/// Kinds that manage a queue, if there is one.
+/// Queue disciplines with queue management.
 const MANAGED: [&str; 7] = [
     "fq_codel", "codel", "cake", "pie", "fq_pie", "dualpi2", "red",
 ];
 
 pub(super) const CAUSE: Cause = Cause {
     code: "aqm-idle",
-    title: "queue management sits where no queue forms",
+    title: "queue management on a device where no queue forms",
     severity: Severity::Info,
     needs: &[],
     masked_by: &[],
@@ -29,16 +29,16 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
-        what: "give it a shaper a little below the bottleneck's rate, so that the queue forms here; without \
-            one, any queue discipline does the same",
+        what: "add a shaper slightly below the bottleneck's rate, so that the queue forms here; \
+            without one, any queue discipline does the same",
         on: On::Sender,
         why: "a queue forms only in front of the slowest link, and that is not this device",
         actions,
     },
-    about: "fq_codel, cake or dualpi2 on a device that is faster than the line behind it never sees a queue: \
-        it neither drops nor marks, and the delay is made elsewhere. ECN on the ends does nothing then, \
-        either. Recipes that put such a queue on a cloud host without a shaper show the effect of \
-        whatever else they change.",
+    about: "fq_codel, cake or dualpi2 on a device that is faster than the line behind it never \
+        sees a queue: it neither drops nor marks, and the delay arises elsewhere. ECN on the ends \
+        then has no effect, either. Recipes that put such a queue on a cloud host without a shaper \
+        show the effect of whatever else they change.",
     sources: &[
         "L4STeam/linux#32: no marks because the bottleneck is somewhere else",
         "docs/cases/3-narrow.md: unshaped, five queues and ECN agree",
@@ -50,10 +50,10 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.shaper(device(scope.sender()), Flow::Egress, Bottleneck::Queue)]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    own_queue::is_of(way, &MANAGED, None, |sender, queue| {
+fn test(dir: &DirectionView) -> Verdict {
+    own_queue::is_of(dir, &MANAGED, None, |sender, queue| {
         text!(
-            "the {host}'s device has {kind}, but the delay is made behind it",
+            "the {host}'s device has {kind}, but the delay arises behind it",
             host = end(sender.side),
             kind = &queue.kind
         )

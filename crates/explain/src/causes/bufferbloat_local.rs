@@ -1,4 +1,4 @@
-//! The queue of the sender's own device grows too long.
+//! Bufferbloat in the sender's own device.
 
 use analysis::{models, view::DirectionView};
 use model::{
@@ -11,12 +11,12 @@ use super::{bloat, bytes, time};
 use crate::{
     advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
     code: "bufferbloat-local",
-    title: "the queue of the sender's own device adds much delay under load",
+    title: "the queue of the sender's own device adds high delay under load",
     severity: Severity::Medium,
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
     masked_by: &[],
@@ -24,16 +24,15 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
-        what: "replace the queue of this device by fq_codel or cake; no shaper is needed, the device itself \
-            is the bottleneck",
+        what: "replace the queue of this device with fq_codel or cake; no shaper is needed, the \
+            device itself is the bottleneck",
         on: On::Sender,
-        why: "the packets wait in the sender's own device, where a queue discipline decides; the receiver \
-            cannot see that queue",
+        why: "the packets wait in the sender's own device, under its queue discipline; the receiver has no influence on that queue",
         actions,
     },
-    about: "The same as bufferbloat on the path, but in the sender's own device: packets wait in its queue \
-        discipline, which the host shows (`tc -s qdisc`, backlog). There queue management works without a \
-        shaper.",
+    about: "The same as bufferbloat on the path, but in the sender's own device: packets wait in \
+        its queue discipline, which the host shows (`tc -s qdisc`, backlog). Queue management \
+        works there without a shaper.",
     sources: &[
         "bufferbloat.net, Best practices for benchmarking CoDel and FQ CoDel",
         "dslreports.com/faq/17930: grades by added delay",
@@ -48,23 +47,23 @@ fn actions(scope: &Scope) -> Vec<Action> {
     }]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let bloat = match bloat::of(way) {
+fn test(dir: &DirectionView) -> Verdict {
+    let bloat = match bloat::of(dir) {
         Ok(bloat) => bloat,
         Err(verdict) => return verdict,
     };
     let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
-    let sender = way.sender();
-    let Some(waiting) = sender.backlog_bytes(&way.samples_of(load)) else {
-        return unknown(
-            text!("how much waits in the sender's own device is not known"),
-            text!("the same plan with pathtwin on Linux at the sending end"),
+    let sender = dir.sender();
+    let Some(waiting) = sender.backlog_bytes(&dir.samples_of(load)) else {
+        return undecided(
+            text!("the backlog of the sender's own device is not known"),
+            text!("the same plan with pathtwin on Linux as the sending end"),
         );
     };
     let own_us = waiting * 8.0 / load.goodput_bps * 1e6;
     if own_us < 0.4 * added {
-        return not(text!(
-            "{waiting} wait in the sender's device, {own} of the {added} added",
+        return ruled_out(text!(
+            "the backlog of the sender's device is {waiting}, {own} of the added {added}",
             waiting = bytes(waiting),
             own = time(own_us),
             added = time(added)
@@ -72,31 +71,31 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let evidence = vec![
         figure(
-            text!("waiting in the sender's own queue"),
+            text!("backlog of the sender's own queue"),
             Value::Bytes(waiting),
         )
-        .against(text!("little of what waits in all"))
-        .on(sender.side)
-        .of(&load.samples)
-        .deciding(),
-        figure(text!("delay of that"), Value::Us(own_us)).by(text!("bytes over rate")),
+        .bound(text!("small part of the total backlog"))
+        .end(sender.side)
+        .samples(&load.samples)
+        .decisive(),
+        figure(text!("its delay"), Value::Us(own_us)).formula(text!("bytes / rate")),
         figure(text!("added by TCP"), Value::Us(added))
-            .against(text!("above 30 ms; act above 60 ms"))
-            .of(&load.samples),
+            .bound(text!("above 30 ms; act above 60 ms"))
+            .samples(&load.samples),
         figure(
-            text!("waiting in all"),
+            text!("total backlog"),
             Value::Bytes(models::buffer_bytes(added / 1e6, load.goodput_bps)),
         )
-        .by(text!("delay * rate")),
-        figure(text!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
+        .formula(text!("delay * rate")),
+        figure(text!("idle RTT"), Value::Us(idle.p50_us)).samples(&idle.samples),
     ];
     let text = text!(
-        "{own} of the {added} that TCP adds to the round trip are spent in the {host}'s own queue",
+        "{own} of the {added} that TCP adds to the RTT arise in the {host}'s own queue",
         own = time(own_us.min(added)),
         added = time(added),
         host = end(sender.side)
     );
-    let verdict = holds(
+    let verdict = confirmed(
         Strength::of(&[own_us > 0.7 * added, bloat.acts()]),
         text,
         evidence,

@@ -1,4 +1,4 @@
-//! A queue somewhere on the path grows far too long under load.
+//! Bufferbloat on the path.
 
 use analysis::{models, view::DirectionView};
 use model::{
@@ -12,12 +12,12 @@ use super::{bloat, rate, time};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds},
+    verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
 pub(super) const CAUSE: Cause = Cause {
     code: "bufferbloat-remote",
-    title: "a queue on the path adds much delay under load",
+    title: "a queue on the path adds high delay under load",
     severity: Severity::Medium,
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
     masked_by: &["bufferbloat-local"],
@@ -25,19 +25,18 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::QueueManagement,
-        what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the last box \
-            that is yours before the bottleneck; downloads are shaped where they come in",
+        what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the \
+            last device that is yours before the bottleneck; downloads are shaped where they come \
+            in",
         on: On::Router,
-        why: "the full queue is in a box of the path, not in the sender's own device, so queue management \
-            without a shaper on an end does nothing there; on the tunnel's device it would see no queue, \
-            either",
+        why: "the full queue is in a device on the path, not in the sender's own, so queue management at an end has no effect without a shaper; nor would it on the tunnel's device, where no queue forms",
         actions,
     },
-    about: "A bottleneck with a large buffer and no queue management lets a loss-based sender fill that \
-        buffer; every other packet then waits behind it. It shows as a round trip that rises with one's \
-        own load, in the loaded direction, while loss stays low and throughput is near the capacity. \
-        Added delay times rate is the size of the buffer. BBR (version 1) alone keeps most of it empty \
-        with one flow and less so with several.",
+    about: "A bottleneck with a large buffer and no queue management lets a loss-based sender fill \
+        that buffer; every other packet then waits behind it. The symptom is an RTT that rises \
+        with the load in the loaded direction, while loss stays low and throughput is near the \
+        capacity. Added delay times rate is the size of the buffer. BBR (version 1) alone keeps \
+        most of it empty with one flow and less so with several.",
     sources: &[
         "dslreports.com/faq/17930: grades by added delay: A below 30 ms, B below 60 ms",
         "bufferbloat.net, Tests for Bufferbloat: act above 50 ms",
@@ -48,7 +47,7 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    // Seen from the near end, where the user's own devices are.
+    // From the near end, where the user's own devices are.
     let flow = match scope.place.direction {
         Some(Direction::Down) => Flow::Ingress,
         _ => Flow::Egress,
@@ -56,8 +55,8 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.shaper(None, flow, Bottleneck::Queue)]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let bloat = match bloat::of(way) {
+fn test(dir: &DirectionView) -> Verdict {
+    let bloat = match bloat::of(dir) {
         Ok(bloat) => bloat,
         Err(verdict) => return verdict,
     };
@@ -66,39 +65,37 @@ fn test(way: &DirectionView) -> Verdict {
     let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
     let mut evidence = vec![
         figure(text!("added by TCP"), Value::Us(added))
-            .against(text!("above 30 ms; act above 60 ms"))
-            .by(text!(
+            .bound(text!("above 30 ms; act above 60 ms"))
+            .formula(text!(
                 "{loaded} - {idle}",
                 loaded = time(loaded),
                 idle = time(idle.p50_us)
             ))
-            .of(&load.samples)
-            .deciding(),
-        figure(text!("round trip without load"), Value::Us(idle.p50_us)).of(&idle.samples),
-        figure(text!("bytes waiting"), Value::Bytes(buffer)).by(text!("delay * rate")),
-        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+            .samples(&load.samples)
+            .decisive(),
+        figure(text!("idle RTT"), Value::Us(idle.p50_us)).samples(&idle.samples),
+        figure(text!("backlog"), Value::Bytes(buffer)).formula(text!("delay * rate")),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
     ];
-    let full = way.utilization(load).is_some_and(|f| f > 0.7);
-    let above = way.sweep().and_then(|s| s.above?.rtt_us);
+    let full = dir.utilization(load).is_some_and(|f| f > 0.7);
+    let above = dir.sweep().and_then(|s| s.above?.rtt_us);
     if let Some(rtt) = above {
-        evidence.push(figure(
-            text!("round trip under too much UDP"),
-            Value::Us(rtt),
-        ));
+        evidence.push(figure(text!("RTT under UDP overload"), Value::Us(rtt)));
     }
     let deep = above.is_some_and(|rtt| rtt - idle.p50_us > 0.7 * added);
-    if let Some(bbr) = way.load_with("bbr").filter(|b| b.cc != load.cc)
-        && let Some(less) = way.added_delay_us(&bbr)
+    if let Some(bbr) = dir.load_with("bbr").filter(|b| b.cc != load.cc)
+        && let Some(less) = dir.added_delay_us(&bbr)
     {
-        evidence.push(figure(text!("added by TCP with bbr"), Value::Us(less)).of(&bbr.samples));
+        evidence
+            .push(figure(text!("added by TCP with bbr"), Value::Us(less)).samples(&bbr.samples));
     }
     let text = text!(
-        "the round trip rises from {idle} to {loaded} while TCP runs at {goodput}, which is {buffer} waiting in a queue",
+        "the RTT rises from {idle} to {loaded} while TCP runs at {goodput}, which means a backlog of {buffer} in a queue",
         idle = time(idle.p50_us),
         loaded = time(loaded),
         goodput = rate(load.goodput_bps),
         buffer = super::bytes(buffer)
     );
-    let verdict = holds(Strength::of(&[full, deep, bloat.acts()]), text, evidence);
+    let verdict = confirmed(Strength::of(&[full, deep, bloat.acts()]), text, evidence);
     bloat.graded(verdict)
 }

@@ -1,4 +1,4 @@
-//! A congestion control was set where no sender is.
+//! Congestion control configured on a host that does not send.
 
 use analysis::{models, view::DirectionView};
 use model::{
@@ -10,7 +10,7 @@ use model::{
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -23,15 +23,16 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
-        what: "set it on the host whose socket sends the data, and look at that socket (ss -ti)",
+        what: "set it on the host whose socket sends the data, and check that socket (ss -ti)",
         on: On::Sender,
         why: "congestion control is part of a sending socket: a receiver, and a router that only forwards, \
             has no such socket of the flow",
         actions,
     },
-    about: "Setting bbr on a router, or on the receiving end, changes nothing for flows that only pass or end \
-        there. It can seem to help: when the test ran on the router itself, when a proxy or relay ends \
-        TCP there, when the same recipe changed the queue, or when a reboot changed the path.",
+    about: "Setting bbr on a router, or on the receiving end, has no effect on flows that only \
+        pass through or end there. It can seem to help: when the test ran on the router itself, \
+        when a proxy or relay ends TCP there, when the same recipe changed the queue, or when a \
+        reboot changed the path.",
     sources: &[
         "Linux net/ipv4/tcp_cong.c: the algorithm belongs to the socket",
         "forum.openwrt.org, BBR on routers: only connections that end at the router",
@@ -45,37 +46,44 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.send_with(set.as_deref().unwrap_or("bbr"))]
 }
 
-fn test(way: &DirectionView) -> Verdict {
+fn test(dir: &DirectionView) -> Verdict {
     let (Some(sends), Some(receives)) = (
-        way.default_load().map(|l| l.cc),
-        way.receiver().default_cc(),
+        dir.default_load().map(|l| l.cc),
+        dir.receiver().default_cc(),
     ) else {
-        return unknown(
+        return undecided(
             text!("the congestion controls of both hosts are not known"),
             text!("facts of both hosts"),
         );
     };
     let loss_based = |cc: &str| models::loss_based_bps(cc, 0.01, 0.1, 1448.0).is_some();
     if !loss_based(&sends) || loss_based(&receives) {
-        return not(text!(
+        return ruled_out(text!(
             "the sender uses {sends}, the receiver's default is {receives}",
             sends = sends.as_str(),
             receives = receives.as_str()
         ));
     }
-    let (from, to) = (way.sender().side, way.receiver().side);
+    let (from, to) = (dir.sender().side, dir.receiver().side);
     let evidence = vec![
-        figure(text!("of the sender's socket"), Value::Name(sends.clone()))
-            .on(from)
-            .deciding(),
-        figure(text!("set on the receiver"), Value::Name(receives.clone())).on(to),
+        figure(
+            text!("congestion control of the sender's socket"),
+            Value::Name(sends.clone()),
+        )
+        .end(from)
+        .decisive(),
+        figure(
+            text!("congestion control set on the receiver"),
+            Value::Name(receives.clone()),
+        )
+        .end(to),
     ];
     let text = text!(
-        "the {to} has {receives}, but the {from} sends, with {sends}",
+        "the {to} is set to {receives}, but the {from} is the sender, with {sends}",
         to = end(to),
         receives = receives,
         from = end(from),
         sends = sends
     );
-    holds(Strength::Strong, text, evidence)
+    confirmed(Strength::Strong, text, evidence)
 }

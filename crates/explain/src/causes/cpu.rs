@@ -1,4 +1,4 @@
-//! What the three causes of a busy processor share.
+//! Common parts of the three causes of a busy processor.
 
 use analysis::view::{DirectionView, Host, View};
 use model::{
@@ -8,23 +8,23 @@ use model::{
 };
 
 use super::{FULL, percent};
-use crate::verdict::{Figure, Strength, Verdict, end, figure, holds, not, unknown};
+use crate::verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided};
 
-/// A processor busier than this has nothing left.
+/// A processor busier than this is saturated.
 pub(super) const FULL_CORE: f64 = 0.95;
-/// A thread cannot use more of a processor than this while others share it.
+/// A thread above this share of a shared processor is saturated.
 pub(super) const FULL_THREAD: f64 = 0.9;
 /// Below this share of a processor the measured traffic does not fill one.
 const MATTERS: f64 = 0.5;
 /// With every processor busier than this, a thread that wakes up has to wait for one.
 const STARVED: f64 = 0.85;
-/// Several flows gain at most this where a processor is the limit.
+/// Maximum gain of several flows where a processor is the limit.
 const SCALES: f64 = 1.2;
 
-/// What is busy.
+/// Kind of saturated work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
-    /// A processor, in programs and the kernel.
+    /// A processor, in user space and kernel.
     Core,
     /// A processor, in softirqs.
     Softirq,
@@ -32,7 +32,7 @@ pub(super) enum Busy {
     Thread,
 }
 
-/// Which of them a host's processors are in, if any.
+/// The kind that saturates a host's processors, if any.
 fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
     if let Some((share, _)) = host.tunnel_thread(samples)
         && share >= FULL_THREAD
@@ -47,30 +47,30 @@ fn busy(host: &Host, samples: &[&Sample]) -> Option<(Busy, f64)> {
     })
 }
 
-/// The answer for one of the three.
+/// The verdict for one of the three causes.
 pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     let view = host.view();
     if view.lab() {
-        return unknown(
-            text!("processing costs no time in the lab"),
-            text!("the native engine, or the hosts themselves"),
+        return undecided(
+            text!("processing takes no time in the lab"),
+            text!("the native engine, or a measurement between the real hosts"),
         );
     }
     let samples = view.tcp_samples();
     let Some((most, softirq)) = host.busiest_core(&samples) else {
-        return unknown(
-            text!("the use of this host's processors is not known"),
-            text!("the same plan with pathtwin on Linux at this end"),
+        return undecided(
+            text!("this host's processor use is not known"),
+            text!("the same plan with pathtwin on Linux as this end"),
         );
     };
     let Some((found, share)) = busy(host, &samples) else {
-        return not(text!(
-            "the busiest processor was busy for {most} of the time",
+        return ruled_out(text!(
+            "the busiest processor was {most} busy",
             most = percent(most)
         ));
     };
     if found != which {
-        return not(text!("another kind of work fills the processor"));
+        return ruled_out(text!("the processor is busy with another kind of work"));
     }
     let used = host.path_cores(&samples);
     if which == Busy::Core
@@ -78,7 +78,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
         && used + softirq < MATTERS
         && idlest < STARVED
     {
-        return not(text!(
+        return ruled_out(text!(
             "other programs fill a processor, the measured traffic uses {used} of one, and another processor is busy \
              for {idlest} of the time",
             used = percent(used + softirq),
@@ -90,20 +90,20 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             match which {
                 Busy::Core => text!("busiest processor"),
                 Busy::Softirq => text!("busiest processor, in softirqs"),
-                Busy::Thread => text!("the tunnel's busiest thread, of a processor"),
+                Busy::Thread => text!("the tunnel's busiest thread, share of a processor"),
             },
             Value::Share(share),
         )
-        .against(match which {
+        .bound(match which {
             Busy::Core => text!("at least 95 % busy"),
             Busy::Softirq => text!("most of a busy processor"),
             Busy::Thread => text!("at least 90 % of a processor"),
         })
-        .on(host.side)
-        .deciding(),
+        .end(host.side)
+        .decisive(),
     ];
     if which != Busy::Softirq && softirq > 0.2 {
-        evidence.push(figure(text!("of it in softirqs"), Value::Share(softirq)).on(host.side));
+        evidence.push(figure(text!("softirq share"), Value::Share(softirq)).end(host.side));
     }
     let signs = signs(&view, &mut evidence);
     if let Some(squeezed) = host
@@ -116,15 +116,15 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     {
         evidence.push(
             figure(
-                text!("times a processor ran out of its budget"),
+                text!("times a processor exhausted its softirq budget"),
                 Value::Count(squeezed),
             )
-            .on(host.side),
+            .end(host.side),
         );
     }
     let text = match which {
         Busy::Core => text!(
-            "a processor of the {host} is busy for {share} of the time",
+            "a processor of the {host} is {share} busy",
             host = end(host.side),
             share = percent(share)
         ),
@@ -145,7 +145,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
             )
         }
     };
-    let verdict = holds(Strength::of(&signs), text, evidence);
+    let verdict = confirmed(Strength::of(&signs), text, evidence);
     // Where TCP takes what a line carries, a busy processor limits nothing. UDP meets the limit of
     // a processor as TCP does, so that only work of others tells the two apart.
     let line = used.is_some_and(|used| used + softirq < MATTERS) && filled(&view) && !signs[1];
@@ -157,35 +157,31 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
 
 /// Whether TCP takes what the path carries, wherever that is known.
 fn filled(view: &View) -> bool {
-    let share = |way: &DirectionView| way.utilization(&way.default_load()?);
+    let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
     let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
     !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
 }
 
-/// Signs that a processor, not the line, is the limit.
+/// Signs that a processor is the limit, not the line.
 fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
     let mut signs = [false; 3];
-    for way in view.directions() {
-        let Some(load) = way.default_load() else {
+    for dir in view.directions() {
+        let Some(load) = dir.default_load() else {
             continue;
         };
-        if let Some(many) = way.parallel_load() {
+        if let Some(many) = dir.parallel_load() {
             let ratio = many.goodput_bps / load.goodput_bps;
             signs[0] |= ratio < SCALES;
             evidence.push(
                 figure(
-                    text!(
-                        "{many} flows over {few}",
-                        many = many.flows,
-                        few = load.flows
-                    ),
+                    text!("{many} flows / {few}", many = many.flows, few = load.flows),
                     Value::Ratio(ratio),
                 )
-                .against(text!("no gain")),
+                .bound(text!("no gain")),
             );
         }
-        let inside = way.sweep().map(|s| s.capacity_bps);
-        let outside = way
+        let inside = dir.sweep().map(|s| s.capacity_bps);
+        let outside = dir
             .underlay()
             .and_then(|b| b.sweep())
             .map(|s| s.capacity_bps);
@@ -193,13 +189,13 @@ fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
             signs[1] |= inside < 0.7 * outside;
             evidence.push(
                 figure(
-                    text!("UDP in the tunnel over UDP beside it"),
+                    text!("UDP in the tunnel / UDP on the underlay"),
                     Value::Ratio(inside / outside),
                 )
-                .against(text!("far below 1")),
+                .bound(text!("far below 1")),
             );
         }
-        signs[2] |= way.utilization(&load).is_some_and(|f| f > 0.8);
+        signs[2] |= dir.utilization(&load).is_some_and(|f| f > 0.8);
     }
     signs
 }

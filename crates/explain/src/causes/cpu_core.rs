@@ -1,4 +1,4 @@
-//! A processor has nothing left.
+//! Saturated processors.
 
 use analysis::view::Host;
 use model::{
@@ -23,12 +23,15 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::Processor,
-        what: "find what else runs there and spread or lower it; a larger MTU, offloads left on and a faster governor make each byte cheaper; no sysctl of TCP helps",
+        what: "find what else runs there and distribute or reduce it; a larger MTU, enabled offloads and a faster governor lower the cost per byte; no TCP sysctl helps",
         on: On::Here,
-        why: "this host's processor is the one that is full",
+        why: "it is this host's processor that is fully busy",
         actions,
     },
-    about: "Each packet costs processor time. When one processor is at its end, goodput stays where it is: more flows gain nothing, UDP meets the same ceiling as TCP, and another congestion control gains nothing (BBR costs more than CUBIC, for its pacing). The sum over all processors may look idle, because one flow's work stays on one.",
+    about: "Each packet costs processor time. When one processor is saturated, goodput stops \
+        growing: more flows gain nothing, UDP reaches the same limit as TCP, and another \
+        congestion control gains nothing (BBR costs more than CUBIC because of pacing). The total \
+        over all processors may look idle, because one flow stays on one processor.",
     sources: &[
         "kata-containers/packaging#1069: 37 (cubic), 20.8 (bbr) Gbit/s at a full processor",
         "tailscale/tailscale#13102: 3.2 to 10.3 Gbit/s by a larger MTU",

@@ -1,4 +1,4 @@
-//! A processor is full of softirqs.
+//! Processors saturated by softirqs.
 
 use analysis::view::Host;
 use model::{
@@ -15,7 +15,7 @@ use crate::{
 
 pub(super) const CAUSE: Cause = Cause {
     code: "cpu-softirq",
-    title: "a processor is full of softirqs",
+    title: "a processor is fully busy with softirqs",
     severity: Severity::High,
     needs: &[Need::Tcp],
     masked_by: &["relayed-path"],
@@ -23,12 +23,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::Processor,
-        what: "spread receiving over processors: packet steering (rps_cpus), several queues of the card, interrupts on several processors; rx-udp-gro-forwarding on where this host forwards",
+        what: "distribute receive processing over processors: packet steering (rps_cpus), several \
+            queues of the card, interrupts on several processors; turn on rx-udp-gro-forwarding if \
+            this host forwards",
         on: On::Here,
         why: "softirqs run on the host that receives the interrupts",
         actions,
     },
-    about: "The kernel receives, decrypts for its own WireGuard, and forwards in softirqs on the processor that took the interrupt. A router with one queue does all of that on one processor; when it is full, goodput stays where it is and `time_squeeze` of softnet moves.",
+    about: "The kernel receives, decrypts for its own WireGuard, and forwards in softirqs on the \
+        processor that took the interrupt. A router with one queue does all of that on one \
+        processor; when it is saturated, goodput stops growing and `time_squeeze` of softnet \
+        increases.",
     sources: &[
         "WireGuard/wireguard-vyatta-ubnt#43: 80 Mbit/s at 61 % softirq",
         "openwrt/openwrt#19369: packet steering, 240 to 350 Mbit/s",

@@ -1,4 +1,4 @@
-//! The tunnel's thread has nothing left.
+//! Saturated tunnel threads.
 
 use analysis::view::Host;
 use model::{
@@ -25,10 +25,12 @@ pub(super) const CAUSE: Cause = Cause {
         class: RemedyClass::Processor,
         what: "use the kernel's WireGuard, or a version of the product with segmentation offload; a larger tunnel MTU if the path allows it",
         on: On::Here,
-        why: "it is the tunnel's process on this host that is full; the line and the other end are not",
+        why: "the tunnel's process on this host is the limit, not the line or the other end",
         actions,
     },
-    about: "A tunnel in a process does its work on few threads. One of them at its end is a ceiling for all flows together, in UDP and TCP alike, while the path beside the tunnel carries much more and other processors idle.",
+    about: "A userspace tunnel does its work in a few threads. One saturated thread limits the \
+        total of all flows, UDP and TCP alike, while the underlay is much faster and other \
+        processors are idle.",
     sources: &[
         "netbirdio/docs pull 873: the tunnel serialises on one core",
         "tailscale/tailscale#10524",

@@ -1,32 +1,36 @@
-//! What hosts dropped, against what TCP had to send again.
+//! Drops in hosts compared with TCP's retransmissions.
 
 use analysis::view::Host;
 use model::run::Sample;
 
-/// Share of TCP's retransmissions from which local drops explain them.
-const MANY: f64 = 0.2;
-/// Drops beyond this multiple of the retransmissions are not TCP's packets.
-const TOO_MANY: f64 = 20.0;
-/// Fewer are chance.
-const FEWEST: f64 = 10.0;
+/// Minimum drops, as a share of TCP's retransmissions, that explain them.
+const MIN_SHARE: f64 = 0.2;
+/// Drops above this multiple of the retransmissions are not TCP's packets.
+const MAX_RATIO: f64 = 20.0;
+/// Minimum number of drops; fewer may be chance.
+const MIN_DROPS: f64 = 10.0;
 
 /// Drops in a host while TCP ran.
 pub(super) struct Drops {
-    /// How many.
+    /// Number of drops.
     pub(super) lost: f64,
-    /// Over what TCP sent again in both directions; absent if that is not known.
+    /// Drops over TCP's retransmissions in both directions; absent if unknown.
     pub(super) share: Option<f64>,
 }
 
 impl Drops {
-    /// Whether they explain what TCP sent again: some packets at least (a card drops what no one
-    /// wants, too), and a good part of it.
+    /// Whether they explain the retransmissions: a minimum number (cards also drop unwanted
+    /// packets) and a substantial share.
     pub(super) fn explain(&self) -> bool {
-        self.lost >= FEWEST && self.share.is_none_or(|s| (MANY..=TOO_MANY).contains(&s))
+        self.lost >= MIN_DROPS
+            && self
+                .share
+                .is_none_or(|s| (MIN_SHARE..=MAX_RATIO).contains(&s))
     }
 }
 
-/// Increase of the counters of a group with one of these ends; `None` if the group was not read.
+/// Increase of the counters of a group with one of these suffixes; `None` if the group was not
+/// read.
 pub(super) fn drops<'a>(
     host: &Host<'a>,
     samples: &[&'a Sample],

@@ -1,4 +1,4 @@
-//! Only the far host can change it.
+//! Limits set on the far host.
 
 use analysis::view::DirectionView;
 use model::{
@@ -12,12 +12,12 @@ use super::{FULL, percent, rate};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
     code: "far-end-limit",
-    title: "what limits is set at the far host",
+    title: "the limit is set on the far host",
     severity: Severity::Low,
     needs: &[Need::Tcp],
     masked_by: &[],
@@ -25,11 +25,10 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
-        what: "change it at the far host, or use another one; compare with a server that is known to send \
+        what: "change it at the far host, or use another one; compare with a server known to send \
             with bbr before blaming the near end's line",
         on: On::Sender,
-        why: "the data comes from there, and with it buffers and congestion control of the sending socket; \
-            nothing on the near host reaches them",
+        why: "the far host sends the data, so its socket's buffers and congestion control apply; they cannot be changed from the near host",
         actions,
     },
     about: "A download is sent by the server: its congestion control and its send buffer decide. A speed test \
@@ -51,22 +50,22 @@ fn actions(scope: &Scope) -> Vec<Action> {
     ]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    if way.direction == Direction::Up {
-        return not(text!("the near host sends in this direction"));
+fn test(dir: &DirectionView) -> Verdict {
+    if dir.direction == Direction::Up {
+        return ruled_out(text!("the near host sends in this direction"));
     }
-    let (Some(load), Some(back)) = (way.default_load(), way.reverse().default_load()) else {
-        return unknown(
+    let (Some(load), Some(back)) = (dir.default_load(), dir.reverse().default_load()) else {
+        return undecided(
             text!("the other direction was not measured"),
             text!("a plan with both directions"),
         );
     };
-    let Some(filled) = way.reverse().utilization(&back) else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    let Some(filled) = dir.reverse().utilization(&back) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled < FULL {
-        return not(text!(
-            "the other direction takes {filled} of its path only: the near end has the same trouble",
+        return ruled_out(text!(
+            "the other direction reaches only {filled} of its capacity: the near end has the same problem",
             filled = percent(filled)
         ));
     }
@@ -75,17 +74,20 @@ fn test(way: &DirectionView) -> Verdict {
             text!("congestion control of the far host"),
             Value::Name(load.cc.clone()),
         )
-        .on(Side::Far)
-        .deciding(),
-        figure(text!("goodput down"), Value::Bps(load.goodput_bps)).of(&load.samples),
-        figure(text!("goodput up"), Value::Bps(back.goodput_bps)).of(&back.samples),
-        figure(text!("share of the path used, up"), Value::Share(filled))
-            .against(text!("at least 85 %")),
+        .end(Side::Far)
+        .decisive(),
+        figure(text!("goodput down"), Value::Bps(load.goodput_bps)).samples(&load.samples),
+        figure(text!("goodput up"), Value::Bps(back.goodput_bps)).samples(&back.samples),
+        figure(
+            text!("share of the capacity used, up"),
+            Value::Share(filled),
+        )
+        .bound(text!("at least 85 %")),
     ];
     let text = text!(
-        "up, where the near host sends, {goodput} come through; down the far host's {cc} decides",
+        "up, where the near host sends, TCP reaches {goodput}; down, the far host's {cc} limits it",
         goodput = rate(back.goodput_bps),
         cc = &load.cc
     );
-    holds(Strength::Fair, text, evidence)
+    confirmed(Strength::Fair, text, evidence)
 }

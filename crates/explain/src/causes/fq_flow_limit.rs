@@ -1,4 +1,4 @@
-//! The fq queue cuts one flow off.
+//! Drops by fq's flow limit.
 
 use analysis::view::Host;
 use model::{
@@ -11,12 +11,12 @@ use super::{drops::drops, whole};
 use crate::{
     advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
     code: "fq-flow-limit",
-    title: "fq drops what one flow has beyond 100 packets",
+    title: "fq drops packets of a flow beyond 100 queued",
     severity: Severity::High,
     needs: &[Need::Tcp],
     masked_by: &[],
@@ -26,13 +26,13 @@ pub(super) const CAUSE: Cause = Cause {
         class: RemedyClass::QueueLimit,
         what: "give fq a flow_limit of 1000 or more, or use fq_codel or cake on this device",
         on: On::Here,
-        why: "it is the queue of this host's device that drops",
+        why: "the queue of this host's device drops the packets",
         actions,
     },
-    about: "fq keeps at most 100 packets of each flow. A userspace tunnel's UDP socket is one flow for all \
-        that it carries, and so is forwarded traffic that hashes alike; a burst of more than 100 packets is \
-        cut. The queue's own counter `flows_plimit` says so. fq is meant for the host's own TCP sockets, \
-        which it paces.",
+    about: "fq keeps at most 100 packets of each flow. To fq, a userspace tunnel's UDP socket is \
+        one flow, and so is forwarded traffic with the same hash; bursts beyond 100 packets are \
+        dropped. The queue's counter `flows_plimit` shows it. fq is meant for the host's own TCP \
+        sockets, which it paces.",
     sources: &[
         "tc-fq(8): flow_limit, 100 packets",
         "cilium/cilium#29083: thousands of drops, all of them flows_plimit",
@@ -51,32 +51,32 @@ fn actions(scope: &Scope) -> Vec<Action> {
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "qdisc", &["flows_plimit"]) else {
-        return unknown(
+        return undecided(
             text!("the counters of this host's queues were not read"),
-            text!("the same plan with pathtwin on Linux at this end"),
+            text!("the same plan with pathtwin on Linux as this end"),
         );
     };
     if found.lost == 0.0 {
-        return not(text!("no flow went beyond the limit of an fq queue"));
+        return ruled_out(text!("no flow exceeded the flow limit of an fq queue"));
     }
     if !found.explain() {
-        return not(text!(
-            "fq cut {lost} packets, few against what TCP sent again",
+        return ruled_out(text!(
+            "fq dropped {lost} packets, few compared with TCP's retransmissions",
             lost = whole(found.lost)
         ));
     }
     let evidence = vec![
         figure(
-            text!("packets beyond fq's limit for a flow"),
+            text!("packets dropped by fq's flow limit"),
             Value::Count(found.lost),
         )
-        .against(text!("none"))
-        .on(host.side)
-        .deciding(),
+        .bound(text!("none"))
+        .end(host.side)
+        .decisive(),
     ];
     let text = text!(
-        "fq dropped {lost} packets because a flow had more than its limit",
+        "fq dropped {lost} packets because a flow exceeded its limit",
         lost = whole(found.lost)
     );
-    holds(Strength::of(&[true, found.share.is_some()]), text, evidence)
+    confirmed(Strength::of(&[true, found.share.is_some()]), text, evidence)
 }

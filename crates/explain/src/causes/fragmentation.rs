@@ -1,4 +1,4 @@
-//! The tunnel's packets do not fit the path and are cut up.
+//! Fragmented tunnel packets.
 
 use analysis::view::View;
 use model::{
@@ -11,15 +11,15 @@ use model::{
 use crate::{
     advice::{Scope, tunnel_device},
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Fragments for each hundred segments from which all large packets are cut up.
-const MANY: f64 = 0.2;
+/// Minimum share of fragments per segment if all large packets are fragmented.
+const MIN_SHARE: f64 = 0.2;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "fragmentation",
-    title: "the tunnel's packets are larger than the path allows and get cut up",
+    title: "the tunnel's packets exceed the path MTU and are fragmented",
     severity: Severity::Medium,
     needs: &[],
     masked_by: &["mtu-black-hole"],
@@ -27,16 +27,16 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Path(test),
     remedy: Advice {
         class: RemedyClass::Mtu,
-        what: "set the tunnel's MTU to the path's less 60 bytes over IPv4, less 80 over IPv6, on both ends",
+        what: "set the tunnel MTU to the path MTU minus 60 bytes over IPv4, minus 80 over IPv6, on both ends",
         on: On::Elsewhere,
-        why: "each end cuts up what it sends; a router between can only clamp the MSS of what passes",
+        why: "each end fragments what it sends; a router in between can only clamp the MSS of connections through it",
         actions,
     },
-    about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel's MTU leaves less room than \
-        that, each full packet becomes two on the path: the loss of either loses both, small routers \
-        drop fragments or reassemble them slowly, and each packet costs two of the bottleneck's \
-        headers. It shows in the counters of fragments, and in a tunnel MTU above the path's MTU less the \
-        overhead.",
+    about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel MTU leaves less room \
+        than that, each full packet becomes two on the path: losing either loses both, small \
+        routers drop fragments or reassemble them slowly, and each packet needs two headers at the \
+        bottleneck. The symptoms are increasing fragment counters, and a tunnel MTU above the path \
+        MTU minus the overhead.",
     sources: &[
         "wg-quick(8): MTU 1420 = 1500 - 80",
         "tailscale/tailscale#20668: ReasmReqds twice ReasmOKs; gluetun#1650; popsiclelmlm/Hey#14",
@@ -55,9 +55,9 @@ fn test(view: &View) -> Verdict {
     let facts = [Side::Near, Side::Far].map(|side| view.host(side));
     if view.layer == Layer::Underlay {
         return match facts.iter().any(|host| host.path_known()) {
-            true => not(text!("no tunnel was measured")),
-            false => unknown(
-                text!("it is not known whether a tunnel is on this path"),
+            true => ruled_out(text!("no tunnel was measured")),
+            false => undecided(
+                text!("it is not known whether this path has a tunnel"),
                 text!("facts of the hosts"),
             ),
         };
@@ -80,16 +80,16 @@ fn test(view: &View) -> Verdict {
         signs[0] = inside + overhead > path;
         evidence.push(
             figure(
-                text!("packets of the tunnel on the path"),
+                text!("size of the tunnel's packets on the path"),
                 Value::Bytes(f64::from(inside + overhead)),
             )
-            .against(text!("at most the path's MTU"))
-            .by(text!(
+            .bound(text!("at most the path's MTU"))
+            .formula(text!(
                 "{inside} + {overhead}",
                 inside = inside,
                 overhead = overhead
             ))
-            .deciding(),
+            .decisive(),
         );
         evidence.push(figure(text!("path MTU"), Value::Bytes(f64::from(path))));
     }
@@ -108,48 +108,48 @@ fn test(view: &View) -> Verdict {
             continue;
         };
         known = true;
-        if segments > 0.0 && made / segments > MANY {
+        if segments > 0.0 && made / segments > MIN_SHARE {
             signs[1] = true;
             evidence.push(
                 figure(
-                    text!("fragments made or put together while TCP ran"),
+                    text!("fragments sent or reassembled while TCP ran"),
                     Value::Count(made),
                 )
-                .against(text!("none"))
-                .on(side)
-                .deciding(),
+                .bound(text!("none"))
+                .end(side)
+                .decisive(),
             );
         }
     }
     if !known {
-        return unknown(
-            text!("neither the path's MTU nor counters of fragments are known"),
+        return undecided(
+            text!("neither the path MTU nor fragment counters are known"),
             text!("a plan with the step `pmtu` on both layers"),
         );
     }
     if !signs.contains(&true) && path.is_none() {
-        return unknown(
+        return undecided(
             text!("no fragments were counted, but the path's own MTU is not known"),
             text!("a plan with the step `pmtu` on both layers"),
         );
     }
     if !signs.contains(&true) {
-        return not(text!(
+        return ruled_out(text!(
             "the tunnel's packets fit the path, and no fragments were counted"
         ));
     }
     let text = match (path, inside) {
         (Some((path, _)), Some(inside)) if signs[0] => text!(
-            "a tunnel MTU of {inside} makes packets that do not fit the path's {path} bytes",
+            "a tunnel MTU of {inside} makes packets that exceed the path MTU of {path} bytes",
             inside = inside,
             path = path
         ),
-        _ => text!("the hosts made or put together fragments while TCP ran"),
+        _ => text!("the hosts sent or reassembled fragments while TCP ran"),
     };
-    holds(Strength::of(&signs), text, evidence)
+    confirmed(Strength::of(&signs), text, evidence)
 }
 
-/// The largest MTU of the tunnel whose packets fit the path.
+/// The largest tunnel MTU that fits the path.
 fn fits(view: &View) -> Option<u32> {
     let below = view.underlay()?;
     let pmtu = below.pmtu()?;
@@ -157,7 +157,7 @@ fn fits(view: &View) -> Option<u32> {
     path.checked_sub(overhead(below.family))
 }
 
-/// What a tunnel of WireGuard adds to a packet, bytes.
+/// Overhead of WireGuard per packet, bytes.
 fn overhead(family: IpVersion) -> u32 {
     match family {
         IpVersion::V4 => 60,

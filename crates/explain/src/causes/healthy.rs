@@ -1,4 +1,4 @@
-//! Nothing is wrong.
+//! Healthy paths.
 
 use analysis::view::{Load, View};
 use model::{
@@ -11,7 +11,7 @@ use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -24,22 +24,22 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Path(test),
     remedy: Advice {
         class: RemedyClass::None,
-        what: "leave it as it is; more needs a faster line or a shorter way",
+        what: "leave it as it is; higher goodput needs a faster line or a shorter path",
         on: On::Elsewhere,
-        why: "TCP already gets what the path carries",
+        why: "TCP already reaches the path's capacity",
         actions,
     },
-    about: "TCP takes what UDP shows the path to carry, in each measured direction, and the round trip \
-        rises little under load. A path may be slow and healthy: a line of 5 Mbit/s that is filled, or a \
+    about: "TCP reaches the capacity measured by UDP in each measured direction, and the RTT rises \
+        little under load. A path can be slow and healthy: a fully used line of 5 Mbit/s, or a \
         continent's distance, is nothing that a setting changes.",
     sources: &["dslreports.com/faq/17930: grades by added delay"],
 };
 
-/// From this share on, a flow without any loss is only on its way.
+/// Share of the capacity above which a flow without loss counts as still growing.
 const GROWING: f64 = 0.5;
 
-/// Whether nothing held a load back but the time it had: on a long path the window grows for many
-/// seconds, and nothing was lost or limited meanwhile.
+/// Whether only its duration limited a load: on a long path the window grows for many seconds,
+/// without any loss or limit.
 fn still_growing(load: &Load) -> bool {
     let none = |share: Option<f64>| share.is_some_and(|s| s < 0.05);
     load.retransmits == Some(0.0)
@@ -49,7 +49,7 @@ fn still_growing(load: &Load) -> bool {
         && load.min_rtt_us.is_some_and(|rtt| rtt > LONG_US)
 }
 
-/// Round trip from which that takes longer than a short test, µs.
+/// RTT above which that takes longer than a short test, µs.
 const LONG_US: f64 = 50_000.0;
 
 /// What to do, with the values of the Run.
@@ -61,18 +61,18 @@ fn test(view: &View) -> Verdict {
     let mut evidence = Vec::new();
     let mut words = Vec::new();
     let mut certain = true;
-    for way in view.directions() {
-        let Some(load) = way.default_load() else {
+    for dir in view.directions() {
+        let Some(load) = dir.default_load() else {
             continue;
         };
-        let name = || match way.direction {
+        let name = || match dir.direction {
             model::net::Direction::Down => text!("down"),
             model::net::Direction::Up => text!("up"),
         };
-        let Some(filled) = way.utilization(&load) else {
-            return unknown(
+        let Some(filled) = dir.utilization(&load) else {
+            return undecided(
                 text!(
-                    "what the path carries {direction} was not measured",
+                    "the path's capacity {direction} was not measured",
                     direction = name()
                 ),
                 Need::Sweep.settle(),
@@ -87,8 +87,8 @@ fn test(view: &View) -> Verdict {
                 direction = name()
             ));
         } else if filled < FULL {
-            return not(text!(
-                "TCP {direction} takes {filled} of what the path carries",
+            return ruled_out(text!(
+                "TCP {direction} reaches {filled} of the path's capacity",
                 direction = name(),
                 filled = percent(filled)
             ));
@@ -101,16 +101,19 @@ fn test(view: &View) -> Verdict {
         }
         evidence.push(
             figure(
-                text!("share of the path used, {direction}", direction = name()),
+                text!(
+                    "share of the capacity used, {direction}",
+                    direction = name()
+                ),
                 Value::Share(filled),
             )
-            .against(text!("at least 85 %"))
-            .of(&load.samples)
-            .deciding(),
+            .bound(text!("at least 85 %"))
+            .samples(&load.samples)
+            .decisive(),
         );
-        match way.added_delay_us(&load) {
+        match dir.added_delay_us(&load) {
             Some(added) if added > WARN_US => {
-                return not(text!(
+                return ruled_out(text!(
                     "TCP {direction} adds {added} of delay",
                     direction = name(),
                     added = time(added)
@@ -118,10 +121,10 @@ fn test(view: &View) -> Verdict {
             }
             Some(added) => evidence.push(
                 figure(
-                    text!("added to the round trip, {direction}", direction = name()),
+                    text!("increase of the RTT, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .against(text!("below 30 ms")),
+                .bound(text!("below 30 ms")),
             ),
             None => certain = false,
         }
@@ -129,13 +132,13 @@ fn test(view: &View) -> Verdict {
     let both = words.len() == 2;
     let list = |list, next| text!("{list} and {next}", list = list, next = next);
     let Some(rates) = words.into_iter().reduce(list) else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let text = text!("TCP gets {rates}, what the path carries", rates = rates);
+    let text = text!("TCP reaches {rates}, the path's capacity", rates = rates);
     let strength = if certain {
         Strength::of(&[true, both])
     } else {
         Strength::Weak
     };
-    holds(strength, text, evidence)
+    confirmed(strength, text, evidence)
 }

@@ -1,4 +1,4 @@
-//! Packets are dropped in a host's own queues.
+//! Drops in a host's own queues.
 
 use analysis::view::Host;
 use model::{
@@ -12,10 +12,10 @@ use super::{FULL, drops::drops, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Groups of counters, the ends of their names, and what they say.
+/// Counter groups, the suffixes of their names, and descriptions.
 const PLACES: [(&str, &[&str], Text); 3] = [
     ("softnet", &["dropped"], text!("softnet dropped")),
     (
@@ -47,20 +47,21 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::QueueLimit,
-        what: "raise the limit that overflows: net.core.netdev_max_backlog for softnet, the receive ring \
-            (ethtool -G) for the card, limit or txqueuelen for the queue of the device",
+        what: "raise the limit that is exceeded: net.core.netdev_max_backlog for softnet, the \
+            receive ring (ethtool -G) for the card, limit or txqueuelen for the queue of the \
+            device",
         on: On::Here,
-        why: "the counter moves on this host; the path beyond it has not seen these packets yet",
+        why: "the counter increases on this host; these packets never reached the path",
         actions,
     },
-    about: "Between card and socket a packet passes the card's ring, the backlog of a processor (softnet) and \
-        the queue of the sending device. Each has a limit and a counter of what it dropped. If such a \
-        counter moves by as much as TCP sends again, the loss is here and not on the line. Drops of a queue \
-        management at a device that is the bottleneck are its work and are not meant: TCP then fills the \
-        path.",
+    about: "Between card and socket a packet passes the card's ring, the backlog of a processor \
+        (softnet) and the queue of the sending device. Each has a limit and a drop counter. If \
+        such a counter increases by about the number of TCP's retransmissions, the loss is here \
+        and not on the line. Drops by queue management on the bottleneck device are intended and \
+        do not count: TCP then reaches the path.",
     sources: &[
         "Linux Documentation/networking/scaling.rst and net/core/dev.c: softnet_stat",
-        "Notes on the rules: at least 20 % of what TCP sends again",
+        "Notes on the rules: at least 20 % of TCP's retransmissions",
     ],
 };
 
@@ -83,8 +84,8 @@ fn actions(scope: &Scope) -> Vec<Action> {
 
 fn test(host: &Host) -> Verdict {
     let view = host.view();
-    let filled = view.directions().iter().all(|way| {
-        let of = || way.utilization(&way.default_load()?);
+    let filled = view.directions().iter().all(|dir| {
+        let of = || dir.utilization(&dir.default_load()?);
         of().is_some_and(|f| f >= FULL)
     });
     let samples = view.tcp_samples();
@@ -102,13 +103,13 @@ fn test(host: &Host) -> Verdict {
                     text!("packets {what} while TCP ran", what = what.clone()),
                     Value::Count(found.lost),
                 )
-                .against(text!("none"))
-                .on(host.side)
-                .deciding(),
+                .bound(text!("none"))
+                .end(host.side)
+                .decisive(),
             );
             if let Some(share) = found.share {
                 evidence.push(figure(
-                    text!("the same over what TCP sent again"),
+                    text!("the same / TCP's retransmissions"),
                     Value::Ratio(share),
                 ));
             }
@@ -118,19 +119,19 @@ fn test(host: &Host) -> Verdict {
         }
     }
     if !read {
-        return unknown(
+        return undecided(
             text!("this host's counters were not read"),
-            text!("the same plan with pathtwin on Linux at this end"),
+            text!("the same plan with pathtwin on Linux as this end"),
         );
     }
     let Some((lost, what)) = worst else {
-        return not(text!(
-            "its queues dropped nothing while TCP ran, or little against what TCP sent again"
+        return ruled_out(text!(
+            "its queues dropped nothing while TCP ran, or few packets compared with TCP's retransmissions"
         ));
     };
     if filled {
-        return not(text!(
-            "its queues dropped packets, but TCP fills the path all the same"
+        return ruled_out(text!(
+            "its queues dropped packets, but TCP still reaches the path's capacity"
         ));
     }
     let text = text!(
@@ -138,10 +139,10 @@ fn test(host: &Host) -> Verdict {
         what = what,
         lost = whole(lost)
     );
-    holds(Strength::of(&[evidence.len() > 1]), text, evidence)
+    confirmed(Strength::of(&[evidence.len() > 1]), text, evidence)
 }
 
-/// The limit of a group, with room for more.
+/// A higher limit for a counter group.
 fn limit(host: &Host, group: &str) -> Action {
     let device = host.device();
     let (limit, packets) = match group {

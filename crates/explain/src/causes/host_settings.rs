@@ -1,4 +1,4 @@
-//! Settings of a host that harm TCP.
+//! Kernel settings that impair TCP.
 
 use analysis::view::Host;
 use model::{
@@ -12,41 +12,42 @@ use super::FULL;
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Parameters that are on in every kernel unless someone switched them off, and what that costs.
+/// Parameters that are on by default in every kernel, and the effect of turning them off.
 const ON: [(&str, Text); 3] = [
     (
         "net.ipv4.tcp_timestamps",
-        text!("round trips are measured once a window only"),
+        text!("RTT is measured only once per window"),
     ),
     (
         "net.ipv4.tcp_sack",
-        text!("one loss a round trip is all that is repaired"),
+        text!("only one loss per RTT is repaired"),
     ),
     (
         "net.ipv4.tcp_window_scaling",
-        text!("no window can be larger than 64 kB"),
+        text!("windows are limited to 64 kB"),
     ),
 ];
 
-/// The buffers of Linux by default, with the largest that it takes itself where memory is plenty,
-/// bytes (net/ipv4/tcp.c, tcp_init, Linux 6.12).
+/// Default maximum buffers of Linux with plenty of memory, bytes (net/ipv4/tcp.c, tcp_init, Linux
+/// 6.12).
 const BUFFERS: [(&str, &str); 2] = [
     ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
     ("net.ipv4.tcp_wmem", "4096 16384 4194304"),
 ];
 
-/// Congestion controls that no distribution sets by itself and that do badly on ordinary paths.
+/// Congestion controls that no distribution uses by default and that perform badly on ordinary
+/// paths.
 const ODD: [&str; 7] = ["vegas", "westwood", "veno", "hybla", "lp", "nv", "yeah"];
 
-/// Largest socket buffers smaller than this are someone's recipe of long ago, bytes.
+/// Maximum socket buffers below this come from outdated recipes, bytes.
 const TINY: u64 = 1 << 20;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "host-settings",
-    title: "settings of a host harm TCP",
+    title: "kernel settings of a host impair TCP",
     severity: Severity::Low,
     needs: &[],
     masked_by: &[],
@@ -54,15 +55,15 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::Settings,
-        what: "put them back to the kernel's defaults; look in /etc/sysctl.d for who sets them",
+        what: "reset them to the kernel's defaults; check /etc/sysctl.d for what sets them",
         on: On::Here,
-        why: "these are this host's own parameters; options that one end lacks are lost for both",
+        why: "these are this host's own parameters; a TCP option works only if both ends support it",
         actions,
     },
-    about: "Timestamps, selective acknowledgements and window scaling are on by default and needed on every \
-        long or lossy path; hardening guides switch them off. Old recipes cap the socket buffers far \
-        below what a modern path needs, or leave a congestion control behind that was made for \
-        something else.",
+    about: "Timestamps, selective acknowledgements and window scaling are on by default and needed \
+        on every long or lossy path; some hardening guides turn them off. Old recipes limit the \
+        socket buffers far below what a modern path needs, or configure a congestion control made \
+        for something else.",
     sources: &[
         "RFC 7323, RFC 2018",
         "dev-sec hardening role: net.ipv4.tcp_timestamps = 0",
@@ -103,7 +104,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 fn test(host: &Host) -> Verdict {
     let facts = host.facts;
     if facts.sysctls.is_empty() && facts.congestion.default.is_none() {
-        return unknown(
+        return undecided(
             text!("the settings of this host are not known"),
             text!("facts of this host"),
         );
@@ -115,10 +116,10 @@ fn test(host: &Host) -> Verdict {
             words.push(text!("{name} is off", name = name));
             evidence.push(
                 figure(Text::name(name), Value::Count(0.0))
-                    .against(Text::name("1"))
-                    .by(cost)
-                    .on(host.side)
-                    .deciding(),
+                    .bound(Text::name("1"))
+                    .formula(cost)
+                    .end(host.side)
+                    .decisive(),
             );
         }
     }
@@ -126,15 +127,19 @@ fn test(host: &Host) -> Verdict {
         if let Some([_, _, max]) = facts.sysctl_triple(name)
             && max < TINY
         {
-            words.push(text!("{name} ends at {max} bytes", name = name, max = max));
+            words.push(text!(
+                "{name} is limited to {max} bytes",
+                name = name,
+                max = max
+            ));
             evidence.push(
                 figure(
-                    text!("{name}, largest", name = name),
+                    text!("{name}, maximum", name = name),
                     Value::Bytes(max as f64),
                 )
-                .against(text!("several MB"))
-                .on(host.side)
-                .deciding(),
+                .bound(text!("several MB"))
+                .end(host.side)
+                .decisive(),
             );
         }
     }
@@ -150,23 +155,23 @@ fn test(host: &Host) -> Verdict {
                 Text::name("net.ipv4.tcp_congestion_control"),
                 Value::Name(cc.to_owned()),
             )
-            .against(text!("cubic or bbr"))
-            .on(host.side)
-            .deciding(),
+            .bound(text!("cubic or bbr"))
+            .end(host.side)
+            .decisive(),
         );
     }
     let list = |list, next| text!("{list}; {next}", list = list, next = next);
     let Some(text) = words.into_iter().reduce(list) else {
-        return not(text!(
-            "TCP's options are on, and buffers and congestion control are usual"
+        return ruled_out(text!(
+            "TCP's options are on, and buffers and congestion control are at common settings"
         ));
     };
     let ways = host.view().directions();
-    let slow = ways.iter().any(|way| {
-        way.default_load()
-            .is_some_and(|l| way.utilization(&l).is_some_and(|f| f < FULL))
+    let slow = ways.iter().any(|dir| {
+        dir.default_load()
+            .is_some_and(|l| dir.utilization(&l).is_some_and(|f| f < FULL))
     });
-    let verdict = holds(Strength::Strong, text, evidence);
+    let verdict = confirmed(Strength::Strong, text, evidence);
     if slow {
         verdict.at(Severity::Medium)
     } else {

@@ -1,4 +1,4 @@
-//! Delay that varies hurts a loss-based congestion control.
+//! Early end of slow start caused by delay variation.
 
 use analysis::{
     models,
@@ -14,21 +14,21 @@ use super::{FULL, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// A rise of the round trip at which slow start ends: an eighth of it, but within these bounds, µs
+/// RTT increase that ends slow start: an eighth of the RTT within these bounds, µs
 /// (HYSTART_DELAY_THRESH).
 const RISE_US: [f64; 2] = [4_000.0, 16_000.0];
-/// Window, as a share of what the path holds, below which slow start ended early. Where a queue
-/// ends it, the path is full by then.
+/// Window, as a share of the bandwidth-delay product, below which slow start ended early. If a
+/// queue ends it, the path is already full.
 const EARLY: f64 = 0.6;
-/// What bbr must gain to confirm.
+/// Minimum gain of bbr that confirms the cause.
 const GAIN: f64 = 1.1;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "jitter",
-    title: "varying delay makes the congestion control stop growing early",
+    title: "delay variation ends slow start early",
     severity: Severity::High,
     needs: &[Need::Idle, Need::Tcp, Need::Sweep],
     masked_by: &[
@@ -53,20 +53,21 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::CongestionControl,
-        what: "send with bbr, which takes the smallest round trip and not the varying one, first for this \
-            route only; for transfers that last minutes it matters less",
+        what: "send with bbr, which uses the minimum RTT and is not affected by the variation, \
+            first for this route only; for transfers that last minutes it matters less",
         on: On::Sender,
-        why: "slow start and its end are the sender's; the receiver and routers between have no part in it",
+        why: "slow start is controlled by the sender; the receiver and routers in between are not involved",
         actions,
     },
-    about: "CUBIC leaves slow start when the round trip begins to rise (HyStart), which normally means that a \
-        queue builds, and then the window is what the path holds. Where the delay varies by itself, by \
-        more than an eighth of the round trip or 16 ms, it leaves far earlier, and grows from there by \
-        5 % a round trip or by its cubic function: on a long, fast path a transfer of some seconds \
-        never gets near the line's rate. The sender's kernel counts how slow start ended and at what \
-        window, and that decides: a window far below rate times round trip. There is no loss to speak \
-        of before the path is full, no window and no queue; transfers of minutes do better, and BBR \
-        is not affected. On a short path the growth takes no time, and the same jitter does no harm.",
+    about: "CUBIC leaves slow start when the RTT begins to rise (HyStart). Normally that means \
+        that a queue builds up, and the window then equals the bandwidth-delay product. Where the \
+        delay itself varies by more than an eighth of the RTT or 16 ms, CUBIC leaves slow start \
+        far earlier and then grows by 5 % per RTT or by its cubic function: on a long, fast path a \
+        transfer of some seconds never comes close to the line's rate. The sender's kernel counts \
+        how slow start ended and at what window. A window far below rate times RTT is decisive. \
+        There is almost no loss before the path is full, no window limit and no queue; transfers \
+        of minutes perform better, and BBR is not affected. On a short path the growth takes no \
+        time, and the same jitter does no harm.",
     sources: &[
         "Linux net/ipv4/tcp_cubic.c: hystart_update, HYSTART_DELAY_THRESH; RFC 9406",
         models::GROWTH_SOURCE,
@@ -79,29 +80,29 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.send_with("bbr")]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let (Some(load), Some(idle), Some(sweep)) = (way.default_load(), way.view.idle(), way.sweep())
+fn test(dir: &DirectionView) -> Verdict {
+    let (Some(load), Some(idle), Some(sweep)) = (dir.default_load(), dir.view.idle(), dir.sweep())
     else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if load.cc != "cubic" {
-        return not(text!(
-            "{cc} does not end slow start by delay",
+        return ruled_out(text!(
+            "{cc} does not end slow start on delay",
             cc = &load.cc
         ));
     }
-    let (Some(filled), Some(carries)) = (way.utilization(&load), way.flow_capacity_bps()) else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    let (Some(filled), Some(carries)) = (dir.utilization(&load), dir.flow_capacity_bps()) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled >= FULL {
-        return not(text!(
-            "TCP takes {filled} of what the path carries",
+        return ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
             filled = percent(filled)
         ));
     }
     let Some(p95) = idle.p95_us else {
-        return unknown(
-            text!("too few idle probes to know how the delay varies"),
+        return undecided(
+            text!("too few idle probes to measure the delay variation"),
             Need::Idle.settle(),
         );
     };
@@ -110,16 +111,16 @@ fn test(way: &DirectionView) -> Verdict {
         (idle.min_us / 8.0).clamp(RISE_US[0], RISE_US[1]),
     );
     if varies < rise {
-        return not(text!(
-            "without load the round trip varies by {varies}, and slow start ends at a rise of {rise}",
+        return ruled_out(text!(
+            "the idle RTT varies by {varies}, and slow start ends at an increase of {rise}",
             varies = time(varies.max(0.0)),
             rise = time(rise)
         ));
     }
-    let starts = way.slow_starts(&load);
+    let starts = dir.slow_starts(&load);
     if starts.is_empty() {
-        return unknown(
-            text!("the sender's counters do not say how slow start ended"),
+        return undecided(
+            text!("the sender's counters do not show how slow start ended"),
             text!("the same plan with pathtwin on Linux as the sending end"),
         );
     }
@@ -131,8 +132,8 @@ fn test(way: &DirectionView) -> Verdict {
         .map(|s| s.window)
         .collect();
     let Some(start) = stats::median(&early).filter(|_| 2 * early.len() >= starts.len()) else {
-        return not(text!(
-            "slow start ended by delay and early in {early} of {all} samples",
+        return ruled_out(text!(
+            "slow start ended early because of delay in {early} of {all} samples",
             early = early.len(),
             all = starts.len()
         ));
@@ -143,15 +144,15 @@ fn test(way: &DirectionView) -> Verdict {
     let needed = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
         .unwrap_or(0.0);
     if sweep.below.lost > 0.0 && lost > needed / 3.0 {
-        return not(text!(
-            "the loss of {lost} that UDP has, too, explains the goodput",
+        return ruled_out(text!(
+            "the loss of {lost}, which UDP has as well, explains the goodput",
             lost = percent(lost)
         ));
     }
-    let bbr = way.load_with("bbr");
+    let bbr = dir.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if gain.is_some_and(|g| g < GAIN) {
-        return not(text!("bbr, which does not mind, gets no more"));
+        return ruled_out(text!("bbr, which is not affected, reaches no more"));
     }
     let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
     let [from, to] = load.window_s;
@@ -162,65 +163,68 @@ fn test(way: &DirectionView) -> Verdict {
             text!("window at the end of slow start"),
             Value::Share(share),
         )
-        .against(text!("below 60 % of what the path holds"))
-        .by(text!(
-            "{start} packets of {mss} bytes over {carries} * {rtt}",
+        .bound(text!("below 60 % of the bandwidth-delay product"))
+        .formula(text!(
+            "{start} packets of {mss} bytes / ({carries} * {rtt})",
             start = whole(start),
             mss = whole(load.mss_bytes()),
             carries = rate(carries),
             rtt = time(idle.min_us)
         ))
-        .on(way.sender().side)
-        .of(&load.samples)
-        .deciding(),
+        .end(dir.sender().side)
+        .samples(&load.samples)
+        .decisive(),
         figure(
-            text!("samples in which it ended so, of {all}", all = starts.len()),
+            text!(
+                "samples in which it ended this way, of {all}",
+                all = starts.len()
+            ),
             Value::Count(early.len() as f64),
         )
-        .against(text!("at least half")),
+        .bound(text!("at least half")),
         figure(
-            text!("idle round trip, smallest to 95th percentile"),
+            text!("idle RTT, minimum to 95th percentile"),
             Value::Us(varies),
         )
-        .against(text!(
+        .bound(text!(
             "above {rise}, which ends slow start",
             rise = time(rise)
         ))
-        .of(&idle.samples),
-        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        .samples(&idle.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
         figure(
-            text!("cubic by the model, from that window"),
+            text!("goodput of cubic by the model, from that window"),
             Value::Bps(model),
         )
-        .by(text!(
-            "mean from {from} to {to} s of growth by 5 % a round trip or 0.4 t^3",
+        .formula(text!(
+            "mean from {from} to {to} s, growing by 5 % per RTT or 0.4 t^3",
             from = whole(from),
             to = whole(to)
         )),
-        figure(text!("share of the path used"), Value::Share(filled)).against(text!("below 85 %")),
-        figure(text!("lost of UDP below the capacity"), Value::Share(lost)).of(&sweep.samples),
+        figure(text!("share of the capacity used"), Value::Share(filled))
+            .bound(text!("below 85 %")),
+        figure(text!("UDP loss below capacity"), Value::Share(lost)).samples(&sweep.samples),
     ];
     if let (Some(gain), Some(bbr)) = (gain, &bbr) {
         evidence.push(
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
-                .against(text!("at least 1.1"))
-                .of(&bbr.samples),
+                .bound(text!("at least 1.1"))
+                .samples(&bbr.samples),
         );
     }
     let text = text!(
-        "the delay varies by {varies} without load, which ends slow start at {share} of the window that the path \
-         holds, and cubic gets {goodput} of {carries}",
+        "the idle delay varies by {varies}, which ends slow start at {share} of the bandwidth-delay product, and cubic reaches {goodput} of {carries}",
         varies = time(varies),
         share = percent(share),
         goodput = rate(load.goodput_bps),
         carries = rate(carries)
     );
     let signs = [gain.is_some(), share < EARLY / 2.0, sweep.below.lost == 0.0];
-    let verdict = holds(Strength::of(&signs), text, evidence);
+    let verdict = confirmed(Strength::of(&signs), text, evidence);
     match gain {
         Some(_) => verdict,
         None => verdict.settled_by(text!(
-            "the same load with bbr in turn, and one that lasts a minute"
+            "the same load alternating with bbr, and a load of one minute"
         )),
     }
 }

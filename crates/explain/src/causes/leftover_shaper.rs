@@ -1,4 +1,4 @@
-//! A shaper on a host's own device is the bottleneck.
+//! Shapers on a host's own device that are the bottleneck.
 
 use analysis::view::Host;
 use model::{
@@ -12,15 +12,15 @@ use super::rate;
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Options that hold a rate, by the names of the facts.
+/// Options that contain a rate, as named in the facts.
 const RATES: [&str; 4] = ["rate_bps", "bandwidth_bps", "base_rate_bps", "ceil_bps"];
 
 pub(super) const CAUSE: Cause = Cause {
     code: "leftover-shaper",
-    title: "a shaper on a host's own device sets the rate",
+    title: "a shaper on a host's own device limits the rate",
     severity: Severity::Medium,
     needs: &[Need::Sweep],
     masked_by: &[],
@@ -28,15 +28,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::Settings,
-        what: "check whether it is meant: a shaper just below the line's rate keeps delay down and should \
-            stay; one that is left over from another line or a test should go (tc qdisc del)",
+        what: "check whether it is intended: a shaper just below the line's rate limits delay and \
+            should stay; one that is left over from another line or a test should go (tc qdisc \
+            del)",
         on: On::Here,
-        why: "the rate is set in this host's device; the line behind it may carry more",
+        why: "the rate is configured on this host's device; the line behind it may be faster",
         actions,
     },
-    about: "A token bucket, HTB or cake with a rate on a host's device limits what leaves it. That is good \
-        practice just below the rate of the line, and a trap when it stays behind after the line got \
-        faster. It is found when the measured capacity of a direction is the rate of such a shaper.",
+    about: "A token bucket, HTB or cake with a rate limits what a host's device sends. That is \
+        good practice just below the rate of the line, and a trap if it remains after the line \
+        became faster. It is found when the measured capacity of a direction is the rate of such a \
+        shaper.",
     sources: &["freifunk-gluon/gluon#1447: an ingress limit left behind, 10 to 3 Mbit/s"],
 };
 
@@ -55,7 +57,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 
 fn test(host: &Host) -> Verdict {
     if host.facts.path.is_none() {
-        return unknown(
+        return undecided(
             text!("the queues of this host are not known"),
             text!("facts of this host"),
         );
@@ -65,15 +67,15 @@ fn test(host: &Host) -> Verdict {
         Side::Far => Direction::Down,
     };
     let Some(sweep) = host.view().direction(direction).sweep() else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     let Some((device, kind, bps)) = shaper(host) else {
-        return not(text!("no queue of this host's path has a rate"));
+        return ruled_out(text!("no queue on this host's path has a rate"));
     };
     let ratio = sweep.capacity_bps / bps;
     if !(0.85..=1.1).contains(&ratio) {
-        return not(text!(
-            "its shaper lets {rate} through, the path carries {capacity}",
+        return ruled_out(text!(
+            "its shaper allows {rate}, the path's capacity is {capacity}",
             rate = rate(bps),
             capacity = rate(sweep.capacity_bps)
         ));
@@ -83,25 +85,29 @@ fn test(host: &Host) -> Verdict {
             text!("{kind} on {device}", kind = kind, device = device),
             Value::Bps(bps),
         )
-        .against(text!("the measured capacity"))
-        .on(host.side)
-        .deciding(),
-        figure(text!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        .bound(text!("the measured capacity"))
+        .end(host.side)
+        .decisive(),
+        figure(
+            text!("capacity measured by UDP"),
+            Value::Bps(sweep.capacity_bps),
+        )
+        .samples(&sweep.samples),
     ];
     let text = text!(
-        "{kind} on {device} lets {rate} through, and that is what the path carries",
+        "{kind} on {device} allows {rate}, which is the path's capacity",
         kind = kind,
         device = device,
         rate = rate(bps)
     );
-    holds(
+    confirmed(
         Strength::of(&[(0.93..=1.03).contains(&ratio)]),
         text,
         evidence,
     )
 }
 
-/// The slowest shaper of the host's own devices: device, kind of queue, bit/s.
+/// The slowest shaper on the host's own devices: device, kind of queue, bit/s.
 fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
     let path = host.facts.path.as_ref()?;
     let mut shapers = Vec::new();

@@ -1,4 +1,4 @@
-//! Large packets vanish without a word.
+//! Path MTU black holes.
 
 use analysis::view::DirectionView;
 use model::{
@@ -12,19 +12,19 @@ use super::rate;
 use crate::{
     advice::{Scope, device, tunnel_device},
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Share of the datagrams of a size that must arrive for the size to pass.
-const PASSES: f64 = 0.8;
-/// Datagrams of a size, fewer than which say nothing.
-const FEWEST: u64 = 3;
-/// Share below which it does not.
-const STOPS: f64 = 0.1;
+/// Minimum share of received datagrams for a size to count as delivered.
+const ARRIVES: f64 = 0.8;
+/// Minimum number of datagrams of a size.
+const MIN_DATAGRAMS: u64 = 3;
+/// Maximum share of received datagrams for a size to count as lost.
+const LOST: f64 = 0.1;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "mtu-black-hole",
-    title: "large packets vanish without a word",
+    title: "large packets are dropped silently",
     severity: Severity::High,
     needs: &[],
     masked_by: &[],
@@ -32,18 +32,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Mtu,
-        what: "lower the tunnel's MTU to the path's less 60 bytes (80 over IPv6), or clamp the MSS in both \
-            directions on the routers; net.ipv4.tcp_mtu_probing=1 on the sender as a safety net; best, let \
-            ICMP through",
+        what: "lower the tunnel MTU to the path MTU minus 60 bytes (80 over IPv6), or clamp the \
+            MSS in both directions on the routers; net.ipv4.tcp_mtu_probing=1 on the sender as a \
+            fallback; best, let ICMP through",
         on: On::Sender,
-        why: "the sender makes the packets that are too large; the receiver can only announce a smaller \
-            MSS",
+        why: "the sender creates the oversized packets; the receiver can only announce a smaller MSS",
         actions,
     },
-    about: "If packets above a size get lost on the way and no ICMP message says so, the handshake and small \
-        requests work and bulk data stalls: the sender repeats a full packet until it gives up, with a \
-        window of one or two segments. Loss is a step in the size of the packet and does not depend on the \
-        rate, which tells it from every other kind of loss.",
+    about: "If packets above a certain size are lost without an ICMP message, the handshake and \
+        small requests work and bulk data stalls: the sender retransmits a full packet until it \
+        gives up, with a window of one or two segments. Loss is a step function of the packet size \
+        and does not depend on the rate, which tells it from every other kind of loss.",
     sources: &[
         "RFC 2923: TCP problems with path MTU discovery; RFC 4821",
         "denoland/clawpatrol#411, #822: 1.6 to 649 KB/s",
@@ -53,22 +52,22 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let Some(way) = scope.way() else {
+    let Some(dir) = scope.direction_view() else {
         return Vec::new();
     };
-    let sizes = way.sizes();
+    let sizes = dir.sizes();
     let passed = sizes
         .iter()
         .filter(|s| s.received > s.sent / 2)
         .map(|s| s.packet);
-    let found = way.view.pmtu().and_then(|p| match way.direction {
+    let found = dir.view.pmtu().and_then(|p| match dir.direction {
         Direction::Up => p.up,
         Direction::Down => p.down,
     });
     let fits = passed.chain(found).max();
     let sender = scope.sender();
     let tunnel = tunnel_device(sender);
-    let mtu = match (fits, way.view.layer) {
+    let mtu = match (fits, dir.view.layer) {
         (bytes, Layer::Tunnel) => Action::TunnelMtu {
             device: tunnel,
             bytes,
@@ -82,30 +81,30 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![mtu, Action::MssClamp { bytes: None }, Action::MtuProbing]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let mut sizes = way.sizes();
-    sizes.retain(|s| s.sent >= FEWEST);
+fn test(dir: &DirectionView) -> Verdict {
+    let mut sizes = dir.sizes();
+    sizes.retain(|s| s.sent >= MIN_DATAGRAMS);
     let share = |s: &&model::run::SizeStep| s.received as f64 / (s.sent as f64).max(1.0);
     let passes = sizes
         .iter()
-        .filter(|s| share(s) >= PASSES)
+        .filter(|s| share(s) >= ARRIVES)
         .map(|s| s.packet)
         .max();
     let stops = sizes
         .iter()
-        .filter(|s| share(s) <= STOPS)
+        .filter(|s| share(s) <= LOST)
         .map(|s| s.packet)
         .min();
-    let silent = way.view.pmtu().and_then(|p| match way.direction {
+    let silent = dir.view.pmtu().and_then(|p| match dir.direction {
         Direction::Up => p.silent_up,
         Direction::Down => p.silent_down,
     });
-    let found = way.view.pmtu().and_then(|p| match way.direction {
+    let found = dir.view.pmtu().and_then(|p| match dir.direction {
         Direction::Up => p.up,
         Direction::Down => p.down,
     });
     if sizes.is_empty() && silent.is_none() {
-        return unknown(
+        return undecided(
             text!("datagrams of several sizes were not sent"),
             text!("a plan with the steps `sizes` and `pmtu`"),
         );
@@ -113,43 +112,43 @@ fn test(way: &DirectionView) -> Verdict {
     if passes.is_none()
         && let Some(found) = found.filter(|_| silent == Some(false))
     {
-        return not(text!(
-            "packets of {found} bytes arrive, and larger ones are refused with a word",
+        return ruled_out(text!(
+            "packets of {found} bytes arrive, and larger ones are rejected with ICMP",
             found = found
         ));
     }
     if passes.is_none() && silent != Some(true) {
-        return unknown(
-            text!("no datagram of any size came through"),
+        return undecided(
+            text!("no datagram of any size arrived"),
             text!("the step `sizes` for longer"),
         );
     }
-    let load = way.default_load();
+    let load = dir.default_load();
     let mss = load.as_ref().and_then(|l| l.mss);
-    // TCP's packet with the largest header that options usually make.
+    // TCP's packet size with the largest common header options.
     let packet = mss.map(|m| m + 52.0);
     let stalls = load.as_ref().is_some_and(|l| {
         l.cwnd_p50.is_some_and(|w| w <= 3.0) || l.timeouts.is_some_and(|t| t >= 2.0)
     });
     let (Some(passes), Some(stops)) = (passes, stops.filter(|s| passes.is_some_and(|p| *s > p)))
     else {
-        return not(text!("packets of all sizes up to the device's MTU arrive"));
+        return ruled_out(text!("packets of all sizes up to the device's MTU arrive"));
     };
     if let Some(found) = found.filter(|f| *f >= stops) {
-        return not(text!(
-            "the search for the path's MTU got packets of {found} bytes through",
+        return ruled_out(text!(
+            "the path MTU search delivered packets of {found} bytes",
             found = found
         ));
     }
     if silent == Some(false) {
-        return not(text!(
-            "packets of {stops} bytes do not fit, and ICMP says so",
+        return ruled_out(text!(
+            "packets of {stops} bytes are too large, and ICMP reports it",
             stops = stops
         ));
     }
     if packet.is_some_and(|p| p <= f64::from(passes)) && !stalls {
-        return not(text!(
-            "packets of {stops} bytes vanish, but TCP's are smaller than that",
+        return ruled_out(text!(
+            "packets of {stops} bytes are dropped silently, but TCP's are smaller",
             stops = stops
         ));
     }
@@ -159,11 +158,11 @@ fn test(way: &DirectionView) -> Verdict {
             Value::Bytes(f64::from(passes)),
         ),
         figure(
-            text!("smallest that never does"),
+            text!("smallest packet that never arrives"),
             Value::Bytes(f64::from(stops)),
         )
-        .against(text!("none, or a message"))
-        .deciding(),
+        .bound(text!("none, or an ICMP message"))
+        .decisive(),
     ];
     if let Some(found) = found {
         evidence.push(figure(
@@ -172,10 +171,12 @@ fn test(way: &DirectionView) -> Verdict {
         ));
     }
     if let Some(load) = &load {
-        evidence.push(figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples));
+        evidence
+            .push(figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples));
         if let Some(cwnd) = load.cwnd_p50 {
             evidence.push(
-                figure(text!("congestion window, segments"), Value::Count(cwnd)).of(&load.samples),
+                figure(text!("congestion window, segments"), Value::Count(cwnd))
+                    .samples(&load.samples),
             );
         }
     }
@@ -192,7 +193,7 @@ fn test(way: &DirectionView) -> Verdict {
             stops = stops
         ),
     };
-    holds(
+    confirmed(
         Strength::of(&[silent == Some(true), stalls]),
         text,
         evidence,

@@ -1,4 +1,4 @@
-//! An offload, a driver or the kernel breaks packets of one direction.
+//! Faults of offloads, drivers or the kernel.
 
 use analysis::view::{DirectionView, Host};
 use model::{
@@ -12,16 +12,16 @@ use super::{percent, rate};
 use crate::{
     advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// TCP below this share of what UDP gets, datagram by datagram, has collapsed.
+/// TCP below this share of UDP's rate with single datagrams has collapsed.
 const COLLAPSED: f64 = 0.1;
-/// The best direction must be this many times as fast for "one direction only".
+/// Minimum ratio of the directions for "one direction only".
 const ONE_WAY: f64 = 5.0;
 
-/// Kernel releases with known faults of segmentation offload over tunnels: from, up to and not
-/// with.
+/// Kernel releases with known faults of segmentation offload over tunnels: first affected, first
+/// fixed.
 const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
     [7, 0, 0],
     [7, 1, 5],
@@ -30,7 +30,7 @@ const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
 
 pub(super) const CAUSE: Cause = Cause {
     code: "offload-fault",
-    title: "trains of packets break in a host: offload, driver or kernel",
+    title: "bursts of packets are lost or corrupted in a host: offload, driver or kernel",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &["mtu-black-hole", "udp-socket-drops", "fq-flow-limit"],
@@ -38,19 +38,19 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Offload,
-        what: "try with tx-udp-segmentation and tx-tcp-segmentation off (ethtool -K), one by one, then \
-            update kernel, driver or VPN; leave offloads on where that changes nothing, they are worth \
-            half of the speed",
+        what: "try with tx-udp-segmentation and tx-tcp-segmentation off (ethtool -K), one at a \
+            time, then update kernel, driver or VPN; leave offloads on if that changes nothing, \
+            they account for half of the speed",
         on: On::Sender,
-        why: "large segments are cut up in the sending host; the receiver's merging of packets comes \
-            second",
+        why: "large segments are split in the sending host; aggregation at the receiver is the second suspect",
         actions,
     },
-    about: "Kernel and card handle many packets as one and cut them up late. A fault in that loses or \
-        corrupts trains of packets while single ones pass: UDP sent datagram by datagram is fine at many \
-        times the rate at which TCP collapses. It often concerns one direction only, whatever the \
-        congestion control; windows stay at a few segments, and `UdpInCsumErrors` or \
-        `TcpInCsumErrors` may move at the receiver. It looks like terrible loss, and is none of the line.",
+    about: "Kernel and card handle many packets as one and split them late. A fault in this code \
+        loses or corrupts bursts of packets while single packets pass: UDP with single datagrams \
+        works at many times the rate at which TCP collapses. It often affects one direction only, \
+        with any congestion control; windows stay at a few segments, and `UdpInCsumErrors` or \
+        `TcpInCsumErrors` may move at the receiver. It looks like terrible loss, and is none of \
+        the line.",
     sources: &[
         "tailscale/tailscale#19777 and pull 19918 (Linux 7.0 to 7.1.4), #21335 (virtio_net: 2.2 against 400 \
             Mbit/s), #13041, #10181",
@@ -68,58 +68,58 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![off("tx-udp-segmentation"), off("tx-tcp-segmentation")]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let (Some(load), Some(sweep)) = (way.default_load(), way.sweep()) else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+fn test(dir: &DirectionView) -> Verdict {
+    let (Some(load), Some(sweep)) = (dir.default_load(), dir.sweep()) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
-    let best = way
+    let best = dir
         .loads()
         .into_iter()
         .filter(|l| l.flows == load.flows)
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps))
         .unwrap_or(load);
-    let Some(filled) = way.utilization(&best) else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+    let Some(filled) = dir.utilization(&best) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if filled > COLLAPSED {
-        return not(text!(
-            "TCP with {cc} takes {filled} of the path",
+        return ruled_out(text!(
+            "TCP with {cc} reaches {filled} of the path's capacity",
             cc = &best.cc,
             filled = percent(filled)
         ));
     }
     let alone = sweep.below.loss();
     let Some(again) = best.retransmitted_segments() else {
-        return unknown(Need::TcpInfo.missing(), Need::TcpInfo.settle());
+        return undecided(Need::TcpInfo.missing(), Need::TcpInfo.settle());
     };
     if again < 0.02 || again < 5.0 * alone {
-        return not(text!(
-            "TCP sends {again} again and UDP loses {alone}: nothing breaks",
+        return ruled_out(text!(
+            "TCP retransmits {again} and UDP loses {alone}: no sign of broken bursts",
             again = percent(again),
             alone = percent(alone)
         ));
     }
-    let samples = way.tcp_samples();
-    let receiver = way.receiver();
+    let samples = dir.tcp_samples();
+    let receiver = dir.receiver();
     let sums = receiver.counter_increase(&samples, "nstat", &["InCsumErrors"]);
     let mut evidence = vec![
-        figure(text!("sent again of TCP"), Value::Share(again))
-            .against(text!("close to what UDP loses"))
-            .of(&best.samples)
-            .deciding(),
-        figure(
-            text!("lost of UDP, datagram by datagram"),
-            Value::Share(alone),
-        )
-        .of(&sweep.samples),
+        figure(text!("retransmitted by TCP"), Value::Share(again))
+            .bound(text!("close to UDP's loss"))
+            .samples(&best.samples)
+            .decisive(),
+        figure(text!("UDP loss, single datagrams"), Value::Share(alone)).samples(&sweep.samples),
         figure(
             text!("goodput of {cc}", cc = &best.cc),
             Value::Bps(best.goodput_bps),
         )
-        .of(&best.samples),
-        figure(text!("capacity by UDP"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
+        .samples(&best.samples),
+        figure(
+            text!("capacity measured by UDP"),
+            Value::Bps(sweep.capacity_bps),
+        )
+        .samples(&sweep.samples),
     ];
-    let back = way.reverse().default_load().map(|l| l.goodput_bps);
+    let back = dir.reverse().default_load().map(|l| l.goodput_bps);
     let one_way = back.is_some_and(|b| b > ONE_WAY * best.goodput_bps);
     if let Some(back) = back {
         evidence.push(figure(
@@ -130,23 +130,23 @@ fn test(way: &DirectionView) -> Verdict {
     if let Some(sums) = sums {
         evidence.push(
             figure(text!("wrong checksums"), Value::Count(sums))
-                .against(text!("none"))
-                .on(receiver.side),
+                .bound(text!("none"))
+                .end(receiver.side),
         );
     }
-    let known = known_fault(&way.sender()).or_else(|| known_fault(&receiver));
+    let known = known_fault(&dir.sender()).or_else(|| known_fault(&receiver));
     let fault_known = known.is_some();
     if let Some(known) = known {
-        evidence.push(worded(text!("known fault"), known));
+        evidence.push(text_figure(text!("known fault"), known));
     }
     let text = text!(
-        "TCP gets {goodput} with any congestion control and sends {again} again, while UDP passes at {capacity}",
+        "TCP reaches {goodput} with any congestion control and retransmits {again}, while UDP reaches {capacity}",
         goodput = rate(best.goodput_bps),
         again = percent(again),
         capacity = rate(sweep.capacity_bps)
     );
     let certain = sums.is_some_and(|s| s > 0.0) || fault_known;
-    holds(
+    confirmed(
         Strength::of(&[one_way, certain, alone < 1e-3]),
         text,
         evidence,

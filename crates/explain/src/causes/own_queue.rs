@@ -1,35 +1,35 @@
-//! What the rules of the queue of the sender's own device have in common.
+//! Common parts of the rules about the queue of the sender's own device.
 
 use analysis::view::{DirectionView, Host};
 use model::{facts::QdiscFacts, findings::Value, text, text::Text};
 
-use crate::verdict::{Figure, Strength, Verdict, figure, holds, not, unknown};
+use crate::verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided};
 
-/// Holds with what `says` makes of the sender and its queue if that is of one of these kinds.
+/// Confirmed, with the text that `text` returns, if the sender's queue is one of these kinds.
 pub(super) fn is_of(
-    way: &DirectionView,
+    dir: &DirectionView,
     kinds: &[&str],
     better: Option<Text>,
     text: fn(&Host, &QdiscFacts) -> Text,
 ) -> Verdict {
-    let sender = way.sender();
+    let sender = dir.sender();
     let Some(queue) = sender.device().and_then(|d| d.root_qdisc()) else {
-        return unknown(
+        return undecided(
             text!("the queue of the sender's device is not known"),
             text!("facts of the sending host"),
         );
     };
     if !kinds.contains(&queue.kind.as_str()) {
-        return not(text!("the sender's device has {kind}", kind = &queue.kind));
+        return ruled_out(text!("the sender's device has {kind}", kind = &queue.kind));
     }
     let mut kind = figure(
         text!("queue of the device"),
         Value::Name(queue.kind.clone()),
     )
-    .on(sender.side)
-    .deciding();
+    .end(sender.side)
+    .decisive();
     if let Some(better) = better {
-        kind = kind.against(better);
+        kind = kind.bound(better);
     }
-    holds(Strength::Fair, text(&sender, queue), vec![kind])
+    confirmed(Strength::Fair, text(&sender, queue), vec![kind])
 }

@@ -1,4 +1,4 @@
-//! Each flow gets a part of the line and no more.
+//! Rate limits per flow.
 
 use analysis::view::DirectionView;
 use model::{
@@ -12,15 +12,15 @@ use super::rate;
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Several flows over one, for each flow, from which they do not share one limit.
+/// Minimum gain per flow, relative to one flow, of flows that do not share a limit.
 const SCALES: f64 = 0.6;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "per-flow-cap",
-    title: "each flow is limited for itself",
+    title: "each flow is limited individually",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &[
@@ -34,16 +34,15 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::MoreFlows,
-        what: "use several connections, and beside each other several tunnels on different ports: a tunnel \
-            is one flow to the network",
+        what: "use several parallel connections; for a tunnel, several tunnels on different ports, since a tunnel is one flow to the network",
         on: On::Elsewhere,
-        why: "the limit is the network's, by addresses and ports; nothing on the ends lifts it for one flow",
+        why: "the network limits by addresses and ports; nothing on the ends lifts the limit for a single flow",
         actions,
     },
-    about: "Cloud networks and some carriers limit each flow (addresses, ports, protocol) for itself; \
-        5 Gbit/s at one provider. One UDP flow meets the same limit as one TCP flow, whatever the \
-        congestion control, and several TCP flows get several times as much. Small windows and random \
-        loss scale with flows, too, but let a single UDP flow pass.",
+    about: "Cloud networks and some carriers limit each flow (addresses, ports, protocol) \
+        individually; 5 Gbit/s at one provider. One UDP flow has the same limit as one TCP flow, \
+        with any congestion control, and several TCP flows reach several times as much. Small \
+        windows and random loss scale with flows, too, but let a single UDP flow pass.",
     sources: &[
         "Amazon EC2 documentation, instance network bandwidth: 5 Gbit/s for a single flow",
         "WireGuard: all of a peer's packets are one UDP flow",
@@ -52,27 +51,29 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let way = scope.way().map(|way| way.underlay().unwrap_or(way));
-    let many = way.and_then(|way| way.parallel_load());
+    let dir = scope
+        .direction_view()
+        .map(|dir| dir.underlay().unwrap_or(dir));
+    let many = dir.and_then(|dir| dir.parallel_load());
     vec![Action::MoreFlows {
         flows: many.map(|load| load.flows),
     }]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    // A tunnel is one flow to the network: that flows are limited shows beside it.
-    let way = &match way.view.layer {
-        Layer::Underlay => *way,
-        Layer::Tunnel => match way.underlay() {
+fn test(dir: &DirectionView) -> Verdict {
+    // A tunnel is one flow to the network: a limit per flow shows on the underlay.
+    let dir = &match dir.view.layer {
+        Layer::Underlay => *dir,
+        Layer::Tunnel => match dir.underlay() {
             Some(below) => below,
-            None => return unknown(Need::Below.missing(), Need::Below.settle()),
+            None => return undecided(Need::Below.missing(), Need::Below.settle()),
         },
     };
-    let (Some(load), Some(sweep)) = (way.default_load(), way.sweep()) else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+    let (Some(load), Some(sweep)) = (dir.default_load(), dir.sweep()) else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let Some(many) = way.parallel_load() else {
-        return unknown(
+    let Some(many) = dir.parallel_load() else {
+        return undecided(
             text!("several flows at once were not measured"),
             text!("a plan with a `tcp` step of 4 flows"),
         );
@@ -80,8 +81,8 @@ fn test(way: &DirectionView) -> Verdict {
     let times = f64::from(many.flows) / f64::from(load.flows);
     let gain = many.goodput_bps / load.goodput_bps;
     if gain < SCALES * times {
-        return not(text!(
-            "{flows} flows get {gain} times what {few} gets: they share a limit",
+        return ruled_out(text!(
+            "{flows} flows reach {gain} times the goodput of {few}: they share a limit",
             flows = many.flows,
             gain = format!("{gain:.2}"),
             few = load.flows
@@ -89,40 +90,33 @@ fn test(way: &DirectionView) -> Verdict {
     }
     let over = many.goodput_bps / sweep.capacity_bps;
     if over < 1.3 {
-        return not(text!("several flows get no more than one flow of UDP"));
+        return ruled_out(text!("several flows reach no more than one UDP flow"));
     }
-    let filled = way.utilization(&load).unwrap_or(0.0);
+    let filled = dir.utilization(&load).unwrap_or(0.0);
     let evidence = vec![
         figure(
-            text!(
-                "{many} flows over {few}",
-                many = many.flows,
-                few = load.flows
-            ),
+            text!("{many} flows / {few}", many = many.flows, few = load.flows),
             Value::Ratio(gain),
         )
-        .against(text!("close to the number of flows"))
-        .of(&many.samples)
-        .deciding(),
+        .bound(text!("close to the number of flows"))
+        .samples(&many.samples)
+        .decisive(),
         figure(
-            text!("several flows of TCP over one of UDP"),
+            text!("several TCP flows / one UDP flow"),
             Value::Ratio(over),
         )
-        .against(text!("above 1.3"))
-        .of(&sweep.samples),
-        figure(
-            text!("one flow of TCP over one of UDP"),
-            Value::Ratio(filled),
-        )
-        .against(text!("close to 1")),
+        .bound(text!("above 1.3"))
+        .samples(&sweep.samples),
+        figure(text!("one TCP flow / one UDP flow"), Value::Ratio(filled))
+            .bound(text!("close to 1")),
     ];
     let text = text!(
-        "one flow gets {goodput}, of TCP and of UDP, and {flows} flows get {together}",
+        "one flow reaches {goodput} with TCP and with UDP, and {flows} flows reach {together}",
         goodput = rate(load.goodput_bps),
         flows = many.flows,
         together = rate(many.goodput_bps)
     );
-    holds(
+    confirmed(
         Strength::of(&[filled > 0.8, gain > 0.8 * times]),
         text,
         evidence,

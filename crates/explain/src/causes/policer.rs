@@ -1,4 +1,4 @@
-//! A policer drops above a rate, without a queue.
+//! Policers: drops above a rate, without a queue.
 
 use analysis::view::{DirectionView, Load};
 use model::{
@@ -11,18 +11,18 @@ use super::{FULL, percent, rate, time};
 use crate::{
     advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 /// Bits of a full packet.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
-/// What trains of packets add to TCP's own round trip without any queue, as a share of it.
+/// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "policer",
-    title: "a policer drops what exceeds a rate",
+    title: "a policer drops traffic above a rate",
     severity: Severity::High,
     needs: &[Need::Idle, Need::Sweep],
     masked_by: &[
@@ -36,18 +36,18 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::AvoidLimit,
-        what: "shape to a little below the policed rate (cake, or fq with a maximum rate) where the data \
-            is sent; ask who runs the line to shape and not to police",
+        what: "shape to slightly below the policed rate (cake, or fq with a maximum rate) where \
+            the data is sent; ask who runs the line to shape and not to police",
         on: On::Sender,
-        why: "only what is in front of the policer can keep packets back; behind it they are gone",
+        why: "only a device before the policer can delay packets; behind it they are already dropped",
         actions,
     },
-    about: "A policer has a bucket of tokens and no queue: what exceeds the rate is dropped at once. UDP at \
-        rising rates shows it: from a rate R on, exactly R arrives, the rest is lost, and the round trip \
-        does not rise. A plain queue would first add delay; queue management would add its target to \
-        TCP's own round trip. TCP sees loss without any sign before it, and keeps below R; cubic may \
-        spend a short test growing towards it. BBR holds \
-        the rate at the price of many retransmissions, which is no cure.",
+    about: "A policer has a bucket of tokens and no queue: traffic above the rate is dropped \
+        immediately. A UDP rate sweep shows it: above a rate R, exactly R arrives, the rest is \
+        lost, and the RTT does not rise. A plain queue would first add delay; queue management \
+        would add its target to TCP's own RTT. TCP sees loss without prior delay and stays below \
+        R; cubic may spend a short test growing towards it. BBR holds the rate at the price of \
+        many retransmissions, which is no cure.",
     sources: &[
         "Flach et al.: An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016",
         "Linux net/ipv4/tcp_bbr.c: its model of a policer, loss above 50/256",
@@ -61,24 +61,24 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![
         scope.shaper(device, Flow::Egress, Bottleneck::Policer),
         Action::AskProvider {
-            request: text!("to shape and not to police"),
+            request: text!("to shape instead of policing"),
         },
     ]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let (Some(idle), Some(sweep)) = (way.view.idle(), way.sweep()) else {
-        return unknown(Need::Sweep.missing(), Need::Sweep.settle());
+fn test(dir: &DirectionView) -> Verdict {
+    let (Some(idle), Some(sweep)) = (dir.view.idle(), dir.sweep()) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     let Some(above) = sweep.above else {
-        return unknown(
-            text!("the sweep did not get beyond what the path carries"),
+        return undecided(
+            text!("the sweep did not exceed the path's capacity"),
             text!("a sweep to a higher rate"),
         );
     };
     let Some(rtt) = above.rtt_us else {
-        return unknown(
-            text!("no latency probes ran beside the sweep"),
+        return undecided(
+            text!("no latency probes ran during the sweep"),
             text!("a plan with `probe_ms`"),
         );
     };
@@ -88,34 +88,32 @@ fn test(way: &DirectionView) -> Verdict {
     let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);
     let added = rtt - calm;
     if added > slack {
-        return not(text!(
-            "above {capacity} a queue builds: the round trip rises by {added}",
+        return ruled_out(text!(
+            "above {capacity} a queue builds up: the RTT rises by {added}",
             capacity = rate(sweep.capacity_bps),
             added = time(added)
         ));
     }
     let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
     if above.lost < 0.5 * excess {
-        return not(text!("what exceeds the rate is not lost"));
+        return ruled_out(text!("traffic above the rate is not lost"));
     }
-    let plain = way.default_load();
-    // Cubic may spend a short test growing towards the rate: whoever gets to it shows what is
-    // there.
-    let Some(load) = reached(way) else {
-        return unknown(
+    let plain = dir.default_load();
+    // Cubic may spend a short test growing towards the rate; any load that reaches it is
+    // conclusive.
+    let Some(load) = reached(dir) else {
+        return undecided(
             text!(
-                "what exceeds the rate is lost without delay, but TCP did not reach that rate: a policer and a \
-             fair queue look the same then"
+                "traffic above the rate is lost without added delay, but TCP did not reach that rate: a policer and a fair queue then look the same"
             ),
             text!("TCP with bbr or several flows"),
         );
     };
-    // Fair queues let the probes pass a full queue, but TCP itself waits in it: cubic for the
-    // target of the queue's management, bbr for what it sends too fast in one round trip of eight,
-    // a quarter of it.
+    // Fair queues let probes bypass a full queue, but TCP itself waits in it: cubic for the AQM's
+    // target, bbr for the quarter RTT that it sends too fast in one of eight RTTs.
     let alone = |l: &Load| l.flows == load.flows;
     let own = |l: &Load| Some(l.rtt_p95_us.or(l.rtt_p50_us)? - calm);
-    let loads = way.loads();
+    let loads = dir.loads();
     let own = loads.iter().filter(|l| alone(l)).filter_map(own);
     let own = own.reduce(f64::max);
     let own_slack = slack
@@ -123,32 +121,36 @@ fn test(way: &DirectionView) -> Verdict {
         .max(1_000.0)
         .max(SMOOTHED * calm);
     if let Some(own) = own.filter(|own| *own > own_slack) {
-        return not(text!(
-            "TCP's own round trip rises by {own}: a queue that keeps flows apart, not a policer",
+        return ruled_out(text!(
+            "TCP's own RTT rises by {own}: a queue with flow isolation, not a policer",
             own = time(own)
         ));
     }
     let mut evidence = vec![
         figure(
-            text!("added to the round trip above the rate"),
+            text!("increase of the RTT above the rate"),
             Value::Us(added.max(0.0)),
         )
-        .against(text!("no more than a packet"))
-        .of(&sweep.samples)
-        .deciding(),
-        figure(text!("carried at most"), Value::Bps(sweep.capacity_bps)).of(&sweep.samples),
-        figure(text!("lost of UDP above it"), Value::Share(above.lost))
-            .against(text!("all that exceeds the rate"))
-            .of(&sweep.samples),
+        .bound(text!("at most one packet"))
+        .samples(&sweep.samples)
+        .decisive(),
+        figure(
+            text!("maximum received rate"),
+            Value::Bps(sweep.capacity_bps),
+        )
+        .samples(&sweep.samples),
+        figure(text!("UDP loss above it"), Value::Share(above.lost))
+            .bound(text!("everything above the rate"))
+            .samples(&sweep.samples),
     ];
     if let Some(own) = own {
         evidence.push(
             figure(
-                text!("added to TCP's own round trip, 95th percentile"),
+                text!("increase of TCP's own RTT, 95th percentile"),
                 Value::Us(own.max(0.0)),
             )
-            .against(text!("no queue"))
-            .of(&load.samples),
+            .bound(text!("no queue"))
+            .samples(&load.samples),
         );
     }
     let beside = plain.iter().filter(|p| p.cc != load.cc);
@@ -158,44 +160,44 @@ fn test(way: &DirectionView) -> Verdict {
                 text!("goodput of {cc}", cc = &load.cc),
                 Value::Bps(load.goodput_bps),
             )
-            .of(&load.samples),
+            .samples(&load.samples),
         );
         if let Some(again) = load.retransmitted_segments() {
             evidence.push(
                 figure(
-                    text!("sent again by {cc}", cc = &load.cc),
+                    text!("retransmitted by {cc}", cc = &load.cc),
                     Value::Share(again),
                 )
-                .of(&load.samples),
+                .samples(&load.samples),
             );
         }
     }
     let text = text!(
-        "of UDP above {capacity} all that exceeds it is lost ({lost}) and nothing is delayed",
+        "UDP above {capacity} is lost ({lost}) without added delay",
         capacity = rate(sweep.capacity_bps),
         lost = percent(above.lost)
     );
     let flat = own.is_some();
-    let verdict = holds(
+    let verdict = confirmed(
         Strength::of(&[flat, above.lost > 0.1, spread < slack]),
         text,
         evidence,
     );
-    // TCP that loses no more than the path by itself does not get as far as the policer.
+    // TCP that loses no more than the path itself does not reach the policer.
     let apart = plain
         .as_ref()
         .and_then(Load::loss)
         .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.loss());
-    let filled = plain.as_ref().and_then(|load| way.utilization(load));
+    let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
         Some(filled) if filled >= FULL || apart => verdict.at(Severity::Low),
         _ => verdict,
     }
 }
 
-/// The load of TCP with the fewest flows that got furthest, of those that lost something.
-fn reached(way: &DirectionView) -> Option<Load> {
-    let loads = way.loads();
+/// The fastest TCP load with losses, with the fewest flows.
+fn reached(dir: &DirectionView) -> Option<Load> {
+    let loads = dir.loads();
     let fewest = loads.iter().map(|l| l.flows).min()?;
     let lost = |l: &Load| l.flows == fewest && l.retransmits.is_some_and(|r| r > 0.0);
     loads

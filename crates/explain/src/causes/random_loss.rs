@@ -1,4 +1,4 @@
-//! A loss-based congestion control takes random loss for congestion.
+//! Random loss with a loss-based congestion control.
 
 use analysis::{
     models,
@@ -14,24 +14,24 @@ use super::{FULL, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// The model explains a goodput between this share of it ...
+/// The model explains a goodput from this multiple of its value ...
 const LOW: f64 = 0.4;
-/// ... and this one.
+/// ... to this one.
 const HIGH: f64 = 2.5;
-/// Lost datagrams from which UDP's loss is a figure of its own.
-const ENOUGH: f64 = 5.0;
-/// From this share of the path on, TCP's losses may be those of a short queue that it filled
+/// Minimum number of lost datagrams for an estimate of UDP's loss.
+const MIN_LOST: f64 = 5.0;
+/// Share of the capacity above which TCP's losses may be overflow of a short queue that it fills
 /// itself.
-const OWN: f64 = 0.5;
-/// What another congestion control must gain to confirm.
+const SELF_INDUCED: f64 = 0.5;
+/// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "random-loss",
-    title: "the congestion control takes random loss for congestion",
+    title: "the congestion control mistakes random loss for congestion",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &[
@@ -53,20 +53,19 @@ pub(super) const CAUSE: Cause = Cause {
         what: "send with bbr, first for this route only: ip route change ... congctl bbr; or find where the \
             packets get lost",
         on: On::Sender,
-        why: "congestion control acts in the sender's socket; on the receiver, or on a router that only \
-            forwards, it changes nothing",
+        why: "congestion control acts in the sender's socket; on the receiver, or on a forwarding router, it has no effect",
         actions,
     },
-    about: "Reno and CUBIC take every lost packet for a full queue and send less. If packets get lost for \
-        another reason (radio, a bad cable, a busy exchange point), the window stays small however fast \
-        the line is: about 1.22 / sqrt(p) packets, or 1.054 (RTT / p)^(3/4). It shows as loss that UDP has, too, \
-        at rates that the path carries easily, a round trip that does not rise, and a goodput that this \
-        formula gives. Several flows get several times as much. BBR, which does not take single losses \
-        for congestion, gets (1 - p) of the rate up to a loss of about 20 %.\n\nThis is the cause that is \
-        most often blamed and least often shown: drops in the hosts' own buffers, faulty offloads, \
-        relays, a wrong MTU, busy processors and small windows all look alike from the outside. It is \
-        therefore not judged where one of those is found, and ruled out where BBR was tried and gains \
-        nothing.",
+    about: "Reno and CUBIC interpret every lost packet as a full queue and send less. If packets \
+        are lost for another reason (radio, a bad cable, a busy exchange point), the window stays \
+        small regardless of the line's rate: about 1.22 / sqrt(p) packets, or 1.054 (RTT / \
+        p)^(3/4). The symptoms are the same loss with UDP at rates well below capacity, an RTT \
+        that does not rise, and a goodput that matches this formula. Several flows reach several \
+        times as much. BBR, which does not interpret single losses as congestion, reaches (1 - p) \
+        of the rate up to a loss of about 20 %.\n\nThis is the cause most often blamed and least \
+        often proven: drops in the hosts' own buffers, faulty offloads, relays, a wrong MTU, busy \
+        processors and small windows all look the same from outside. It is therefore not judged \
+        where one of those is found, and ruled out where BBR was measured and gains nothing.",
     sources: &[
         models::RENO_SOURCE,
         models::CUBIC_SOURCE,
@@ -80,40 +79,40 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.send_with("bbr")]
 }
 
-fn test(way: &DirectionView) -> Verdict {
+fn test(dir: &DirectionView) -> Verdict {
     let (Some(load), Some(sweep), Some(carries)) =
-        (way.default_load(), way.sweep(), way.flow_capacity_bps())
+        (dir.default_load(), dir.sweep(), dir.flow_capacity_bps())
     else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
-        return not(text!("{cc} is not known to be loss-based", cc = &load.cc));
+        return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     }
-    if let Some(filled) = way.utilization(&load).filter(|f| *f >= FULL) {
-        return not(text!(
-            "TCP takes {filled} of what the path carries",
+    if let Some(filled) = dir.utilization(&load).filter(|f| *f >= FULL) {
+        return ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
             filled = percent(filled)
         ));
     }
     let Some(rtt) = load.rtt_us() else {
-        return unknown(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
+        return undecided(Need::LoadedProbes.missing(), Need::LoadedProbes.settle());
     };
     let mss = load.mss_bytes();
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
-        return not(text!("no loss explains this goodput"));
+        return ruled_out(text!("no loss explains this goodput"));
     };
-    let filled = way.utilization(&load).unwrap_or(0.0);
+    let filled = dir.utilization(&load).unwrap_or(0.0);
     let (loss, from) = match loss(&sweep, &load, needed, filled) {
         Ok(found) => found,
         Err(verdict) => return verdict,
     };
     let Some(model) = models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss) else {
-        return not(text!("{cc} is not known to be loss-based", cc = &load.cc));
+        return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
     };
     let ratio = load.goodput_bps / model;
     if ratio < LOW {
-        return not(text!(
-            "with a loss of {loss} {cc} would get {model}, and gets {goodput}: something else holds it back",
+        return ruled_out(text!(
+            "at a loss of {loss} {cc} should reach {model}, but reaches {goodput}: something else limits it",
             loss = percent(loss),
             cc = &load.cc,
             model = rate(model),
@@ -121,37 +120,38 @@ fn test(way: &DirectionView) -> Verdict {
         ));
     }
     if ratio > HIGH {
-        return not(text!(
-            "with a loss of {loss} at random {cc} would get {model}, and gets {goodput}: the losses come in few bursts",
+        return ruled_out(text!(
+            "at a random loss of {loss} {cc} should reach {model}, but reaches {goodput}: the losses occur in few bursts",
             loss = percent(loss),
             cc = &load.cc,
             model = rate(model),
             goodput = rate(load.goodput_bps)
         ));
     }
-    let bbr = way.load_with("bbr");
+    let bbr = dir.load_with("bbr");
     let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if let Some(gain) = gain.filter(|g| *g < 1.2) {
-        return not(text!(
-            "bbr, which does not mind single losses, gets {gain} times as much",
+        return ruled_out(text!(
+            "bbr, which is not affected by single losses, reaches only {gain} times as much",
             gain = format!("{gain:.2}")
         ));
     }
-    let mut evidence = evidence(way, &load, &sweep, loss, from, model, rtt);
+    let mut evidence = evidence(dir, &load, &sweep, loss, from, model, rtt);
     if let (Some(bbr), Some(gain)) = (&bbr, gain) {
         evidence.push(
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
-                .against(text!("at least 1.5"))
-                .of(&bbr.samples),
+                .bound(text!("at least 1.5"))
+                .samples(&bbr.samples),
         );
         if let Some(best) = models::bbr_bps(loss, carries) {
             evidence.push(
-                figure(text!("bbr by the model"), Value::Bps(best)).by(text!("(1 - p) * capacity")),
+                figure(text!("goodput of bbr by the model"), Value::Bps(best))
+                    .formula(text!("(1 - p) * capacity")),
             );
         }
     }
     let text = text!(
-        "at a loss of {loss} and {rtt}, {cc} gets {model} by the formula and {goodput} here, of {carries} that the path carries",
+        "at a loss of {loss} and {rtt}, the formula predicts {model} for {cc}; it reaches {goodput} of the path's {carries}",
         loss = percent(loss),
         rtt = time(rtt),
         cc = &load.cc,
@@ -159,11 +159,11 @@ fn test(way: &DirectionView) -> Verdict {
         goodput = rate(load.goodput_bps),
         carries = rate(carries)
     );
-    let scales = way.parallel_load().is_some_and(|m| {
+    let scales = dir.parallel_load().is_some_and(|m| {
         let times = f64::from(m.flows) / f64::from(load.flows);
         m.goodput_bps / load.goodput_bps > (0.6 * times).min(1.5)
     });
-    // Few datagrams leave the loss open; the model has to hold over the whole interval.
+    // With few datagrams the loss is uncertain; the model must fit over its whole interval.
     let (least, most) = sweep.below.loss_interval();
     let within = |loss: f64| {
         models::loss_based_bps(&load.cc, loss, rtt / 1e6, mss)
@@ -174,37 +174,37 @@ fn test(way: &DirectionView) -> Verdict {
         gain.is_some_and(|g| g >= GAIN),
         scales && from == From::Udp,
     ];
-    let verdict = holds(Strength::of(&signs), text, evidence);
+    let verdict = confirmed(Strength::of(&signs), text, evidence);
     let verdict = match from {
         From::Udp => verdict,
-        From::Tcp => verdict.unless(&["policer", "reordering", "receive-window", "send-buffer"]),
+        From::Tcp => verdict.masked_by(&["policer", "reordering", "receive-window", "send-buffer"]),
     };
     match gain {
-        None => verdict.settled_by(text!("the same load with bbr in turn, five times each")),
+        None => verdict.settled_by(text!("the same load alternating with bbr, five times each")),
         Some(_) => verdict,
     }
 }
 
-/// Where the loss was seen.
+/// Where the loss was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum From {
-    /// UDP below what the path carries.
+    /// UDP below capacity.
     Udp,
     /// TCP's own retransmissions.
     Tcp,
 }
 
-/// The loss that is not the own queue's, or why there is none. `needed` is the loss that would
-/// explain the goodput.
+/// Loss that is not overflow of TCP's own queue, or the reason for none. `needed` is the loss that
+/// would explain the goodput.
 fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, From), Verdict> {
     let below = &sweep.below;
     let (_, most) = below.loss_interval();
-    if below.lost >= ENOUGH {
+    if below.lost >= MIN_LOST {
         return Ok((below.loss(), From::Udp));
     }
     if most < needed / 8.0 {
-        return Err(not(text!(
-            "UDP at up to {below} loses {lost} of {sent} datagrams; it would take a loss of {needed}",
+        return Err(ruled_out(text!(
+            "UDP at up to {below} loses {lost} of {sent} datagrams; this goodput would require a loss of {needed}",
             below = rate(sweep.below_bps),
             lost = below.lost.to_string(),
             sent = whole(below.sent),
@@ -212,31 +212,30 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
         )));
     }
     match load.loss() {
-        Some(lost) if lost > 0.0 && filled > OWN => Err(unknown(
+        Some(lost) if lost > 0.0 && filled > SELF_INDUCED => Err(undecided(
             text!(
-                "TCP loses {lost} at {filled} of what the path carries, where it may be its own queue's overflow, \
-                 and UDP was too short to tell",
+                "TCP loses {lost} at {filled} of the path's capacity, which may be overflow of its own queue, and the UDP test was too short to decide",
                 lost = percent(lost),
                 filled = percent(filled)
             ),
-            text!("UDP for a minute at half of what the path carries"),
+            text!("UDP for a minute at half of the path's capacity"),
         )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
-        Some(lost) if lost > 0.0 => Err(not(text!(
-            "TCP loses {lost}, UDP below what the path carries at most {most}: TCP's losses are of its own making",
+        Some(lost) if lost > 0.0 => Err(ruled_out(text!(
+            "TCP loses {lost}, UDP below capacity at most {most}: TCP causes its losses itself",
             lost = percent(lost),
             most = percent(most)
         ))),
-        Some(_) => Err(not(text!("nothing is lost, of TCP nor of UDP"))),
-        None => Err(unknown(
-            text!("too few datagrams were sent to see a loss this small"),
-            text!("UDP for a minute at half of what the path carries"),
+        Some(_) => Err(ruled_out(text!("neither TCP nor UDP loses packets"))),
+        None => Err(undecided(
+            text!("too few datagrams were sent to detect so small a loss"),
+            text!("UDP for a minute at half of the path's capacity"),
         )),
     }
 }
 
 fn evidence(
-    way: &DirectionView,
+    dir: &DirectionView,
     load: &Load,
     sweep: &Sweep,
     loss: f64,
@@ -246,44 +245,50 @@ fn evidence(
 ) -> Vec<model::findings::EvidenceItem> {
     let below = &sweep.below;
     let seen = match from {
-        From::Udp => figure(text!("lost of UDP below the capacity"), Value::Share(loss))
-            .by(text!(
+        From::Udp => figure(text!("UDP loss below capacity"), Value::Share(loss))
+            .formula(text!(
                 "{lost} of {sent} datagrams at up to {below}",
                 lost = whole(below.lost),
                 sent = whole(below.sent),
                 below = rate(sweep.below_bps)
             ))
-            .of(&sweep.samples),
-        From::Tcp => figure(text!("lost of TCP"), Value::Share(loss))
-            .by(text!("sent again, without what the receiver had twice"))
-            .of(&load.samples),
+            .samples(&sweep.samples),
+        From::Tcp => figure(text!("TCP loss"), Value::Share(loss))
+            .formula(text!(
+                "retransmissions, without those the receiver reported as duplicates"
+            ))
+            .samples(&load.samples),
     };
     let mut list = vec![
         seen,
         figure(
-            text!("goodput of {cc} over its model", cc = &load.cc),
+            text!("goodput of {cc} / its model", cc = &load.cc),
             Value::Ratio(load.goodput_bps / model),
         )
-        .against(text!("between 0.4 and 2.5"))
-        .of(&load.samples)
-        .deciding(),
-        figure(text!("{cc} by the model", cc = &load.cc), Value::Bps(model)).by(text!(
+        .bound(text!("between 0.4 and 2.5"))
+        .samples(&load.samples)
+        .decisive(),
+        figure(
+            text!("goodput of {cc} by the model", cc = &load.cc),
+            Value::Bps(model),
+        )
+        .formula(text!(
             "max(1.22 / sqrt(p), 1.054 (RTT / p)^(3/4)) * {mss} bytes / {rtt}",
             mss = whole(load.mss_bytes()),
             rtt = time(rtt)
         )),
-        figure(text!("goodput"), Value::Bps(load.goodput_bps)).of(&load.samples),
+        figure(text!("goodput"), Value::Bps(load.goodput_bps)).samples(&load.samples),
         figure(
-            text!("what the path carries"),
-            Value::Bps(way.flow_capacity_bps().unwrap_or(0.0)),
+            text!("capacity of the path"),
+            Value::Bps(dir.flow_capacity_bps().unwrap_or(0.0)),
         )
-        .of(&sweep.samples),
+        .samples(&sweep.samples),
     ];
-    if let Some(added) = way.added_delay_us(load) {
+    if let Some(added) = dir.added_delay_us(load) {
         list.push(
-            figure(text!("added to the round trip"), Value::Us(added))
-                .against(text!("no full queue"))
-                .of(&load.samples),
+            figure(text!("increase of the RTT"), Value::Us(added))
+                .bound(text!("no full queue"))
+                .samples(&load.samples),
         );
     }
     list

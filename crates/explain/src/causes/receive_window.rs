@@ -1,4 +1,4 @@
-//! The receiver offers too small a window.
+//! Receive windows that are too small.
 
 use analysis::{models, view::DirectionView};
 use model::{
@@ -7,11 +7,11 @@ use model::{
     text,
 };
 
-use super::{bytes, held_back, percent, rate, time};
+use super::{bytes, limited, percent, rate, time};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds},
+    verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -25,18 +25,17 @@ pub(super) const CAUSE: Cause = Cause {
     remedy: Advice {
         class: RemedyClass::Buffers,
         what: "raise the third value of net.ipv4.tcp_rmem to at least twice the bandwidth-delay product; \
-            in a program that sets SO_RCVBUF, stop doing so",
+            do not set SO_RCVBUF in programs",
         on: On::Receiver,
-        why: "the window is what the receiver offers; the sender's buffers and congestion control \
-            cannot exceed it, and routers between have no part in it",
+        why: "the receiver advertises the window; the sender's buffers and congestion control cannot exceed it, and routers in between are not involved",
         actions,
     },
-    about: "A sender may have no more bytes under way than the receiver offers. With a window of W bytes \
-        and a round trip of RTT, no connection gets more than W / RTT, whatever the line carries and \
-        whatever the congestion control. The kernel counts the time in which it had something to send \
-        and was held back by that window (`tcpi_rwnd_limited` of `tcpi_busy_time`). Several \
-        connections at once get several windows, and UDP has none, so both are faster. Loss is close \
-        to nothing, which tells it from random loss; the round trip does not rise, which tells it from a \
+    about: "A sender may have no more bytes in flight than the receiver's window allows. With a \
+        window of W bytes no connection exceeds W / RTT, regardless of the line's rate and the \
+        congestion control. The kernel counts the time in which it had data to send and was \
+        limited by that window (`tcpi_rwnd_limited` of `tcpi_busy_time`). Parallel connections \
+        have a window each, and UDP has none, so both are faster. Loss is close to zero, which \
+        distinguishes it from random loss; the RTT does not rise, which distinguishes it from a \
         full queue.",
     sources: &[
         "Linux commit efd901741675 (tcp: record sender limits) and merge 6d5274eba485: poor performance is \
@@ -51,56 +50,56 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.buffer(scope.receiver(), Buffer::Receive, 2.0)]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let mut held = match held_back::by(way, text!("receive window"), |l| l.rwnd_limited) {
-        Ok(held) => held,
+fn test(dir: &DirectionView) -> Verdict {
+    let mut limited = match limited::by(dir, text!("receive window"), |l| l.rwnd_limited) {
+        Ok(limited) => limited,
         Err(verdict) => return verdict,
     };
-    let load = held.load.clone();
+    let load = limited.load.clone();
     let mut fits = false;
     let mut text = text!(
-        "the receiver's window held the sender back for {share} of its busy time at {goodput}",
-        share = percent(held.share),
+        "the receive window limited the sender for {share} of its busy time, at {goodput}",
+        share = percent(limited.share),
         goodput = rate(load.goodput_bps)
     );
     if let (Some(window), Some(rtt)) = (load.snd_wnd_p50, load.rtt_us()) {
         let limit = models::window_bytes_bps(window, rtt / 1e6);
         let ratio = load.goodput_bps / limit;
         fits = (0.5..=1.5).contains(&ratio);
-        held.evidence.push(
-            figure(text!("window over round trip"), Value::Bps(limit))
-                .against(text!("close to the goodput"))
-                .by(text!(
+        limited.evidence.push(
+            figure(text!("window / RTT"), Value::Bps(limit))
+                .bound(text!("close to the goodput"))
+                .formula(text!(
                     "W / RTT = {window} * 8 / {rtt}",
                     window = bytes(window),
                     rtt = time(rtt)
                 ))
-                .of(&load.samples),
+                .samples(&load.samples),
         );
         if fits {
             text = text!(
-                "a window of {window} in {rtt} allows {limit}, and {goodput} came out",
+                "a window of {window} per {rtt} allows {limit}, and TCP reached {goodput}",
                 window = bytes(window),
                 rtt = time(rtt),
                 limit = rate(limit),
                 goodput = rate(load.goodput_bps)
             );
         }
-        held.needs(way, text!("window the path needs"));
+        limited.needs(dir, text!("required window"));
     }
     if let Some(again) = load.retransmitted_segments() {
-        held.evidence.push(
-            figure(text!("sent again"), Value::Share(again))
-                .against(text!("close to nothing"))
-                .of(&load.samples),
+        limited.evidence.push(
+            figure(text!("retransmitted"), Value::Share(again))
+                .bound(text!("close to nothing"))
+                .samples(&load.samples),
         );
     }
-    if let Some(filled) = held.filled {
-        held.evidence.push(
-            figure(text!("share of the path used"), Value::Share(filled))
-                .against(text!("below 85 %")),
+    if let Some(filled) = limited.filled {
+        limited.evidence.push(
+            figure(text!("share of the capacity used"), Value::Share(filled))
+                .bound(text!("below 85 %")),
         );
     }
-    let [clear, clean] = held.signs();
-    holds(Strength::of(&[clear, fits, clean]), text, held.evidence)
+    let [clear, clean] = limited.signs();
+    confirmed(Strength::of(&[clear, fits, clean]), text, limited.evidence)
 }

@@ -1,4 +1,4 @@
-//! The tunnel goes through a relay.
+//! Relayed tunnels.
 
 use analysis::view::View;
 use model::{
@@ -15,12 +15,12 @@ use super::time;
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// Added round trip from which the tunnel takes another way than the path below it, µs ...
+/// RTT increase above which the tunnel takes a different route than its underlay, µs ...
 const DETOUR_US: f64 = 10_000.0;
-/// ... and as a share.
+/// ... and as a ratio.
 const DETOUR: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -33,18 +33,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Path(test),
     remedy: Advice {
         class: RemedyClass::DirectConnection,
-        what: "get a direct connection: let UDP out and in, a fixed port, IPv6, or NAT-PMP; if it must be a \
-            relay, one close to both ends",
+        what: "establish a direct connection: allow UDP in and out, a fixed port, IPv6, or \
+            NAT-PMP; if a relay is unavoidable, use one close to both ends",
         on: On::Elsewhere,
-        why: "it is the firewalls and NATs in front of the two ends that prevent a direct connection; \
-            congestion control of the ends acts only within the tunnel, and a relay over TCP has its \
-            own",
+        why: "firewalls and NATs in front of the two ends prevent a direct connection; congestion control of the ends acts only within the tunnel, and a relay over TCP has its own",
         actions,
     },
-    about: "When two peers of a mesh VPN cannot reach each other, their packets go through a relay: a longer \
-        way, a shared server, and often TCP inside TCP. The tunnel's own status says so; without it, a \
-        round trip through the tunnel that is much longer than the one beside it does. Everything else \
-        that is measured through a relay describes the relay, so this comes first.",
+    about: "When two peers of a mesh VPN cannot reach each other directly, their packets pass \
+        through a relay: a longer path, a shared server, and often TCP inside TCP. The tunnel's \
+        status shows it; without that, an RTT in the tunnel much longer than on the underlay does. \
+        Everything else that is measured through a relay describes the relay, so this comes \
+        first.",
     sources: &[
         "netbirdio/netbird#3740: 58 to 94 direct, 3 to 13 Mbit/s relayed",
         "tailscale/tailscale#7989: 10 direct, 1 MB/s relayed",
@@ -72,34 +71,32 @@ fn test(view: &View) -> Verdict {
                 None => text!("a relay").into(),
             };
             let mut evidence = vec![
-                worded(text!("connection to the peer"), text!("relayed"))
-                    .against(text!("direct"))
-                    .on(*side)
-                    .deciding(),
+                text_figure(text!("connection to the peer"), text!("relayed"))
+                    .bound(text!("direct"))
+                    .end(*side)
+                    .decisive(),
             ];
             if let Some((inside, outside)) = detour {
-                evidence.push(figure(text!("round trip in the tunnel"), Value::Us(inside)));
-                evidence.push(figure(text!("round trip beside it"), Value::Us(outside)));
+                evidence.push(figure(text!("RTT in the tunnel"), Value::Us(inside)));
+                evidence.push(figure(text!("RTT on the underlay"), Value::Us(outside)));
             }
-            let text = text!("packets to the peer go through {relay}", relay = relay);
-            return holds(Strength::Strong, text, evidence);
+            let text = text!("packets to the peer pass through {relay}", relay = relay);
+            return confirmed(Strength::Strong, text, evidence);
         }
     }
     if let Some(changed) = relay_appeared(view) {
         let text = text!(
-            "while measuring, the tunnel went {changed}",
+            "during the measurement, the tunnel changed {changed}",
             changed = changed.clone()
         );
-        let evidence = vec![worded(text!("connection to the peer"), changed).deciding()];
-        return holds(Strength::Fair, text, evidence);
+        let evidence = vec![text_figure(text!("connection to the peer"), changed).decisive()];
+        return confirmed(Strength::Fair, text, evidence);
     }
     if tunnels
         .iter()
         .any(|(_, t)| t.path == Some(TunnelPath::Direct))
     {
-        return not(text!(
-            "the tunnel's status says that the connection is direct"
-        ));
+        return ruled_out(text!("the tunnel's status shows a direct connection"));
     }
     let plain = |t: &model::facts::TunnelFacts| {
         t.kind == TunnelKind::KernelWireguard && t.product == Product::None
@@ -107,29 +104,29 @@ fn test(view: &View) -> Verdict {
     if let Some((inside, outside)) = detour {
         if inside - outside > DETOUR_US && inside > DETOUR * outside {
             let evidence = vec![
-                figure(text!("round trip in the tunnel"), Value::Us(inside))
-                    .against(text!("close to that beside it"))
-                    .deciding(),
-                figure(text!("round trip beside it"), Value::Us(outside)),
+                figure(text!("RTT in the tunnel"), Value::Us(inside))
+                    .bound(text!("close to that of the underlay"))
+                    .decisive(),
+                figure(text!("RTT on the underlay"), Value::Us(outside)),
             ];
             let text = text!(
-                "the tunnel takes {inside}, the path beside it {outside}: another way",
+                "the RTT in the tunnel is {inside}, on the underlay {outside}: a different route",
                 inside = time(inside),
                 outside = time(outside)
             );
-            return holds(Strength::Weak, text, evidence).settled_by(text!(
+            return confirmed(Strength::Weak, text, evidence).settled_by(text!(
                 "the status of the tunnel (netbird status, tailscale status)"
             ));
         }
         if inside <= DETOUR * outside {
-            return not(text!(
-                "the round trip in the tunnel, {inside}, is that of the path, {outside}",
+            return ruled_out(text!(
+                "the RTT in the tunnel, {inside}, matches that of the path, {outside}",
                 inside = time(inside),
                 outside = time(outside)
             ));
         }
         if !tunnels.iter().any(|(_, t)| plain(t)) {
-            return unknown(
+            return undecided(
                 text!(
                     "the round trip is {inside} in the tunnel and {outside} beside it, which a relay nearby or the \
                      tunnel's own work may add",
@@ -143,25 +140,25 @@ fn test(view: &View) -> Verdict {
         }
     }
     if tunnels.iter().any(|(_, t)| plain(t)) {
-        return not(text!("WireGuard by itself goes straight to its endpoint"));
+        return ruled_out(text!("plain WireGuard connects directly to its endpoint"));
     }
     match view.layer {
         Layer::Underlay if tunnels.is_empty() && view.host(Side::Near).path_known() => {
-            not(text!("there is no tunnel on this path"))
+            ruled_out(text!("there is no tunnel on this path"))
         }
-        _ => unknown(
+        _ => undecided(
             text!("neither the tunnel's status nor the path below it is known"),
             Need::Below.settle(),
         ),
     }
 }
 
-/// Round trips without load in the tunnel and beside it, µs.
+/// Idle RTT in the tunnel and on the underlay, µs.
 fn detour(view: &View) -> Option<(f64, f64)> {
     Some((view.idle()?.p50_us, view.underlay()?.idle()?.p50_us))
 }
 
-/// Whether samples were spoiled because the connection changed.
+/// The change of connection that made samples invalid, if any.
 fn relay_appeared(view: &View) -> Option<Text> {
     view.invalid_reasons().find_map(|why| match why {
         Invalid::RelayChanged { before, after } => Some(text!(
@@ -173,9 +170,9 @@ fn relay_appeared(view: &View) -> Option<Text> {
     })
 }
 
-/// A way to the peer as samples name it.
-fn connection(way: &str) -> Text {
-    match (way, way.strip_prefix("relayed through ")) {
+/// A kind of connection to the peer, as named in samples.
+fn connection(dir: &str) -> Text {
+    match (dir, dir.strip_prefix("relayed through ")) {
         ("direct", _) => text!("direct"),
         ("relayed", _) => text!("relayed"),
         (_, Some(relay)) => text!("relayed through {relay}", relay = relay),

@@ -1,4 +1,4 @@
-//! Packets overtake each other.
+//! Reordering.
 
 use analysis::view::{DirectionView, Load};
 use model::{
@@ -11,17 +11,17 @@ use super::{FULL, known_or, percent};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Share of overtaken datagrams that is worth a word.
+/// Minimum share of reordered datagrams.
 const SEEN: f64 = 1e-3;
-/// Share of needless retransmissions that tells reordering from loss.
+/// Share of spurious retransmissions that distinguishes reordering from loss.
 const SPURIOUS: f64 = 0.5;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "reordering",
-    title: "packets overtake each other and TCP takes that for loss",
+    title: "packets are reordered and TCP mistakes that for loss",
     severity: Severity::High,
     needs: &[Need::Tcp],
     masked_by: &["relayed-path"],
@@ -29,18 +29,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::Ordering,
-        what: "find what sends packets of one flow over several ways: bonds that alternate packets, queues \
-            without a flow hash, a VPN with several sending threads; leave RACK and tcp_reordering at \
-            their defaults",
+        what: "find what spreads packets of one flow over several paths: per-packet bonding, \
+            queues without a flow hash, a VPN with several sending threads; leave RACK and \
+            tcp_reordering at their defaults",
         on: On::Elsewhere,
-        why: "it happens where the ways part, mostly a router or the VPN's process; another congestion \
-            control at the sender only hides it",
+        why: "it happens where packets are spread over several paths, mostly in a router or the VPN's process; another congestion control at the sender only hides it",
         actions,
     },
-    about: "Packets that arrive out of order make the receiver repeat itself, and the sender may send again \
-        what was not lost. The receiver then reports it had them twice (DSACK). UDP shows it directly: \
-        datagrams come late by number, without being lost. The kernel's RACK copes with much of it, older \
-        and userspace stacks do not.",
+    about: "Packets that arrive out of order cause duplicate acknowledgements, and the sender may \
+        retransmit segments that were not lost. The receiver then reports duplicates (DSACK). UDP \
+        shows it directly: datagrams arrive after later ones, without being lost. The kernel's \
+        RACK copes with much of it, older and userspace stacks do not.",
     sources: &[
         "RFC 8985 (RACK); RFC 2883 (DSACK)",
         "coder/coder#13195; firezone/firezone#8906; tailscale/tailscale#20893",
@@ -52,16 +51,16 @@ fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::KeepOrder]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let Some(load) = way.default_load() else {
-        return unknown(Need::Tcp.missing(), Need::Tcp.settle());
+fn test(dir: &DirectionView) -> Verdict {
+    let Some(load) = dir.default_load() else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let overtaken = way.sweep().map(|s| s.below.reordered_share());
+    let overtaken = dir.sweep().map(|s| s.below.reordered_share());
     let spurious = load.spurious_share();
     let seen = load.reord_seen.is_some_and(|n| n > 0.0);
     if overtaken.is_none() && load.reord_seen.is_none() {
-        return unknown(
-            text!("neither UDP nor the sender's kernel says whether packets overtake each other"),
+        return undecided(
+            text!("neither UDP nor the sender's kernel shows whether packets are reordered"),
             Need::Sweep.settle(),
         );
     }
@@ -71,24 +70,24 @@ fn test(way: &DirectionView) -> Verdict {
         && load
             .spurious_interval()
             .is_some_and(|(low, _)| low >= SPURIOUS);
-    let refuted = way
+    let refuted = dir
         .sweep()
         .is_some_and(|s| s.below.reordered_interval().1 < SEEN);
     if !by_udp && !by_tcp {
-        return not(text!(
-            "of UDP {overtaken} are overtaken, and of TCP's retransmissions {needless} were needless",
+        return ruled_out(text!(
+            "{overtaken} of the UDP datagrams are reordered, and {needless} of TCP's retransmissions were spurious",
             overtaken = known_or(overtaken, percent, text!("an unknown share")),
             needless = known_or(spurious, percent, text!("none"))
         ));
     }
-    // With a queue that loses more than overtakes, order is not the matter.
-    let lost = way.sweep().map(|s| s.below.loss());
+    // If more is lost than reordered, reordering is not the problem.
+    let lost = dir.sweep().map(|s| s.below.loss());
     if let (Some(lost), Some(overtaken)) = (lost, overtaken)
         && !by_tcp
         && lost > overtaken
     {
-        return not(text!(
-            "more datagrams are lost ({lost}) than overtaken ({overtaken})",
+        return ruled_out(text!(
+            "more datagrams are lost ({lost}) than reordered ({overtaken})",
             lost = percent(lost),
             overtaken = percent(overtaken)
         ));
@@ -96,34 +95,36 @@ fn test(way: &DirectionView) -> Verdict {
     let mut evidence = Vec::new();
     if let Some(share) = overtaken {
         evidence.push(
-            figure(text!("overtaken of UDP"), Value::Share(share))
-                .against(text!("at most 0.1 %"))
-                .deciding(),
+            figure(text!("reordered UDP datagrams"), Value::Share(share))
+                .bound(text!("at most 0.1 %"))
+                .decisive(),
         );
     }
     if let Some(share) = spurious {
         evidence.push(
-            figure(
-                text!("needless of what TCP sent again"),
-                Value::Share(share),
-            )
-            .against(text!("above half"))
-            .of(&load.samples),
+            figure(text!("spurious TCP retransmissions"), Value::Share(share))
+                .bound(text!("above half"))
+                .samples(&load.samples),
         );
     }
     if let Some(times) = load.reord_seen {
-        evidence
-            .push(figure(text!("times the sender saw it"), Value::Count(times)).of(&load.samples));
+        evidence.push(
+            figure(
+                text!("reordering events seen by the sender"),
+                Value::Count(times),
+            )
+            .samples(&load.samples),
+        );
     }
     if !by_udp {
-        return by_tcp_alone(way, &load, refuted, evidence);
+        return by_tcp_alone(dir, &load, refuted, evidence);
     }
     let text = text!(
-        "{overtaken} of UDP's datagrams are overtaken by later ones",
+        "{overtaken} of the UDP datagrams are reordered",
         overtaken = known_or(overtaken, percent, text!("some"))
     );
-    let verdict = holds(Strength::of(&[by_tcp, true]), text, evidence);
-    match way.utilization(&load) {
+    let verdict = confirmed(Strength::of(&[by_tcp, true]), text, evidence);
+    match dir.utilization(&load) {
         Some(filled) if filled >= FULL => verdict.at(Severity::Low),
         _ => verdict,
     }
@@ -132,7 +133,7 @@ fn test(way: &DirectionView) -> Verdict {
 /// What only TCP shows. Segments leave in bursts and meet what UDP at an even rate does not, so it
 /// may be true; where UDP shows that order is kept, it is worth no more than a word.
 fn by_tcp_alone(
-    way: &DirectionView,
+    dir: &DirectionView,
     load: &Load,
     refuted: bool,
     evidence: Vec<EvidenceItem>,
@@ -141,8 +142,8 @@ fn by_tcp_alone(
         "{needless} of TCP's retransmissions were needless",
         needless = known_or(load.spurious_share(), percent, text!("some"))
     );
-    let verdict = holds(Strength::Weak, text, evidence);
-    let full = way.utilization(load).is_some_and(|share| share >= FULL);
+    let verdict = confirmed(Strength::Weak, text, evidence);
+    let full = dir.utilization(load).is_some_and(|share| share >= FULL);
     match (refuted, full) {
         (true, true) => verdict.at(Severity::Info),
         (true, false) | (false, true) => verdict.at(Severity::Low),

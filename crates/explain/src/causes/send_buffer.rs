@@ -1,4 +1,4 @@
-//! The sender's socket buffer is too small.
+//! Send buffers that are too small.
 
 use analysis::view::{DirectionView, Host};
 use model::{
@@ -7,18 +7,18 @@ use model::{
     text,
 };
 
-use super::{bytes, held_back, percent, rate};
+use super::{bytes, limited, percent, rate};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds},
+    verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
-/// What is under way is the whole buffer between these shares of it: the kernel charges a packet's
-/// memory with its overhead, and allows one packet beyond the limit.
-const AS_LARGE: std::ops::RangeInclusive<f64> = 0.6..=1.3;
-/// The congestion window has room from this many times of what is under way on.
-const ROOM: f64 = 1.3;
+/// Bytes in flight, as a share of the buffer, that count as a full buffer: the kernel charges
+/// packets with their memory overhead, and allows one packet beyond the limit.
+const BUFFER_FULL: std::ops::RangeInclusive<f64> = 0.6..=1.3;
+/// The congestion window is not the limit above this multiple of the bytes in flight.
+const CWND_ROOM: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "send-buffer",
@@ -31,16 +31,16 @@ pub(super) const CAUSE: Cause = Cause {
     remedy: Advice {
         class: RemedyClass::Buffers,
         what: "raise the third value of net.ipv4.tcp_wmem to three to four times the bandwidth-delay \
-            product; in a program that sets SO_SNDBUF, stop doing so",
+            product; do not set SO_SNDBUF in programs",
         on: On::Sender,
-        why: "sent data stays in the sender's buffer until it is acknowledged; what the receiver or a \
-            router has does not matter",
+        why: "sent data stays in the sender's buffer until it is acknowledged; buffers of the receiver or of routers do not matter",
         actions,
     },
-    about: "Data that is under way is kept in the sender's socket buffer until it is acknowledged, so a \
-        buffer of B bytes allows at most about B / RTT. The kernel counts the time in which the buffer \
-        and not the network was the limit (`tcpi_sndbuf_limited` of `tcpi_busy_time`). A program that \
-        sets SO_SNDBUF switches the kernel's own growth of the buffer off, which is the usual reason.",
+    about: "Data in flight is kept in the sender's socket buffer until it is acknowledged, so a \
+        buffer of B bytes allows at most about B / RTT. The kernel counts the time in which the \
+        buffer and not the network was the limit (`tcpi_sndbuf_limited` of `tcpi_busy_time`). A \
+        program that sets SO_SNDBUF switches the kernel's own growth of the buffer off, which is \
+        the usual reason.",
     sources: &[
         "Linux commit b0f71bd3e190 (tcp: instrument how long TCP is limited by insufficient send buffer)",
         "Linux net/ipv4/tcp_output.c, tcp_cwnd_validate: when the time counts as limited by the send buffer",
@@ -54,87 +54,86 @@ fn actions(scope: &Scope) -> Vec<Action> {
     vec![scope.buffer(scope.sender(), Buffer::Send, 4.0)]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    let mut held = match held_back::by(way, text!("send buffer"), |l| l.sndbuf_limited) {
-        Ok(held) => held,
-        Err(verdict) => return full(way).unwrap_or(verdict),
+fn test(dir: &DirectionView) -> Verdict {
+    let mut limited = match limited::by(dir, text!("send buffer"), |l| l.sndbuf_limited) {
+        Ok(limited) => limited,
+        Err(verdict) => return full(dir).unwrap_or(verdict),
     };
-    held.under_way();
-    held.needs(way, text!("bytes under way that the path needs"));
-    let sender = way.sender();
-    if let Some(max) = largest(&sender) {
-        held.evidence
-            .push(figure(text!("tcp_wmem, largest"), Value::Bytes(max)).on(sender.side));
+    limited.in_flight();
+    limited.needs(dir, text!("required bytes in flight"));
+    let sender = dir.sender();
+    if let Some(max) = max_send_buffer(&sender) {
+        limited
+            .evidence
+            .push(figure(text!("tcp_wmem, maximum"), Value::Bytes(max)).end(sender.side));
     }
     let text = text!(
-        "the send buffer held the sender back for {share} of its busy time at {goodput}",
-        share = percent(held.share),
-        goodput = rate(held.load.goodput_bps)
+        "the send buffer limited the sender for {share} of its busy time, at {goodput}",
+        share = percent(limited.share),
+        goodput = rate(limited.load.goodput_bps)
     );
-    let [clear, clean] = held.signs();
-    holds(
-        Strength::of(&[clear, held.filled.is_some(), clean]),
+    let [clear, clean] = limited.signs();
+    confirmed(
+        Strength::of(&[clear, limited.filled.is_some(), clean]),
         text,
-        held.evidence,
+        limited.evidence,
     )
 }
 
-/// The largest send buffer that the host's kernel grows by itself, bytes.
-fn largest(host: &Host) -> Option<f64> {
+/// The host's limit of send buffer autotuning, bytes.
+fn max_send_buffer(host: &Host) -> Option<f64> {
     let [_, _, max] = host.facts.sysctl_triple("net.ipv4.tcp_wmem")?;
     Some(max as f64)
 }
 
-/// The buffer is full all the time though the kernel counts no waiting: it starts that clock only
-/// if a write waits for room at the moment at which the last segment leaves (tcp_cwnd_validate).
-/// Then the kernel takes the sender for limited by its program, the bytes under way are the buffer,
-/// and the congestion window has room.
-fn full(way: &DirectionView) -> Option<Verdict> {
-    let mut held = held_back::by(
-        way,
-        text!("kernel's count of looks without more to send"),
-        |l| l.app_limited,
-    )
+/// Detects a buffer that is always full although the kernel counts no time limited by it: the
+/// kernel starts that clock only if a write is waiting for space when the last segment leaves
+/// (tcp_cwnd_validate). Otherwise it counts the sender as application-limited, while the bytes in
+/// flight equal the buffer and the congestion window is larger.
+fn full(dir: &DirectionView) -> Option<Verdict> {
+    let mut limited = limited::by(dir, text!("application, as counted by the kernel"), |l| {
+        l.app_limited
+    })
     .ok()
-    .filter(|held| held.share > 0.5)?;
-    let sender = way.sender();
-    let largest = largest(&sender)?;
-    let load = held.load.clone();
+    .filter(|limited| limited.share > 0.5)?;
+    let sender = dir.sender();
+    let max = max_send_buffer(&sender)?;
+    let load = limited.load.clone();
     let window = load.cwnd_p50? * load.mss_bytes();
-    let under_way = held.under_way()?;
-    let ratio = under_way / largest;
-    if !AS_LARGE.contains(&ratio) || window < ROOM * under_way {
+    let in_flight = limited.in_flight()?;
+    let ratio = in_flight / max;
+    if !BUFFER_FULL.contains(&ratio) || window < CWND_ROOM * in_flight {
         return None;
     }
-    for item in &mut held.evidence {
+    for item in &mut limited.evidence {
         item.decides = false;
     }
-    held.evidence.push(
+    limited.evidence.push(
         figure(
-            text!("bytes under way over the largest of tcp_wmem"),
+            text!("bytes in flight / maximum of tcp_wmem"),
             Value::Ratio(ratio),
         )
-        .against(text!("close to 1"))
-        .by(text!(
-            "{under_way} / {largest}",
-            under_way = bytes(under_way),
-            largest = bytes(largest)
+        .bound(text!("close to 1"))
+        .formula(text!(
+            "{in_flight} / {max}",
+            in_flight = bytes(in_flight),
+            max = bytes(max)
         ))
-        .on(sender.side)
-        .deciding(),
+        .end(sender.side)
+        .decisive(),
     );
-    held.evidence.push(
+    limited.evidence.push(
         figure(text!("congestion window"), Value::Bytes(window))
-            .against(text!("larger than what is under way"))
-            .of(&load.samples),
+            .bound(text!("larger than the bytes in flight"))
+            .samples(&load.samples),
     );
-    held.needs(way, text!("bytes under way that the path needs"));
+    limited.needs(dir, text!("required bytes in flight"));
     let text = text!(
-        "{under_way} are under way, which is all that the send buffer may hold, at {goodput}",
-        under_way = bytes(under_way),
+        "{in_flight} are in flight, all that the send buffer can hold, at {goodput}",
+        in_flight = bytes(in_flight),
         goodput = rate(load.goodput_bps)
     );
     let clean = load.loss().is_some_and(|p| p < 1e-3);
-    let signs = [held.filled.is_some() && clean];
-    Some(holds(Strength::of(&signs), text, held.evidence))
+    let signs = [limited.filled.is_some() && clean];
+    Some(confirmed(Strength::of(&signs), text, limited.evidence))
 }

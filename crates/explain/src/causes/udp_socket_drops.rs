@@ -1,4 +1,4 @@
-//! A UDP socket of a host overflows: the tunnel's own.
+//! Drops by UDP sockets, mostly the tunnel's own.
 
 use analysis::view::Host;
 use model::{
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
@@ -28,18 +28,17 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::Buffers,
-        what: "raise net.core.rmem_default and wmem_default (7 MiB is what the larger products ask for), \
+        what: "raise net.core.rmem_default and wmem_default (the larger products request 7 MiB), \
             or let the VPN set its own buffers (CAP_NET_ADMIN in containers), then restart it",
         on: On::Here,
-        why: "the counter moves on this host; the other end and the path see only that packets are \
-            missing",
+        why: "the counter increases on this host; the other end sees only missing packets",
         actions,
     },
-    about: "A userspace tunnel, or a proxy in front of one, receives its packets on a UDP socket. The \
-        kernel does not grow UDP buffers by itself; the default of 208 KiB holds a few milliseconds of a \
-        fast line. When the process is late for that long, packets are dropped in the host, and TCP in \
-        the tunnel sees loss. From outside this looks exactly like a lossy line with cubic; only \
-        `UdpRcvbufErrors` (or `UdpSndbufErrors`) of the host tells.",
+    about: "A userspace tunnel, or a proxy in front of one, receives its packets on a UDP socket. \
+        The kernel does not grow UDP buffers by itself; the default of 208 KiB holds a few \
+        milliseconds of a fast line. If the process is delayed for that long, packets are dropped \
+        in the host, and TCP in the tunnel sees loss. From outside this looks exactly like a lossy \
+        line with cubic; only `UdpRcvbufErrors` (or `UdpSndbufErrors`) of the host tells.",
     sources: &[
         "netbirdio/netbird#6021 and pull 6774: 950 to 95 Mbit/s by 208 KiB",
         "quic-go wiki: UDP Buffer Sizes",
@@ -49,27 +48,27 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
-    // What the larger products ask for.
+    // Requested by the larger products.
     vec![Action::UdpBuffer { bytes: 7 << 20 }]
 }
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
     let Some(found) = drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) else {
-        return unknown(
+        return undecided(
             text!("this host's counters were not read"),
-            text!("the same plan with pathtwin on Linux at this end"),
+            text!("the same plan with pathtwin on Linux as this end"),
         );
     };
     let Drops { lost, share } = found;
     if lost == 0.0 {
-        return not(text!(
-            "no UDP socket of this host dropped anything while TCP ran"
+        return ruled_out(text!(
+            "no UDP socket of this host dropped datagrams while TCP ran"
         ));
     }
     if !found.explain() {
-        return not(text!(
-            "UDP sockets dropped {lost} datagrams, which is not what TCP sent again",
+        return ruled_out(text!(
+            "UDP sockets dropped {lost} datagrams, which does not match TCP's retransmissions",
             lost = whole(lost)
         ));
     }
@@ -78,22 +77,22 @@ fn test(host: &Host) -> Verdict {
             text!("datagrams dropped by UDP sockets while TCP ran"),
             Value::Count(lost),
         )
-        .against(text!("none"))
-        .on(host.side)
-        .deciding(),
+        .bound(text!("none"))
+        .end(host.side)
+        .decisive(),
     ];
     if let Some(share) = share {
         evidence.push(
             figure(
-                text!("the same over what TCP sent again"),
+                text!("the same / TCP's retransmissions"),
                 Value::Ratio(share),
             )
-            .against(text!("at least 0.2")),
+            .bound(text!("at least 0.2")),
         );
     }
     for name in ["net.core.rmem_default", "net.core.wmem_default"] {
         if let Some(bytes) = host.facts.sysctl(name) {
-            evidence.push(figure(Text::name(name), Value::Bytes(bytes as f64)).on(host.side));
+            evidence.push(figure(Text::name(name), Value::Bytes(bytes as f64)).end(host.side));
         }
     }
     let text = text!(
@@ -101,5 +100,5 @@ fn test(host: &Host) -> Verdict {
         lost = whole(lost)
     );
     let most = share.is_some_and(|s| s > 0.5);
-    holds(Strength::of(&[share.is_some(), most]), text, evidence)
+    confirmed(Strength::of(&[share.is_some(), most]), text, evidence)
 }

@@ -1,4 +1,4 @@
-//! UDP gets much less than TCP on the same path.
+//! Throttled UDP.
 
 use analysis::view::{DirectionView, Load};
 use model::{
@@ -12,10 +12,10 @@ use super::rate;
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// TCP over UDP from which UDP is throttled.
+/// Ratio of TCP to UDP above which UDP counts as throttled.
 const MORE: f64 = 1.5;
 
 pub(super) const CAUSE: Cause = Cause {
@@ -34,16 +34,14 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Direction(test),
     remedy: Advice {
         class: RemedyClass::AvoidLimit,
-        what: "try another UDP port for the tunnel; if all are slow, a tunnel over TCP or one that looks \
-            like it (Phantun, udp2raw), and ask who runs the line",
+        what: "try another UDP port for the tunnel; if all are slow, use a tunnel over TCP or disguised as TCP (Phantun, udp2raw), and ask the line's operator",
         on: On::Elsewhere,
-        why: "a network between the ends treats the protocols differently; the ends can only choose what \
-            they send",
+        why: "a network between the ends treats the protocols differently; the ends can only choose the protocol",
         actions,
     },
-    about: "Some networks limit UDP, or all UDP but that of known services. A WireGuard tunnel is UDP, so all \
-        in it is limited. It shows beside the tunnel: TCP to the same host is much faster than UDP at any \
-        rate.",
+    about: "Some networks limit UDP, or all UDP but that of known services. A WireGuard tunnel is \
+        UDP, so everything in it is limited. It shows on the underlay: TCP to the same host is \
+        much faster than UDP at any rate.",
     sources: &[
         "porech/engarde#68: UDP collapses after seconds, TCP is fine",
         "tailscale/tailscale#11371; xtaci/kcptun#776",
@@ -57,14 +55,14 @@ fn actions(_: &Scope) -> Vec<Action> {
     }]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    // The tunnel itself is UDP: what is in it does not tell. Beside it, the two protocols are
-    // compared.
-    let outside = match way.view.layer {
-        Layer::Underlay => *way,
-        Layer::Tunnel => match way.underlay() {
+fn test(dir: &DirectionView) -> Verdict {
+    // The tunnel itself is UDP, so traffic in it is not conclusive; the protocols are compared on
+    // the underlay.
+    let outside = match dir.view.layer {
+        Layer::Underlay => *dir,
+        Layer::Tunnel => match dir.underlay() {
             Some(below) => below,
-            None => return unknown(Need::Below.missing(), Need::Below.settle()),
+            None => return undecided(Need::Below.missing(), Need::Below.settle()),
         },
     };
     let best = outside
@@ -73,32 +71,32 @@ fn test(way: &DirectionView) -> Verdict {
         .filter(|l| l.flows <= 1 || outside.default_load().is_some_and(|p| p.flows == l.flows))
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps));
     let (Some(tcp), Some(sweep)) = (best, outside.sweep()) else {
-        return unknown(
-            text!("TCP and UDP were not both measured beside the tunnel"),
+        return undecided(
+            text!("TCP and UDP were not both measured on the underlay"),
             text!("the same plan on both layers"),
         );
     };
     if sweep.above.is_none() {
-        return not(text!(
-            "UDP was not tried beyond {capacity} and lost nothing for it",
+        return ruled_out(text!(
+            "UDP was not tested above {capacity} and lost nothing below",
             capacity = rate(sweep.capacity_bps)
         ));
     }
     let ratio = tcp.goodput_bps / sweep.capacity_bps;
     if ratio < MORE {
-        return not(text!(
-            "UDP gets {capacity}, TCP {goodput}",
+        return ruled_out(text!(
+            "UDP reaches {capacity}, TCP {goodput}",
             capacity = rate(sweep.capacity_bps),
             goodput = rate(tcp.goodput_bps)
         ));
     }
     let evidence = evidence(&tcp, sweep.capacity_bps, &sweep.samples, ratio);
     let text = text!(
-        "beside each other, TCP gets {goodput} and UDP at most {capacity}",
+        "on the same path, TCP reaches {goodput} and UDP at most {capacity}",
         goodput = rate(tcp.goodput_bps),
         capacity = rate(sweep.capacity_bps)
     );
-    holds(Strength::of(&[ratio > 2.0, tcp.flows <= 1]), text, evidence)
+    confirmed(Strength::of(&[ratio > 2.0, tcp.flows <= 1]), text, evidence)
 }
 
 fn evidence(
@@ -108,10 +106,10 @@ fn evidence(
     ratio: f64,
 ) -> Vec<model::findings::EvidenceItem> {
     vec![
-        figure(text!("TCP over UDP on the path"), Value::Ratio(ratio))
-            .against(text!("at least 1.5"))
-            .deciding(),
-        figure(text!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).of(&tcp.samples),
-        figure(text!("most that UDP gets"), Value::Bps(udp_bps)).of(samples),
+        figure(text!("TCP / UDP on the path"), Value::Ratio(ratio))
+            .bound(text!("at least 1.5"))
+            .decisive(),
+        figure(text!("goodput of TCP"), Value::Bps(tcp.goodput_bps)).samples(&tcp.samples),
+        figure(text!("maximum UDP rate"), Value::Bps(udp_bps)).samples(samples),
     ]
 }

@@ -1,4 +1,4 @@
-//! A TCP/IP stack in a process.
+//! Userspace TCP/IP stacks.
 
 use analysis::view::Host;
 use model::{
@@ -13,12 +13,12 @@ use super::{FULL, percent};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
     code: "userspace-tcp-stack",
-    title: "TCP runs in a process, not in the kernel",
+    title: "TCP runs in user space, not in the kernel",
     severity: Severity::High,
     needs: &[],
     masked_by: &["relayed-path"],
@@ -29,14 +29,14 @@ pub(super) const CAUSE: Cause = Cause {
         what: "let the VPN use a tun device or the kernel's WireGuard (Tailscale: not \
             --tun=userspace-networking; NetBird: not NB_USE_NETSTACK_MODE), or update it",
         on: On::Here,
-        why: "its connections are those of a library in the VPN's process; sysctls of this host or the \
-            other, congestion control among them, do not reach it",
+        why: "its connections belong to a library in the VPN's process; sysctls of either host, including congestion control, have no effect on them",
         actions,
     },
-    about: "Without a tun device a VPN carries connections with a TCP/IP stack of its own inside its process \
-        (gVisor's netstack). That stack has its own congestion control (Tailscale sets Reno), its own \
-        buffers and its own loss recovery, and each has been a bottleneck. The kernel knows no socket of \
-        the flow, and changing the kernel's congestion control changes nothing: bbr and cubic give the same.",
+    about: "Without a tun device a VPN carries connections with its own TCP/IP stack in user space \
+        (gVisor's netstack). That stack has its own congestion control (Tailscale sets Reno), its \
+        own buffers and its own loss recovery, and each has been a bottleneck. The kernel has no \
+        sockets of the flow, and changing the kernel's congestion control changes nothing: bbr and \
+        cubic give the same.",
     sources: &[
         "tailscale/tailscale wgengine/netstack/netstack.go: Reno, commit 62182fc37",
         "tailscale/tailscale#20893: 22 to 45 against 180 Mbit/s; #17993, pull 12994",
@@ -55,45 +55,45 @@ fn test(host: &Host) -> Verdict {
     let view = host.view();
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not(text!("there is no tunnel on this path"))
+            ruled_out(text!("there is no tunnel on this path"))
         } else {
-            unknown(
-                text!("it is not known what moves the tunnel's packets"),
+            undecided(
+                text!("the tunnel's implementation is not known"),
                 text!("facts of this host, taken as root"),
             )
         };
     };
     if tunnel.kind == TunnelKind::Unknown {
-        return unknown(
-            text!("it is not known what moves the tunnel's packets"),
+        return undecided(
+            text!("the tunnel's implementation is not known"),
             text!("facts of this host, taken as root"),
         );
     }
     if tunnel.kind != TunnelKind::Netstack {
-        return not(text!(
-            "TCP ends in the kernel; the tunnel is {kind}",
+        return ruled_out(text!(
+            "TCP is terminated in the kernel; the tunnel is {kind}",
             kind = name(tunnel.kind)
         ));
     }
     let mut evidence = vec![
-        worded(text!("tunnel"), text!("TCP/IP stack in a process"))
-            .on(host.side)
-            .deciding(),
+        text_figure(text!("tunnel"), text!("userspace TCP/IP stack"))
+            .end(host.side)
+            .decisive(),
     ];
     let mut slow = false;
     let mut same = false;
-    for way in view.directions() {
-        let Some(load) = way.default_load() else {
+    for dir in view.directions() {
+        let Some(load) = dir.default_load() else {
             continue;
         };
-        if let Some(filled) = way.utilization(&load) {
+        if let Some(filled) = dir.utilization(&load) {
             slow |= filled < FULL;
             evidence.push(figure(
-                text!("share of the path used"),
+                text!("share of the capacity used"),
                 Value::Share(filled),
             ));
         }
-        if let Some(other) = way
+        if let Some(other) = dir
             .loads()
             .iter()
             .find(|l| l.cc != load.cc && l.flows == load.flows)
@@ -102,15 +102,17 @@ fn test(host: &Host) -> Verdict {
             same |= (0.85..1.18).contains(&ratio);
             evidence.push(
                 figure(
-                    text!("{cc} over {own}", cc = &other.cc, own = &load.cc),
+                    text!("{cc} / {own}", cc = &other.cc, own = &load.cc),
                     Value::Ratio(ratio),
                 )
-                .against(text!("close to 1: the kernel's has no effect")),
+                .bound(text!(
+                    "close to 1: the kernel's congestion control has no effect"
+                )),
             );
         }
     }
-    let text = text!("this end's connections are those of the VPN's own process");
-    let verdict = holds(Strength::of(&[true, slow, same]), text, evidence);
+    let text = text!("this end's connections belong to the VPN's own process");
+    let verdict = confirmed(Strength::of(&[true, slow, same]), text, evidence);
     if slow {
         verdict
     } else {
@@ -118,35 +120,35 @@ fn test(host: &Host) -> Verdict {
     }
 }
 
-/// What a tunnel is called in sentences.
+/// Name of a tunnel's implementation in sentences.
 pub(super) fn name(kind: TunnelKind) -> Text {
     match kind {
         TunnelKind::KernelWireguard => text!("the kernel's WireGuard"),
         TunnelKind::WireguardGo => text!("wireguard-go"),
         TunnelKind::Boringtun => text!("BoringTun"),
-        TunnelKind::Netstack => text!("a TCP/IP stack in a process"),
+        TunnelKind::Netstack => text!("a userspace TCP/IP stack"),
         TunnelKind::Openvpn => text!("OpenVPN"),
         TunnelKind::OtherTun => text!("a process on a tun device"),
-        TunnelKind::Plain => text!("a plain tunnel of the kernel"),
-        TunnelKind::Unknown => text!("not known"),
+        TunnelKind::Plain => text!("an unencrypted kernel tunnel"),
+        TunnelKind::Unknown => text!("unknown"),
     }
 }
 
-/// Goodput of the tunnel over that of the path below it, the lower of the directions.
+/// Goodput of the tunnel over that of its underlay, the lower of both directions.
 pub(super) fn kept(host: &Host) -> Option<f64> {
     let ways = host.view().directions();
-    let ratios = ways.iter().filter_map(|way| {
-        let inside = way.default_load()?.goodput_bps;
-        let outside = way.underlay()?.default_load()?.goodput_bps;
+    let ratios = ways.iter().filter_map(|dir| {
+        let inside = dir.default_load()?.goodput_bps;
+        let outside = dir.underlay()?.default_load()?.goodput_bps;
         Some(inside / outside)
     });
     ratios.reduce(f64::min)
 }
 
-/// The same in words.
+/// The same as text.
 pub(super) fn kept_text(kept: f64) -> Text {
     text!(
-        "the tunnel gets {kept} of what TCP gets beside it",
+        "TCP in the tunnel reaches {kept} of its goodput on the underlay",
         kept = percent(kept)
     )
 }

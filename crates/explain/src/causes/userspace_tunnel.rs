@@ -1,4 +1,4 @@
-//! The tunnel's packets pass through a process.
+//! Userspace tunnels.
 
 use analysis::view::Host;
 use model::{
@@ -12,15 +12,15 @@ use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, On, Test},
-    verdict::{Figure, Strength, Verdict, figure, holds, not, unknown, worded},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
-/// Share of the bare path's goodput below which the tunnel costs much.
+/// Share of the underlay's goodput below which the tunnel is costly.
 const COSTS: f64 = 0.7;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "userspace-tunnel",
-    title: "the tunnel's packets pass through a process",
+    title: "the tunnel's packets pass through user space",
     severity: Severity::Medium,
     needs: &[],
     masked_by: &["relayed-path", "userspace-tcp-stack"],
@@ -28,21 +28,19 @@ pub(super) const CAUSE: Cause = Cause {
     test: Test::Host(test),
     remedy: Advice {
         class: RemedyClass::TunnelSoftware,
-        what: "use the kernel's WireGuard where the product can (NetBird does as root with the module \
-            loaded); otherwise a version with segmentation offload on the tun device",
+        what: "use the kernel's WireGuard if the product supports it (NetBird does as root with the module loaded); otherwise a version with segmentation offload on the tun device",
         on: On::Here,
-        why: "each packet is copied to the process and back on this host; the other end is free to have \
-            another implementation",
+        why: "each packet is copied to the process and back on this host; the other end may use another implementation",
         actions,
     },
-    about: "wireguard-go, BoringTun and OpenVPN read each packet from a tun device, encrypt it and send it \
-        on a UDP socket. That costs copies and wake-ups, serialises on few threads, and makes one flow \
-        of all connections, so that fair queues below cannot tell them apart. The kernel's WireGuard is \
-        1.5 to 4 times as fast on the same processor. It matters where the processor is the limit, and \
-        not on a line that is slower than that.",
+    about: "wireguard-go, BoringTun and OpenVPN read each packet from a tun device, encrypt it and \
+        send it on a UDP socket. That costs copies and wake-ups, serialises work on few threads, \
+        and merges all connections into one flow, so that fair queues below cannot separate them. \
+        The kernel's WireGuard is 1.5 to 4 times as fast on the same processor. It matters where \
+        the processor is the limit, and not on a line that is slower than that.",
     sources: &[
         "tailscale/tailscale#10524: 90 (kernel) against 20 Mbit/s on a MIPS router",
-        "netbirdio/netbird client/iface/iface_new_linux.go: which implementation is taken",
+        "netbirdio/netbird client/iface/iface_new_linux.go: choice of the implementation",
         "tohojo/sch_cake issue 141: the kernel's WireGuard keeps the inner flows' hash",
     ],
 };
@@ -57,31 +55,31 @@ fn actions(_: &Scope) -> Vec<Action> {
 fn test(host: &Host) -> Verdict {
     let Some(tunnel) = host.tunnel() else {
         return if host.path_known() {
-            not(text!("there is no tunnel on this path"))
+            ruled_out(text!("there is no tunnel on this path"))
         } else {
-            unknown(
-                text!("it is not known what moves the tunnel's packets"),
+            undecided(
+                text!("the tunnel's implementation is not known"),
                 text!("facts of this host, taken as root"),
             )
         };
     };
     match tunnel.kind.is_userspace() {
         None => {
-            return unknown(
-                text!("it is not known what moves the tunnel's packets"),
+            return undecided(
+                text!("the tunnel's implementation is not known"),
                 text!("facts of this host, taken as root"),
             );
         }
-        Some(false) => return not(text!("the tunnel is {kind}", kind = name(tunnel.kind))),
+        Some(false) => return ruled_out(text!("the tunnel is {kind}", kind = name(tunnel.kind))),
         Some(true) if tunnel.kind == TunnelKind::Netstack => {
-            return not(text!("the process has the whole TCP/IP stack"));
+            return ruled_out(text!("the process contains the whole TCP/IP stack"));
         }
         Some(true) => {}
     }
     let mut evidence = vec![
-        worded(text!("tunnel"), name(tunnel.kind))
-            .on(host.side)
-            .deciding(),
+        text_figure(text!("tunnel"), name(tunnel.kind))
+            .end(host.side)
+            .decisive(),
     ];
     let samples = host.view().tcp_samples();
     let process = host.tunnel_process(&samples);
@@ -95,7 +93,7 @@ fn test(host: &Host) -> Verdict {
                 ),
                 Value::Share(*share),
             )
-            .on(host.side),
+            .end(host.side),
         );
     }
     let kept = kept(host);
@@ -106,16 +104,16 @@ fn test(host: &Host) -> Verdict {
     if let Some(kept) = kept {
         evidence.push(
             figure(
-                text!("goodput over that of the path below"),
+                text!("goodput / goodput of the underlay"),
                 Value::Ratio(kept),
             )
-            .against(text!("at least 0.7")),
+            .bound(text!("at least 0.7")),
         );
         text = text!("{tunnel}; {kept}", tunnel = text, kept = kept_text(kept));
     }
     let busy = process.is_some_and(|(share, ..)| share > 0.7);
     let costs = kept.is_some_and(|k| k < COSTS);
-    let verdict = holds(Strength::of(&[true, busy, costs]), text, evidence);
+    let verdict = confirmed(Strength::of(&[true, busy, costs]), text, evidence);
     if costs && busy {
         verdict
     } else {

@@ -1,4 +1,4 @@
-//! The device that is the bottleneck has a queue without management.
+//! Bottleneck devices with an unmanaged queue.
 
 use analysis::view::DirectionView;
 use model::{
@@ -14,7 +14,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// Kinds that keep no delay down for what goes through them.
+/// Queue disciplines that do not limit delay.
 const PLAIN: [&str; 8] = [
     "pfifo_fast",
     "pfifo",
@@ -28,7 +28,7 @@ const PLAIN: [&str; 8] = [
 
 pub(super) const CAUSE: Cause = Cause {
     code: "wrong-queue",
-    title: "the bottleneck's device has a queue without management",
+    title: "the bottleneck device has an unmanaged queue",
     severity: Severity::Low,
     needs: &[],
     masked_by: &[],
@@ -39,11 +39,11 @@ pub(super) const CAUSE: Cause = Cause {
         what: "tc qdisc replace dev ... root fq_codel (or cake), and net.core.default_qdisc for the next \
             boot",
         on: On::Sender,
-        why: "it is this host's device that is slower than what it is given",
+        why: "this host's device is slower than the traffic it is offered",
         actions,
     },
-    about: "A first-in, first-out queue delays everything by as much as it holds. `fq` keeps flows apart but \
-        lets each wait as long as it likes: it is made for pacing a host's own TCP, not for a narrow \
+    about: "A first-in, first-out queue delays everything by its backlog. `fq` separates flows but \
+        does not limit the delay of each: it is made for pacing a host's own TCP, not for a narrow \
         uplink. `mq` has the default queue below it.",
     sources: &[
         "tc-fq(8): mostly used for locally generated traffic",
@@ -59,10 +59,10 @@ fn actions(scope: &Scope) -> Vec<Action> {
     }]
 }
 
-fn test(way: &DirectionView) -> Verdict {
-    own_queue::is_of(way, &PLAIN, Some(text!("fq_codel or cake")), |_, queue| {
+fn test(dir: &DirectionView) -> Verdict {
+    own_queue::is_of(dir, &PLAIN, Some(text!("fq_codel or cake")), |_, queue| {
         text!(
-            "its queue is {kind}, which keeps no delay down",
+            "its queue is {kind}, which does not limit delay",
             kind = &queue.kind
         )
     })

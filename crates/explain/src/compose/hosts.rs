@@ -1,4 +1,4 @@
-//! The hosts of a composed Run.
+//! Hosts of a composed Run.
 
 use std::collections::BTreeMap;
 
@@ -19,23 +19,23 @@ use super::{Composer, Line};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Machine {
-    /// Congestion control that new sockets get.
+    /// Default congestion control.
     pub cc: String,
     /// Release of the kernel.
     pub kernel: String,
-    /// Kernel parameters other than the usual.
+    /// Kernel parameters that differ from the defaults.
     pub sysctls: BTreeMap<String, String>,
     /// Its device.
     pub device: Device,
-    /// Counters that move while TCP runs, a second.
+    /// Counter increase per second while TCP runs.
     pub counters: BTreeMap<String, u64>,
-    /// Counters that move with each packet that is lost in the hosts ([`Line::local_loss`]).
+    /// Counters incremented for each packet lost in the hosts ([`Line::local_loss`]).
     pub drops: Vec<String>,
-    /// Busy share of its busiest processor while TCP runs.
+    /// Utilisation of its busiest processor while TCP runs.
     pub busiest: f64,
     /// Softirq share of that processor.
     pub softirq: f64,
-    /// Busy share of the tunnel's busiest thread.
+    /// Utilisation of the tunnel's busiest thread.
     pub tunnel_thread: f64,
 }
 
@@ -59,7 +59,7 @@ impl Default for Machine {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Device {
-    /// What it is.
+    /// Kind.
     pub kind: DeviceKind,
     /// Driver.
     pub driver: String,
@@ -67,7 +67,7 @@ pub struct Device {
     pub qdisc: String,
     /// Its options.
     pub options: BTreeMap<String, String>,
-    /// Bytes waiting in it while TCP runs.
+    /// Backlog while TCP runs, bytes.
     pub backlog_bytes: u64,
     /// Strength of the radio signal, dBm.
     pub signal_dbm: Option<i32>,
@@ -90,21 +90,21 @@ impl Default for Device {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tunnel {
-    /// What moves the packets.
+    /// Implementation of the data path.
     pub kind: TunnelKind,
-    /// Which of its ends has a network stack in a process.
+    /// The end with a userspace network stack.
     pub netstack_end: Option<Side>,
     /// Whether it is relayed.
     pub relayed: bool,
-    /// Whether its status says so.
+    /// Whether its status shows that.
     pub status: bool,
-    /// What manages it.
+    /// Product that manages it.
     pub product: Product,
     /// MTU inside.
     pub mtu: u32,
-    /// Milliseconds it adds to the round trip.
+    /// Added RTT, ms.
     pub adds_ms: f64,
-    /// What it carries at most, Mbit/s.
+    /// Limit of its rate, Mbit/s.
     pub rate_mbps: Option<f64>,
 }
 
@@ -124,9 +124,9 @@ impl Default for Tunnel {
 }
 
 impl Tunnel {
-    /// What a line is inside the tunnel.
+    /// The line as seen inside the tunnel.
     pub(super) fn inside(&self, line: Line) -> Line {
-        // To the network a tunnel is one flow of UDP.
+        // To the network a tunnel is one UDP flow.
         let limits = [self.rate_mbps, line.udp_cap_mbps, line.flow_cap_mbps];
         let rate = limits.into_iter().flatten().fold(line.rate_mbps, f64::min);
         Line {
@@ -138,7 +138,7 @@ impl Tunnel {
         }
     }
 
-    /// Whether a network stack in a process is at work.
+    /// Whether a userspace network stack is in use.
     pub(super) fn netstack(&self) -> bool {
         self.netstack_end.is_some()
     }
@@ -238,8 +238,8 @@ fn device(device: &Device) -> DeviceFacts {
 }
 
 impl Composer<'_> {
-    /// Evidence of both hosts, without processors: near and far. `lost` packets were lost in one of
-    /// them.
+    /// Evidence of the near and the far host, without processors. `lost` packets were lost in one
+    /// of them.
     pub(super) fn counted(&self, lost: f64) -> [Option<Evidence>; 2] {
         let seconds = self.scene.measured.seconds;
         [&self.scene.near, &self.scene.far].map(|machine| {
@@ -262,7 +262,7 @@ impl Composer<'_> {
         })
     }
 
-    /// Adds what the processors did and what waited in the devices.
+    /// Adds processor use and backlogs of devices.
     pub(super) fn busy(&self, mut evidence: [Option<Evidence>; 2]) -> [Option<Evidence>; 2] {
         let machines = [&self.scene.near, &self.scene.far];
         for (machine, evidence) in machines.into_iter().zip(evidence.iter_mut().flatten()) {

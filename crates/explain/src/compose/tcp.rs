@@ -1,4 +1,4 @@
-//! TCP of a composed Run.
+//! TCP loads of a composed Run.
 
 use analysis::models;
 use model::{
@@ -26,7 +26,7 @@ enum Limit {
     BlackHole,
 }
 
-/// What a flow gets at most, bit/s of payload, and why. The smallest limit is the one.
+/// Maximum goodput of a flow, bit/s, and its limit: the smallest of all limits.
 fn limit(line: &Line, cc: &str, flows: f64, netstack: bool) -> (f64, Limit) {
     let rtt_s = line.rtt_ms / 1e3;
     let mut limits = vec![(line.rate_mbps * 1e6 * SHARE / flows, Limit::Capacity)];
@@ -47,14 +47,14 @@ fn limit(line: &Line, cc: &str, flows: f64, netstack: bool) -> (f64, Limit) {
             limits.push((models::window_bytes_bps(kb * 1e3, rtt_s), why));
         }
     }
-    // A policer's drops are loss to a loss-based congestion control: it keeps to three quarters.
+    // A policer's drops are loss to a loss-based congestion control, which reaches three quarters.
     if line.buffer_ms == 0.0 && cc != "bbr" {
         limits.push((line.rate_mbps * 0.75e6 * SHARE / flows, Limit::Capacity));
     }
     let loss = line.loss + line.local_loss + 0.5 * line.reorder;
-    // Overtaken packets are taken for lost ones in part; a stack in a process has its own Reno.
+    // Some reordered packets are counted as lost; a userspace stack has its own Reno.
     let cc = if netstack { "reno" } else { cc };
-    // Where trains of packets break, none of what bbr sends in a train arrives, either.
+    // Where bursts of packets break, bbr's bursts do not arrive, either.
     if line.local_loss >= 0.05 {
         limits.push((
             3.0 * models::window_bps(models::reno_window(loss), MSS, rtt_s),
@@ -134,7 +134,7 @@ impl Composer<'_> {
         let seconds = self.scene.measured.seconds;
         let segments = (goodput * seconds / 8.0 / MSS).max(1.0);
         let own = match why {
-            // The buffer's overflow, once in a while.
+            // Occasional overflow of the buffer.
             Limit::Capacity if line.buffer_ms > 0.0 && cc != "bbr" => 3.0 / segments,
             Limit::Capacity if line.buffer_ms == 0.0 => {
                 if cc == "bbr" {

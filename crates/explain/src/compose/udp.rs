@@ -1,4 +1,4 @@
-//! UDP of a composed Run: rising rates, sizes, path MTU.
+//! UDP steps of a composed Run: sweep, sizes, path MTU.
 
 use model::{
     net::{Direction, Layer},
@@ -13,7 +13,7 @@ const PAYLOAD: f64 = 1200.0;
 const SHARE: f64 = PAYLOAD / (PAYLOAD + 28.0);
 
 impl Line {
-    /// What UDP of one flow gets, Mbit/s of IP packets.
+    /// Rate of one UDP flow, Mbit/s of IP packets.
     pub(super) fn udp_mbps(&self) -> f64 {
         [self.udp_cap_mbps, self.cpu_cap_mbps, self.flow_cap_mbps]
             .into_iter()
@@ -47,7 +47,7 @@ impl Composer<'_> {
     fn step(&mut self, line: &Line, rate: f64, carries: f64) -> SweepStep {
         let sent = (rate / 8.0 / PAYLOAD).max(200.0);
         let mut lost = 0.0;
-        // One draw for each datagram, so that small losses scatter as they do.
+        // One draw per datagram, for realistic variance of small losses.
         for _ in 0..sent as u64 {
             if self.uniform() < line.loss {
                 lost += 1.0;

@@ -1,4 +1,4 @@
-//! What became of findings, counted: the table that [`crate::calibration`] rests on.
+//! Counts of findings: the table behind [`crate::calibration`].
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -24,7 +24,7 @@ pub fn source(outcomes: &[Outcome]) -> String {
     let mut out = String::from(
         "//! Made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p pathtwin-explain`.\n\n\
          use super::Counts;\n\n\
-         /// Findings of each cause that were right, and all, by strength from weak to strong.\n\
+         /// Correct findings and all findings of each cause, by strength from weak to strong.\n\
          #[rustfmt::skip]\n\
          pub(super) const COUNTS: &[(&str, Counts)] = &[\n",
     );

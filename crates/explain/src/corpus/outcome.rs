@@ -1,7 +1,7 @@
-//! What became of one scenario: a line of the reviewed snapshot.
+//! Results of scenarios: the lines of the reviewed snapshot.
 //!
-//! The line holds the strength of each finding and not its confidence: what a strength is worth is
-//! counted over many such lines ([`crate::calibration`]).
+//! A line has the strength of each finding instead of its confidence, which is calibrated from many
+//! such lines ([`crate::calibration`]).
 
 use model::{
     findings::{Finding, Place, Severity},
@@ -9,28 +9,28 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Scenario, What};
-use crate::{causes::HEALTHY, judge::weigh, verdict::Strength};
+use super::{Part, Scenario, Source};
+use crate::{causes::HEALTHY, judge::judge_with_strength, verdict::Strength};
 
-/// A scenario, and what was found in its Run.
+/// A scenario and the findings of its Run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Name of the scenario.
     pub name: String,
     /// Seed of the Run.
     pub seed: u64,
-    /// Whether the Run was made by arithmetic and not measured in the lab.
+    /// Whether the Run was computed instead of measured in the lab.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub composed: bool,
-    /// Whether rules were made without the scenario.
+    /// Whether the scenario was excluded from training.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
-    /// True causes; `healthy` where nothing is wrong.
+    /// True causes; `healthy` if there are none.
     pub cause: Vec<String>,
     /// What may be found beside them and is neither right nor wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// What was found, the first first.
+    /// Findings in order.
     pub found: Vec<Found>,
 }
 
@@ -39,7 +39,7 @@ pub struct Outcome {
 pub struct Found {
     /// Code of the cause.
     pub code: String,
-    /// Where.
+    /// Place.
     #[serde(flatten)]
     pub place: Place,
     /// Severity.
@@ -51,7 +51,7 @@ pub struct Found {
 impl Outcome {
     /// Judges the Run of a scenario.
     pub fn of(scenario: &Scenario, part: Part, run: &Run) -> Self {
-        let (findings, strengths) = weigh(run);
+        let (findings, strengths) = judge_with_strength(run);
         let found = |(finding, strength): (Finding, Strength)| Found {
             code: finding.code,
             place: finding.place,
@@ -61,7 +61,7 @@ impl Outcome {
         Self {
             name: scenario.name.clone(),
             seed: scenario.seed(part).0,
-            composed: matches!(scenario.what, What::Composed(_)),
+            composed: matches!(scenario.source, Source::Composed(_)),
             held_out: scenario.held_out(),
             cause: match scenario.is_healthy() {
                 true => vec![HEALTHY.to_owned()],
@@ -77,7 +77,7 @@ impl Outcome {
         }
     }
 
-    /// Whether nothing is wrong there.
+    /// Whether it is a healthy path.
     pub fn is_healthy(&self) -> bool {
         self.cause.iter().all(|c| c == HEALTHY)
     }
@@ -87,13 +87,12 @@ impl Outcome {
         self.cause.iter().any(|c| c == code)
     }
 
-    /// What was found first, if that asserts anything.
+    /// The first finding, if it asserts a problem.
     pub fn first(&self) -> Option<&Found> {
         self.found.first().filter(|f| f.asserts())
     }
 
-    /// Each cause that was found once, with whether that is right; without what is neither right
-    /// nor wrong.
+    /// Each found cause, with whether it is correct; without those that count as neither.
     pub fn judged(&self) -> Vec<(&Found, bool)> {
         let mut seen: Vec<&str> = Vec::new();
         let mut judged = Vec::new();
@@ -109,7 +108,7 @@ impl Outcome {
         judged
     }
 
-    /// Whether something was found that is not there, though it would have been silence's turn.
+    /// Whether a problem was reported on a healthy path.
     pub fn is_false_alarm(&self) -> bool {
         let alarm = |f: &Found| {
             f.severity > Severity::Info && f.code != HEALTHY && !self.also.contains(&f.code)
@@ -119,7 +118,7 @@ impl Outcome {
 }
 
 impl Found {
-    /// Whether it asserts anything: what is merely worth knowing asserts nothing wrong.
+    /// Whether it asserts a problem: informational findings do not.
     pub fn asserts(&self) -> bool {
         self.severity > Severity::Info || self.code == HEALTHY
     }

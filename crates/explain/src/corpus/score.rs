@@ -1,4 +1,4 @@
-//! How findings fare against what is true.
+//! Score of findings against the truth.
 
 use std::collections::BTreeMap;
 
@@ -15,23 +15,23 @@ pub struct Score {
     pub scenarios: usize,
     /// Those whose first finding is a true cause.
     pub top_right: usize,
-    /// Scenarios of the lab: measured, and not made by arithmetic.
+    /// Scenarios measured in the lab.
     pub lab: usize,
     /// Those of them whose first finding is a true cause.
     pub top_right_lab: usize,
-    /// Scenarios that no rule was made with.
+    /// Held-out scenarios.
     pub held_out: usize,
     /// Those of them whose first finding is a true cause.
     pub top_right_held_out: usize,
-    /// Scenarios in which nothing is wrong.
+    /// Healthy scenarios.
     pub healthy: usize,
-    /// Those of them in which something was found all the same.
+    /// Those of them with a false alarm.
     pub false_alarms: usize,
     /// Scenarios with several causes.
     pub pairs: usize,
-    /// Those of them whose causes were all found.
+    /// Those of them with all causes found.
     pub pairs_named: usize,
-    /// Scenarios whose first remedy is another congestion control though no true cause calls for
+    /// Scenarios whose first remedy is another congestion control although no true cause requires
     /// it.
     pub wrong_congestion_control: Vec<String>,
     /// First true cause, first finding, count.
@@ -51,42 +51,42 @@ pub struct Counts {
     pub there: usize,
     /// Those of them in which it was found.
     pub found: usize,
-    /// Findings of it in scenarios in which it is not.
+    /// False positives.
     pub wrongly: usize,
 }
 
-/// The findings said with a confidence in a range.
+/// Findings within a range of confidence.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bin {
-    /// From this confidence on ...
+    /// Lower bound of the range.
     pub from: f64,
-    /// ... to below this one; in the last range up to 1.
+    /// Upper bound, exclusive; inclusive in the last range.
     pub to: f64,
     /// Findings.
     pub findings: u64,
-    /// Mean of what was said.
+    /// Mean confidence.
     pub said: f64,
-    /// Those that are right.
+    /// Correct findings.
     pub right: u64,
 }
 
-/// Where the ranges of [`Bin`] begin.
+/// Lower bounds of the ranges of [`Bin`].
 const BINS: [f64; 6] = [0.0, 0.6, 0.8, 0.9, 0.95, 0.98];
 
 impl Counts {
-    /// Share of the findings that are right; `None` without any.
+    /// Share of correct findings; `None` without findings.
     pub fn precision(&self) -> Option<f64> {
         let all = self.found + self.wrongly;
         (all > 0).then(|| self.found as f64 / all as f64)
     }
 
-    /// Share of the scenarios with it in which it was found; `None` without any.
+    /// Share of its scenarios in which it was found; `None` without scenarios.
     pub fn recall(&self) -> Option<f64> {
         (self.there > 0).then(|| self.found as f64 / self.there as f64)
     }
 }
 
-/// Counts how findings fare.
+/// Scores outcomes.
 pub fn score(all: &[Outcome]) -> Score {
     let mut score = Score::default();
     for outcome in all {
@@ -96,7 +96,7 @@ pub fn score(all: &[Outcome]) -> Score {
     score
 }
 
-/// What was said with what confidence, and how often it was right. Empty ranges are left out.
+/// Confidence against the share of correct findings. Empty ranges are left out.
 fn calibrated(all: &[Outcome]) -> Vec<Bin> {
     let judged = || all.iter().flat_map(Outcome::judged);
     let said: Vec<(f64, bool)> = judged()
@@ -165,7 +165,7 @@ impl Score {
     }
 }
 
-/// Whether another congestion control is advised first though no true cause calls for it.
+/// Whether the first remedy is another congestion control although no true cause requires it.
 fn wrong_congestion_control(outcome: &Outcome) -> bool {
     let calls = |code: &str| {
         let cause = registry().iter().find(|c| c.code == code);

@@ -1,4 +1,4 @@
-//! A score as text: the tables of `docs/corpus.md`.
+//! Tables of a score, as in `docs/corpus.md`.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -10,14 +10,10 @@ pub fn markdown(score: &Score) -> String {
     // Writing to a String cannot fail.
     let _ = write!(
         out,
-        "| | |\n|---|---|\n\
-         | scenarios | {} |\n\
-         | first finding is a true cause | {} |\n\
-         | the same, measured in the lab only | {} |\n\
-         | the same, scenarios no rule was made with | {} |\n\
-         | false alarms on healthy paths | {} |\n\
-         | pairs with both causes named | {} |\n\
-         | another congestion control advised first, wrongly | {} |\n\n",
+        "| | |\n|---|---|\n | scenarios | {} |\n | first finding is a true cause | {} |\n | the \
+         same, measured in the lab only | {} |\n | the same, held-out scenarios only | {} |\n | \
+         false alarms on healthy paths | {} |\n | pairs with both causes named | {} |\n | another \
+         congestion control advised first, wrongly | {} |\n\n",
         score.scenarios,
         share(score.top_right, score.scenarios),
         share(score.top_right_lab, score.lab),
@@ -39,7 +35,7 @@ pub fn markdown(score: &Score) -> String {
     out
 }
 
-/// A part of a whole with its 95 % interval.
+/// A share with its 95 % interval.
 fn share(part: usize, of: usize) -> String {
     let Some(range) = stats::wilson(part as u64, of as u64) else {
         return "none".to_owned();
@@ -55,7 +51,8 @@ fn share(part: usize, of: usize) -> String {
 
 fn calibration(out: &mut String, score: &Score) {
     out.push_str(
-        "### Calibration\n\n| said with | findings | mean of what was said | right |\n|---|---:|---:|---:|\n",
+        "### Calibration\n\n| confidence | findings | mean confidence | correct \
+        |\n|---|---:|---:|---:|\n",
     );
     for bin in &score.calibration {
         let _ = writeln!(
@@ -73,7 +70,8 @@ fn calibration(out: &mut String, score: &Score) {
 
 fn causes(out: &mut String, score: &Score) {
     out.push_str(
-        "### Causes\n\n| cause | there | found | wrongly | precision | recall |\n|---|---:|---:|---:|---:|---:|\n",
+        "### Causes\n\n| cause | present | found | false positives | precision | recall \
+        |\n|---|---:|---:|---:|---:|---:|\n",
     );
     let percent =
         |share: Option<f64>| share.map_or(String::new(), |s| format!("{:.0} %", s * 100.0));

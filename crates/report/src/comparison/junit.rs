@@ -1,11 +1,11 @@
-//! A comparison as JUnit XML, the form that CI servers read: one test case for each figure.
+//! Comparisons as JUnit XML for CI servers: one test case per figure.
 
 use model::comparison::{Compared, Comparison, Verdict};
 
 use super::{chance, change, side, title};
 use crate::junit::{Case, Outcome, Suite, document};
 
-/// The document. What is worse fails; of what nothing can be told is skipped.
+/// The document. Worse figures fail; undecided ones are skipped.
 pub fn junit(comparison: &Comparison) -> String {
     let suite = Suite {
         name: title(comparison),

@@ -1,4 +1,4 @@
-//! A comparison for a pull request.
+//! Comparisons as Markdown, for pull requests.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use model::{
 
 use super::{ORDER, chance, change, count, reading, side, title};
 
-/// The text: what changed first, the rest folded away.
+/// The text: changes first, the rest in a collapsed section.
 pub fn markdown(comparison: &Comparison) -> String {
     let mut out = format!(
         "### {}\n\n{}\n",

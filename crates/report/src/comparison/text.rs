@@ -1,4 +1,4 @@
-//! A comparison on a terminal.
+//! Comparisons as text for terminals.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use model::{
 use super::{ORDER, chance, change, count, reading, side, title};
 use crate::plain;
 
-/// The page; lines that are the same, or of which nothing can be told, only if `all`.
+/// The text; unchanged and undecided lines only if `all`.
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut out = format!(
         "{}: {}\n",

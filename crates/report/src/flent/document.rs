@@ -1,4 +1,4 @@
-//! The JSON of a data file of flent.
+//! JSON document of a flent data file.
 
 use model::{
     net::{Direction, IpVersion},
@@ -7,7 +7,7 @@ use model::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    course::{Course, IDLE_STEP_US, STEP_US, Slot},
+    series::{IDLE_STEP_US, STEP_US, SeriesKind, Slot},
     test::Test,
 };
 use crate::time;
@@ -22,29 +22,29 @@ pub(super) fn document(run: &Run, test: &Test<'_>) -> Value {
         let slots = repeat.slots();
         let at = |us: i64| (repeat.zero_us - zero_us + us) as f64 / 1e6;
         if let Some(first) = slots.first().filter(|_| !axis.is_empty()) {
-            // A point without values, so that no line goes from one repeat to the next.
+            // A point without values, so that plots have a gap between repeats.
             axis.push((at(first.window_us[0]), None));
         }
         axis.extend(slots.into_iter().map(|s| (at(s.window_us[1]), Some(s))));
     }
-    let courses = courses(test);
-    let results: Map<String, Value> = courses
+    let all_series = all_series(test);
+    let results: Map<String, Value> = all_series
         .iter()
-        .map(|(name, course)| {
+        .map(|(name, series)| {
             let points = axis
                 .iter()
-                .map(|(_, slot)| slot.and_then(|s| s.value(*course)));
+                .map(|(_, slot)| slot.and_then(|s| s.value(*series)));
             (name.clone(), points.collect())
         })
         .collect();
     let t0_us = run.started_us.saturating_add_signed(zero_us);
-    let raw: Map<String, Value> = courses
+    let raw: Map<String, Value> = all_series
         .iter()
-        .map(|(name, course)| (name.clone(), raw(test, *course, &axis, t0_us, zero_us)))
+        .map(|(name, series)| (name.clone(), raw(test, *series, &axis, t0_us, zero_us)))
         .collect();
     json!({
         "version": VERSION,
-        "metadata": metadata(run, test, t0_us, &axis, &courses),
+        "metadata": metadata(run, test, t0_us, &axis, &all_series),
         "x_values": axis.iter().map(|(x, _)| *x).collect::<Vec<f64>>(),
         "results": results,
         "raw_values": raw,
@@ -54,14 +54,14 @@ pub(super) fn document(run: &Run, test: &Test<'_>) -> Value {
 /// Each value with its time, s since 1970.
 fn raw(
     test: &Test<'_>,
-    course: Course,
+    series: SeriesKind,
     axis: &[(f64, Option<Slot<'_>>)],
     t0_us: u64,
     zero_us: i64,
 ) -> Value {
     let t0 = t0_us as f64 / 1e6;
     let point = |(x, value): (f64, f64)| json!({"t": t0 + x, "val": value});
-    if course == Course::Ping {
+    if series == SeriesKind::Ping {
         let pings = test.repeats.iter().flat_map(|repeat| {
             let x = move |at: i64| (repeat.zero_us - zero_us + at) as f64 / 1e6;
             let pings = repeat.pings().into_iter();
@@ -71,12 +71,12 @@ fn raw(
     } else {
         let values = axis
             .iter()
-            .filter_map(|(x, s)| Some((*x, s.as_ref()?.value(course)?)));
+            .filter_map(|(x, s)| Some((*x, s.as_ref()?.value(series)?)));
         values.map(point).collect()
     }
 }
 
-/// flent's name of the test: one of those that come with it.
+/// Name of the corresponding test of flent.
 fn test_name(key: &Key) -> &'static str {
     match (key.step, key.bidirectional, key.direction) {
         (StepKind::Idle, _, _) => "ping",
@@ -88,16 +88,16 @@ fn test_name(key: &Key) -> &'static str {
     }
 }
 
-/// The series by the names that the test gives them.
-fn courses(test: &Test<'_>) -> Vec<(String, Course)> {
+/// The series by their names in the test.
+fn all_series(test: &Test<'_>) -> Vec<(String, SeriesKind)> {
     let key = test.key;
     let ping = match test_name(key) {
         "ping" => "Ping (ms) UDP",
         "rrul_be_nflows" => "Ping (ms) UDP BE",
-        // The only one that these tests have, though our probes are UDP.
+        // The only ping series of these tests, although our probes are UDP.
         _ => "Ping (ms) ICMP",
     };
-    let mut courses = vec![(ping.to_owned(), Course::Ping)];
+    let mut all_series = vec![(ping.to_owned(), SeriesKind::Ping)];
     for (direction, word) in [(Direction::Down, "download"), (Direction::Up, "upload")] {
         let flows = test
             .repeats
@@ -106,18 +106,18 @@ fn courses(test: &Test<'_>) -> Vec<(String, Course)> {
             .max();
         let Some(flows) = flows else { continue };
         if !key.bidirectional && key.flows == Some(1) {
-            courses.push((format!("TCP {word}"), Course::Sum(direction)));
+            all_series.push((format!("TCP {word}"), SeriesKind::Sum(direction)));
             continue;
         }
         let mark = if key.bidirectional { " BE" } else { "" };
-        courses.extend((0..flows).map(|place| {
+        all_series.extend((0..flows).map(|place| {
             let name = format!("TCP {word}{mark}::{}", place + 1);
-            (name, Course::Flow(direction, place))
+            (name, SeriesKind::Flow(direction, place))
         }));
-        courses.push((format!("TCP {word} sum"), Course::Sum(direction)));
-        courses.push((format!("TCP {word} avg"), Course::Mean(direction)));
+        all_series.push((format!("TCP {word} sum"), SeriesKind::Sum(direction)));
+        all_series.push((format!("TCP {word} avg"), SeriesKind::Mean(direction)));
     }
-    courses
+    all_series
 }
 
 fn metadata(
@@ -125,7 +125,7 @@ fn metadata(
     test: &Test<'_>,
     t0_us: u64,
     axis: &[(f64, Option<Slot<'_>>)],
-    courses: &[(String, Course)],
+    all_series: &[(String, SeriesKind)],
 ) -> Value {
     let key = test.key;
     let address = run
@@ -143,10 +143,10 @@ fn metadata(
         "tcp_ndown" => json!({"download_streams": streams}),
         _ => json!({}),
     };
-    let series: Map<String, Value> = courses
+    let series: Map<String, Value> = all_series
         .iter()
-        .map(|(name, course)| {
-            let units = if *course == Course::Ping {
+        .map(|(name, series)| {
+            let units = if *series == SeriesKind::Ping {
                 "ms"
             } else {
                 "Mbits/s"

@@ -1,4 +1,4 @@
-//! What of a run can be a test of flent.
+//! Measurements of a run as flent tests.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use model::{
     run::{Key, Run, Sample, StepKind, Tcp},
 };
 
-/// Something that was run, as a test of flent.
+/// A measurement as a flent test.
 pub(super) struct Test<'a> {
     pub(super) name: String,
     pub(super) key: &'a Key,
     pub(super) repeats: Vec<Repeat<'a>>,
 }
 
-/// One repeat: the samples of one time, one for each direction.
+/// One repeat: the simultaneous samples, one per direction.
 pub(super) struct Repeat<'a> {
-    /// Zero of the series, µs after the run's start.
+    /// Start of the time series, µs after the run's start.
     pub(super) zero_us: i64,
     pub(super) samples: Vec<&'a Sample>,
 }
@@ -49,7 +49,7 @@ pub(super) fn tests(run: &Run) -> Vec<Test<'_>> {
     tests
 }
 
-/// Whether flent has a test for it, and its course over time was kept.
+/// Whether flent has a test for it and its time series was kept.
 fn shown(sample: &Sample) -> bool {
     let received = |tcp: &Tcp| tcp.flows.iter().any(|f| f.received.is_some());
     match sample.key.step {
@@ -59,7 +59,7 @@ fn shown(sample: &Sample) -> bool {
     }
 }
 
-/// The key's name; of a load in both directions at once without one of them.
+/// Name of the key; for a bidirectional load without the direction.
 fn name(key: &Key) -> String {
     if !key.bidirectional {
         return key.to_string();

@@ -1,12 +1,12 @@
-//! Values over time in equal buckets, as few as a screen can show.
+//! Downsampling of time series into equal buckets.
 
-/// Values of the buckets; where nothing was seen, none.
+/// Values of the buckets; `None` without samples.
 pub(super) type Column = Vec<Option<f64>>;
 
-/// Fewest buckets worth drawing.
-const LEAST: usize = 24;
+/// Minimum number of buckets.
+const MIN_BUCKETS: usize = 24;
 
-/// A grid of equal buckets over the time of a sample.
+/// Equal buckets over the time of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     pub(super) from_us: i64,
@@ -15,12 +15,12 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// At most `most` buckets, each as long as one or several times what passes from look to look:
-    /// a shorter one would often be without any.
+    /// At most `most` buckets, each a multiple of the sampling interval, so that no bucket is
+    /// empty.
     pub(super) fn over(from_us: i64, to_us: i64, most: usize, look_us: i64) -> Self {
         let look_us = look_us.max(1);
         let span = (to_us - from_us).max(look_us);
-        let most = i64::try_from(most.max(LEAST)).unwrap_or(i64::MAX);
+        let most = i64::try_from(most.max(MIN_BUCKETS)).unwrap_or(i64::MAX);
         let looks = span.div_euclid(most.saturating_mul(look_us)) + 1;
         let dt_us = looks * look_us;
         Self {
@@ -40,7 +40,7 @@ impl Grid {
         self.from_us + self.dt_us * (place as i64 + 1)
     }
 
-    /// The values in each bucket put together; a bucket without any stays empty.
+    /// The values in each bucket combined by a function; buckets without values stay empty.
     pub(super) fn fold(self, points: &[(i64, f64)], together: impl Fn(f64, f64) -> f64) -> Column {
         let mut column: Column = vec![None; self.count];
         for &(at, value) in points {
@@ -52,7 +52,7 @@ impl Grid {
         column
     }
 
-    /// How much a counter grew in each bucket, by what it was at a time.
+    /// Increase of a counter in each bucket, with its value at a time given by `counter`.
     pub(super) fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return vec![None; self.count];
@@ -69,10 +69,10 @@ impl Grid {
     }
 }
 
-/// What a counter was at a time.
+/// Value of a counter at a time.
 pub(super) type Counter = fn(&[(i64, u64)], i64) -> f64;
 
-/// Events are whole: they belong to the look that saw them.
+/// Step function, for counters of events: an event belongs to the sample that saw it.
 pub(super) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
     let after = points.partition_point(|(t, _)| *t <= at_us);
     points
@@ -80,7 +80,7 @@ pub(super) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
         .map_or(0.0, |point| point.1 as f64)
 }
 
-/// Bytes flow: between two looks their counter grows evenly.
+/// Linear interpolation, for counters of bytes.
 pub(super) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
     let after = points.partition_point(|(t, _)| *t <= at_us);
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
@@ -94,7 +94,7 @@ pub(super) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
     }
 }
 
-/// Column by column; what one lacks counts as nothing, what all lack stays absent.
+/// Sum of columns; missing values count as 0, values missing in all columns stay absent.
 pub(super) fn sum(columns: impl Iterator<Item = Column>) -> Column {
     columns
         .reduce(|a, b| {
@@ -108,7 +108,7 @@ pub(super) fn sum(columns: impl Iterator<Item = Column>) -> Column {
         .unwrap_or_default()
 }
 
-/// The mean of those that have a value.
+/// Mean of the present values.
 pub(super) fn mean(columns: impl Iterator<Item = Column>) -> Column {
     let columns: Vec<Column> = columns.collect();
     let places = columns.first().map_or(0, Vec::len);
@@ -124,7 +124,7 @@ pub(super) fn tidy(column: Column) -> Column {
     column.into_iter().map(|v| v.map(rounded)).collect()
 }
 
-/// Three digits, as a screen shows; none after the first two of a fraction.
+/// A value rounded to three significant digits and at most two decimals.
 pub(super) fn rounded(value: f64) -> f64 {
     let scale = match value.abs() {
         v if v >= 100.0 => 1.0,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn sparse_looks_leave_no_bucket_without_one() {
-        // Looks come a little late, never early.
+        // Samples may be late, never early.
         let points: Vec<(i64, f64)> = (0..200).map(|i| (i * 50_000 + i % 7, 1.0)).collect();
         let grid = Grid::over(0, 9_950_001, 400, 50_000);
         let column = grid.fold(&points, |_, last| last);

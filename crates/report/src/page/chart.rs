@@ -1,9 +1,9 @@
-//! Charts: what the script draws, and what stands there for those who do not see it.
+//! Charts and their text alternatives.
 
 use maud::{Markup, html};
 use serde::Serialize;
 
-/// A chart of lines and points. The script finds its place by `id`.
+/// A chart of lines and points. The script finds its element by `id`.
 #[derive(Debug, Serialize)]
 pub(super) struct Chart {
     pub(super) id: String,
@@ -23,20 +23,20 @@ pub(super) struct Axis {
     pub(super) to: Option<f64>,
 }
 
-/// What is drawn in one colour.
+/// A data series.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     pub(super) name: String,
-    /// Number of the colour, of those that colour-blind readers can tell apart.
+    /// Index in a palette for colour-blind readers.
     pub(super) colour: usize,
-    /// Number of the pattern: 0 whole, then dashes.
+    /// Index of the line pattern: 0 solid, then dashes.
     pub(super) dash: usize,
-    /// Points of their own, not a line; an outline of which shape.
+    /// Draw points of this shape instead of a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) points: Option<Shape>,
-    /// Where it is.
+    /// Coordinates.
     pub(super) xy: Vec<[f64; 2]>,
-    /// Lower and upper ends of the intervals of points: x from, x to, y from, y to.
+    /// Error bars of points: x from, x to, y from, y to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) bars: Vec<[f64; 4]>,
 }
@@ -51,8 +51,7 @@ pub(super) enum Shape {
     Triangle,
 }
 
-/// The colour of a congestion control: the usual ones have the same in every chart, the others what
-/// is left.
+/// The colour of a congestion control: common ones have a fixed colour, others one of the rest.
 pub(super) fn colour(cc: &str, all: &[&str]) -> usize {
     const USUAL: [&str; 3] = ["bbr", "cubic", "reno"];
     let others = all.iter().filter(|one| !USUAL.contains(one));
@@ -63,7 +62,7 @@ pub(super) fn colour(cc: &str, all: &[&str]) -> usize {
         .map_or(0, |place| place + 1)
 }
 
-/// A number for the page: four significant digits are more than a screen shows.
+/// A number rounded to four significant digits for the page.
 pub(super) fn round(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -73,12 +72,12 @@ pub(super) fn round(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The place of a chart: what it says in words, where it is drawn, and its values.
-pub(super) fn figure(id: &str, says: &str, summary: &str, table: &Markup) -> Markup {
+/// The element of a chart, with caption and table of values.
+pub(super) fn figure(id: &str, caption: &str, summary: &str, table: &Markup) -> Markup {
     html! {
         figure.chart {
-            div.plot data-chart=(id) role="img" aria-label=(says) {}
-            figcaption { (says) }
+            div.plot data-chart=(id) role="img" aria-label=(caption) {}
+            figcaption { (caption) }
             details.values {
                 summary { (summary) }
                 (table)

@@ -1,4 +1,4 @@
-//! All charts of a page, as the script gets them.
+//! Data of all charts of a page, as read by the script.
 
 use serde::Serialize;
 
@@ -9,46 +9,46 @@ use super::{buckets::Column, chart::Chart};
 pub(super) struct Charts {
     pub(super) drawn: Vec<Chart>,
     pub(super) timelines: Vec<Timeline>,
-    /// Number of the step whose timeline is drawn at first.
+    /// Number of the step whose timeline is drawn initially.
     pub(super) start: Option<u32>,
 }
 
-/// One step. Its columns have a value for each bucket of `dt_ms`; where nothing was seen, null.
+/// One step. Its columns have a value for each bucket of `dt_ms`, null without samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Timeline {
     /// Number of the sample.
     pub(super) n: u32,
-    /// What is kept longest where room is short: steps that stand for their like, then the others
-    /// in the order they were run.
+    /// Priority if space is limited: representative steps first, then the others in order of
+    /// execution.
     #[serde(skip)]
     pub(super) rank: (bool, std::cmp::Reverse<u32>),
-    /// Whether it stands for its like.
+    /// Whether it is representative of its repeats.
     pub(super) middle: bool,
-    /// Of which group of like steps.
+    /// Group of repeats it belongs to.
     pub(super) group: String,
-    /// How it is named in its group.
+    /// Name within the group.
     pub(super) name: String,
     /// First bucket, ms after the load started.
     pub(super) from_ms: f64,
     /// Length of a bucket, ms.
     pub(super) dt_ms: f64,
-    /// The part that counts, ms after the load started.
+    /// The measured part, ms after the load started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window_ms: Option<[f64; 2]>,
-    /// What the receivers got, Mbit/s: the mean of the bucket.
+    /// Goodput, mean of the bucket, Mbit/s.
     pub(super) goodput: Column,
-    /// Congestion windows of all flows together, at the end of the bucket.
+    /// Sum of the congestion windows, at the end of the bucket.
     pub(super) cwnd: Column,
     /// In segments, or (QUIC) in kB.
     pub(super) cwnd_kb: bool,
-    /// Smoothed round trip of the flows, mean, ms.
+    /// Smoothed RTT, mean of the flows, ms.
     pub(super) rtt: Column,
-    /// How far that is above the smallest round trip the senders saw, ms: what waits in queues.
+    /// Its increase over the senders' minimum RTT, ms: queueing delay.
     pub(super) queue: Column,
     /// Fastest probe sent in the bucket, ms.
     pub(super) probe_low: Column,
     /// Slowest probe sent in the bucket, ms.
     pub(super) probe_high: Column,
-    /// Segments sent again in the bucket.
+    /// Segments retransmitted in the bucket.
     pub(super) retransmitted: Column,
 }

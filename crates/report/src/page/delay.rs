@@ -1,4 +1,4 @@
-//! How long a packet takes: distribution without and under load.
+//! Delay distributions, idle and under load.
 
 use analysis::view::View;
 use maud::{Markup, html};
@@ -14,11 +14,11 @@ use super::{
 };
 use crate::number::short;
 
-/// Quantiles that are drawn: enough for a smooth line, more of them at the top.
+/// Number of quantiles drawn, with higher density at the top.
 const STEPS: usize = 100;
 const TOP: [f64; 6] = [0.993, 0.995, 0.997, 0.998, 0.999, 1.0];
 
-/// The round trips of one line, ms, in order.
+/// Sorted RTTs of one line, ms.
 struct Group {
     name: String,
     cc: Option<String>,
@@ -36,11 +36,12 @@ impl Group {
         Some(self.sorted[place])
     }
 
-    /// Round trip and share of the probes that were no slower.
+    /// RTT and cumulative share of the probes.
     fn curve(&self) -> Vec<[f64; 2]> {
         let even = (0..STEPS).map(|i| i as f64 / STEPS as f64);
         let mut shares: Vec<f64> = even.chain(TOP).collect();
-        // A quantile beyond what the number of probes can show is not drawn, but the slowest is.
+        // Quantiles beyond the resolution of the number of probes are not drawn, except the
+        // maximum.
         let finest = 1.0 - 1.0 / self.sorted.len().max(1) as f64;
         shares.retain(|s| *s <= finest || *s == 1.0);
         let point = |share: f64| Some([round(self.quantile(share)?), share * 100.0]);
@@ -60,21 +61,24 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
             Direction::Up => "delay-up",
         };
         charts.drawn.push(drawing(id, &groups, words));
-        let title = words.fill("delay-load", &[("way", words.direction(direction).into())]);
+        let title = words.fill(
+            "delay-load",
+            &[("direction", words.direction(direction).into())],
+        );
         drawn.push(html! {
             h3 { (title) }
-            (figure(id, &says(&groups, words), &words.say("values"), &table(&groups, words)))
+            (figure(id, &caption(&groups, words), &words.label("values"), &table(&groups, words)))
         });
     }
     (!drawn.is_empty()).then(|| {
         html! {
-            p.note { (words.say("delay-note")) }
+            p.note { (words.label("delay-note")) }
             div.pair { @for one in &drawn { div { (one) } } }
         }
     })
 }
 
-/// Idle of each layer, then each congestion control with the fewest flows.
+/// Idle probes of each layer, then each congestion control with the fewest flows.
 fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
     let Some(view) = View::new(run) else {
         return Vec::new();
@@ -93,7 +97,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
     let mut ccs: Vec<String> = loads.iter().filter_map(|s| s.key.cc.clone()).collect();
     ccs.sort();
     ccs.dedup();
-    // A run without named congestion controls has one line, of all loads.
+    // A run without named congestion controls has one line for all loads.
     let ccs: Vec<Option<String>> = match ccs.is_empty() {
         true => vec![None],
         false => ccs.into_iter().map(Some).collect(),
@@ -108,7 +112,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
             .filter(|s| s.valid && s.key.step == StepKind::Idle)
             .filter(ours);
         groups.push(Group {
-            name: format!("{} · {}", words.layer(layer), words.say("idle")),
+            name: format!("{} · {}", words.layer(layer), words.label("idle")),
             cc: None,
             layer,
             sorted: sorted(idle),
@@ -118,7 +122,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
                 .iter()
                 .copied()
                 .filter(|s| ours(s) && s.key.cc == *cc && s.key.flows == fewest);
-            let name = cc.clone().unwrap_or_else(|| words.say("step-tcp"));
+            let name = cc.clone().unwrap_or_else(|| words.label("step-tcp"));
             groups.push(Group {
                 name: format!("{} · {name}", words.layer(layer)),
                 cc: Some(name),
@@ -131,7 +135,7 @@ fn groups(run: &Run, direction: Direction, words: &Words) -> Vec<Group> {
     groups
 }
 
-/// The answered probes of some samples: those while the load counts.
+/// RTTs of the answered probes of samples, within the measured time.
 fn sorted<'a>(samples: impl Iterator<Item = &'a Sample>) -> Vec<f64> {
     let mut all: Vec<f64> = samples
         .flat_map(|sample| {
@@ -163,13 +167,13 @@ fn drawing(id: &str, groups: &[Group], words: &Words) -> Chart {
     Chart {
         id: id.to_owned(),
         x: Axis {
-            label: words.say("axis-round-trip"),
+            label: words.label("axis-round-trip"),
             log: most > 12.0 * least,
             from: None,
             to: None,
         },
         y: Axis {
-            label: words.say("axis-share"),
+            label: words.label("axis-share"),
             log: false,
             from: Some(0.0),
             to: Some(100.0),
@@ -188,8 +192,8 @@ fn drawing(id: &str, groups: &[Group], words: &Words) -> Chart {
     }
 }
 
-/// What the chart shows, in one sentence.
-fn says(groups: &[Group], words: &Words) -> String {
+/// Caption of the chart.
+fn caption(groups: &[Group], words: &Words) -> String {
     let parts: Vec<String> = groups
         .iter()
         .filter_map(|g| {
@@ -204,7 +208,7 @@ fn says(groups: &[Group], words: &Words) -> String {
             ))
         })
         .collect();
-    format!("{}{}", words.say("delay-says-lead"), parts.join("; "))
+    format!("{}{}", words.label("delay-says-lead"), parts.join("; "))
 }
 
 fn table(groups: &[Group], words: &Words) -> Markup {
@@ -215,12 +219,12 @@ fn table(groups: &[Group], words: &Words) -> Markup {
         shown.map(short).unwrap_or_default()
     };
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.say("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label("values")) {
             table.figures {
                 thead { tr {
-                    th scope="col" { (words.say("axis-round-trip")) }
+                    th scope="col" { (words.label("axis-round-trip")) }
                     @for name in ["min", "p50", "p90", "p95", "p99", "max"] { th.number scope="col" { (name) } }
-                    th.number scope="col" { (words.say("probes")) }
+                    th.number scope="col" { (words.label("probes")) }
                 } }
                 tbody { @for g in groups { tr {
                     th scope="row" { (g.name) }

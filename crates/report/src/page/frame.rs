@@ -1,5 +1,4 @@
-//! The file around the sections: head, style, script, data, and the policy that lets nothing else
-//! in.
+//! HTML document around the sections: head, style, script, data and content security policy.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -20,12 +19,13 @@ const UPLOT_LICENCE: &str = include_str!("assets/uplot/LICENSE");
 const SCRIPT: &str = include_str!("assets/page.js");
 const STYLE: &str = include_str!("assets/page.css");
 
-/// Size of a page, bytes, that the timelines fill up: below 500 kB with what is not counted.
+/// Target size of a page including timelines, bytes: below 500 kB with the overhead that is not
+/// counted.
 const PAGE: usize = 490_000;
-/// Room that the timelines have in any case, and at most.
+/// Minimum and maximum space for timelines.
 const TIMELINES: std::ops::RangeInclusive<usize> = 60_000..=300_000;
 
-/// What a page is made of.
+/// Content of a page.
 pub(super) struct Page<'a> {
     pub(super) title: String,
     pub(super) top: Markup,
@@ -35,7 +35,7 @@ pub(super) struct Page<'a> {
     pub(super) words: &'a Words,
 }
 
-/// What the script reads beside the timelines.
+/// Data of the script besides the timelines.
 #[derive(Serialize)]
 struct Data<'a> {
     lang: &'a str,
@@ -44,10 +44,10 @@ struct Data<'a> {
     words: Vec<(&'static str, String)>,
 }
 
-/// Where the script puts a number into a text.
-const HOLE: &str = "…";
+/// Placeholder for a number in texts of the script.
+const PLACEHOLDER: &str = "…";
 
-/// Words that the script puts into the page.
+/// Keys of the texts used by the script.
 const SCRIPT_WORDS: [&str; 14] = [
     "panel-goodput",
     "panel-cwnd",
@@ -77,7 +77,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
             .map(|id| {
                 (
                     id,
-                    words.fill(id, &[("n", HOLE.into()), ("ms", HOLE.into())]),
+                    words.fill(id, &[("n", PLACEHOLDER.into()), ("ms", PLACEHOLDER.into())]),
                 )
             })
             .to_vec(),
@@ -106,12 +106,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
                 style { (PreEscaped(style)) }
             }
             body {
-                a.skip href="#main" { (words.say("skip")) }
+                a.skip href="#main" { (words.label("skip")) }
                 header {
-                    nav aria-label=(words.say("contents")) {
+                    nav aria-label=(words.label("contents")) {
                         span.brand { "pathtwin" }
                         ul { @for s in &page.sections {
-                            li { a href={ "#" (s.id) } { (words.say(s.nav)) } }
+                            li { a href={ "#" (s.id) } { (words.label(s.nav)) } }
                         } }
                     }
                 }
@@ -119,12 +119,12 @@ pub(super) fn page(page: &Page<'_>) -> String {
                     (page.top)
                     @for s in &page.sections {
                         section id=(s.id) aria-labelledby={ (s.id) "-title" } {
-                            h2 id={ (s.id) "-title" } { (words.say(s.title)) }
+                            h2 id={ (s.id) "-title" } { (words.label(s.title)) }
                             (s.body)
                         }
                     }
                 }
-                footer { p { "pathtwin " (page.program) " · " (words.say("footer")) } }
+                footer { p { "pathtwin " (page.program) " · " (words.label("footer")) } }
                 script type="application/json" id="data" { (PreEscaped(data)) }
                 @if let Some(packed) = pack(&page.charts.timelines, room) {
                     script type="text/plain" id="timelines" { (packed) }
@@ -136,20 +136,20 @@ pub(super) fn page(page: &Page<'_>) -> String {
     markup.into_string()
 }
 
-/// JSON that cannot end the element it stands in.
+/// JSON that cannot close its enclosing element.
 fn json(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     text.replace('<', "\\u003c")
 }
 
-/// The hash by which the policy knows a text.
+/// Hash of a text for the content security policy.
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     format!("sha256-{}", BASE64_STANDARD.encode(digest))
 }
 
-/// The timelines as one text: JSON, deflated, in base64. What does not fit is left out, the steps
-/// that stand for their like last; the script says how many are missing.
+/// The timelines as JSON, deflated, in base64. Steps that do not fit are left out, representative
+/// ones last; the script shows the number of missing steps.
 fn pack(timelines: &[Timeline], room: usize) -> Option<String> {
     #[derive(Serialize)]
     struct Packed<'a> {
@@ -159,7 +159,7 @@ fn pack(timelines: &[Timeline], room: usize) -> Option<String> {
     if timelines.is_empty() {
         return None;
     }
-    // The finest first: those with the most buckets stand for their like.
+    // Finest first: representative steps have the most buckets.
     let mut order: Vec<&Timeline> = timelines.iter().collect();
     order.sort_by_key(|t| std::cmp::Reverse(t.rank));
     let mut keep = order.len();

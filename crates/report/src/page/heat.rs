@@ -1,5 +1,5 @@
-//! A matrix as tables of coloured cells: any two factors against each other, a table for each
-//! setting of the others. The colours go with the numbers, they do not replace them.
+//! Heat maps of a matrix: tables of two factors, one for each combination of the others. Colours
+//! supplement the numbers and do not replace them.
 
 use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
@@ -14,7 +14,7 @@ use crate::{
 /// Shades, from the lowest value to the highest.
 const SHADES: usize = 9;
 
-/// What a table shows.
+/// The value shown in a table.
 struct Measure {
     id: &'static str,
     unit: &'static str,
@@ -53,13 +53,13 @@ const MEASURES: [Measure; 4] = [
 struct Axes {
     across: Option<(String, Vec<String>)>,
     down: Option<(String, Vec<String>)>,
-    /// Settings of all other factors, and the direction: a table each.
+    /// Combinations of the other factors and the direction, with a table each.
     others: Vec<String>,
     several_directions: bool,
 }
 
 impl Axes {
-    /// The factor with the most levels goes across, the next down.
+    /// The factor with the most levels is in columns, the next one in rows.
     fn new(rows: &[Row]) -> Self {
         let mut factors: Vec<(String, Vec<String>)> = factor_keys(rows)
             .into_iter()
@@ -89,7 +89,7 @@ impl Axes {
         at(&self.across, across) && at(&self.down, down) && self.other(row) == other
     }
 
-    /// What sets the table of a row apart.
+    /// The combination of other factors of a row.
     fn other(&self, row: &Row) -> String {
         let along = [&self.across, &self.down];
         let is_axis = |key: &String| {
@@ -114,7 +114,7 @@ fn level(row: &Row, key: &str) -> String {
     row.factors.get(key).map(factor).unwrap_or_default()
 }
 
-/// The end of a key: enough to tell.
+/// The last part of a key.
 pub(super) fn last(key: &str) -> String {
     let parts: Vec<&str> = key.split('.').collect();
     parts[parts.len().saturating_sub(2)..].join(".")
@@ -150,14 +150,14 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
         .iter()
         .filter_map(|g| Some(g.spread(measure.value)?.n))
         .collect();
-    // Said once where it is the same everywhere.
+    // Shown once if it is the same everywhere.
     let n = counts
         .first()
         .copied()
         .filter(|n| counts.iter().all(|c| c == n));
     html! {
         @for other in &axes.others {
-            @let name = words.say(measure.id);
+            @let name = words.label(measure.id);
             div.wide tabindex="0" role="group" aria-label={ (name) " " (other) } {
                 table.heat {
                     caption { (model::text::capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
@@ -167,7 +167,7 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
                         th scope="col" { (corner(axes)) }
                         @match &axes.across {
                             Some((_, levels)) => { @for level in levels { th scope="col" { (level) } } },
-                            None => th scope="col" { (words.say("heat-value")) },
+                            None => th scope="col" { (words.label("heat-value")) },
                         }
                     } }
                     tbody {
@@ -187,7 +187,7 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
     }
 }
 
-/// Which factor goes down and which across.
+/// Names of the row and column factors.
 fn corner(axes: &Axes) -> Markup {
     let name = |axis: &Option<(String, Vec<String>)>| axis.as_ref().map(|(key, _)| last(key));
     html! {
@@ -218,12 +218,13 @@ fn cell(
                     }
                 }
             }
-            None => td.none { (words.say("unknown")) },
+            None => td.none { (words.label("unknown")) },
         }
     }
 }
 
-/// From value to shade: by ratio where the values differ tenfold, else by difference.
+/// Mapping from value to shade: logarithmic if the values differ by a factor of ten, otherwise
+/// linear.
 struct Scale {
     low: f64,
     high: f64,

@@ -1,4 +1,4 @@
-//! What the two hosts are, side by side, and how each reaches the other.
+//! Facts of the two hosts side by side, and their paths to each other.
 
 use maud::{Markup, html};
 use model::{net::Side, run::Run};
@@ -6,7 +6,7 @@ use model::{net::Side, run::Run};
 use super::words::Words;
 use crate::facts::{Line, lines};
 
-/// A name with what each host has.
+/// A fact with the value of each host.
 struct Pair {
     name: String,
     near: Option<String>,
@@ -14,12 +14,12 @@ struct Pair {
 }
 
 impl Pair {
-    /// Whether both are known and not the same.
+    /// Whether both values are known and different.
     fn differs(&self) -> bool {
         matches!((&self.near, &self.far), (Some(near), Some(far)) if near != far)
     }
 
-    /// Parameters of the kernel are many: they are folded.
+    /// Kernel parameters are numerous and shown in a collapsed section.
     fn is_parameter(&self) -> bool {
         self.name.contains('.')
     }
@@ -51,7 +51,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
                 (table(&parameters, words, "hosts-parameters-table"))
             }
         }
-        @for (side, lines) in [(Side::Near, &near), (Side::Far, &far)] { (way(side, lines, words)) }
+        @for (side, lines) in [(Side::Near, &near), (Side::Far, &far)] { (dir(side, lines, words)) }
     }
 }
 
@@ -67,7 +67,7 @@ fn addresses(run: &Run, words: &Words) -> Markup {
     }
 }
 
-/// Lines of the hosts themselves, by name.
+/// Facts of the hosts themselves, by name.
 fn pairs(near: &[Line], far: &[Line]) -> Vec<Pair> {
     let own = |lines: &[Line]| -> Vec<(String, String)> {
         let until_head = lines.iter().take_while(|l| !matches!(l, Line::Head(_)));
@@ -100,18 +100,18 @@ fn pairs(near: &[Line], far: &[Line]) -> Vec<Pair> {
 
 fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.say(label)) {
+        div.wide tabindex="0" role="group" aria-label=(words.label(label)) {
             table.hosts {
                 thead { tr {
-                    th scope="col" { (words.say("hosts-what")) }
+                    th scope="col" { (words.label("hosts-what")) }
                     th scope="col" { (words.side(Side::Near)) }
                     th scope="col" { (words.side(Side::Far)) }
                 } }
                 tbody { @for pair in pairs {
                     tr.differs[pair.differs()] {
                         th scope="row" { (name(&pair.name, words))
-                            @if pair.differs() { span.mark title=(words.say("hosts-differs")) {
-                                "≠" span.hidden { " " (words.say("hosts-differs")) } } } }
+                            @if pair.differs() { span.mark title=(words.label("hosts-differs")) {
+                                "≠" span.hidden { " " (words.label("hosts-differs")) } } } }
                         td { (value(pair.near.as_ref(), words)) }
                         td { (value(pair.far.as_ref(), words)) }
                     }
@@ -121,10 +121,10 @@ fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
     }
 }
 
-/// Names of the kernel stay as they are; the program's own have a word in each language.
+/// The kernel's names are not translated; the program's own are.
 fn name(name: &str, words: &Words) -> String {
     let id = format!("fact-{}", name.replace(' ', "-"));
-    let said = words.say(&id);
+    let said = words.label(&id);
     if said == id { name.to_owned() } else { said }
 }
 
@@ -132,13 +132,13 @@ fn value(value: Option<&String>, words: &Words) -> Markup {
     html! {
         @match value {
             Some(text) => (text),
-            None => span.unknown { (words.say("unknown")) },
+            None => span.unknown { (words.label("unknown")) },
         }
     }
 }
 
-/// How a host reaches the other: routes, devices, queues, tunnels.
-fn way(side: Side, lines: &[Line], words: &Words) -> Markup {
+/// Path from a host to the other: routes, devices, queues, tunnels.
+fn dir(side: Side, lines: &[Line], words: &Words) -> Markup {
     let mut after: Vec<&Line> = lines
         .iter()
         .skip_while(|l| !matches!(l, Line::Head(_)))
@@ -148,7 +148,7 @@ fn way(side: Side, lines: &[Line], words: &Words) -> Markup {
         @if !after.is_empty() {
             details.more {
                 summary { (words.fill("hosts-way", &[("host", words.side(side).into())])) }
-                div.way { @for line in after {
+                div.dir { @for line in after {
                     @match line {
                         Line::Head(text) => h3 lang="en" { (text) },
                         Line::Value(name, value) => p { span.name { (name.trim()) } " " span { (value) } },

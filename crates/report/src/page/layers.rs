@@ -1,4 +1,4 @@
-//! Baseline against tunnel: every figure with its interval, side by side.
+//! Baseline and tunnel side by side: every figure with its interval.
 
 use maud::{Markup, html};
 use model::{
@@ -6,26 +6,26 @@ use model::{
     run::{Figure, FigureKind, Ratio, Run},
 };
 
-use super::words::{Told, Words};
+use super::words::{Rendered, Words};
 use crate::{
     figures::{FigureRow, FigureTable, tables},
     number::{percent, short},
     run::printed,
 };
 
-/// Kinds that are shown at once; the others are folded.
+/// Kinds that are shown directly; the others are in a collapsed section.
 const FIRST: [FigureKind; 4] = [
     FigureKind::Goodput,
     FigureKind::RttP95,
     FigureKind::Retransmitted,
     FigureKind::Capacity,
 ];
-/// Size of the little drawing in a row.
+/// Size of the inline chart of a row.
 const WIDTH: f64 = 150.0;
 const HEIGHT: f64 = 26.0;
 const MARGIN: f64 = 6.0;
 
-/// Key of the heading: a run of one layer compares nothing.
+/// Key of the heading, which depends on the number of layers.
 pub(super) fn title(run: &Run) -> &'static str {
     if both(run) {
         "layers-title"
@@ -46,13 +46,13 @@ pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     (!tables.is_empty()).then(|| {
         html! {
             @if both(run) { (legend(words)) }
-            p.note { (words.say("figures-note")) }
+            p.note { (words.label("figures-note")) }
             @for kind in FIRST {
                 @for table in first.iter().filter(|t| t.kind == kind) { (figures(table, families, words)) }
             }
             @if !other.is_empty() {
                 details.more {
-                    summary { (words.say("figures-all")) }
+                    summary { (words.label("figures-all")) }
                     @for table in &other { (figures(table, families, words)) }
                 }
             }
@@ -60,7 +60,7 @@ pub(super) fn html(run: &Run, words: &Words) -> Option<Markup> {
     })
 }
 
-/// Whether names must say the address family.
+/// Whether names need the address family.
 pub(super) fn several_families(run: &Run) -> bool {
     let first = run.samples.first().map(|s| s.key.family);
     run.samples.iter().any(|s| Some(s.key.family) != first)
@@ -83,7 +83,7 @@ fn mark(layer: Layer) -> Markup {
 
 fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
     let unit = printed(table.kind);
-    let name = words.say(&format!("figure-{}", table.kind));
+    let name = words.label(&format!("figure-{}", table.kind));
     let most = scale(table);
     let compared = table.layers.len() == 2;
     html! {
@@ -91,10 +91,10 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
             table.figures data-kind=(table.kind) {
                 caption { (model::text::capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
                 thead { tr {
-                    th scope="col" { (words.say("what")) }
+                    th scope="col" { (words.label("what")) }
                     @for layer in &table.layers { th.number scope="col" { (words.layer(*layer)) } }
-                    @if compared { th.number scope="col" { (words.say("ratio")) } }
-                    th.drawn scope="col" { span.hidden { (words.say("drawn")) } }
+                    @if compared { th.number scope="col" { (words.label("ratio")) } }
+                    th.drawn scope="col" { span.hidden { (words.label("drawn")) } }
                 } }
                 tbody { @for row in &table.rows { (line(row, table, most, families, words)) } }
             }
@@ -102,8 +102,8 @@ fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
     }
 }
 
-/// What the right edge of the drawings stands for. An interval much wider than all values are high
-/// does not push them together: it runs out of the drawing, and ends in an arrow.
+/// Value at the right edge of the inline charts. A much wider interval does not compress the
+/// others: it is cut off at the edge with an arrow.
 fn scale(table: &FigureTable<'_>) -> f64 {
     let figures = || table.rows.iter().flat_map(|r| r.figures.iter().flatten());
     let highest = |of: fn(&Figure) -> f64| figures().map(|f| of(f)).fold(0.0, f64::max);
@@ -128,7 +128,7 @@ fn line(
     }
 }
 
-/// Median, interval, count; the exact value goes with it for other programs.
+/// Median, interval and count, with the exact value as data for other programs.
 fn value(figure: &Figure, words: &Words) -> Markup {
     let spread = &figure.spread;
     let print = printed(figure.kind).print;
@@ -155,7 +155,7 @@ fn ratio(ratio: &Ratio) -> Markup {
     }
 }
 
-/// The layers of a row on one scale from 0, with their intervals.
+/// The layers of a row on a common scale from 0, with their intervals.
 fn strip(row: &FigureRow<'_>, table: &FigureTable<'_>, most: f64) -> Markup {
     let x = |value: f64| MARGIN + (WIDTH - 2.0 * MARGIN) * value / most.max(f64::MIN_POSITIVE);
     let count = table.layers.len() as f64;
@@ -200,27 +200,27 @@ fn point(layer: Layer, x: f64, y: f64, interval: Option<(f64, f64)>) -> Markup {
     }
 }
 
-/// What does not count, and what was left out.
+/// Invalid samples and notes.
 pub(super) fn doubts(run: &Run, words: &Words) -> Option<Markup> {
     let families = several_families(run);
     let invalid: Vec<_> = run.samples.iter().filter(|s| !s.valid).collect();
     let nothing = invalid.is_empty() && run.notes.is_empty() && !run.lab;
     (!nothing).then(|| {
         html! {
-            @if run.lab { p { (words.say("doubts-lab")) } }
+            @if run.lab { p { (words.label("doubts-lab")) } }
             @if !run.notes.is_empty() {
-                ul { @for note in &run.notes { @let told = words.told(note); li lang=[told.lang] { (told.text) } } }
+                ul { @for note in &run.notes { @let rendered = words.render(note); li lang=[rendered.lang] { (rendered.text) } } }
             }
             @if !invalid.is_empty() {
                 details.more {
                     summary { (words.fill("doubts-invalid", &[("n", invalid.len().into())])) }
                     ul { @for sample in invalid {
-                        @let why: Vec<Told> = sample.invalid.iter().map(|i| words.told(&i.text())).collect();
+                        @let why: Vec<Rendered> = sample.invalid.iter().map(|i| words.render(&i.text())).collect();
                         li { (sample.number) ": " (words.layer(sample.key.layer)) ", "
                             (words.key(&sample.key, families)) ": "
-                            @for (at, told) in why.iter().enumerate() {
+                            @for (at, rendered) in why.iter().enumerate() {
                                 @if at > 0 { "; " }
-                                span lang=[told.lang] { (told.text) }
+                                span lang=[rendered.lang] { (rendered.text) }
                             } }
                     } }
                 }

@@ -1,4 +1,4 @@
-//! Throughput against loss: what was measured, and the curve of the model.
+//! Charts of throughput over loss: measurements and model curves.
 
 use analysis::{
     curve::Curve,
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::number::{percent, short};
 
-/// Losses the curves go over.
+/// Range of loss of the curves.
 const FROM: f64 = 1e-5;
 const TO: f64 = 0.3;
-/// Payload of a segment on Ethernet with timestamps, bytes; where the lab does not say it.
+/// Payload of a segment on Ethernet with timestamps, bytes, used for lab rows.
 const MSS: f64 = 1448.0;
 
 /// One measured setting.
@@ -30,16 +30,16 @@ struct Point {
     name: String,
     cc: Option<String>,
     second: bool,
-    /// Share lost; where none was, what one more packet would have made it, and `none` is set.
+    /// Loss; if none was seen, the loss of one packet, and `none` is set.
     loss: f64,
     none: bool,
     goodput_bps: f64,
     low_high_bps: Option<(f64, f64)>,
-    /// What the model says at this loss.
+    /// Model value at this loss.
     model_bps: Option<f64>,
 }
 
-/// The curve in points of a chart: loss in percent, Mbit/s.
+/// The curve as chart coordinates: loss in percent, Mbit/s.
 fn line(curve: &Curve) -> Vec<[f64; 2]> {
     const STEPS: i32 = 80;
     (0..=STEPS)
@@ -50,46 +50,46 @@ fn line(curve: &Curve) -> Vec<[f64; 2]> {
         .collect()
 }
 
-/// Of a run: one chart for each direction.
+/// Charts of a run, one per direction.
 pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
     let view = View::new(run)?;
     let mut drawn = Vec::new();
-    for way in view.directions() {
-        let Some((points, curves)) = of_way(&way, words) else {
+    for dir in view.directions() {
+        let Some((points, curves)) = of_direction(&dir, words) else {
             continue;
         };
-        let id = match way.direction {
+        let id = match dir.direction {
             Direction::Down => "loss-down",
             Direction::Up => "loss-up",
         };
         charts.drawn.push(drawing(id, &points, &curves, words));
-        let way = words.direction(way.direction);
-        let title = words.fill("loss-way", &[("way", way.into())]);
+        let dir = words.direction(dir.direction);
+        let title = words.fill("loss-direction", &[("direction", dir.into())]);
         drawn.push(html! {
             h3 { (title) }
-            (figure(id, &says(&points, words), &words.say("values"), &table(&points, words)))
+            (figure(id, &caption(&points, words), &words.label("values"), &table(&points, words)))
         });
     }
     (!drawn.is_empty()).then(|| {
         html! {
-            p.note { (words.say("loss-note")) }
+            p.note { (words.label("loss-note")) }
             div.pair { @for one in &drawn { div { (one) } } }
         }
     })
 }
 
-/// The loads with the fewest flows of a direction, on the judged layer and below, and the curves of
-/// the judged layer.
-fn of_way(way: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
-    let loads = way.single_loads();
+/// The loads of a direction with the fewest flows, on the analysed layer and its underlay, and the
+/// curves of the analysed layer.
+fn of_direction(dir: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
+    let loads = dir.single_loads();
     let curves: Vec<Curve> = loads
         .iter()
-        .filter_map(|load| Curve::of(way, load))
+        .filter_map(|load| Curve::of(dir, load))
         .collect();
     let mut points: Vec<Point> = Vec::new();
-    for way in [way.underlay(), Some(*way)].into_iter().flatten() {
-        let layer = way.view.layer;
-        points.extend(way.single_loads().iter().filter_map(|load| {
+    for dir in [dir.underlay(), Some(*dir)].into_iter().flatten() {
+        let layer = dir.view.layer;
+        points.extend(dir.single_loads().iter().filter_map(|load| {
             let name = format!("{} · {}", words.layer(layer), load.cc);
             point(load, name, layer, &curves)
         }));
@@ -114,7 +114,7 @@ fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Po
     })
 }
 
-/// Of a matrix: if the loss was varied.
+/// Chart of a matrix, if loss is a factor.
 pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str) -> Option<Markup> {
     let measured: Vec<Row> = rows
         .rows
@@ -134,7 +134,7 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
         .unzip();
     let mut losses: Vec<f64> = points.iter().filter(|p| !p.none).map(|p| p.loss).collect();
     losses.sort_by(f64::total_cmp);
-    // One rate of loss, met by chance a little differently, makes no curve.
+    // A single loss rate with random variation is not a curve.
     if losses
         .first()
         .zip(losses.last())
@@ -150,9 +150,9 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
     }
     charts.drawn.push(drawing(id, &points, &kept, words));
     Some(html! {
-        h3 { (words.say("loss-title")) }
-        p.note { (words.say("loss-note-rows")) }
-        (figure(id, &says(&points, words), &words.say("values"), &table(&points, words)))
+        h3 { (words.label("loss-title")) }
+        p.note { (words.label("loss-note-rows")) }
+        (figure(id, &caption(&points, words), &words.label("values"), &table(&points, words)))
     })
 }
 
@@ -188,7 +188,7 @@ fn of_setting(group: &Summary<'_>, capacity_bps: f64) -> Option<(Point, Option<C
     Some((point, curve))
 }
 
-/// The factors beside the loss.
+/// The factors other than loss.
 fn series_name(row: &Row) -> String {
     let parts: Vec<String> = row
         .factors
@@ -245,13 +245,13 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
     Chart {
         id: id.to_owned(),
         x: Axis {
-            label: words.say("axis-loss"),
+            label: words.label("axis-loss"),
             log: true,
             from: Some((low / 2.0).max(FROM) * 100.0),
             to: Some((high * 2.0).min(TO) * 100.0),
         },
         y: Axis {
-            label: words.say("axis-goodput"),
+            label: words.label("axis-goodput"),
             log: true,
             from: None,
             to: None,
@@ -260,7 +260,7 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
     }
 }
 
-/// From no loss at all where none was seen; the interval of the goodput.
+/// Error bar: from zero loss if none was seen; the interval of the goodput.
 fn bar(point: &Point) -> [f64; 4] {
     let x = point.loss * 100.0;
     let from = if point.none { FROM * 100.0 } else { x };
@@ -270,7 +270,7 @@ fn bar(point: &Point) -> [f64; 4] {
     [from, x, low / 1e6, high / 1e6].map(round)
 }
 
-fn says(points: &[Point], words: &Words) -> String {
+fn caption(points: &[Point], words: &Words) -> String {
     let parts: Vec<String> = points
         .iter()
         .map(|p| {
@@ -289,19 +289,19 @@ fn says(points: &[Point], words: &Words) -> String {
             )
         })
         .collect();
-    format!("{}{}", words.say("loss-says-lead"), parts.join("; "))
+    format!("{}{}", words.label("loss-says-lead"), parts.join("; "))
 }
 
 fn table(points: &[Point], words: &Words) -> Markup {
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.say("values")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label("values")) {
             table.figures {
                 thead { tr {
-                    th scope="col" { (words.say("what")) }
-                    th.number scope="col" { (words.say("axis-loss")) }
-                    th.number scope="col" { (words.say("axis-goodput")) }
-                    th.number scope="col" { (words.say("loss-model-there")) }
-                    th.number scope="col" { (words.say("loss-model-ratio")) }
+                    th scope="col" { (words.label("what")) }
+                    th.number scope="col" { (words.label("axis-loss")) }
+                    th.number scope="col" { (words.label("axis-goodput")) }
+                    th.number scope="col" { (words.label("loss-model-there")) }
+                    th.number scope="col" { (words.label("loss-model-ratio")) }
                 } }
                 tbody { @for p in points { tr {
                     th scope="row" { (p.name) }

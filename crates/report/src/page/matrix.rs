@@ -1,4 +1,4 @@
-//! Results of the lab: what matters most in words, heat maps, throughput against loss, all values.
+//! Lab results: main effects, heat maps, throughput and loss, all values.
 
 use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
@@ -15,10 +15,10 @@ use crate::{
     terminal,
 };
 
-/// A smaller effect of a factor is not worth a sentence.
+/// Minimum effect of a factor that is described.
 const SMALL: f64 = 1.1;
 
-/// The largest effect of one factor with all others the same.
+/// The largest effect of one factor with all others unchanged.
 struct Effect<'a> {
     key: &'a str,
     worse: &'a Summary<'a>,
@@ -26,21 +26,21 @@ struct Effect<'a> {
     ratio: f64,
 }
 
-/// The head of a page without a run.
+/// Header of a page without a run.
 pub(super) fn head(rows: &Rows, words: &Words) -> Markup {
     let measured = measured(rows);
     let groups = summaries(&measured);
     html! {
-        p.meta { span { (words.say("matrix-of")) " " code { (rows.name) } }
+        p.meta { span { (words.label("matrix-of")) " " code { (rows.name) } }
             span { (words.fill("matrix-cells", &[("n", groups.len().into())])) } }
         div.verdict.plain {
             h1 { (rows.name) }
-            @for text in says(&groups, words) { p.says { (text) } }
+            @for text in caption(&groups, words) { p.description { (text) } }
         }
     }
 }
 
-/// The section; `lead`: nothing above says what is in it.
+/// The section; `lead`: it is the first of the page.
 pub(super) fn html(
     rows: &Rows,
     words: &Words,
@@ -54,29 +54,29 @@ pub(super) fn html(
     html! {
         @if lead {
             h3 { (rows.name) }
-            @for text in says(&groups, words) { p { (text) } }
+            @for text in caption(&groups, words) { p { (text) } }
         }
-        p.note { (words.say("matrix-note")) }
+        p.note { (words.label("matrix-note")) }
         (heat::html(&measured, words))
         @if let Some(chart) = loss::of_rows(rows, words, charts, &format!("loss-matrix-{number}")) { (chart) }
         @if invalid > 0 { p.warning { (words.fill("matrix-invalid", &[("n", invalid.into())])) } }
         details.more {
-            summary { (words.say("matrix-all")) }
-            div.wide tabindex="0" role="group" aria-label=(words.say("matrix-all")) {
+            summary { (words.label("matrix-all")) }
+            div.wide tabindex="0" role="group" aria-label=(words.label("matrix-all")) {
                 pre { (terminal::table(&rows.rows, None)) }
             }
         }
     }
 }
 
-/// The measured traffic, without what competes with it.
+/// Rows of the measured traffic, without cross traffic.
 fn measured(rows: &Rows) -> Vec<Row> {
     let own = rows.rows.iter().filter(|r| r.cross.is_none());
     own.cloned().collect()
 }
 
-/// What is best and worst, and which factor matters most.
-fn says(groups: &[Summary<'_>], words: &Words) -> Vec<String> {
+/// Best and worst setting, and the effects of factors.
+fn caption(groups: &[Summary<'_>], words: &Words) -> Vec<String> {
     let mut ranked: Vec<(&Summary<'_>, f64)> = groups
         .iter()
         .filter_map(|g| Some((g, g.spread(|r| r.goodput_mbps)?.median)))
@@ -102,11 +102,11 @@ fn says(groups: &[Summary<'_>], words: &Words) -> Vec<String> {
             effects.push(effect);
         }
     }
-    texts.extend(effects.iter().map(|effect| effect.says(words)));
+    texts.extend(effects.iter().map(|effect| effect.caption(words)));
     texts
 }
 
-/// What differing in one factor makes, the largest first.
+/// Effects of single factors, largest first.
 fn all_effects<'a>(groups: &'a [Summary<'a>]) -> Vec<Effect<'a>> {
     let of = |g: &Summary<'_>| g.spread(|r| r.goodput_mbps).map(|s| s.median);
     let goodputs: Vec<Option<f64>> = groups.iter().map(of).collect();
@@ -132,7 +132,7 @@ fn all_effects<'a>(groups: &'a [Summary<'a>]) -> Vec<Effect<'a>> {
 }
 
 impl Effect<'_> {
-    fn says(&self, words: &Words) -> String {
+    fn caption(&self, words: &Words) -> String {
         let level = |g: &Summary<'_>| {
             g.first()
                 .factors
@@ -158,7 +158,7 @@ impl Effect<'_> {
     }
 }
 
-/// The factor in which two settings differ, if it is one only.
+/// The factor in which two settings differ, if it is the only one.
 fn only_difference<'a>(a: &'a Row, b: &Row) -> Option<&'a str> {
     if a.direction != b.direction || a.layer != b.layer || a.name != b.name {
         return None;
@@ -171,7 +171,7 @@ fn only_difference<'a>(a: &'a Row, b: &Row) -> Option<&'a str> {
     differ.next().is_none().then_some(first.0.as_str())
 }
 
-/// The factors of a row in words, without one of them.
+/// The factors of a row as text, without one of them.
 fn setting(row: &Row, without: Option<&str>) -> String {
     let parts: Vec<String> = row
         .factors

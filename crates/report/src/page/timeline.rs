@@ -1,4 +1,4 @@
-//! What a step did over time: goodput, congestion window, round trips, retransmissions.
+//! Timelines of steps: goodput, congestion window, RTT, retransmissions.
 
 use analysis::{figures, flow, over_time};
 use maud::{Markup, html};
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::number::{percent, short};
 
-/// Buckets of the step that stands for its like, and of the others, when the page has room.
+/// Buckets of representative steps, and of the others if space permits.
 const FULL: usize = 400;
 const SHORT: usize = 100;
-/// Buckets of the others together, so that long runs do not leave many out.
+/// Total buckets of the other steps, so that few steps of long runs are omitted.
 const OTHERS: usize = 12_000;
 
-/// What passes from look to look where nothing makes it longer, µs.
-const LOOK_US: i64 = 10_000;
+/// Default sampling interval, µs.
+const SAMPLING_US: i64 = 10_000;
 
 pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
     let families = several_families(run);
@@ -32,38 +32,38 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
     charts.timelines = shown
         .iter()
         .map(|s| {
-            let middle = stands_for(run, s);
+            let middle = is_representative(run, s);
             let buckets = if middle { FULL } else { others };
             timeline(s, middle, buckets, words, families)
         })
         .collect();
     Some(html! {
-        p.note { (words.say("time-note")) }
+        p.note { (words.label("time-note")) }
         div.timeline {
-            noscript { p.warning { (words.say("time-noscript")) } }
+            noscript { p.warning { (words.label("time-noscript")) } }
             div.controls hidden {
-                label { (words.say("time-step")) " " select.step {} }
+                label { (words.label("time-step")) " " select.step {} }
                 div.buttons {
-                    button type="button" data-zoom="in" { (words.say("zoom-in")) }
-                    button type="button" data-zoom="out" { (words.say("zoom-out")) }
-                    button type="button" data-zoom="all" { (words.say("zoom-all")) }
+                    button type="button" data-zoom="in" { (words.label("zoom-in")) }
+                    button type="button" data-zoom="out" { (words.label("zoom-out")) }
+                    button type="button" data-zoom="all" { (words.label("zoom-all")) }
                 }
             }
-            div.panels tabindex="0" role="group" aria-label=(words.say("time-keys")) hidden {}
-            p.keys hidden { (words.say("time-keys")) }
+            div.panels tabindex="0" role="group" aria-label=(words.label("time-keys")) hidden {}
+            p.keys hidden { (words.label("time-keys")) }
             output.readout aria-live="polite" {}
         }
         details.values {
-            summary { (words.say("time-table")) }
+            summary { (words.label("time-table")) }
             (table(&shown, families, words))
         }
     })
 }
 
-/// The step that is drawn at first: plain TCP on the tunnel, if there is one.
+/// The step drawn initially: plain TCP in the tunnel, if there is one.
 fn first(run: &Run, samples: &[&Sample]) -> Option<u32> {
     let tcp = samples.iter().filter(|s| {
-        s.key.step == StepKind::Tcp && !s.key.bidirectional && s.valid && stands_for(run, s)
+        s.key.step == StepKind::Tcp && !s.key.bidirectional && s.valid && is_representative(run, s)
     });
     let plain = tcp.min_by_key(|s| {
         let cubic = s.key.cc.as_deref() != Some("cubic");
@@ -87,8 +87,8 @@ fn has_series(sample: &Sample) -> bool {
     flows || sample.probes.as_ref().is_some_and(|p| p.series.is_some())
 }
 
-/// Whether a sample is the one in the middle of its like, by goodput (by latency without load).
-fn stands_for(run: &Run, sample: &Sample) -> bool {
+/// Whether a sample is the median of its repeats, by goodput (idle: by latency).
+fn is_representative(run: &Run, sample: &Sample) -> bool {
     let value = |s: &Sample| {
         figures::value(s, FigureKind::Goodput)
             .or_else(|| figures::value(s, FigureKind::RttP50))
@@ -103,25 +103,25 @@ fn stands_for(run: &Run, sample: &Sample) -> bool {
         .is_some_and(|middle| middle.1 == sample.number)
 }
 
-/// The steps as a table, for those who do not see the charts.
+/// The steps as a table, as an alternative to the charts.
 fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     let ms = |us: Option<f64>| us.map(|us| short(us / 1e3)).unwrap_or_default();
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.say("time-table")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label("time-table")) {
             table.figures {
                 thead { tr {
                     th.number scope="col" { "#" }
-                    th scope="col" { (words.say("what")) }
-                    th.number scope="col" { (words.say("panel-goodput")) " (Mbit/s)" }
-                    th.number scope="col" { (words.say("panel-retransmitted")) }
-                    th.number scope="col" { (words.say("series-rtt")) " p50 (ms)" }
-                    th.number scope="col" { (words.say("series-probe")) " p50 (ms)" }
-                    th.number scope="col" { (words.say("series-probe")) " p95 (ms)" }
+                    th scope="col" { (words.label("what")) }
+                    th.number scope="col" { (words.label("panel-goodput")) " (Mbit/s)" }
+                    th.number scope="col" { (words.label("panel-retransmitted")) }
+                    th.number scope="col" { (words.label("series-rtt")) " p50 (ms)" }
+                    th.number scope="col" { (words.label("series-probe")) " p50 (ms)" }
+                    th.number scope="col" { (words.label("series-probe")) " p95 (ms)" }
                 } }
                 tbody { @for s in samples { tr {
                     td.number { (s.number) }
                     th scope="row" { (words.layer(s.key.layer)) " · " (words.key(&s.key, families))
-                        @if !s.valid { " · " (words.say("invalid")) } }
+                        @if !s.valid { " · " (words.label("invalid")) } }
                     td.number { @if let Some(bps) = figures::value(s, FigureKind::Goodput) { (short(bps / 1e6)) } }
                     td.number { (figures::value(s, FigureKind::Retransmitted).map(percent).unwrap_or_default()) }
                     td.number { (ms(figures::value(s, FigureKind::TcpRttP50))) }
@@ -225,7 +225,7 @@ fn name(sample: &Sample, words: &Words) -> String {
     };
     let mut name = format!("#{} {what}", sample.number);
     if !sample.valid {
-        name.push_str(&format!(" ({})", words.say("invalid")));
+        name.push_str(&format!(" ({})", words.label("invalid")));
     }
     name
 }
@@ -241,14 +241,14 @@ fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
     let all: Vec<i64> = looks.chain(probed).collect();
     let from = all.iter().min().copied().unwrap_or(0);
     let to = all.iter().max().copied().unwrap_or(0);
-    let apart = flows.iter().filter_map(|f| apart_us(f.series.as_ref()?));
-    Grid::over(from, to, buckets, apart.max().unwrap_or(LOOK_US))
+    let apart = flows.iter().filter_map(|f| interval_us(f.series.as_ref()?));
+    Grid::over(from, to, buckets, apart.max().unwrap_or(SAMPLING_US))
 }
 
-/// What passes from look to look, in whole multiples of the shortest there is.
-fn apart_us(series: &Series) -> Option<i64> {
-    let times = over_time::interval_us(series)? / LOOK_US as f64;
-    Some(times.round().max(1.0) as i64 * LOOK_US)
+/// Sampling interval in multiples of the default.
+fn interval_us(series: &Series) -> Option<i64> {
+    let times = over_time::interval_us(series)? / SAMPLING_US as f64;
+    Some(times.round().max(1.0) as i64 * SAMPLING_US)
 }
 
 fn scaled(points: &[(i64, u64)], scale: f64) -> Vec<(i64, f64)> {

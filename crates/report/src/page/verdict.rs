@@ -1,4 +1,4 @@
-//! What limits the path, in plain words first, then on what evidence, and what to do.
+//! Verdict section: findings with evidence and remedies.
 
 use maud::{Markup, html};
 use model::{
@@ -7,10 +7,10 @@ use model::{
     run::Run,
 };
 
-use super::words::{Told, Words};
+use super::words::{Rendered, Words};
 
-/// How the path is doing, for the mark beside the verdict: name of the class, key of the word,
-/// sign. The sign and the word carry what the colour does.
+/// Status mark of the verdict: CSS class, key of the text, symbol. Symbol and text have the same
+/// meaning as the colour.
 fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
     let healthy = findings.findings.iter().any(|f| f.code == "healthy");
     match findings.worst() {
@@ -22,7 +22,7 @@ fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The findings that are more than a remark, or the one that says that all is well.
+/// The findings above severity `info`, or that of a healthy path.
 fn main(findings: &Findings) -> Vec<&Finding> {
     let grave: Vec<&Finding> = findings
         .findings
@@ -35,13 +35,13 @@ fn main(findings: &Findings) -> Vec<&Finding> {
     grave
 }
 
-/// The first thing on the page.
+/// The first section of the page.
 pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let (class, word, sign) = tone(findings);
     let first = main(findings).first().copied();
     let headline = first.map_or_else(
-        || words.say("verdict-open"),
-        |f| words.told(&f.title).capital().into_owned(),
+        || words.label("verdict-open"),
+        |f| words.render(&f.title).capital().into_owned(),
     );
     let place = first.and_then(|f| words.place(f.place));
     let judged = findings.layer.map(|l| words.layer(l));
@@ -49,7 +49,7 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
         div.verdict.(class) {
             p.tone {
                 span.sign aria-hidden="true" { (sign) }
-                span { (words.say(word)) }
+                span { (words.label(word)) }
                 @if let Some(f) = first {
                     span.sure { (sure(f, words)) }
                 }
@@ -59,7 +59,7 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
                 @if let Some(place) = place { span.place { (place) } }
             }
             @match first {
-                Some(f) => (sentence(&says(f, words), Some("says"))),
+                Some(f) => (sentence(&caption(f, words), Some("says"))),
                 None => (summary(findings, words)),
             }
             @if let Some(f) = first { (next(f, words)) }
@@ -71,17 +71,17 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     }
 }
 
-/// What else was found.
+/// Further findings.
 pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
     let main = main(findings);
     html! {
         @if main.len() > 1 {
             div.others {
-                h2 { (words.say("others-title")) }
+                h2 { (words.label("others-title")) }
                 ol start="2" {
                     @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
-                        (words.told(&f.title).capital()) }
-                        @if let Some(place) = words.place(f.place) { (words.say("comma")) (place) }
+                        (words.render(&f.title).capital()) }
+                        @if let Some(place) = words.place(f.place) { (words.label("comma")) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }
                     } }
                 }
@@ -90,19 +90,19 @@ pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
     }
 }
 
-/// What a finding says.
-fn says(finding: &Finding, words: &Words) -> Told {
-    words.told(&finding.text)
+/// Description of a finding.
+fn caption(finding: &Finding, words: &Words) -> Rendered {
+    words.render(&finding.text)
 }
 
 /// A sentence of a finding as a paragraph.
-fn sentence(told: &Told, class: Option<&str>) -> Markup {
-    html! { p class=[class] lang=[told.lang] { (told.capital()) (told.stop()) } }
+fn sentence(rendered: &Rendered, class: Option<&str>) -> Markup {
+    html! { p class=[class] lang=[rendered.lang] { (rendered.capital()) (rendered.stop()) } }
 }
 
 fn summary(findings: &Findings, words: &Words) -> Markup {
-    let told = words.told(&findings.summary);
-    html! { p.says lang=[told.lang] { (told.text) } }
+    let rendered = words.render(&findings.summary);
+    html! { p.description lang=[rendered.lang] { (rendered.text) } }
 }
 
 fn sure(finding: &Finding, words: &Words) -> String {
@@ -110,42 +110,42 @@ fn sure(finding: &Finding, words: &Words) -> String {
     words.fill("sure", &[("percent", percent.into())])
 }
 
-/// What to do, where, and why there.
+/// Remedies with location and reason.
 fn next(finding: &Finding, words: &Words) -> Markup {
-    let why = finding.remedies.first().map(|r| words.told(&r.why_there));
+    let why = finding.remedies.first().map(|r| words.render(&r.why_there));
     html! {
         div.next {
             @for (number, remedy) in finding.remedies.iter().enumerate() {
                 (step(number == 0, remedy, words))
             }
             @if let Some(why) = why {
-                p.why { (words.say("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
+                p.why { (words.label("why-there")) " " span lang=[why.lang] { (why.text) (why.stop()) } }
             }
         }
     }
 }
 
-/// One thing to do, with the commands that do it.
+/// One remedy with its commands.
 fn step(first: bool, remedy: &Remedy, words: &Words) -> Markup {
-    let what = words.told(&remedy.sentence());
+    let what = words.render(&remedy.sentence());
     let title = match (first, remedy.on.side()) {
-        (false, _) => words.say("next-also"),
+        (false, _) => words.label("next-also"),
         (true, Some(side)) => words.fill("next-on", &[("host", words.side(side).into())]),
-        (true, None) => words.say("next"),
+        (true, None) => words.label("next"),
     };
     html! {
         p { strong { (title) } " " span lang=[what.lang] { (what.capital()) (what.stop()) } }
         @for dialect in crate::findings::dialects(remedy) {
             @let commands = commands(remedy, dialect);
             @if !commands.is_empty() {
-                @if dialect == Dialect::OpenWrt { p.note { (words.say("openwrt")) } }
+                @if dialect == Dialect::OpenWrt { p.note { (words.label("openwrt")) } }
                 pre.commands tabindex="0" translate="no" { code { (commands.join("\n")) } }
             }
         }
     }
 }
 
-/// Every finding with its evidence, then what was ruled out and what cannot be told.
+/// All findings with evidence, then ruled-out and undecided causes.
 pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
     let none = findings.findings.is_empty()
         && findings.ruled_out.is_empty()
@@ -170,18 +170,18 @@ pub(super) fn rest(findings: &Findings, words: &Words) -> Option<Markup> {
     })
 }
 
-/// A cause, where, and what is said of it.
+/// A cause with place and text.
 struct Line {
     cause: String,
     place: Option<String>,
-    told: Told,
+    rendered: Rendered,
 }
 
 fn out(item: &RuledOut, words: &Words) -> Line {
     Line {
         cause: words.cause_code(&item.code),
         place: words.place(item.place),
-        told: words.told(&item.why),
+        rendered: words.render(&item.why),
     }
 }
 
@@ -189,7 +189,7 @@ fn open(item: &CannotTell, words: &Words) -> Line {
     Line {
         cause: words.cause_code(&item.code),
         place: words.place(item.place),
-        told: words.would_tell(item),
+        rendered: words.undecided(item),
     }
 }
 
@@ -199,7 +199,7 @@ fn listed(lines: Vec<Line>) -> Markup {
             @for line in lines {
                 div {
                     dt { (line.cause) @if let Some(place) = line.place { span.place { (place) } } }
-                    dd lang=[line.told.lang] { (line.told.capital()) }
+                    dd lang=[line.rendered.lang] { (line.rendered.capital()) }
                 }
             }
         }
@@ -211,36 +211,36 @@ fn one(number: usize, finding: &Finding, words: &Words) -> Markup {
         article.cause id={ "cause-" (finding.code) } {
             h3 {
                 span.number { (number) }
-                (words.told(&finding.title).capital())
+                (words.render(&finding.title).capital())
                 @if let Some(place) = words.place(finding.place) { span.place { (place) } }
             }
             p.sure { (words.severity(finding.severity)) " · " (sure(finding, words)) " · " code { (finding.code) } }
-            (sentence(&says(finding, words), None))
+            (sentence(&caption(finding, words), None))
             @if !finding.evidence.is_empty() { (evidence(&finding.evidence, words)) }
             (next(finding, words))
             @if let Some(settle) = &finding.settle {
-                (surer(&words.told(settle), words))
+                (confirmation(&words.render(settle), words))
             }
         }
     }
 }
 
-fn surer(settle: &Told, words: &Words) -> Markup {
+fn confirmation(settle: &Rendered, words: &Words) -> Markup {
     html! {
-        p.note { (words.say("surer")) " " span lang=[settle.lang] { (settle.text) (settle.stop()) } }
+        p.note { (words.label("surer")) " " span lang=[settle.lang] { (settle.text) (settle.stop()) } }
     }
 }
 
 fn evidence(items: &[EvidenceItem], words: &Words) -> Markup {
     let arithmetic = items.iter().any(|e| e.arithmetic.is_some());
     html! {
-        div.wide tabindex="0" role="group" aria-label=(words.say("evidence")) {
+        div.wide tabindex="0" role="group" aria-label=(words.label("evidence")) {
             table.evidence {
                 thead { tr {
-                    th scope="col" { (words.say("evidence")) }
-                    th.number scope="col" { (words.say("evidence-value")) }
-                    th scope="col" { (words.say("evidence-bound")) }
-                    @if arithmetic { th scope="col" { (words.say("evidence-arithmetic")) } }
+                    th scope="col" { (words.label("evidence")) }
+                    th.number scope="col" { (words.label("evidence-value")) }
+                    th scope="col" { (words.label("evidence-bound")) }
+                    @if arithmetic { th scope="col" { (words.label("evidence-arithmetic")) } }
                 } }
                 tbody { @for e in items { (item(e, arithmetic, words)) } }
             }
@@ -249,15 +249,15 @@ fn evidence(items: &[EvidenceItem], words: &Words) -> Markup {
 }
 
 fn item(e: &EvidenceItem, arithmetic: bool, words: &Words) -> Markup {
-    let name = words.told(&e.name);
-    let bound = e.bound.as_ref().map(|text| words.told(text));
-    let how = e.arithmetic.as_ref().map(|text| words.told(text));
+    let name = words.render(&e.name);
+    let bound = e.bound.as_ref().map(|text| words.render(text));
+    let how = e.arithmetic.as_ref().map(|text| words.render(text));
     html! {
         tr.decides[e.decides] {
             th scope="row" {
                 span lang=[name.lang] { (name.text) }
-                @if let Some(end) = e.end { (words.say("comma")) (words.side(end)) }
-                @if e.decides { span.mark { (words.say("evidence-decides")) } }
+                @if let Some(end) = e.end { (words.label("comma")) (words.side(end)) }
+                @if e.decides { span.mark { (words.label("evidence-decides")) } }
             }
             td.number { (words.value(&e.value)) }
             (cell(bound, None))
@@ -266,7 +266,7 @@ fn item(e: &EvidenceItem, arithmetic: bool, words: &Words) -> Markup {
     }
 }
 
-fn cell(told: Option<Told>, class: Option<&str>) -> Markup {
-    let lang = told.as_ref().and_then(|told| told.lang);
-    html! { td class=[class] lang=[lang] { @if let Some(told) = told { (told.text) } } }
+fn cell(rendered: Option<Rendered>, class: Option<&str>) -> Markup {
+    let lang = rendered.as_ref().and_then(|rendered| rendered.lang);
+    html! { td class=[class] lang=[lang] { @if let Some(rendered) = rendered { (rendered.text) } } }
 }

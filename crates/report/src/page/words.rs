@@ -1,5 +1,5 @@
-//! What the page says, by language. Texts of the page and of documents are made and translated
-//! alike: English templates, and catalogues in `locales/`.
+//! Texts of the page by language. Texts of the page and of documents are translated in the same
+//! way: English templates, and catalogues in `locales/`.
 
 use model::{
     findings::{Place, Severity},
@@ -19,7 +19,7 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// Its name by BCP 47.
+    /// Its BCP 47 tag.
     pub fn tag(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -31,7 +31,7 @@ impl Lang {
 /// The texts of one language.
 pub(super) struct Words {
     pub(super) lang: Lang,
-    /// Absent for English, which all texts are in.
+    /// Absent for English, the language of the templates.
     catalogue: Option<Catalogue>,
 }
 
@@ -44,7 +44,7 @@ impl Words {
     }
 
     /// A text of the page.
-    pub(super) fn say(&self, id: &str) -> String {
+    pub(super) fn label(&self, id: &str) -> String {
         self.fill(id, &[])
     }
 
@@ -52,43 +52,43 @@ impl Words {
     pub(super) fn fill(&self, id: &str, values: &[(&'static str, Value)]) -> String {
         let one = values.iter().any(|(_, value)| *value == Value::Count(1.0));
         match texts::english(id, one) {
-            Some(english) => self.told(&Text::filled(english, values.to_vec())).text,
+            Some(english) => self.render(&Text::filled(english, values.to_vec())).text,
             None => id.to_owned(),
         }
     }
 
-    /// The name of a cause that is only known by its code, as a heading.
+    /// The name of a cause of which only the code is known, as a heading.
     pub(super) fn cause_code(&self, code: &str) -> String {
         let known = explain::registry().iter().find(|c| c.code == code);
         known.map_or_else(
             || code.to_owned(),
-            |c| self.told(&Text::fixed(c.title)).capital().into_owned(),
+            |c| self.render(&Text::fixed(c.title)).capital().into_owned(),
         )
     }
 
     pub(super) fn layer(&self, layer: Layer) -> String {
-        self.say(match layer {
+        self.label(match layer {
             Layer::Underlay => "layer-underlay",
             Layer::Tunnel => "layer-tunnel",
         })
     }
 
     pub(super) fn direction(&self, direction: Direction) -> String {
-        self.say(match direction {
+        self.label(match direction {
             Direction::Down => "direction-down",
             Direction::Up => "direction-up",
         })
     }
 
     pub(super) fn side(&self, side: Side) -> String {
-        self.say(match side {
+        self.label(match side {
             Side::Near => "side-near",
             Side::Far => "side-far",
         })
     }
 
     pub(super) fn severity(&self, severity: Severity) -> String {
-        self.say(match severity {
+        self.label(match severity {
             Severity::Info => "severity-info",
             Severity::Low => "severity-low",
             Severity::Medium => "severity-medium",
@@ -96,24 +96,24 @@ impl Words {
         })
     }
 
-    /// Where a finding is, if it is at one place.
+    /// The place of a finding, if it has one.
     pub(super) fn place(&self, place: Place) -> Option<String> {
-        let way = place.direction.map(|d| match d {
-            Direction::Down => self.say("way-down"),
-            Direction::Up => self.say("way-up"),
+        let dir = place.direction.map(|d| match d {
+            Direction::Down => self.label("direction-long-down"),
+            Direction::Up => self.label("direction-long-up"),
         });
         let end = place.end.map(|e| self.side(e));
-        match (way, end) {
+        match (dir, end) {
             (None, None) => None,
             (Some(one), None) | (None, Some(one)) => Some(one),
-            (Some(way), Some(end)) => Some(format!("{way}{}{end}", self.say("comma"))),
+            (Some(dir), Some(end)) => Some(format!("{dir}{}{end}", self.label("comma"))),
         }
     }
 
-    /// What was run, without the layer: `TCP down · 1 flow · cubic`. The family is only said where
-    /// there is more than one.
+    /// The measurement without its layer: `TCP down · 1 flow · cubic`. The family is included only
+    /// if there is more than one.
     pub(super) fn key(&self, key: &Key, families: bool) -> String {
-        let step = self.say(match key.step {
+        let step = self.label(match key.step {
             StepKind::Idle => "step-idle",
             StepKind::UdpSweep => "step-udp-sweep",
             StepKind::Udp => "step-udp",
@@ -133,7 +133,7 @@ impl Words {
         }
         parts.extend(key.cc.clone());
         if key.bidirectional {
-            parts.push(self.say("opposed"));
+            parts.push(self.label("bidirectional"));
         }
         if let Some(rate) = key.rate_bps {
             parts.push(model::units::Rate::from_bps(rate).to_string());
@@ -152,10 +152,10 @@ impl Words {
 }
 
 mod catalogue;
+mod rendered;
 mod texts;
-mod told;
 
-pub(super) use told::Told;
+pub(super) use rendered::Rendered;
 
 #[cfg(test)]
 mod tests;

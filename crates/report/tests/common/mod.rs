@@ -1,6 +1,6 @@
-//! A small run whose figures follow from arithmetic.
+//! A small run with figures known by arithmetic.
 
-// Each test program takes what it needs.
+// Not every test program uses all helpers.
 #![allow(dead_code, missing_docs)]
 
 use model::{
@@ -9,7 +9,7 @@ use model::{
     run::{Column, FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
 };
 
-/// Time that counts of a load, µs after its start.
+/// Measured time of a load, µs after its start.
 pub(crate) const WINDOW_US: [i64; 2] = [2_000_000, 8_000_000];
 
 pub(crate) fn key(
@@ -31,12 +31,12 @@ pub(crate) fn key(
     }
 }
 
-/// Bytes that had arrived `ms` after the start: a rate that grows from `scale` Mbyte/s.
+/// Bytes received `ms` after the start: a rate that increases from `scale` Mbyte/s.
 fn bytes(ms: i64, scale: i64) -> u64 {
     u64::try_from(scale * (1000 * ms + ms * ms / 10)).expect("a time after the start")
 }
 
-/// What the window gives by that formula, bit/s.
+/// Goodput of the window by that formula, bit/s.
 pub(crate) fn goodput_bps(scale: i64) -> f64 {
     let grown = bytes(WINDOW_US[1] / 1000, scale) - bytes(WINDOW_US[0] / 1000, scale);
     grown as f64 * 8e6 / (WINDOW_US[1] - WINDOW_US[0]) as f64
@@ -60,8 +60,8 @@ fn flow(scale: i64) -> FlowResult {
     }
 }
 
-/// Probes every 10 ms from half a second before the start; what counts was sent in `window_us`.
-/// Round trips go up and down, and one probe in 50 is lost.
+/// Probes every 10 ms from half a second before the start; those sent in `window_us` are counted.
+/// RTTs vary, and one probe in 50 is lost.
 pub(crate) fn probes(window_us: [i64; 2], base_ms: u64) -> Probes {
     let at_us: Vec<i64> = (-50..820).map(|n| n * 10_000).collect();
     let rtt = |at: &i64| {

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use explain::{
     compose,
-    corpus::{File, Outcome, Part, Scenario, What},
+    corpus::{File, Outcome, Part, Scenario, Source},
 };
 use lab::{Config, Lab, LabError};
 use model::{job, plan::Plan, run::Run, spec::Spec};
@@ -56,9 +56,9 @@ fn judged(dir: &Path, arguments: &Corpus) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes: Vec<Option<Outcome>> = scenarios.iter().map(|_| None).collect();
     let mut in_lab = Vec::new();
     for (index, scenario) in scenarios.iter().enumerate() {
-        let known = match &scenario.what {
-            What::Composed(scene) => Some(compose::run(scene, scenario.seed(part).0)),
-            What::Lab { .. } => kept(arguments, scenario, part)?,
+        let known = match &scenario.source {
+            Source::Composed(scene) => Some(compose::run(scene, scenario.seed(part).0)),
+            Source::Lab { .. } => kept(arguments, scenario, part)?,
         };
         match known {
             Some(run) => outcomes[index] = Some(Outcome::of(scenario, part, &run)),
@@ -171,7 +171,7 @@ fn plan(dir: &Path) -> Result<Plan, Failure> {
 
 /// A scenario of the lab with its plan.
 fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Measure> {
-    let What::Lab { spec, set } = &scenario.what else {
+    let Source::Lab { spec, set } = &scenario.source else {
         return Err(anyhow!("this is not a scenario of the lab"));
     };
     let mut spec = Spec::parse(&scenario.name, spec)?.with_seed(scenario.seed(part).0);

@@ -1,5 +1,5 @@
-//! The translations by language: `locales/<language>/*.toml`, each line an English
-//! template and its translation.
+//! Catalogues by language: `locales/<language>/*.toml`, each line an English template and its
+//! translation.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use model::text::Catalogue;
 
 use super::Lang;
 
-/// The files of Chinese; no template is in two of them.
+/// The Chinese files; no template is in two of them.
 pub(super) const CHINESE: [&str; 5] = [
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
@@ -21,7 +21,7 @@ pub(super) fn of(lang: Lang) -> Option<Catalogue> {
     match lang {
         Lang::English => None,
         Lang::SimplifiedChinese => {
-            // That they can be read is what their test says.
+            // Their test checks that they can be parsed.
             let files = CHINESE.map(|file| toml::from_str(file).unwrap_or_default());
             let all: BTreeMap<String, String> = files
                 .into_iter()

@@ -7,15 +7,15 @@ use super::*;
 /// The names of the texts.
 fn keys() -> BTreeSet<&'static str> {
     let names: BTreeSet<&str> = texts::TEXTS.iter().map(|(id, _)| *id).collect();
-    assert_eq!(names.len(), texts::TEXTS.len(), "a name is there twice");
+    assert_eq!(names.len(), texts::TEXTS.len(), "duplicate name");
     names
 }
 
-/// The program's text of the page, without its tests.
+/// The sources of the page, without tests.
 fn sources() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
     let mut text = include_str!("../../page.rs").to_owned();
-    text.push_str(include_str!("told.rs"));
+    text.push_str(include_str!("rendered.rs"));
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "rs") {
@@ -36,7 +36,7 @@ fn no_text_is_unused_and_none_is_missing() {
     for key in keys() {
         let used = quoted.contains(key.strip_suffix("-one").unwrap_or(key))
             || figures.iter().any(|f| f == key)
-            // Names of facts come from the terminal's lines.
+            // Names of facts come from the text output.
             || key.strip_prefix("fact-").is_some_and(|fact| {
                 let name = format!("\"{}\"", fact.replace('-', " "));
                 let inner = format!("\"  {}\"", fact.replace('-', " "));

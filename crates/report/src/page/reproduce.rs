@@ -1,0 +1,84 @@
+//! How to reproduce a result: commands, plan, seed and versions.
+
+use maud::{Markup, html};
+use model::{net::Layer, row::Rows, run::Run};
+
+use super::words::Words;
+use crate::documents::Documents;
+
+pub(super) fn html(documents: &Documents, words: &Words, program: &str) -> Markup {
+    html! {
+        @if let Some((run, _)) = &documents.run { (of_run(run, words)) }
+        @for rows in &documents.matrices { (of_rows(rows, words)) }
+        p.note { (words.fill("again-written", &[("program", program.into())])) }
+    }
+}
+
+fn of_run(run: &Run, words: &Words) -> Markup {
+    html! {
+        p { (words.label(if run.lab { "again-lab" } else { "again-run" })) }
+        pre tabindex="0" aria-label=(words.label("again-commands")) { code { (commands(run)) } }
+        p.note { (words.label(if run.lab { "again-lab-same" } else { "again-run-same" })) }
+        @if let Ok(plan) = toml::to_string(&run.plan) {
+            details.more {
+                summary { (words.label("again-plan")) }
+                pre tabindex="0" aria-label=(words.label("again-plan")) { code { (plan) } }
+            }
+        }
+    }
+}
+
+/// The commands with the addresses and seed of the run.
+fn commands(run: &Run) -> String {
+    let mut seed = String::new();
+    if let Some(number) = run.plan.seed {
+        seed = format!(" --seed {number}");
+    }
+    if run.lab {
+        return format!("pathtwin measure --lab SPEC.toml --plan plan.toml{seed} --out run.json\n");
+    }
+    let far = |wanted| {
+        let mut of = run.layers.iter().filter(move |l| l.layer == wanted);
+        of.next().map(|l| l.far.to_string())
+    };
+    let host = far(Layer::Underlay).unwrap_or_else(|| "FAR_HOST".to_owned());
+    let via = far(Layer::Tunnel).map_or_else(String::new, |a| format!(" --via {a}"));
+    format!(
+        "# far host\npathtwin serve\n\n# near host, with the far host's key in the file key\n\
+         pathtwin measure {host}{via} --key key --plan plan.toml{seed} --out run.json\n"
+    )
+}
+
+fn of_rows(rows: &Rows, words: &Words) -> Markup {
+    let mut seeds: Vec<u64> = rows.rows.iter().map(|r| r.seed.0).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let first = seeds.first().copied().unwrap_or(1);
+    let kernel = rows.rows.first().map_or("", |r| r.kernel.as_str());
+    let said = words.fill(
+        "again-rows",
+        &[
+            ("name", rows.name.as_str().into()),
+            ("seeds", seeds.len().into()),
+            ("kernel", kernel.into()),
+        ],
+    );
+    let command = format!("pathtwin lab run SPEC.toml --seed {first} --out out/rows\n");
+    html! {
+        p { (said) }
+        pre tabindex="0" aria-label=(words.label("again-commands")) { code { (command) } }
+        details.more {
+            summary { (words.label("again-digests")) }
+            ul.digests { @for row in &rows.rows {
+                li { code { (digest(&row.digest)) } " "
+                    @for (name, value) in &row.factors { (name) "=" (crate::number::factor(value)) " " }
+                    "seed " (row.seed) }
+            } }
+        }
+    }
+}
+
+/// The first digits of a digest.
+fn digest(text: &str) -> String {
+    text.chars().take(16).collect()
+}

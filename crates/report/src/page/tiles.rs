@@ -1,0 +1,120 @@
+//! The key figures of a path: goodput of one TCP flow in each direction, RTT, share kept by the
+//! tunnel.
+
+use analysis::view::{DirectionView, Load, View};
+use maud::{Markup, html};
+use model::{
+    net::Layer,
+    run::{FigureKind, Run},
+};
+
+use super::words::Words;
+use crate::number::{percent, short};
+
+/// One figure.
+struct Tile {
+    name: String,
+    big: String,
+    unit: &'static str,
+    under: String,
+}
+
+pub(super) fn html(run: &Run, words: &Words) -> Markup {
+    let Some(view) = View::new(run) else {
+        return html! {};
+    };
+    let directions = view.directions();
+    let mut tiles: Vec<Tile> = directions
+        .iter()
+        .filter_map(|dir| goodput(dir, words))
+        .collect();
+    tiles.extend(delay(&view, &directions, words));
+    tiles.extend(kept(run, &directions, words));
+    html! {
+        @if !tiles.is_empty() {
+            dl.glance { @for tile in &tiles { div {
+                dt { (tile.name) }
+                dd.big { (tile.big) " " small { (tile.unit) } }
+                dd.under { (tile.under) }
+            } } }
+        }
+    }
+}
+
+fn name(dir: &DirectionView<'_>, load: &Load, words: &Words) -> String {
+    let step = format!(
+        "{} {}",
+        words.label("step-tcp"),
+        words.direction(dir.direction)
+    );
+    format!("{step} · {}", load.cc)
+}
+
+fn goodput(dir: &DirectionView<'_>, words: &Words) -> Option<Tile> {
+    let load = dir.default_load()?;
+    let share = dir.utilization(&load).zip(dir.flow_capacity_bps());
+    let under = share.map(|(share, carries)| {
+        words.fill(
+            "tile-filled",
+            &[
+                ("share", percent(share).into()),
+                ("capacity", short(carries / 1e6).into()),
+            ],
+        )
+    });
+    Some(Tile {
+        name: name(dir, &load, words),
+        big: short(load.goodput_bps / 1e6),
+        unit: "Mbit/s",
+        under: under.unwrap_or_default(),
+    })
+}
+
+/// Idle RTT, and the highest median RTT under load.
+fn delay(view: &View<'_>, directions: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
+    let idle = view.idle()?.p50_us;
+    let loaded = directions.iter().filter_map(|dir| {
+        let load = dir.default_load()?;
+        Some((load.probe_p50_us?, dir.direction))
+    });
+    let (worst, direction) = loaded.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let dir = words.direction(direction);
+    Some(Tile {
+        name: words.label("tile-delay"),
+        big: format!("{} → {}", short(idle / 1e3), short(worst / 1e3)),
+        unit: "ms",
+        under: words.fill("tile-loaded", &[("direction", dir.into())]),
+    })
+}
+
+/// The tunnel's share of the underlay's goodput, in the direction with the smaller share.
+fn kept(run: &Run, directions: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
+    let of = |dir: &DirectionView<'_>| {
+        let load = dir.default_load()?;
+        let ratio = run.ratios.iter().find(|r| {
+            r.kind == FigureKind::Goodput
+                && r.of.layer == Layer::Tunnel
+                && r.to.layer == Layer::Underlay
+                && r.of.direction == Some(dir.direction)
+                && !r.of.bidirectional
+                && r.of.flows == Some(load.flows)
+                && r.of.cc.as_ref().is_none_or(|cc| *cc == load.cc)
+        })?;
+        Some((ratio, name(dir, &load, words)))
+    };
+    let all = directions.iter().filter_map(of);
+    let (ratio, name) = all.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
+    let interval = ratio.low.zip(ratio.high).map(|(low, high)| {
+        words.fill(
+            "tile-interval",
+            &[("low", short(low).into()), ("high", short(high).into())],
+        )
+    });
+    let under: Vec<String> = [Some(name), interval].into_iter().flatten().collect();
+    Some(Tile {
+        name: words.label("tile-kept"),
+        big: short(ratio.ratio),
+        unit: "",
+        under: under.join(" · "),
+    })
+}
