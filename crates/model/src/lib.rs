@@ -26,4 +26,5 @@ pub mod run;
 pub mod safe;
 pub mod spec;
 pub mod text;
+pub mod twin;
 pub mod units;

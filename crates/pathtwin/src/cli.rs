@@ -19,6 +19,8 @@ pub(crate) mod observe;
 pub(crate) mod report;
 pub(crate) mod serve;
 #[cfg(feature = "lab")]
+pub(crate) mod twin;
+#[cfg(feature = "lab")]
 mod validation;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -59,6 +61,8 @@ pub(crate) enum Command {
     /// Show the facts of this host and of its path to an address
     Facts(facts::Facts),
     Explain(Explain),
+    #[cfg(feature = "lab")]
+    Twin(twin::Twin),
     Compare(compare::Compare),
     #[cfg(feature = "page")]
     Report(report::Report),

@@ -13,3 +13,5 @@ pub(crate) mod observe;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;
+#[cfg(feature = "lab")]
+pub(crate) mod twin;

@@ -53,6 +53,8 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         #[cfg(feature = "lab")]
         Command::Explain(arguments) if arguments.corpus.corpus.is_some() => external::validation(),
         Command::Explain(arguments) => explain::explain(arguments),
+        #[cfg(feature = "lab")]
+        Command::Twin(arguments) => commands::twin::twin(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         #[cfg(feature = "page")]
         Command::Report(arguments) => report::report(arguments),

@@ -20,3 +20,4 @@ pub mod prometheus;
 pub mod run;
 pub mod terminal;
 pub mod time;
+pub mod twin;

@@ -1,0 +1,255 @@
+//! A lab path that behaves like a measured one, and how well it does: the Twin.
+//!
+//! A Twin holds several paths, its members, which the Run cannot tell apart, and what they predict
+//! of figures that were left out of the fit. It names no host and no address.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    net::{Direction, IpVersion, Layer},
+    path::Path,
+    remedy::Remedy,
+    run::Key,
+    text::Text,
+};
+
+/// Version of [`Twin`].
+pub const TWIN_SCHEMA: u32 = 1;
+
+/// A model of the path of a Run, with its test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Twin {
+    /// [`TWIN_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Version of the program that fitted.
+    pub program: String,
+    /// Name of the Run that was fitted.
+    pub run: String,
+    /// Layer whose figures were fitted: the path below the tunnel, if it was measured.
+    pub layer: Layer,
+    /// Address family whose figures were fitted.
+    pub family: IpVersion,
+    /// What it may be used for.
+    pub verdict: TwinVerdict,
+    /// The verdict in one sentence, with the figure that decides.
+    pub says: Text,
+    /// What measurement would make it better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Text>,
+    /// The path that fits best; [`crate::path::Path::cell`] makes it in the lab.
+    pub path: Path,
+    /// All paths that the Run cannot tell apart, the best first; empty = none fits, or none was
+    /// tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Member>,
+    /// Each figure that was fitted, beside that of the best path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fitted: Vec<Fitted>,
+    /// Figures that were left out by rotation, and what was predicted of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_out: Vec<HeldOut>,
+    /// The errors of those predictions together; absent if nothing could be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
+    /// What the members do not agree on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<Undecided>,
+    /// What the Run did not say, what stands for it, and what therefore cannot be predicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Text>,
+    /// What the findings of the Run propose, to be tried on the members.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remedies: Vec<Remedy>,
+    /// What the fit took.
+    pub effort: Effort,
+}
+
+/// What a Twin may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TwinVerdict {
+    /// Figures that were left out are predicted well enough for numbers.
+    FitForAdvising,
+    /// They are predicted well enough to say which of two remedies is better, not by how much.
+    OrderOnly,
+    /// No lab path has the figures of the Run, or what was left out is predicted wrongly.
+    DoesNotFit,
+    /// Nothing was left out, or nothing was run in the lab: the path is what the Run says, and
+    /// nobody knows how well it predicts.
+    Untested,
+}
+
+/// One of the paths that the Run cannot tell apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// The path.
+    pub path: Path,
+    /// Its share of the likelihood of all members, 0 to 1.
+    pub weight: f64,
+    /// Its second largest distance from a figure of the Run, in standard deviations.
+    pub implausibility: f64,
+    /// Names of the results in the lab that stand for it: BLAKE3, the first 16 digits.
+    pub runs: Vec<String>,
+}
+
+/// A figure that a path is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TwinFigure {
+    /// Payload that arrived, bit/s.
+    GoodputBps,
+    /// What UDP at rising rates found, bit/s of IP packets.
+    CapacityBps,
+    /// Round trip of the probes beside a load, median, above that without load, µs.
+    AddedP50Us,
+    /// The same, 95th percentile above the median without load.
+    AddedP95Us,
+    /// The sender's own smoothed round trip, median, above that without load, µs.
+    TcpAddedUs,
+    /// Share of the sent bytes that were retransmitted, 0 to 1.
+    Retransmitted,
+    /// Round trip of the probes beside more UDP than the path carries, above that without load, µs.
+    OverloadAddedUs,
+}
+
+/// A figure that was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fitted {
+    /// What was run.
+    pub key: Key,
+    /// What it is.
+    pub figure: TwinFigure,
+    /// In the Run: the median.
+    pub measured: f64,
+    /// Repeats in the Run.
+    pub n: usize,
+    /// In the lab, on the best path: the median.
+    pub twin: f64,
+    /// The distance in standard deviations of both and of the model.
+    pub implausibility: f64,
+}
+
+/// What was left out of a fit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LeftOut {
+    /// All loads of a congestion control.
+    Cc(String),
+    /// All loads of so many flows.
+    Flows(u32),
+    /// Loads with as much load in the other direction: never fitted.
+    Opposed,
+    /// The tunnel, where the path below it was fitted: never fitted.
+    Tunnel,
+}
+
+/// A figure that was left out of a fit, and predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// What else was left out with it.
+    pub left_out: LeftOut,
+    /// What was run.
+    pub key: Key,
+    /// What it is.
+    pub figure: TwinFigure,
+    /// In the Run: the median.
+    pub measured: f64,
+    /// Predicted.
+    pub predicted: f64,
+    /// The error beyond what repeats and seeds explain, over what is allowed of an error of this
+    /// figure: 1 and less is good enough for numbers.
+    pub excess: f64,
+}
+
+/// The errors of the predictions of what was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Goodputs that were predicted.
+    pub goodput_n: usize,
+    /// Median of the absolute errors of goodput, as shares: |ln(predicted/measured)|.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput_p50: Option<f64>,
+    /// Largest of them that 90 % of the predictions keep to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput_p90: Option<f64>,
+    /// Added delays that were predicted.
+    pub delay_n: usize,
+    /// Median of the absolute errors of the added delay, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_p50_us: Option<f64>,
+    /// Largest of them that 90 % of the predictions keep to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_p90_us: Option<f64>,
+}
+
+/// What the members do not agree on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Undecided {
+    /// Direction it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// What could be so or otherwise.
+    pub what: Text,
+    /// The measurement that would settle it.
+    pub settle: Text,
+}
+
+/// What a fit took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Paths that were tried.
+    pub paths: usize,
+    /// Runs in the lab, those from the cache included.
+    pub runs: usize,
+    /// Runs in the lab that failed.
+    pub failed: usize,
+    /// Processor time by the model of the cost, s: the same on any machine.
+    pub processor_s: f64,
+}
+
+/// Why a document cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TwinDocumentError {
+    /// Not a Twin at all.
+    #[error("not a twin: {0}")]
+    Format(#[from] serde_json::Error),
+    /// Made by a later version.
+    #[error("the twin has schema {0}, and this program knows up to {TWIN_SCHEMA}: update pathtwin")]
+    Newer(u32),
+    /// A member that is no path.
+    #[error("a path of the twin: {0}")]
+    Path(#[from] crate::path::PathError),
+}
+
+impl Twin {
+    /// Reads a Twin from JSON.
+    ///
+    /// # Errors
+    /// If it is no Twin, was made by a later version, or one of its paths says what cannot be.
+    pub fn parse(text: &[u8]) -> Result<Self, TwinDocumentError> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let version: Version = serde_json::from_slice(text)?;
+        if version.schema > TWIN_SCHEMA {
+            return Err(TwinDocumentError::Newer(version.schema));
+        }
+        let twin: Self = serde_json::from_slice(text)?;
+        let paths = std::iter::once(&twin.path).chain(twin.members.iter().map(|m| &m.path));
+        for path in paths {
+            path.cell(&crate::path::Trial::default())?;
+        }
+        Ok(twin)
+    }
+}
+
+impl TwinFigure {
+    /// Whether it is an added delay.
+    pub const fn is_delay(self) -> bool {
+        matches!(
+            self,
+            Self::AddedP50Us | Self::AddedP95Us | Self::TcpAddedUs | Self::OverloadAddedUs
+        )
+    }
+}

@@ -1,0 +1,53 @@
+//! The command line of `pathtwin twin`.
+
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use model::spec::quantity;
+
+/// Make a lab path that behaves like the measured one, and say how well it predicts
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin twin run.json --out twin.toml
+  pathtwin lab run twin.toml                        (the path by itself)
+  pathtwin measure HOST --output json | pathtwin twin -
+  pathtwin twin run.json --budget-time 10m          (more paths are tried)
+  pathtwin twin run.json --budget-time 0s           (only what the run says by arithmetic)
+  pathtwin twin run.json --output json > twin.json  (all paths that fit, and every figure)
+
+The verdict is over figures that were left out of the fit and predicted: docs/reference/twin.md.
+
+Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that says too little, 3 something is
+missing, 4 every path failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
+pub(crate) struct Twin {
+    /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning
+    /// of its id in the history
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) place: super::document::Place,
+    /// Write the path that fits best to this file, as a spec
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Longest time of the search, counted for two processors by a model of the cost, so that the
+    /// same run gives the same twin on any machine
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "3m")]
+    pub(crate) budget_time: Duration,
+    /// Runs in the lab at once; default: one a processor
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run everything, also what is known
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TwinForm::Text)]
+    pub(crate) output: TwinForm,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TwinForm {
+    /// For people
+    Text,
+    /// The Twin as one document
+    Json,
+}

@@ -1,0 +1,175 @@
+//! `pathtwin twin`.
+
+use std::{path::Path, process::ExitCode, sync::atomic::AtomicBool, time::Duration};
+
+use anyhow::{Context, anyhow};
+use indicatif::ProgressBar;
+use lab::{Config, Lab, LabError};
+use model::{job, path::Trial, run::Run, spec, twin::TwinVerdict};
+use twin::{Bench, Budget, Fit, Outcome, Stopped, TwinError};
+
+use crate::{
+    cli::twin::{Twin, TwinForm},
+    exit::{Failure, code},
+    format, progress,
+};
+
+/// Real time after which a run in the lab is ended.
+const WALL_LIMIT: Duration = Duration::from_secs(1800);
+
+pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
+    let text = arguments.place.named(&arguments.run)?;
+    let run = Run::parse(&text)
+        .with_context(|| arguments.run.clone())
+        .map_err(|e| Failure::new(code::USE, e))?;
+    let fit = Fit::prepare(
+        &run,
+        Budget(arguments.budget_time),
+        env!("CARGO_PKG_VERSION"),
+    )?;
+    announce(&fit, arguments.budget_time);
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let mut bench = match fit.runs() {
+        0 => None,
+        runs => Some(InLab::open(arguments, runs, stop)?),
+    };
+    let found = match &mut bench {
+        Some(bench) => fit.search(bench),
+        None => fit.search(&mut Nothing),
+    };
+    if let Some(bench) = &bench {
+        bench.bar.finish_and_clear();
+    }
+    let twin = found?;
+    if let Some(file) = &arguments.out {
+        write_spec(file, &twin)?;
+    }
+    match arguments.output {
+        TwinForm::Text => format::text(&report::twin::text(&twin))?,
+        TwinForm::Json => format::json(&twin)?,
+    }
+    Ok(match twin.verdict {
+        TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Says what the search will take, before it begins.
+fn announce(fit: &Fit<'_>, budget: Duration) {
+    if fit.runs() == 0 && budget.is_zero() {
+        return;
+    }
+    if fit.runs() == 0 {
+        format::say(format_args!(
+            "a search of paths like this takes more than {} s on two processors: nothing is run in the lab; give --budget-time more",
+            budget.as_secs()
+        ));
+        return;
+    }
+    let s = (fit.processor_s() / 2.0).ceil() as u64;
+    format::say(format_args!(
+        "{} runs in the lab, about {}:{:02} min on two processors; what is known is not run again",
+        fit.runs(),
+        s / 60,
+        s % 60
+    ));
+}
+
+/// Writes the best path as a spec that `lab run` and `measure --lab` take.
+fn write_spec(file: &Path, twin: &model::twin::Twin) -> Result<(), Failure> {
+    let cell = twin.path.cell(&Trial::default());
+    let cell = cell.map_err(|e| Failure::new(code::FAILED, e))?;
+    let said = model::safe::line(&twin.says.to_string()).into_owned();
+    let text = format!(
+        "# Twin of run {}, by pathtwin {}.\n# {}\n{}",
+        model::safe::line(&twin.run),
+        twin.program,
+        said,
+        spec::write(&cell)
+    );
+    format::file(file, sys::files::Readers::ByUmask, text.as_bytes())
+}
+
+/// Runs plans on candidate paths in the lab.
+struct InLab<'a> {
+    lab: Lab,
+    bar: ProgressBar,
+    done: u64,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> InLab<'a> {
+    fn open(arguments: &Twin, runs: usize, stop: &'a AtomicBool) -> Result<Self, Failure> {
+        let lab = Lab::open(&Config {
+            cache: !arguments.no_cache,
+            jobs: arguments.jobs,
+            wall_limit: WALL_LIMIT,
+            ..Config::default()
+        })?;
+        Ok(Self {
+            lab,
+            bar: progress::bar(runs),
+            done: 0,
+            stop,
+        })
+    }
+}
+
+impl Bench for InLab<'_> {
+    fn measure(
+        &mut self,
+        jobs: &[job::Measure],
+        seen: &mut dyn FnMut(usize, Outcome),
+    ) -> Result<(), Stopped> {
+        let mut stopped = false;
+        let (bar, done) = (&self.bar, &mut self.done);
+        self.lab.each(jobs, self.stop, &mut |ended| {
+            progress::step_of(bar, *done, &ended);
+            let outcome = match ended.result {
+                Ok(measured) => {
+                    let name = measured.digest.chars().take(16).collect();
+                    Outcome::Run(Box::new(measured.run), name)
+                }
+                Err(LabError::Stopped) => {
+                    stopped = true;
+                    return;
+                }
+                Err(error) => Outcome::Failed(error.to_string()),
+            };
+            seen(ended.index, outcome);
+        });
+        self.done += jobs.len() as u64;
+        let asked = self.stop.load(std::sync::atomic::Ordering::Relaxed);
+        if stopped || asked {
+            Err(Stopped)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// No lab: a fit without a search asks for nothing.
+struct Nothing;
+
+impl Bench for Nothing {
+    fn measure(
+        &mut self,
+        _: &[job::Measure],
+        _: &mut dyn FnMut(usize, Outcome),
+    ) -> Result<(), Stopped> {
+        Ok(())
+    }
+}
+
+impl From<TwinError> for Failure {
+    fn from(error: TwinError) -> Self {
+        let code = match &error {
+            TwinError::Missing { .. } | TwinError::Nonsense { .. } | TwinError::NoPath(_) => {
+                code::USE
+            }
+            TwinError::AllFailed(_) => code::FAILED,
+            TwinError::Stopped => code::INTERRUPTED,
+        };
+        Self::new(code, anyhow!(error))
+    }
+}

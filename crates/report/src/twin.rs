@@ -1,0 +1,261 @@
+//! A Twin as text for a terminal: the verdict, the path, what it predicted of what was left out.
+
+use std::fmt::Write;
+
+use comfy_table::{Table, presets};
+use model::{
+    cell::Buffer,
+    path::{Limit, Line, Loss, Nanos, Parameter},
+    safe,
+    text::{Value, capital},
+    twin::{HeldOut, LeftOut, Twin, TwinFigure},
+    units::{Rate, Share},
+};
+
+/// Widest line.
+const WIDTH: usize = 80;
+/// Predictions that are shown, the worst first.
+const SHOWN: usize = 6;
+
+/// A Twin for people, at most 80 columns wide.
+pub fn text(twin: &Twin) -> String {
+    let mut out = wrap(&format!("{}.", capital(&twin.says.to_string())), "");
+    if let Some(settle) = &twin.settle {
+        out.push_str(&wrap(&format!("To be surer: {settle}."), ""));
+    }
+    out.push('\n');
+    out.push_str(&path(twin));
+    errors(&mut out, twin);
+    held_out(&mut out, &twin.held_out);
+    members(&mut out, twin);
+    for undecided in &twin.undecided {
+        let says = format!(
+            "Undecided: {}; {} would settle it.",
+            undecided.what, undecided.settle
+        );
+        out.push_str(&wrap(&says, ""));
+    }
+    for note in &twin.notes {
+        out.push_str(&wrap(&format!("Note: {note}."), ""));
+    }
+    safe::lines(&out).into_owned()
+}
+
+/// The path, one direction beside the other.
+fn path(twin: &Twin) -> String {
+    let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["", "down", "up"]);
+    let mut row = |name: &str, of: &dyn Fn(&Line) -> Option<String>| {
+        let cells = [of(down), of(up)].map(Option::unwrap_or_default);
+        if cells.iter().any(|c| !c.is_empty()) {
+            let [down, up] = cells;
+            table.add_row([name.to_owned(), down, up]);
+        }
+    };
+    row("rate", &|l| Some(rate(l.rate_bps.as_ref()?)));
+    row("queue", &|l| Some(l.queue.as_ref()?.value.to_string()));
+    row("buffer", &|l| buffer(&l.buffer.as_ref()?.value));
+    row("one-way delay", &|l| {
+        Some(Value::Us(us(l.delay_ns.as_ref()?)).to_string())
+    });
+    row("jitter", &|l| {
+        let us = us(l.jitter_ns.as_ref()?);
+        (us > 0.0).then(|| Value::Us(us).to_string())
+    });
+    row("loss not of the queue", &|l| Some(loss(l.loss.as_ref()?)));
+    row("reordering", &|l| {
+        let share = l.reorder.as_ref()?.value.get();
+        (share > 0.0).then(|| Value::Share(share).to_string())
+    });
+    let mut out = String::new();
+    for line in table.lines() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    let mtu = twin
+        .path
+        .underlay
+        .mtu_bytes
+        .as_ref()
+        .map(|p| format!("MTU {}", p.value));
+    let tunnel = twin.path.tunnel.as_ref().map(|tunnel| {
+        let mtu = tunnel
+            .mtu_bytes
+            .as_ref()
+            .map(|p| format!(", MTU {}", p.value));
+        format!("WireGuard{}", mtu.unwrap_or_default())
+    });
+    let parts: Vec<String> = mtu.into_iter().chain(tunnel).collect();
+    if !parts.is_empty() {
+        let _ = writeln!(out, " {}", parts.join("; "));
+    }
+    out
+}
+
+fn us(span: &Parameter<Nanos>) -> f64 {
+    span.value.0 as f64 / 1e3
+}
+
+fn rate(rate: &Parameter<Limit<Rate>>) -> String {
+    let bps = |limit: &Limit<Rate>| match limit {
+        Limit::At(rate) => Value::Bps(rate.bps() as f64).to_string(),
+        Limit::Unlimited => "unlimited".to_owned(),
+    };
+    let number = |limit: &Limit<Rate>| bps(limit).replace(" Mbit/s", "");
+    match (&rate.low, &rate.high) {
+        (Some(low), Some(high)) => {
+            format!("{} [{}, {}]", bps(&rate.value), number(low), number(high))
+        }
+        _ => bps(&rate.value),
+    }
+}
+
+fn buffer(buffer: &Buffer) -> Option<String> {
+    match buffer {
+        Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64).to_string()),
+        Buffer::Packets(packets) => Some(format!("{packets} packets")),
+        Buffer::Kernel => None,
+    }
+}
+
+fn loss(loss: &Loss) -> String {
+    let share = |of: Share| Value::Share(of.get()).to_string();
+    match loss {
+        Loss::Random { share: p } => match &p.high {
+            Some(high) if p.value.is_zero() => format!("none seen (below {})", share(*high)),
+            _ => share(p.value),
+        },
+        Loss::Bursts { p, r, .. } => {
+            let all = p.value.get() / (p.value.get() + r.value.get()).max(f64::MIN_POSITIVE);
+            let run = Value::Count(1.0 / r.value.get().max(1e-9));
+            format!("{}, {run} at a time", Value::Share(all))
+        }
+        Loss::Every { packets } => format!("every {}", packets.value),
+    }
+}
+
+fn errors(out: &mut String, twin: &Twin) {
+    let Some(errors) = &twin.errors else { return };
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["left out and predicted", "n", "median error", "90 % within"]);
+    let shown = |value: Option<f64>, of: fn(f64) -> Value| {
+        value.map_or_else(String::new, |v| of(v).to_string())
+    };
+    if errors.goodput_n > 0 {
+        table.add_row([
+            "goodput".to_owned(),
+            errors.goodput_n.to_string(),
+            shown(errors.goodput_p50, Value::Share),
+            shown(errors.goodput_p90, Value::Share),
+        ]);
+    }
+    if errors.delay_n > 0 {
+        table.add_row([
+            "added delay, median".to_owned(),
+            errors.delay_n.to_string(),
+            shown(errors.delay_p50_us, Value::Us),
+            shown(errors.delay_p90_us, Value::Us),
+        ]);
+    }
+    out.push('\n');
+    for line in table.lines() {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+/// The predictions that are farthest off.
+fn held_out(out: &mut String, all: &[HeldOut]) {
+    let mut worst: Vec<&HeldOut> = all.iter().collect();
+    worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));
+    if worst.is_empty() {
+        return;
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["farthest off", "left out", "measured", "predicted"]);
+    for held in worst.into_iter().take(SHOWN) {
+        let key = held.key.to_string();
+        let key = key.split_once(' ').map_or(key.as_str(), |(_, rest)| rest);
+        let row = [
+            format!("{} of {key}", name(held.figure)),
+            group(&held.left_out),
+            value(held.figure, held.measured),
+            value(held.figure, held.predicted),
+        ];
+        table.add_row(row.map(|cell| safe::line(&cell).into_owned()));
+    }
+    out.push('\n');
+    for line in table.lines() {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+fn members(out: &mut String, twin: &Twin) {
+    let effort = &twin.effort;
+    if effort.runs == 0 {
+        return;
+    }
+    let failed = match effort.failed {
+        0 => String::new(),
+        n => format!(", of which {n} failed"),
+    };
+    let says = format!(
+        "Of {} paths tried ({} runs in the lab{failed}), {} cannot be told from the measured one.",
+        effort.paths,
+        effort.runs,
+        twin.members.len()
+    );
+    out.push('\n');
+    out.push_str(&wrap(&says, ""));
+}
+
+fn name(figure: TwinFigure) -> &'static str {
+    match figure {
+        TwinFigure::GoodputBps => "goodput",
+        TwinFigure::CapacityBps => "capacity",
+        TwinFigure::AddedP50Us => "added delay",
+        TwinFigure::AddedP95Us => "added delay, P95",
+        TwinFigure::TcpAddedUs => "TCP's delay",
+        TwinFigure::Retransmitted => "retransmitted",
+        TwinFigure::OverloadAddedUs => "delay of a flood",
+    }
+}
+
+fn value(figure: TwinFigure, of: f64) -> String {
+    match figure {
+        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of).to_string(),
+        TwinFigure::Retransmitted => Value::Share(of).to_string(),
+        _ => Value::Us(of).to_string(),
+    }
+}
+
+fn group(left_out: &LeftOut) -> String {
+    match left_out {
+        LeftOut::Cc(cc) => cc.clone(),
+        LeftOut::Flows(flows) => format!("x{flows}"),
+        LeftOut::Opposed => "never fitted".to_owned(),
+        LeftOut::Tunnel => "tunnel".to_owned(),
+    }
+}
+
+/// Running text in lines of at most [`WIDTH`] columns.
+fn wrap(text: &str, indent: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let full = line.chars().count() + 1 + word.chars().count() > WIDTH;
+        if !line.is_empty() && full {
+            let _ = writeln!(out, "{line}");
+            line.clear();
+        }
+        line += if line.is_empty() { indent } else { " " };
+        line += word;
+    }
+    if !line.is_empty() {
+        let _ = writeln!(out, "{line}");
+    }
+    out
+}

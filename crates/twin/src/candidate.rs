@@ -1,0 +1,224 @@
+//! A candidate: one choice of what the moments leave open, and the path it makes.
+
+use model::{
+    cell::{Buffer, Queue, default},
+    net::{Direction, Layer},
+    path::{Ends, Limit, Line, Loss, Nanos, Parameter, Path, Source, Tunnel, Underlay},
+    units::{Bytes, Rate, Share},
+};
+
+use crate::moments::{Estimate, LineMoments, Moments};
+
+/// Smallest buffer that a path may have, bytes: ten full packets.
+const LEAST_BUFFER: f64 = 15_140.0;
+/// Largest buffer that the kernel's queues count.
+const MOST_BUFFER: f64 = u32::MAX as f64;
+/// Loss below which a path is said to have none: one packet in ten million.
+const NO_LOSS: f64 = 1e-7;
+
+/// Bytes that WireGuard adds to a packet, over IPv6 (over IPv4 20 less).
+const WIREGUARD_HEADERS: u32 = 80;
+
+/// What is open in one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) queue: Queue,
+    /// Bytes of a fifo's buffer.
+    pub(crate) buffer: f64,
+    /// Bytes that a policer lets through at once.
+    pub(crate) burst: f64,
+    /// Share lost that is not the queue's.
+    pub(crate) loss: f64,
+}
+
+/// What bounds a choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) buffer: Estimate,
+    pub(crate) burst: Estimate,
+    pub(crate) loss: Estimate,
+}
+
+impl Bounds {
+    /// The box around the moments of a direction.
+    pub(crate) fn of(line: &LineMoments, rtt_s: f64) -> Self {
+        let bdp = line.rate_bps.value * rtt_s / 8.0;
+        let unknown = Estimate {
+            value: bdp,
+            low: 0.25 * bdp,
+            high: 4.0 * bdp,
+        };
+        let sized = |e: Estimate| Estimate {
+            value: e.value.clamp(LEAST_BUFFER, MOST_BUFFER),
+            low: e.low.clamp(LEAST_BUFFER, MOST_BUFFER),
+            high: e.high.clamp(LEAST_BUFFER, MOST_BUFFER),
+        };
+        // A policer's usual bucket: what passes in 10 ms.
+        let usual = Estimate {
+            value: line.rate_bps.value * 0.01 / 8.0,
+            low: line.rate_bps.value * 0.003 / 8.0,
+            high: line.rate_bps.value * 0.1 / 8.0,
+        };
+        Self {
+            buffer: sized(line.buffer_bytes.map_or(unknown, |b| b.at_least(0.1))),
+            burst: sized(line.burst_bytes.unwrap_or(usual)),
+            loss: line.loss.share,
+        }
+    }
+
+    /// The best guess.
+    pub(crate) fn centre(&self, queue: Queue) -> Choice {
+        Choice {
+            queue,
+            buffer: self.buffer.value,
+            burst: self.burst.value,
+            loss: self.loss.value,
+        }
+    }
+
+    /// The choice at a place in the box, each coordinate from 0 to 1.
+    pub(crate) fn at(&self, queue: Queue, place: [f64; 2]) -> Choice {
+        let ratio = |e: &Estimate| e.low * (e.high / e.low).powf(place[0]);
+        Choice {
+            queue,
+            buffer: ratio(&self.buffer),
+            burst: ratio(&self.burst),
+            loss: self.loss.low + place[1] * (self.loss.high - self.loss.low),
+        }
+    }
+
+    /// A smaller box around a choice, which stays in this one.
+    pub(crate) fn around(&self, choice: &Choice, share: f64) -> Self {
+        let ratio = |e: &Estimate, value: f64| {
+            let half = (e.high / e.low).powf(share / 2.0);
+            Estimate {
+                value,
+                low: (value / half).max(e.low),
+                high: (value * half).min(e.high),
+            }
+        };
+        let half = (self.loss.high - self.loss.low) * share / 2.0;
+        Self {
+            buffer: ratio(&self.buffer, choice.buffer),
+            burst: ratio(&self.burst, choice.burst),
+            loss: Estimate {
+                value: choice.loss,
+                low: (choice.loss - half).max(self.loss.low),
+                high: (choice.loss + half).min(self.loss.high),
+            },
+        }
+    }
+}
+
+/// A choice in each direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    pub(crate) down: Choice,
+    pub(crate) up: Choice,
+}
+
+impl Candidate {
+    pub(crate) fn choice(&self, direction: Direction) -> &Choice {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+
+    /// The path of it. `source` is that of what was chosen.
+    pub(crate) fn path(&self, name: &str, known: &Moments, ends: &Ends, source: Source) -> Path {
+        let line = |direction| line(self.choice(direction), known, direction, source);
+        Path {
+            underlay: Underlay {
+                down: line(Direction::Down),
+                up: line(Direction::Up),
+                mtu_bytes: mtu(known),
+                ip: (known.layer == Layer::Underlay)
+                    .then(|| Parameter::new(known.family, Source::Measured)),
+            },
+            tunnel: known.tunnel.map(|tunnel| Tunnel {
+                mtu_bytes: tunnel.mtu.map(|mtu| Parameter::new(mtu, Source::Measured)),
+                ip: Some(Parameter::new(tunnel.family, Source::Measured)),
+                ..Tunnel::default()
+            }),
+            ends: ends.clone(),
+            ..Path::named(name)
+        }
+    }
+}
+
+/// MTU of the links: measured, or else large enough for the tunnel's packets.
+fn mtu(known: &Moments) -> Option<Parameter<u32>> {
+    if let Some(mtu) = known.mtu {
+        return Some(Parameter::new(mtu, Source::Measured));
+    }
+    let tunnel = known.tunnel.and_then(|t| t.mtu)?;
+    let needed = tunnel + WIREGUARD_HEADERS;
+    (needed > default::MTU).then(|| Parameter::assumed(needed))
+}
+
+fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) -> Line {
+    let moments = known.line(direction);
+    let rate = |bps: f64| Limit::At(Rate::from_bps(bps.round() as u64));
+    let estimate = moments.rate_bps;
+    let half = |s: f64| Nanos((s * 1e9 / 2.0).round() as u64);
+    let bytes = |of: f64| Buffer::Bytes(Bytes(of.round() as u64));
+    let buffer = match choice.queue {
+        Queue::Fifo => Parameter::new(bytes(choice.buffer), source),
+        Queue::Policer => Parameter::new(bytes(choice.burst), source),
+        _ => Parameter::new(Buffer::Kernel, Source::Assumed),
+    };
+    let rtt = known.rtt_s;
+    Line {
+        rate_bps: Some(
+            Parameter::new(rate(estimate.value), Source::Measured)
+                .within(rate(estimate.low), rate(estimate.high)),
+        ),
+        queue: Some(Parameter::new(choice.queue, source)),
+        buffer: Some(buffer),
+        delay_ns: Some(
+            Parameter::new(half(rtt.value), Source::Measured).within(half(rtt.low), half(rtt.high)),
+        ),
+        jitter_ns: Some(Parameter::new(
+            Nanos((known.jitter_s * 1e9) as u64),
+            Source::Measured,
+        )),
+        loss: Some(loss(choice.loss, moments, source)),
+        reorder: share(moments.reorder).map(|p| Parameter::new(p, Source::Measured)),
+        ..Line::default()
+    }
+}
+
+/// Loss of a share, in bursts if it was seen to come so.
+fn loss(of: f64, moments: &LineMoments, source: Source) -> Loss {
+    let seen = moments.loss.share;
+    let known = |value: f64| Parameter::new(Share::new(value).unwrap_or(Share::ZERO), source);
+    if of < NO_LOSS {
+        let high = Share::new(seen.high).unwrap_or(Share::ONE);
+        return Loss::Random {
+            share: known(0.0).within(Share::ZERO, high),
+        };
+    }
+    match moments.loss.run {
+        // All are lost in the bad state: its length is that of the runs, and p / (p + r) the share.
+        Some(run) => {
+            let r = (1.0 / run).clamp(0.01, 1.0);
+            Loss::Bursts {
+                p: known((of * r / (1.0 - of)).min(0.9)),
+                r: known(r),
+                bad: known(1.0),
+                good: known(0.0),
+            }
+        }
+        None => {
+            let bound = |v: f64| Share::new(v).unwrap_or(Share::ZERO);
+            Loss::Random {
+                share: known(of).within(bound(seen.low.min(of)), bound(seen.high.max(of))),
+            }
+        }
+    }
+}
+
+fn share(of: f64) -> Option<Share> {
+    Share::new(of).filter(|share| !share.is_zero())
+}

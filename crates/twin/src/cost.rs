@@ -1,0 +1,72 @@
+//! What a plan costs in the lab, by a model: the same on any machine.
+
+use model::{
+    net::{Direction, Layer},
+    plan::{Plan, Step, Toward, What},
+};
+
+use crate::moments::Moments;
+
+/// Processor time for each bit that crosses a path, s: 0.3 s of a processor for 10 s at 100 Mbit/s,
+/// 2.4 s at 1 Gbit/s (docs/benchmarks.md).
+const A_BIT_S: f64 = 3e-10;
+/// The same through WireGuard, which encrypts each of them twice.
+const A_BIT_IN_TUNNEL_S: f64 = 9e-10;
+/// Processor time to boot a guest and read its result, s.
+const BOOT_S: f64 = 0.7;
+/// Processor time for each second of virtual time: probes, samples and counters.
+const A_SECOND_S: f64 = 0.004;
+/// Time that a flood of UDP takes beside what it is asked for, s.
+const SWEEP_MORE_S: f64 = 2.0;
+
+/// Processor time of a plan on a path like this, s.
+pub(crate) fn processor_s(plan: &Plan, known: &Moments) -> f64 {
+    let layers = plan.layers.iter().map(|layer| {
+        let bit_s = match layer {
+            Layer::Underlay => A_BIT_S,
+            Layer::Tunnel => A_BIT_IN_TUNNEL_S,
+        };
+        let steps = plan
+            .steps
+            .iter()
+            .map(|s| bits(s, known) * bit_s + span_s(s) * A_SECOND_S);
+        steps.sum::<f64>()
+    });
+    BOOT_S + layers.sum::<f64>()
+}
+
+/// Virtual time of a plan, s.
+pub(crate) fn virtual_s(plan: &Plan) -> f64 {
+    plan.layers.len() as f64 * plan.steps.iter().map(span_s).sum::<f64>()
+}
+
+/// Bits that a step sends, both directions together.
+fn bits(step: &Step, known: &Moments) -> f64 {
+    let rate = |direction| known.line(direction).rate_bps.value;
+    let each = |toward: &Toward| -> f64 {
+        toward
+            .directions()
+            .iter()
+            .map(|d: &Direction| rate(*d))
+            .sum()
+    };
+    match &step.what {
+        What::Tcp { direction, cc, .. } => {
+            each(direction) * step.duration_s * cc.len().max(1) as f64
+        }
+        What::UdpSweep { direction, .. } => {
+            rate(*direction) * (2.0 * step.duration_s + SWEEP_MORE_S)
+        }
+        _ => 0.0,
+    }
+}
+
+fn span_s(step: &Step) -> f64 {
+    // Agreeing, and letting queues empty.
+    const AROUND_S: f64 = 0.7;
+    match &step.what {
+        What::Tcp { cc, .. } => (step.duration_s + AROUND_S) * cc.len().max(1) as f64,
+        What::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_MORE_S + AROUND_S,
+        _ => step.duration_s + AROUND_S,
+    }
+}

@@ -1,0 +1,248 @@
+//! The Twin of what was found.
+
+use std::collections::BTreeSet;
+
+use model::{
+    cell::Queue,
+    net::Direction,
+    path::{Path, Source, StandIn, Uncopied},
+    run::Run,
+    text,
+    text::{Text, Value},
+    twin::{Effort, Fitted, Member, TWIN_SCHEMA, Twin, TwinVerdict, Undecided},
+};
+
+use crate::{
+    fit::{Fit, Found},
+    held_out::{errors, never_fitted, rotation},
+    plan::not_in_lab,
+    search::Tried,
+    statistics::{Fitness, Values, distance, fitness, is_of},
+    verdict::{Judged, PLAUSIBLE, judge},
+};
+
+/// Members at most.
+const MOST_MEMBERS: usize = 9;
+
+pub(crate) fn twin(fit: &Fit<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
+    let findings = explain::judge(fit.run);
+    let stand_ins = stand_ins(&findings);
+    let finish = |path: Path| Path {
+        stand_ins: stand_ins.clone(),
+        ..path
+    };
+    let ranked = ranked(fit, found);
+    let best = ranked.first();
+    let mut held_out = rotation(&fit.known, &fit.values, &found.tried);
+    let judged = match best {
+        None => untested(),
+        Some((tried, _, fitness)) => {
+            held_out.extend(never_fitted(&fit.known, &fit.values, &tried.values));
+            judge(fitness, &held_out, held_out.len())
+        }
+    };
+    let members = members(fit, &ranked, &finish);
+    let path = match best {
+        Some((tried, ..)) => finish(fit.path(&tried.candidate, Source::Fitted)),
+        None => finish(fit.path_of_moments()),
+    };
+    let remedies = findings
+        .findings
+        .into_iter()
+        .flat_map(|f| f.remedies)
+        .collect();
+    Twin {
+        schema: TWIN_SCHEMA,
+        program: program.to_owned(),
+        run: fit.run.id.clone(),
+        layer: fit.known.layer,
+        family: fit.known.family,
+        verdict: judged.verdict,
+        says: judged.says,
+        settle: judged.settle,
+        path,
+        fitted: best.map_or_else(Vec::new, |(tried, ..)| fitted(fit, &tried.values)),
+        errors: errors(&held_out),
+        held_out,
+        undecided: undecided(&ranked, &members),
+        members,
+        notes: notes(fit, &stand_ins),
+        remedies,
+        effort,
+    }
+}
+
+type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
+
+/// What was measured with several seeds, the best first, by the figures of both directions.
+fn ranked<'a>(fit: &Fit<'_>, found: &'a Found) -> Vec<Ranked<'a>> {
+    let counts = |s: &crate::statistics::Statistic| {
+        [Direction::Down, Direction::Up]
+            .iter()
+            .any(|d| is_of(s, &fit.known, *d))
+    };
+    let of = |(tried, names): &'a (Tried, Vec<String>)| {
+        let fitness = fitness(&fit.values, &tried.values, &counts);
+        (tried, names.as_slice(), fitness)
+    };
+    let mut all: Vec<Ranked<'a>> = found.members.iter().map(of).collect();
+    all.sort_by(|a, b| a.2.score.total_cmp(&b.2.score));
+    all
+}
+
+fn members(fit: &Fit<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
+    let kept: Vec<&Ranked<'_>> = ranked
+        .iter()
+        .filter(|(.., f)| f.second < PLAUSIBLE)
+        .take(MOST_MEMBERS)
+        .collect();
+    let least = kept
+        .iter()
+        .map(|(.., f)| f.sum)
+        .fold(f64::INFINITY, f64::min);
+    let likelihood = |f: &Fitness| (-0.5 * (f.sum - least)).exp();
+    let total: f64 = kept.iter().map(|(.., f)| likelihood(f)).sum();
+    let round = |v: f64| (v * 1e4).round() / 1e4;
+    let member = |(tried, names, fitness): &Ranked<'_>| Member {
+        path: finish(fit.path(&tried.candidate, Source::Fitted)),
+        weight: round(likelihood(fitness) / total.max(f64::MIN_POSITIVE)),
+        implausibility: round(fitness.second),
+        runs: names.to_vec(),
+    };
+    kept.into_iter().map(member).collect()
+}
+
+fn fitted(fit: &Fit<'_>, values: &Values) -> Vec<Fitted> {
+    let ours = fit.values.iter().filter(|(s, _)| {
+        [Direction::Down, Direction::Up]
+            .iter()
+            .any(|d| is_of(s, &fit.known, *d))
+    });
+    ours.filter_map(|(statistic, measured)| {
+        let own = values.get(statistic)?;
+        Some(Fitted {
+            key: statistic.key.clone(),
+            figure: statistic.figure,
+            measured: stats::median(measured)?,
+            n: measured.len(),
+            twin: stats::median(own)?,
+            implausibility: distance(statistic.figure, measured, own)?.implausibility,
+        })
+    })
+    .collect()
+}
+
+/// Nothing was run.
+fn untested() -> Judged {
+    Judged {
+        verdict: TwinVerdict::Untested,
+        says: text!(
+            "untested: the path is what the run says by arithmetic, and nothing was run in the lab"
+        ),
+        settle: Some(text!("a budget of time (`--budget-time 3m`)")),
+    }
+}
+
+/// Queues that members do not agree on.
+fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
+    let kept = ranked.get(..members.len()).unwrap_or_default();
+    let of = |direction| {
+        let queues = kept
+            .iter()
+            .map(|(t, ..)| t.candidate.choice(direction).queue);
+        let names: BTreeSet<String> = queues.map(|q: Queue| q.to_string()).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        (names.len() > 1).then(|| Undecided {
+            direction: Some(direction),
+            what: text!(
+                "the queue {direction} is one of {queues}",
+                direction = direction.to_string(),
+                queues = names.join(", ")
+            ),
+            settle: text!(
+                "TCP with 8 flows and a sweep of UDP beyond what the path carries: a plain queue fills to the same delay under both"
+            ),
+        })
+    };
+    [Direction::Down, Direction::Up]
+        .into_iter()
+        .filter_map(of)
+        .collect()
+}
+
+/// Causes that a lab path cannot have, and what they are.
+const UNCOPIED: [(&str, Uncopied); 6] = [
+    ("cpu-core", Uncopied::Processor),
+    ("cpu-softirq", Uncopied::Processor),
+    ("cpu-tunnel-thread", Uncopied::Processor),
+    ("userspace-tcp-stack", Uncopied::Processor),
+    ("relayed-path", Uncopied::Relay),
+    ("wifi-hop", Uncopied::Radio),
+];
+
+/// What the lab cannot copy, and what stands for it: the rate of the line.
+fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
+    let mut all: Vec<StandIn> = Vec::new();
+    for finding in &findings.findings {
+        let Some((_, of)) = UNCOPIED.iter().find(|(code, _)| *code == finding.code) else {
+            continue;
+        };
+        if all.iter().any(|s| s.of == *of) {
+            continue;
+        }
+        let ways = match finding.place.direction {
+            Some(direction) => vec![direction],
+            None => vec![Direction::Down, Direction::Up],
+        };
+        all.push(StandIn {
+            of: *of,
+            at: finding.place.end,
+            parameters: ways
+                .iter()
+                .map(|d| format!("underlay.{d}.rate_bps"))
+                .collect(),
+        });
+    }
+    all
+}
+
+fn notes(fit: &Fit<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
+    let mut notes = fit.known.notes.clone();
+    let missing = not_in_lab(fit.run);
+    if !missing.is_empty() {
+        notes.push(text!(
+            "the lab's kernel has no {names}: those loads are not fitted",
+            names = missing.join(", ")
+        ));
+    }
+    notes.extend(stand_ins.iter().map(|stand_in| match stand_in.of {
+        Uncopied::Processor => text!(
+            "a processor limits this path; in the lab a rate stands for it, so what a faster or freer processor would bring cannot be predicted"
+        ),
+        Uncopied::Relay => text!(
+            "the path goes through a relay; its rate and delay stand for it, so what a direct connection would bring cannot be predicted"
+        ),
+        Uncopied::Radio => text!(
+            "there is a radio link; a constant rate and delay stand for it, so how it changes with the air cannot be predicted"
+        ),
+    }));
+    if fit.known.tunnel.is_some() && !is_wireguard(fit.run) {
+        notes.push(text!(
+            "the kernel's WireGuard stands for the tunnel, whose own software the lab does not run"
+        ));
+    }
+    if let Some(why) = &fit.run.cut_short {
+        notes.push(text!(
+            "the run ended early: {why}",
+            why = Value::Text(why.clone())
+        ));
+    }
+    notes
+}
+
+/// Whether the tunnel is the kernel's WireGuard, as far as it is known.
+fn is_wireguard(run: &Run) -> bool {
+    let path = run.near.facts.path.as_ref();
+    let tunnel = path.and_then(|path| path.tunnel());
+    tunnel.is_none_or(|t| t.kind == model::facts::TunnelKind::KernelWireguard)
+}

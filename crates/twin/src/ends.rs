@@ -1,0 +1,106 @@
+//! The two hosts of a path, as their facts say.
+
+use model::{
+    cell::EndQdisc,
+    facts::HostFacts,
+    net::Side,
+    path::{End, Ends, Limit, Parameter, Source},
+    run::Run,
+    units::Bytes,
+};
+
+/// Both hosts of a Run. What a host did not say is unknown.
+pub(crate) fn ends(run: &Run) -> Ends {
+    Ends {
+        near: end(run, Side::Near),
+        far: end(run, Side::Far),
+    }
+}
+
+fn end(run: &Run, side: Side) -> End {
+    let facts = match side {
+        Side::Near => &run.near.facts,
+        Side::Far => &run.far.facts,
+    };
+    End {
+        cc: facts
+            .congestion
+            .default
+            .clone()
+            .filter(|cc| in_lab(cc))
+            .map(told),
+        qdisc: qdisc(facts).map(told),
+        shape_bps: None,
+        // 1 asks for it and accepts it; 2, the default, accepts only (ip-sysctl.rst).
+        ecn: facts.sysctl("net.ipv4.tcp_ecn").map(|ecn| told(ecn == 1)),
+        rmem_bytes: largest(facts, "net.ipv4.tcp_rmem"),
+        wmem_bytes: largest(facts, "net.ipv4.tcp_wmem"),
+        notsent_lowat_bytes: lowat(facts),
+    }
+}
+
+/// The congestion controls of the lab's kernel, which are those of Linux without patches.
+const IN_LAB: [&str; 17] = [
+    "cubic",
+    "bbr",
+    "reno",
+    "dctcp",
+    "vegas",
+    "westwood",
+    "htcp",
+    "illinois",
+    "bic",
+    "cdg",
+    "highspeed",
+    "hybla",
+    "lp",
+    "nv",
+    "scalable",
+    "veno",
+    "yeah",
+];
+
+/// Whether the lab has a congestion control.
+pub(crate) fn in_lab(cc: &str) -> bool {
+    IN_LAB.contains(&cc)
+}
+
+fn told<T>(value: T) -> Parameter<T> {
+    Parameter::new(value, Source::Facts)
+}
+
+/// The queue of the device with which packets leave the host.
+fn qdisc(facts: &HostFacts) -> Option<EndQdisc> {
+    let layers = &facts.path.as_ref()?.layers;
+    let device = layers.iter().rev().find_map(|l| l.devices.last())?;
+    let root = device.root_qdisc()?;
+    Some(match root.kind.as_str() {
+        "noqueue" => EndQdisc::Noqueue,
+        "pfifo_fast" | "pfifo" | "bfifo" => EndQdisc::Fifo,
+        "fq" => EndQdisc::Fq,
+        "fq_codel" => EndQdisc::FqCodel,
+        "codel" => EndQdisc::Codel,
+        "pie" | "fq_pie" => EndQdisc::Pie,
+        "cake" => EndQdisc::Cake,
+        _ => return None,
+    })
+}
+
+fn largest(facts: &HostFacts, name: &str) -> Option<Parameter<Limit<Bytes>>> {
+    let [_, _, most] = facts.sysctl_triple(name)?;
+    // What the lab's rules take: at least a page, at most an `int` of the kernel.
+    let most = most.clamp(4096, i32::MAX as u64);
+    Some(told(Limit::At(Bytes(most))))
+}
+
+/// The kernel's default is the largest number: no bound.
+fn lowat(facts: &HostFacts) -> Option<Parameter<Limit<Bytes>>> {
+    let bytes = facts.sysctl("net.ipv4.tcp_notsent_lowat")?;
+    let bound = bytes > 0 && bytes < i32::MAX as u64;
+    let limit = if bound {
+        Limit::At(Bytes(bytes))
+    } else {
+        Limit::Unlimited
+    };
+    Some(told(limit))
+}

@@ -1,0 +1,79 @@
+//! Why no twin can be made of a Run.
+
+use std::fmt;
+
+/// Why no twin can be made of a Run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TwinError {
+    /// The Run does not say enough.
+    #[error("{}", listing(.missing, *.cut_short))]
+    Missing {
+        /// What it lacks.
+        missing: Vec<Missing>,
+        /// Whether it ended early.
+        cut_short: bool,
+    },
+    /// A figure that cannot be.
+    #[error("the run says {what} of {value}, which cannot be: no twin is made of it")]
+    Nonsense {
+        /// What figure.
+        what: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// The lab can make no path of what the Run says.
+    #[error("the lab has no such path: {0}")]
+    NoPath(String),
+    /// No candidate could be measured in the lab.
+    #[error("every path that was tried failed in the lab; the first because: {0}")]
+    AllFailed(String),
+    /// Stopped before its end.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// What a Run lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Missing {
+    /// No sample counts.
+    Everything,
+    /// TCP in this direction.
+    Tcp(model::net::Direction),
+    /// The round trip without load.
+    BaseRtt,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everything => f.write_str("any sample that counts"),
+            Self::Tcp(direction) => write!(f, "TCP in the direction {direction}"),
+            Self::BaseRtt => f.write_str("latency without load (probes, or a round trip of TCP)"),
+        }
+    }
+}
+
+fn listing(missing: &[Missing], cut_short: bool) -> String {
+    let list: Vec<String> = missing.iter().map(Missing::to_string).collect();
+    let early = if cut_short { "; it was cut short" } else { "" };
+    format!(
+        "the run lacks {}{early}. `pathtwin measure HOST --quick` measures all that a twin needs in about a minute",
+        list.join(", and ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sentence_says_what_is_missing_and_what_brings_it() {
+        let error = TwinError::Missing {
+            missing: vec![Missing::Tcp(model::net::Direction::Up), Missing::BaseRtt],
+            cut_short: true,
+        };
+        let text = error.to_string();
+        assert!(text.starts_with("the run lacks TCP in the direction up, and latency"));
+        assert!(text.contains("cut short") && text.contains("measure HOST --quick"));
+    }
+}

@@ -1,0 +1,390 @@
+//! A Run to a Twin: what the Run says, the search, what was left out.
+
+use std::time::Duration;
+
+use model::{
+    job,
+    net::Layer,
+    path::{Ends, Path, Source, Trial},
+    plan::Plan,
+    run::Run,
+    twin::{Effort, Twin},
+    units::Seed,
+};
+use stats::Random;
+
+use crate::{
+    candidate::{Bounds, Candidate},
+    cost, document,
+    ends::{ends, in_lab},
+    error::TwinError,
+    moments::Moments,
+    plan::plan,
+    search::{Size, Tried, finalists, first_wave, layers, second_wave},
+    statistics::{self, Values},
+};
+
+/// Processors that a budget of time is counted for, on whatever machine.
+const PROCESSORS: f64 = 2.0;
+/// Virtual time of a run over what its steps take, after which it counts as hung.
+const HUNG: f64 = 8.0;
+/// Most paths that are tried in both waves: more tell little of four parameters.
+const MOST: usize = 30;
+
+/// What runs a plan on a path: the lab, or what stands for it in a test.
+pub trait Bench {
+    /// Carries out all jobs, in any order, and reports each as it ends, by its place.
+    ///
+    /// # Errors
+    /// It was stopped before the end.
+    fn measure(
+        &mut self,
+        jobs: &[job::Measure],
+        seen: &mut dyn FnMut(usize, Outcome),
+    ) -> Result<(), Stopped>;
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub enum Outcome {
+    /// A Run, and the name of the result.
+    Run(Box<Run>, String),
+    /// None, and why.
+    Failed(String),
+}
+
+/// It was stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// What a search may take: real time on a machine with two processors, by the model of the cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget(pub Duration);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Duration::from_secs(180))
+    }
+}
+
+/// A fit that can begin: the Run says enough.
+#[derive(Debug)]
+pub struct Fit<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) known: Moments,
+    pub(crate) ends: Ends,
+    pub(crate) values: Values,
+    program: String,
+    size: Option<Size>,
+    short: Plan,
+    full: Plan,
+}
+
+/// What a search did.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// All that was tried once.
+    pub(crate) tried: Vec<Tried>,
+    /// The best, measured with several seeds, with the names of the results.
+    pub(crate) members: Vec<(Tried, Vec<String>)>,
+    pub(crate) runs: usize,
+    pub(crate) failed: usize,
+    first_failure: Option<String>,
+}
+
+impl<'a> Fit<'a> {
+    /// What the Run says, and how much a budget allows.
+    ///
+    /// # Errors
+    /// The Run lacks what a path is made of, says what cannot be, or what no lab path can have.
+    pub fn prepare(run: &'a Run, budget: Budget, program: &str) -> Result<Self, TwinError> {
+        let known = Moments::of(run)?;
+        let short = plan(run, &known, &[known.layer], false);
+        let full = plan(run, &known, &layers(&known), true);
+        let mut values = statistics::of(run, known.layer, known.family);
+        if let Some(tunnel) = known.tunnel.filter(|t| t.beside_underlay) {
+            values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
+        }
+        values.retain(|s, _| s.key.cc.as_ref().is_none_or(|cc| in_lab(cc)));
+        let each = [
+            cost::processor_s(&short, &known),
+            cost::processor_s(&full, &known),
+        ];
+        let fit = Self {
+            run,
+            ends: ends(run),
+            values,
+            program: program.to_owned(),
+            size: size(budget.0.as_secs_f64() * PROCESSORS, each),
+            short,
+            full,
+            known,
+        };
+        // What cannot be made should be said before anything is run.
+        let path = fit.path(&fit.centre(), Source::Measured);
+        let cell = path.cell(&Trial::default());
+        cell.map_err(|e| TwinError::NoPath(e.to_string()))?;
+        Ok(fit)
+    }
+
+    /// Runs in the lab that the search will make.
+    pub fn runs(&self) -> usize {
+        self.size
+            .map_or(0, |s| s.first + s.second + s.members * s.seeds)
+    }
+
+    /// Processor time that they will take, by the model of the cost; what is cached takes none.
+    pub fn processor_s(&self) -> f64 {
+        let Some(size) = self.size else { return 0.0 };
+        let [short, full] = [&self.short, &self.full].map(|p| cost::processor_s(p, &self.known));
+        (size.first + size.second) as f64 * short + (size.members * size.seeds) as f64 * full
+    }
+
+    /// What the Run says without any search.
+    pub fn moments(&self) -> &Moments {
+        &self.known
+    }
+
+    /// The path by the moments alone.
+    pub fn path_of_moments(&self) -> Path {
+        self.path(&self.centre(), Source::Measured)
+    }
+
+    /// Tries candidates, and makes the Twin of what was found.
+    ///
+    /// # Errors
+    /// It was stopped, or no candidate could be measured at all.
+    pub fn search(&self, bench: &mut dyn Bench) -> Result<Twin, TwinError> {
+        let mut found = Found::default();
+        if let Some(size) = self.size {
+            self.waves(size, bench, &mut found)?;
+        }
+        let effort = Effort {
+            paths: found.tried.len(),
+            runs: found.runs,
+            failed: found.failed,
+            processor_s: (self.processor_s() * 10.0).round() / 10.0,
+        };
+        Ok(document::twin(self, &found, effort, &self.program))
+    }
+
+    fn waves(&self, size: Size, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
+        let mut random = Random::new(seed(&self.run.id));
+        let wave = first_wave(&self.known, size.first, &mut random);
+        self.once(&wave, bench, found)?;
+        if found.tried.is_empty() {
+            let why = found.first_failure.clone().unwrap_or_default();
+            return Err(TwinError::AllFailed(why));
+        }
+        let wave = second_wave(
+            &self.known,
+            &self.values,
+            &found.tried,
+            size.second,
+            &mut random,
+        );
+        self.once(&wave, bench, found)?;
+        let last = finalists(&self.known, &self.values, &found.tried, size.members);
+        self.again(&last, size.seeds, bench, found)
+    }
+
+    /// Measures each candidate once, all with the same seed: what differs is the path.
+    fn once(
+        &self,
+        wave: &[Candidate],
+        bench: &mut dyn Bench,
+        found: &mut Found,
+    ) -> Result<(), TwinError> {
+        let jobs = self.jobs(wave, &self.short, 1)?;
+        let mut results: Vec<Option<Values>> = vec![None; jobs.len()];
+        self.run_all(&jobs, bench, found, &mut |place, values, _| {
+            results[place] = Some(values);
+        })?;
+        for (candidate, values) in wave.iter().zip(results) {
+            let candidate = *candidate;
+            found
+                .tried
+                .extend(values.map(|values| Tried { candidate, values }));
+        }
+        Ok(())
+    }
+
+    /// Measures each candidate with several seeds and the whole plan.
+    fn again(
+        &self,
+        last: &[Candidate],
+        seeds: usize,
+        bench: &mut dyn Bench,
+        found: &mut Found,
+    ) -> Result<(), TwinError> {
+        let jobs = self.jobs(last, &self.full, seeds)?;
+        let mut results: Vec<Vec<(usize, Values, String)>> = vec![Vec::new(); last.len()];
+        self.run_all(&jobs, bench, found, &mut |place, values, name| {
+            results[place / seeds].push((place, values, name));
+        })?;
+        for (candidate, mut parts) in last.iter().zip(results) {
+            // In whatever order they ended.
+            parts.sort_by_key(|(place, _, _)| *place);
+            let names = parts.iter().map(|(_, _, name)| name.clone()).collect();
+            let mut values = Values::new();
+            for (_, part, _) in parts {
+                for (statistic, more) in part {
+                    values.entry(statistic).or_default().extend(more);
+                }
+            }
+            if !values.is_empty() {
+                let candidate = *candidate;
+                found.members.push((Tried { candidate, values }, names));
+            }
+        }
+        Ok(())
+    }
+
+    fn run_all(
+        &self,
+        jobs: &[job::Measure],
+        bench: &mut dyn Bench,
+        found: &mut Found,
+        seen: &mut dyn FnMut(usize, Values, String),
+    ) -> Result<(), TwinError> {
+        let stopped = bench.measure(jobs, &mut |place, outcome| {
+            found.runs += 1;
+            match outcome {
+                Outcome::Run(run, name) => seen(place, self.values_of(&run), name),
+                Outcome::Failed(why) => {
+                    found.failed += 1;
+                    found.first_failure.get_or_insert(why);
+                }
+            }
+        });
+        stopped.map_err(|Stopped| TwinError::Stopped)
+    }
+
+    fn values_of(&self, run: &Run) -> Values {
+        let mut values = statistics::of(run, self.known.layer, self.known.family);
+        if let Some(tunnel) = self.known.tunnel.filter(|t| t.beside_underlay) {
+            values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
+        }
+        values
+    }
+
+    fn jobs(
+        &self,
+        candidates: &[Candidate],
+        plan: &Plan,
+        seeds: usize,
+    ) -> Result<Vec<job::Measure>, TwinError> {
+        let limit_s = cost::virtual_s(plan) * HUNG + 600.0;
+        let mut jobs = Vec::new();
+        for candidate in candidates {
+            for seed in 1..=seeds as u64 {
+                let trial = Trial {
+                    seed: Seed(seed),
+                    ..Trial::default()
+                };
+                // One name for all: it is part of what is cached, and says nothing.
+                let path = Path {
+                    name: "candidate".to_owned(),
+                    ..self.path(candidate, Source::Fitted)
+                };
+                let cell = path
+                    .cell(&trial)
+                    .map_err(|e| TwinError::NoPath(e.to_string()))?;
+                jobs.push(job::Measure {
+                    cell,
+                    plan: plan.clone(),
+                    program: self.program.clone(),
+                    limit_ns: (limit_s * 1e9) as u64,
+                });
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// The likeliest queue of each direction, at the moments.
+    pub(crate) fn centre(&self) -> Candidate {
+        let choice = |direction| {
+            let line = self.known.line(direction);
+            let queue = line
+                .queues
+                .first()
+                .copied()
+                .unwrap_or(model::cell::Queue::Fifo);
+            Bounds::of(line, self.known.rtt_s.value).centre(queue)
+        };
+        Candidate {
+            down: choice(model::net::Direction::Down),
+            up: choice(model::net::Direction::Up),
+        }
+    }
+
+    pub(crate) fn path(&self, candidate: &Candidate, source: Source) -> Path {
+        candidate.path(&name(&self.run.id), &self.known, &self.ends, source)
+    }
+}
+
+/// How many paths so much processor time allows, where one costs `short` in the waves and `full` at
+/// the end; `None` if it allows no search.
+fn size(allowed_s: f64, [short, full]: [f64; 2]) -> Option<Size> {
+    const LEAST: usize = 6;
+    for (members, seeds) in [(5, 3), (3, 3), (3, 2), (2, 1)] {
+        let left = allowed_s - (members * seeds) as f64 * full;
+        let paths = (left / short).floor();
+        if paths >= LEAST as f64 {
+            let paths = (paths as usize).min(MOST);
+            let first = paths * 3 / 5;
+            return Some(Size {
+                first,
+                second: paths - first,
+                members,
+                seeds,
+            });
+        }
+    }
+    None
+}
+
+/// A name that is fit for a file, and says which Run it is of.
+fn name(run: &str) -> String {
+    let start: String = run
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(8)
+        .collect();
+    format!("twin-{start}").trim_end_matches('-').to_owned()
+}
+
+/// A number of a name (FNV-1a, 64 bits).
+fn seed(run: &str) -> u64 {
+    run.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_budget_buys_fewer_members_before_fewer_paths_than_can_be_told_apart() {
+        let size_of = |allowed| size(allowed, [1.0, 4.0]);
+        assert_eq!(size_of(5.0), None);
+        assert_eq!(size_of(14.0).map(|s| (s.members, s.seeds)), Some((2, 1)));
+        let large = size_of(1e6).map(|s| s.first + s.second);
+        assert_eq!(large, Some(MOST));
+    }
+
+    #[test]
+    fn what_is_bought_is_never_more_than_what_is_allowed() {
+        for allowed in [14.0, 20.0, 44.0, 70.0, 300.0] {
+            let s = size(allowed, [1.0, 4.0]).unwrap();
+            assert!((s.first + s.second) as f64 + 4.0 * (s.members * s.seeds) as f64 <= allowed);
+        }
+    }
+
+    #[test]
+    fn a_name_of_nonsense_is_still_a_name() {
+        assert_eq!(name("../x"), "twin-x");
+        assert_eq!(name(""), "twin");
+    }
+}

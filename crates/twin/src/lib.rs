@@ -1,0 +1,28 @@
+//! A Run to a Twin: lab paths that behave like the measured one, with their uncertainty and what
+//! they predict of figures left out.
+//!
+//! [`Fit::prepare`] is arithmetic: what the Run says directly ([`moments`]), or why it does not say
+//! enough, and what a search will cost. [`Fit::search`] then runs the Run's own plan on candidate
+//! paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot tell apart
+//! (history matching: a path is ruled out, never proved). Figures left out by rotation are
+//! predicted, and the verdict is over those predictions.
+//!
+//! The same Run and budget give the same Twin: every choice comes from the Run, and time is counted
+//! by a model of the cost, never by a clock.
+
+mod candidate;
+mod cost;
+mod design;
+mod document;
+mod ends;
+mod error;
+mod fit;
+mod held_out;
+pub mod moments;
+mod plan;
+mod search;
+mod statistics;
+mod verdict;
+
+pub use error::{Missing, TwinError};
+pub use fit::{Bench, Budget, Fit, Outcome, Stopped};

@@ -1,0 +1,223 @@
+//! What a Run says of its path without any simulation, each by arithmetic.
+
+mod line;
+mod loss;
+mod queue;
+mod wire;
+
+use analysis::view::View;
+use model::{
+    net::{Direction, IpVersion, Layer},
+    run::{Run, StepKind},
+    text,
+    text::Text,
+};
+
+use crate::error::{Missing, TwinError};
+
+pub use line::LineMoments;
+pub use loss::LossMoments;
+
+/// A value and the bounds of its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// A value, and a share of it on either side.
+    pub fn around(value: f64, share: f64) -> Self {
+        Self {
+            value,
+            low: value * (1.0 - share),
+            high: value * (1.0 + share),
+        }
+    }
+
+    /// The same with bounds at least so far away, as a share of the value.
+    #[must_use]
+    pub fn at_least(self, share: f64) -> Self {
+        Self {
+            low: self.low.min(self.value * (1.0 - share)),
+            high: self.high.max(self.value * (1.0 + share)),
+            ..self
+        }
+    }
+}
+
+/// What a Run says of its path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    /// Layer that it says it of.
+    pub layer: Layer,
+    /// Address family.
+    pub family: IpVersion,
+    /// The tunnel over that layer or around it, if one was measured.
+    pub tunnel: Option<TunnelMoments>,
+    /// Round trip without load, s.
+    pub rtt_s: Estimate,
+    /// Half width of a uniform delay variation in each direction, s.
+    pub jitter_s: f64,
+    /// MTU of the links between the ends, bytes; absent = unknown.
+    pub mtu: Option<u32>,
+    /// From the far end to the near one.
+    pub down: LineMoments,
+    /// From the near end to the far one.
+    pub up: LineMoments,
+    /// What was missing, and what stands for it.
+    pub notes: Vec<Text>,
+}
+
+/// The tunnel of a Run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelMoments {
+    /// MTU of its device, bytes of the inner packet; absent = unknown.
+    pub mtu: Option<u32>,
+    /// Address family inside.
+    pub family: IpVersion,
+    /// Whether the path below it was measured, too.
+    pub beside_underlay: bool,
+}
+
+impl Moments {
+    /// One direction.
+    pub fn line(&self, direction: Direction) -> &LineMoments {
+        match direction {
+            Direction::Down => &self.down,
+            Direction::Up => &self.up,
+        }
+    }
+
+    /// What a Run says.
+    ///
+    /// # Errors
+    /// The Run lacks what a path is made of, or says what cannot be.
+    pub fn of(run: &Run) -> Result<Self, TwinError> {
+        let lacks = |missing: Vec<Missing>| TwinError::Missing {
+            missing,
+            cut_short: run.cut_short.is_some(),
+        };
+        let top = View::new(run).ok_or_else(|| lacks(vec![Missing::Everything]))?;
+        // The path below the tunnel first: what only the tunnel has comes on top of it.
+        let below = top.underlay().filter(|below| missing(below).is_empty());
+        let view = below.unwrap_or(top);
+        let missing = missing(&view);
+        if !missing.is_empty() {
+            return Err(lacks(missing));
+        }
+        let mut notes = Vec::new();
+        let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
+        sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
+        let tunnel = (top.layer == Layer::Tunnel).then(|| TunnelMoments {
+            mtu: wire::mtu(&top),
+            family: top.family,
+            beside_underlay: view.layer == Layer::Underlay,
+        });
+        let headers = wire::Headers::of(&view);
+        let mut line = |direction| {
+            LineMoments::of(
+                &view.direction(direction),
+                rtt_s.value,
+                &headers,
+                &mut notes,
+            )
+        };
+        let (down, up) = (line(Direction::Down)?, line(Direction::Up)?);
+        Ok(Self {
+            layer: view.layer,
+            family: view.family,
+            tunnel,
+            rtt_s,
+            jitter_s: jitter(&view).min(rtt_s.value / 2.0),
+            mtu: headers.link_mtu(),
+            down,
+            up,
+            notes,
+        })
+    }
+}
+
+/// What a view lacks.
+fn missing(view: &View<'_>) -> Vec<Missing> {
+    let tcp = |direction| {
+        let mut loads = view.direction(direction).loads();
+        loads.retain(|load| load.goodput_bps > 0.0);
+        loads.is_empty().then_some(Missing::Tcp(direction))
+    };
+    let mut missing: Vec<Missing> = [Direction::Down, Direction::Up]
+        .into_iter()
+        .filter_map(tcp)
+        .collect();
+    let idle = view.idle().is_some();
+    let min_rtt = |d| {
+        view.direction(d)
+            .loads()
+            .iter()
+            .any(|l| l.min_rtt_us.is_some())
+    };
+    if !idle && !min_rtt(Direction::Down) && !min_rtt(Direction::Up) {
+        missing.push(Missing::BaseRtt);
+    }
+    missing
+}
+
+/// Round trip without load: the median of the idle probes, which a uniform variation does not
+/// shift; else the smallest that TCP saw.
+fn rtt(view: &View<'_>, notes: &mut Vec<Text>) -> Option<Estimate> {
+    if let Some(idle) = view.idle() {
+        // A variation of one side only would put the truth at the smallest.
+        let low = idle.min_us.min(idle.p50_us);
+        return Some(Estimate {
+            value: idle.p50_us / 1e6,
+            low: low / 1e6 * 0.995,
+            high: idle.p50_us / 1e6 * 1.005,
+        });
+    }
+    let tcp = view
+        .tcp_samples()
+        .into_iter()
+        .filter_map(|s| s.tcp.as_ref());
+    let flows = tcp.flat_map(|t| &t.flows).filter_map(|f| f.min_rtt_us);
+    let smallest = flows.fold(f64::INFINITY, f64::min);
+    smallest.is_finite().then(|| {
+        notes.push(text!(
+            "no latency probes without load: the base round trip is the smallest that TCP saw, and delay under load is not fitted"
+        ));
+        Estimate {
+            value: smallest / 1e6,
+            low: smallest / 1e6 * 0.7,
+            high: smallest / 1e6 * 1.02,
+        }
+    })
+}
+
+/// Half width of a uniform variation in each direction, from the idle probes. The sum of two such
+/// has a triangular distribution on [-2j, 2j], whose 95th percentile is 2j (1 - sqrt(0.1)) above
+/// its median.
+fn jitter(view: &View<'_>) -> f64 {
+    const P95: f64 = 2.0 * (1.0 - 0.316_227_766);
+    /// Below this a host's own scheduling explains it, s.
+    const OWN: f64 = 100e-6;
+    let Some(idle) = view.idle() else { return 0.0 };
+    let above = idle.p95_us.map_or(0.0, |p95| (p95 - idle.p50_us) / 1e6);
+    if above <= OWN { 0.0 } else { above / P95 }
+}
+
+/// Refuses what no path has.
+fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), TwinError> {
+    if value.is_finite() && (least..=most).contains(&value) {
+        return Ok(());
+    }
+    let value = format!("{value}");
+    Err(TwinError::Nonsense { what, value })
+}
+
+/// Whether a step of this kind was measured on a view.
+fn has(view: &View<'_>, step: StepKind) -> bool {
+    view.samples().any(|s| s.key.step == step)
+}

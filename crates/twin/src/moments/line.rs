@@ -1,0 +1,152 @@
+//! One direction of a path.
+
+use analysis::view::DirectionView;
+use model::{cell::Queue, run::StepKind, text, text::Text};
+
+use super::{Estimate, LossMoments, has, queue::Added, sane, wire::Headers};
+use crate::error::TwinError;
+
+/// Rates that a lab path may have, bit/s.
+const RATES: [f64; 2] = [1e3, 1e12];
+
+/// What a Run says of one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineMoments {
+    /// Rate of the bottleneck, bit/s with Ethernet headers.
+    pub rate_bps: Estimate,
+    /// Whether nothing reached the rate, so that it may be higher.
+    pub rate_is_least: bool,
+    /// What the queue holds, bytes with Ethernet headers; absent = nothing filled it.
+    pub buffer_bytes: Option<Estimate>,
+    /// What a policer lets through at once, bytes.
+    pub burst_bytes: Option<Estimate>,
+    /// Loss that is not the queue's.
+    pub loss: LossMoments,
+    /// Share of packets that overtake the delay.
+    pub reorder: f64,
+    /// The queues that could be, the likeliest first.
+    pub queues: Vec<Queue>,
+}
+
+impl LineMoments {
+    pub(super) fn of(
+        way: &DirectionView<'_>,
+        rtt_s: f64,
+        headers: &Headers,
+        notes: &mut Vec<Text>,
+    ) -> Result<Self, TwinError> {
+        let (rate_bps, rate_is_least) = rate(way, headers);
+        sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
+        if rate_is_least {
+            notes.push(text!(
+                "{direction}: no load of UDP beyond what the path carries, so its rate is at least what TCP got",
+                direction = way.direction.to_string()
+            ));
+        }
+        let added = Added::of(way, rtt_s, rate_bps.value);
+        let queues = added.queues();
+        let policed = queues.first() == Some(&Queue::Policer);
+        let loss = LossMoments::of(way, policed);
+        sane("a share of loss", loss.share.value, 0.0, 0.9)?;
+        let buffer_bytes = added.full().map(|s| {
+            // A flood shows it at once; TCP alone shows a peak that it may not have reached.
+            let known = if added.overload.is_some() { 0.1 } else { 0.35 };
+            Estimate::around(s * rate_bps.value / 8.0, known)
+        });
+        Ok(Self {
+            rate_bps,
+            rate_is_least,
+            buffer_bytes,
+            burst_bytes: burst(way, headers, rate_bps.value),
+            loss,
+            reorder: reorder(way, rtt_s),
+            queues,
+        })
+    }
+}
+
+/// The rate of the bottleneck, and whether it may be higher: what a flood of UDP got through, else
+/// the most that TCP got.
+fn rate(way: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
+    let tcp = way.loads().into_iter().map(|load| {
+        let mss = load.mss_bytes();
+        // 20 bytes each of IP and TCP, 12 of timestamps.
+        load.goodput_bps * headers.on_wire(mss + 52.0) / mss
+    });
+    let tcp = tcp.fold(0.0, f64::max);
+    let sweep = way.sweep().filter(|_| has(&way.view, StepKind::UdpSweep));
+    match sweep {
+        Some(sweep) if sweep.above.is_some() => {
+            let wire = headers.rate_on_wire(sweep.capacity_bps);
+            // TCP that got more through than UDP shows a limit of UDP alone.
+            (Estimate::around(wire.max(tcp), 0.01), false)
+        }
+        Some(sweep) => {
+            let wire = headers.rate_on_wire(sweep.capacity_bps).max(tcp);
+            (
+                Estimate {
+                    value: wire,
+                    low: wire * 0.99,
+                    high: wire * 2.0,
+                },
+                true,
+            )
+        }
+        None => (
+            Estimate {
+                value: tcp,
+                low: tcp * 0.98,
+                high: tcp * 1.3,
+            },
+            true,
+        ),
+    }
+}
+
+/// What a bucket let through beyond the rate when more was offered for the first time.
+fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
+    let samples = way.view.samples();
+    let sweep = samples
+        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(way.direction))
+        .find(|s| !s.sweep.is_empty())?;
+    let first = sweep
+        .sweep
+        .iter()
+        .map(|s| &s.udp)
+        .find(|udp| udp.payload > 0 && udp.sent_bps * 1.05 > rate_bps && udp.lost > 0.02)?;
+    let payload = f64::from(first.payload);
+    let span_s = first.sent as f64 * payload * 8.0 / first.sent_bps.max(1.0);
+    let wire = first.received as f64 * headers.on_wire(payload + 28.0);
+    let extra = wire - rate_bps * span_s / 8.0;
+    // A policer whose bucket is smaller than a few packets lets no TCP through.
+    let least = 10.0 * 1514.0;
+    Some(Estimate {
+        value: extra.max(least),
+        low: (0.5 * extra).max(least),
+        high: (2.0 * extra).max(4.0 * least),
+    })
+}
+
+/// Share of packets that skip the delay, from the share that was overtaken: with n packets in the
+/// delay at a time, a packet that does not skip is passed by one of the n behind it with the chance
+/// 1 - (1-p)^n.
+fn reorder(way: &DirectionView<'_>, rtt_s: f64) -> f64 {
+    let Some(sweep) = way.sweep() else { return 0.0 };
+    let seen = sweep.below.reordered_share();
+    // Fewer than a handful may be a route that changed.
+    if sweep.below.reordered < 5.0 || sweep.below.payload <= 0.0 {
+        return 0.0;
+    }
+    let in_delay = sweep.below_bps / (sweep.below.payload * 8.0) * rtt_s / 2.0;
+    let overtaken = |p: f64| (1.0 - p) * (1.0 - (1.0 - p).powf(in_delay));
+    let (mut low, mut high) = (0.0_f64, 0.5_f64);
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if overtaken(middle) < seen {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}

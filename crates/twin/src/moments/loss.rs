@@ -1,0 +1,89 @@
+//! Loss below the knee: what is not a queue's.
+
+use analysis::view::{DirectionView, Load};
+
+use super::Estimate;
+
+/// A load that takes less than this of what the path carries does not fill its queue.
+const UNFILLED: f64 = 0.8;
+/// Losses from which on their pattern is told.
+const ENOUGH_LOST: f64 = 20.0;
+/// Mean length of a run of losses, over what independent ones have, from which on they are bursts.
+const BURSTY: f64 = 1.5;
+
+/// Loss of a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossMoments {
+    /// Share of packets, 0 to 1.
+    pub share: Estimate,
+    /// Packets that it was counted over.
+    pub packets: f64,
+    /// Mean length of a run of losses, packets, where they come in bursts.
+    pub run: Option<f64>,
+}
+
+impl LossMoments {
+    /// Counts what was lost where no queue was full: datagrams below the knee, and segments of
+    /// loads that took clearly less than the path carries. Events are taken as independent
+    /// (Wilson's interval); of bursts, the runs are.
+    pub(super) fn of(way: &DirectionView<'_>, policed: bool) -> Self {
+        let (mut lost, mut sent) = (0.0, 0.0);
+        let mut run = None;
+        if let Some(sweep) = way.sweep() {
+            lost += sweep.below.lost;
+            sent += sweep.below.sent;
+            run = burst(way);
+        }
+        for load in way.loads().iter().filter(|_| !policed) {
+            if let Some((l, s)) = segments(way, load) {
+                lost += l;
+                sent += s;
+            }
+        }
+        let each = run.unwrap_or(1.0);
+        let interval = stats::wilson((lost / each).round() as u64, (sent / each).round() as u64);
+        let (low, high) = interval.map_or((0.0, 1.0), |i| (i.low, i.high));
+        let value = if sent > 0.0 { lost / sent } else { 0.0 };
+        Self {
+            share: Estimate {
+                value,
+                low: low.min(value),
+                high: high.max(value),
+            },
+            packets: sent,
+            run,
+        }
+    }
+}
+
+/// Lost and sent segments of a load that did not fill the path; overtaken packets that were taken
+/// for lost are not among them.
+fn segments(way: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
+    let used = way.utilization(load)?;
+    // bbr probes above the rate four times as often as it drains.
+    let calm = used < UNFILLED && load.cc != "bbr";
+    let sent = load.segments.filter(|sent| calm && *sent > 0.0)?;
+    Some((load.loss()? * sent, sent))
+}
+
+/// Mean run of losses below the knee, if that is more than chance makes of single ones.
+fn burst(way: &DirectionView<'_>) -> Option<f64> {
+    let samples = way.view.samples();
+    let udp = samples
+        .filter(|s| s.key.direction == Some(way.direction))
+        .filter_map(|s| s.udp.as_ref());
+    let (mut lost, mut runs, mut sent) = (0.0, 0.0, 0.0);
+    for udp in udp {
+        let Some(own) = udp.loss_runs else { continue };
+        lost += udp.sent.saturating_sub(udp.received) as f64;
+        sent += udp.sent as f64;
+        runs += own as f64;
+    }
+    if lost < ENOUGH_LOST || runs < 3.0 {
+        return None;
+    }
+    // Independent losses of share p come in runs of 1 / (1 - p).
+    let usual = 1.0 / (1.0 - lost / sent).max(0.01);
+    let mean = lost / runs;
+    (mean > BURSTY * usual).then_some(mean)
+}

@@ -1,0 +1,120 @@
+//! Which queue a bottleneck has: what could be, by what a load adds to the round trip of others and
+//! to its own.
+
+use analysis::view::{DirectionView, Load};
+use model::{cell::Queue, run::StepKind};
+
+/// Offered over the capacity, from which on a step is one of overload.
+const OVER: f64 = 1.1;
+/// A load that takes at least this much of what the path carries fills it.
+const FILLED: f64 = 0.9;
+/// TCP that adds less than this share of what a flood of UDP adds is held by queue management.
+const MANAGED: f64 = 0.6;
+/// A mild overload that adds less than this share of what a great one adds is held, too.
+const CONTROLLED: f64 = 0.3;
+
+/// What overload and full loads add to the round trip, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Added {
+    /// Probes beside the smallest and the greatest overload of UDP.
+    pub(super) overload: Option<[f64; 2]>,
+    /// Probes beside TCP that fills the path, the highest 95th percentile.
+    pub(super) loaded: Option<f64>,
+    /// The sender's own round trip of such TCP, the highest median.
+    pub(super) own: Option<f64>,
+    /// What explains itself without a queue.
+    pub(super) slack: f64,
+}
+
+impl Added {
+    pub(super) fn of(way: &DirectionView<'_>, rtt_s: f64, wire_bps: f64) -> Self {
+        let idle = way.view.idle();
+        let spread = idle.as_ref().and_then(|i| Some(i.p95_us? - i.p50_us));
+        let packet_s = 1514.0 * 8.0 / wire_bps.max(1.0);
+        let slack = (1.5 * packet_s)
+            .max(300e-6)
+            .max(spread.map_or(0.0, |us| us / 1e6));
+        let full: Vec<Load> = way
+            .loads()
+            .into_iter()
+            .filter(|load| way.utilization(load).is_some_and(|u| u >= FILLED))
+            .collect();
+        let highest = |of: fn(&Load) -> Option<f64>| {
+            let values = full.iter().filter_map(of).map(|us| us / 1e6 - rtt_s);
+            values.reduce(f64::max)
+        };
+        Self {
+            overload: overload(way).map(|added| added.map(|s| s - rtt_s)),
+            loaded: highest(|l| l.probe_p95_us.or(l.probe_p50_us)),
+            own: highest(|l| l.rtt_p50_us),
+            slack,
+        }
+    }
+
+    /// What stood in the queue when it was full, s, if anything shows it.
+    pub(super) fn full(&self) -> Option<f64> {
+        let seen = self
+            .overload
+            .map(|[mild, _]| mild)
+            .into_iter()
+            .chain(self.loaded);
+        seen.reduce(f64::max).filter(|s| *s > self.slack)
+    }
+
+    /// The queues that could be, the likeliest first.
+    pub(super) fn queues(&self) -> Vec<Queue> {
+        let Some([mild, great]) = self.overload else {
+            return self.without_overload();
+        };
+        if great <= self.slack {
+            return match self.own {
+                Some(own) if own > self.own_slack() => vec![Queue::FqCodel, Queue::Cake],
+                Some(_) => vec![Queue::Policer, Queue::FqCodel],
+                None => vec![Queue::Policer, Queue::FqCodel, Queue::Cake],
+            };
+        }
+        if mild < CONTROLLED * great {
+            return vec![Queue::Pie, Queue::Codel];
+        }
+        match self.loaded {
+            Some(loaded) if loaded >= MANAGED * mild => vec![Queue::Fifo],
+            Some(_) => vec![Queue::Fifo, Queue::Codel, Queue::Pie],
+            // TCP filled nothing: only the flood shows the queue.
+            None => vec![Queue::Fifo, Queue::Codel],
+        }
+    }
+
+    fn without_overload(&self) -> Vec<Queue> {
+        match (self.loaded, self.own) {
+            (Some(loaded), _) if loaded > self.slack => {
+                vec![Queue::Fifo, Queue::Codel]
+            }
+            (_, Some(own)) if own > self.own_slack() => {
+                vec![Queue::FqCodel, Queue::Fifo]
+            }
+            (Some(_), Some(_)) => vec![Queue::Policer, Queue::Fifo],
+            _ => vec![Queue::Fifo],
+        }
+    }
+
+    /// What trains of packets add to TCP's own round trip without a queue.
+    fn own_slack(&self) -> f64 {
+        1e-3_f64.max(2.0 * self.slack)
+    }
+}
+
+/// Round trip of the probes beside the smallest and the greatest overload, s.
+fn overload(way: &DirectionView<'_>) -> Option<[f64; 2]> {
+    let capacity = way.sweep()?.capacity_bps;
+    let sweeps = way
+        .view
+        .samples()
+        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(way.direction));
+    let mut steps: Vec<(f64, f64)> = sweeps
+        .flat_map(|s| &s.sweep)
+        .filter(|step| step.udp.sent_bps >= OVER * capacity)
+        .filter_map(|step| Some((step.udp.sent_bps, step.rtt_p50_us? / 1e6)))
+        .collect();
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some([steps.first()?.1, steps.last()?.1])
+}

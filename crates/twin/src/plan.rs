@@ -1,0 +1,152 @@
+//! What is measured on a candidate: what the Run measured, once.
+
+use std::collections::BTreeMap;
+
+use model::{
+    net::{Direction, Layer},
+    plan::{Budget, PLAN_SCHEMA, Plan, Repeats, Step, Toward, What},
+    run::{Run, Sample, StepKind},
+    units::Seed,
+};
+
+use crate::{ends::in_lab, moments::Moments};
+
+/// Length of the latency measurement without load, s.
+const IDLE_S: f64 = 1.5;
+/// Longest time that more is offered than the path carries, s.
+const SWEEP_S: f64 = 3.0;
+/// Interval of probes where the Run had none, ms.
+const PROBE_MS: f64 = 10.0;
+/// Time that counts where a Run does not say, s.
+const USUAL_WINDOW_S: [f64; 2] = [2.0, 8.0];
+
+/// The same TCP loads of one shape: they differ by congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    toward: Toward,
+    flows: u32,
+    /// Time that counts, ms: from, to.
+    window_ms: [u64; 2],
+}
+
+/// The steps of the Run on these layers, each once, by what was really measured. `opposed` are
+/// loads in both directions at once.
+pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], opposed: bool) -> Plan {
+    let mut steps = vec![step(What::Idle, IDLE_S)];
+    for direction in [Direction::Down, Direction::Up] {
+        if has_sweep(run, known.layer, direction) {
+            steps.push(sweep(known, direction));
+        }
+    }
+    let shapes = shapes(run, layers, opposed);
+    steps.extend(shapes.into_iter().map(|(shape, cc)| Step {
+        what: What::Tcp {
+            direction: shape.toward,
+            flows: shape.flows,
+            cc,
+            warmup_s: shape.window_ms[0] as f64 / 1e3,
+        },
+        duration_s: shape.window_ms[1] as f64 / 1e3,
+        repeat: false,
+    }));
+    Plan {
+        schema: PLAN_SCHEMA,
+        name: "twin".to_owned(),
+        seed: Some(Seed(1)),
+        layers: layers.to_vec(),
+        families: Vec::new(),
+        probe_ms: Some(run.plan.probe_ms.unwrap_or(PROBE_MS)),
+        hotspots: false,
+        repeats: Repeats {
+            min: 1,
+            max: 1,
+            width: None,
+        },
+        budget: Budget::default(),
+        steps,
+    }
+}
+
+/// Congestion controls of the Run that the lab does not have.
+pub(crate) fn not_in_lab(run: &Run) -> Vec<String> {
+    let mut all: Vec<String> = run
+        .samples
+        .iter()
+        .filter(|s| s.valid)
+        .filter_map(|s| s.key.cc.clone())
+        .filter(|cc| !in_lab(cc))
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn shapes(run: &Run, layers: &[Layer], opposed: bool) -> BTreeMap<Shape, Vec<String>> {
+    let mut shapes: BTreeMap<Shape, Vec<String>> = BTreeMap::new();
+    let ours = |s: &&Sample| {
+        s.key.step == StepKind::Tcp && s.tcp.is_some() && layers.contains(&s.key.layer)
+    };
+    for sample in run.samples.iter().filter(ours) {
+        let (Some(shape), Some(cc)) = (shape(sample), sample.key.cc.clone()) else {
+            continue;
+        };
+        if (shape.toward == Toward::Both && !opposed) || !in_lab(&cc) {
+            continue;
+        }
+        let all = shapes.entry(shape).or_default();
+        if !all.contains(&cc) {
+            all.push(cc);
+            all.sort();
+        }
+    }
+    shapes
+}
+
+fn shape(sample: &Sample) -> Option<Shape> {
+    let toward = match (sample.key.opposed, sample.key.direction?) {
+        (true, _) => Toward::Both,
+        (false, Direction::Down) => Toward::Down,
+        (false, Direction::Up) => Toward::Up,
+    };
+    let [from, to] = sample.tcp.as_ref()?.window_us;
+    let known = from >= 0 && to > from;
+    let window_ms = match known {
+        true => [from as u64 / 1000, to as u64 / 1000],
+        false => USUAL_WINDOW_S.map(|s| (s * 1e3) as u64),
+    };
+    Some(Shape {
+        toward,
+        flows: sample.key.flows.unwrap_or(1),
+        window_ms,
+    })
+}
+
+fn has_sweep(run: &Run, layer: Layer, direction: Direction) -> bool {
+    run.samples.iter().any(|s| {
+        s.valid
+            && s.key.step == StepKind::UdpSweep
+            && s.key.layer == layer
+            && s.key.direction == Some(direction)
+    })
+}
+
+/// A sweep that begins not far below what the path carries: what happens at lower rates is known.
+fn sweep(known: &Moments, direction: Direction) -> Step {
+    let rate = known.line(direction).rate_bps.value;
+    step(
+        What::UdpSweep {
+            direction,
+            from_bps: ((rate / 12.0) as u64).max(100_000),
+            to_bps: ((rate * 4.0) as u64).max(1_000_000),
+        },
+        SWEEP_S,
+    )
+}
+
+fn step(what: What, duration_s: f64) -> Step {
+    Step {
+        what,
+        duration_s,
+        repeat: false,
+    }
+}

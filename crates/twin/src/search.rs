@@ -1,0 +1,141 @@
+//! The search: candidates in waves, each direction judged by itself.
+
+use model::net::{Direction, Layer};
+use stats::Random;
+
+use crate::{
+    candidate::{Bounds, Candidate, Choice},
+    design::latin,
+    moments::Moments,
+    statistics::{Fitness, Values, fitness, is_of},
+};
+
+/// Share of the first box that the second wave looks at around each of the best.
+const NEARER: f64 = 0.35;
+
+/// How many paths are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// In the first wave.
+    pub(crate) first: usize,
+    /// In the second wave.
+    pub(crate) second: usize,
+    /// Of them, those that are measured again with several seeds.
+    pub(crate) members: usize,
+    /// Those seeds.
+    pub(crate) seeds: usize,
+}
+
+/// A candidate that was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Tried {
+    pub(crate) candidate: Candidate,
+    pub(crate) values: Values,
+}
+
+/// Candidates over all queues that could be: the best guess of each first, then places that fill
+/// the box evenly. The directions are drawn apart, so that one run tells of both.
+pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> Vec<Candidate> {
+    let mut choices = |direction| -> Vec<Choice> {
+        let line = known.line(direction);
+        let bounds = Bounds::of(line, known.rtt_s.value);
+        let centres = line.queues.len().min(count);
+        let places = latin(count - centres, random);
+        let queue = |i: usize| line.queues[i % line.queues.len()];
+        let guesses = (0..centres).map(|i| bounds.centre(queue(i)));
+        let drawn = places
+            .into_iter()
+            .enumerate()
+            .map(|(i, place)| bounds.at(queue(i), place));
+        guesses.chain(drawn).collect()
+    };
+    let (down, up) = (choices(Direction::Down), choices(Direction::Up));
+    let both = down.into_iter().zip(up);
+    both.map(|(down, up)| Candidate { down, up }).collect()
+}
+
+/// Candidates near the two best choices of each direction.
+pub(crate) fn second_wave(
+    known: &Moments,
+    run: &Values,
+    tried: &[Tried],
+    count: usize,
+    random: &mut Random,
+) -> Vec<Candidate> {
+    let mut choices = |direction| -> Vec<Choice> {
+        let bounds = Bounds::of(known.line(direction), known.rtt_s.value);
+        let best = best(known, run, tried, direction, &|_| true);
+        let places = latin(count, random);
+        let near = |(i, place): (usize, [f64; 2])| {
+            // Two of three near the best one.
+            let of = usize::from(i % 3 == 2).min(best.len().saturating_sub(1));
+            let choice = best.get(of)?;
+            Some(bounds.around(choice, NEARER).at(choice.queue, place))
+        };
+        places.into_iter().enumerate().filter_map(near).collect()
+    };
+    let (down, up) = (choices(Direction::Down), choices(Direction::Up));
+    let both = down.into_iter().zip(up);
+    both.map(|(down, up)| Candidate { down, up }).collect()
+}
+
+/// The best of each direction together, then the second best, and so on.
+pub(crate) fn finalists(
+    known: &Moments,
+    run: &Values,
+    tried: &[Tried],
+    count: usize,
+) -> Vec<Candidate> {
+    let down = best(known, run, tried, Direction::Down, &|_| true);
+    let up = best(known, run, tried, Direction::Up, &|_| true);
+    let most = down.len().max(up.len()).min(count);
+    // A direction with fewer choices goes on with its best.
+    let nth = |of: &[Choice], i: usize| of.get(i).or(of.first()).copied();
+    let pair = |i| {
+        Some(Candidate {
+            down: nth(&down, i)?,
+            up: nth(&up, i)?,
+        })
+    };
+    (0..most).filter_map(pair).collect()
+}
+
+/// The choices of a direction, the best first, by the statistics of the Run that count.
+pub(crate) fn best(
+    known: &Moments,
+    run: &Values,
+    tried: &[Tried],
+    direction: Direction,
+    counts: &dyn Fn(&crate::statistics::Statistic) -> bool,
+) -> Vec<Choice> {
+    let ranked = ranked(known, run, tried, direction, counts);
+    ranked
+        .into_iter()
+        .map(|(tried, _)| *tried.candidate.choice(direction))
+        .collect()
+}
+
+/// What was tried, the best of a direction first.
+pub(crate) fn ranked<'a>(
+    known: &Moments,
+    run: &Values,
+    tried: &'a [Tried],
+    direction: Direction,
+    counts: &dyn Fn(&crate::statistics::Statistic) -> bool,
+) -> Vec<(&'a Tried, Fitness)> {
+    let fit = |t: &'a Tried| {
+        let of = |s: &crate::statistics::Statistic| is_of(s, known, direction) && counts(s);
+        (t, fitness(run, &t.values, &of))
+    };
+    let mut all: Vec<(&Tried, Fitness)> = tried.iter().map(fit).collect();
+    all.sort_by(|a, b| a.1.score.total_cmp(&b.1.score));
+    all
+}
+
+/// The layers on which members are measured: all that the Run was.
+pub(crate) fn layers(known: &Moments) -> Vec<Layer> {
+    match known.tunnel {
+        Some(tunnel) if tunnel.beside_underlay => vec![Layer::Underlay, Layer::Tunnel],
+        _ => vec![known.layer],
+    }
+}

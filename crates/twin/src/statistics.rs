@@ -1,0 +1,250 @@
+//! The figures by which a path and a Run are compared, and how far apart they are.
+
+use std::collections::BTreeMap;
+
+use analysis::figures::value;
+use model::{
+    net::{Direction, IpVersion, Layer},
+    run::{FigureKind, Key, Run, Sample, StepKind},
+    twin::TwinFigure,
+};
+
+use crate::moments::Moments;
+
+/// One figure of one kind of load.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Statistic {
+    pub(crate) key: Key,
+    pub(crate) figure: TwinFigure,
+}
+
+/// Values of figures, one for each repeat.
+pub(crate) type Values = BTreeMap<Statistic, Vec<f64>>;
+
+/// Offered over the capacity, from which on a step of a sweep is one of overload.
+const OVER: f64 = 1.1;
+/// Share below which retransmissions are as good as none.
+const FEW_RETRANSMITTED: f64 = 3e-4;
+
+/// What a Run says on one layer. What has no round trip without load has no added delay.
+pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
+    let ours = |s: &&Sample| s.valid && s.key.layer == layer && s.key.family == family;
+    let samples: Vec<&Sample> = run.samples.iter().filter(ours).collect();
+    let idle = samples.iter().filter(|s| s.key.step == StepKind::Idle);
+    let idle: Vec<f64> = idle.filter_map(|s| value(s, FigureKind::RttP50)).collect();
+    let base = stats::median(&idle);
+    let mut values = Values::new();
+    for sample in samples {
+        for (figure, value) in figures(sample, base) {
+            if value.is_finite() {
+                let key = sample.key.clone();
+                values
+                    .entry(Statistic { key, figure })
+                    .or_default()
+                    .push(value);
+            }
+        }
+    }
+    values
+}
+
+fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
+    let added = |kind| Some((value(sample, kind)? - base_us?).max(0.0));
+    let all = match sample.key.step {
+        StepKind::Tcp => vec![
+            (TwinFigure::GoodputBps, value(sample, FigureKind::Goodput)),
+            (TwinFigure::AddedP50Us, added(FigureKind::RttP50)),
+            (TwinFigure::AddedP95Us, added(FigureKind::RttP95)),
+            (TwinFigure::TcpAddedUs, added(FigureKind::TcpRttP50)),
+            (
+                TwinFigure::Retransmitted,
+                value(sample, FigureKind::Retransmitted),
+            ),
+        ],
+        StepKind::UdpSweep => vec![
+            (TwinFigure::CapacityBps, value(sample, FigureKind::Capacity)),
+            (TwinFigure::OverloadAddedUs, overload(sample, base_us)),
+        ],
+        _ => Vec::new(),
+    };
+    all.into_iter()
+        .filter_map(|(figure, value)| Some((figure, value?)))
+        .collect()
+}
+
+/// What the smallest overload of a sweep adds: it lasts long enough to fill a queue.
+fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
+    let capacity = sample.capacity_bps?;
+    let over = sample
+        .sweep
+        .iter()
+        .filter(|s| s.udp.sent_bps >= OVER * capacity);
+    let mildest = over.min_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps))?;
+    Some((mildest.rtt_p50_us? - base_us?).max(0.0))
+}
+
+/// How a kind of figure is compared.
+struct Scale {
+    /// Whether by the logarithm.
+    by_ratio: bool,
+    /// Standard deviation of one repeat where the repeats do not tell it.
+    usual: f64,
+    /// What a right path may be off by, because a lab path is simpler than a real one.
+    discrepancy: f64,
+}
+
+impl Scale {
+    /// Of a figure around a value. The discrepancies are half of what is accepted as a good
+    /// emulation: 10 % of a rate, 2 ms or 15 % of an added delay, half as many losses again.
+    fn of(figure: TwinFigure, around: f64) -> Self {
+        let ratio = |usual, discrepancy| Self {
+            by_ratio: true,
+            usual,
+            discrepancy,
+        };
+        match figure {
+            TwinFigure::GoodputBps => ratio(0.08, 0.05),
+            TwinFigure::CapacityBps => ratio(0.01, 0.02),
+            TwinFigure::Retransmitted => ratio(0.4, 0.2),
+            _ => Self {
+                by_ratio: false,
+                usual: (0.1 * around).max(300.0),
+                discrepancy: (0.075 * around).max(1_000.0),
+            },
+        }
+    }
+
+    fn scaled(&self, figure: TwinFigure, values: &[f64]) -> Vec<f64> {
+        let floor = match figure {
+            TwinFigure::Retransmitted => FEW_RETRANSMITTED,
+            _ => f64::MIN_POSITIVE,
+        };
+        let scaled = |v: &f64| {
+            if self.by_ratio {
+                (v.max(0.0) + floor).ln()
+            } else {
+                *v
+            }
+        };
+        values.iter().map(scaled).collect()
+    }
+}
+
+/// How far the values of a path are from those of the Run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Distance {
+    /// Predicted less measured, on the scale of the figure: a logarithm, or µs.
+    pub(crate) error: f64,
+    /// Standard deviation of that by repeats and seeds.
+    pub(crate) noise: f64,
+    /// The same in standard deviations of repeats, seeds and the model's discrepancy.
+    pub(crate) implausibility: f64,
+}
+
+/// A path that never had the figure is this far away.
+pub(crate) const ABSENT: f64 = 6.0;
+
+/// The distance of a path's values of a figure from the Run's; `None` without values.
+pub(crate) fn distance(figure: TwinFigure, run: &[f64], path: &[f64]) -> Option<Distance> {
+    let around = stats::median(run)?;
+    let scale = Scale::of(figure, around.abs());
+    let (run, path) = (scale.scaled(figure, run), scale.scaled(figure, path));
+    let error = stats::median(&path)? - stats::median(&run)?;
+    let spread = pooled(&run, &path, scale.usual);
+    let noise = spread * (1.0 / run.len() as f64 + 1.0 / path.len() as f64).sqrt();
+    let implausibility = error.abs() / noise.hypot(scale.discrepancy);
+    Some(Distance {
+        error,
+        noise,
+        implausibility,
+    })
+}
+
+/// Standard deviation of one repeat, of the Run and of the path together: with few of them, drawn
+/// toward what is usual, which counts as two more.
+fn pooled(run: &[f64], path: &[f64], usual: f64) -> f64 {
+    const USUAL_COUNTS: f64 = 2.0;
+    let squares = |values: &[f64]| {
+        let mean = stats::mean(values).unwrap_or(0.0);
+        values.iter().map(|v| (v - mean).powi(2)).sum::<f64>()
+    };
+    let freedom = (run.len() + path.len()).saturating_sub(2) as f64;
+    let sum = squares(run) + squares(path) + USUAL_COUNTS * usual * usual;
+    (sum / (freedom + USUAL_COUNTS)).sqrt()
+}
+
+/// How well values fit those of the Run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fitness {
+    /// Mean of the squared implausibilities, each at most [`ABSENT`]².
+    pub(crate) score: f64,
+    /// The second largest implausibility: one figure may be an outlier.
+    pub(crate) second: f64,
+    /// The statistic that is farthest away.
+    pub(crate) worst: Option<(Statistic, f64)>,
+    /// Sum of the squared implausibilities.
+    pub(crate) sum: f64,
+}
+
+/// The fitness over those of the Run's statistics that count.
+pub(crate) fn fitness(run: &Values, path: &Values, counts: &dyn Fn(&Statistic) -> bool) -> Fitness {
+    let mut all: Vec<(&Statistic, f64)> = Vec::new();
+    for (statistic, measured) in run.iter().filter(|(s, _)| counts(s)) {
+        let own = path.get(statistic).map_or(&[][..], Vec::as_slice);
+        let distance = distance(statistic.figure, measured, own);
+        all.push((statistic, distance.map_or(ABSENT, |d| d.implausibility)));
+    }
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let squares = all.iter().map(|(_, i)| i.min(ABSENT).powi(2));
+    let sum = squares.sum::<f64>();
+    // With few statistics there is no room for an outlier.
+    let place = usize::from(all.len() >= 4);
+    Fitness {
+        score: sum / all.len().max(1) as f64,
+        second: all.get(place).map_or(0.0, |(_, i)| *i),
+        worst: all.first().map(|(s, i)| ((*s).clone(), *i)),
+        sum,
+    }
+}
+
+/// Whether a statistic belongs to the fit of a direction: loads of that direction alone, on the
+/// layer that is fitted.
+pub(crate) fn is_of(statistic: &Statistic, known: &Moments, direction: Direction) -> bool {
+    let key = &statistic.key;
+    key.layer == known.layer && !key.opposed && key.direction == Some(direction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_no_distance_apart() {
+        let d = distance(TwinFigure::GoodputBps, &[1e7, 1.1e7, 0.9e7], &[1e7]).unwrap();
+        assert!(d.error.abs() < 1e-9 && d.implausibility < 1e-6);
+    }
+
+    #[test]
+    fn a_rate_that_is_half_is_far_away_and_repeats_bring_it_no_nearer() {
+        let one = distance(TwinFigure::GoodputBps, &[1e7], &[5e6]).unwrap();
+        let many = distance(TwinFigure::GoodputBps, &[1e7; 9], &[5e6; 9]).unwrap();
+        assert!(one.implausibility > 3.0, "{one:?}");
+        assert!(many.implausibility > one.implausibility);
+        assert!((many.error - 0.5_f64.ln()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn noisy_repeats_make_a_difference_plausible() {
+        let calm = distance(TwinFigure::GoodputBps, &[2e7, 2.01e7], &[3e7]).unwrap();
+        let noisy = distance(TwinFigure::GoodputBps, &[1.2e7, 3.4e7], &[3e7]).unwrap();
+        assert!(
+            calm.implausibility > 3.0 && noisy.implausibility < 2.0,
+            "{calm:?} {noisy:?}"
+        );
+    }
+
+    #[test]
+    fn no_value_is_no_fit() {
+        assert_eq!(distance(TwinFigure::AddedP50Us, &[1.0], &[]), None);
+    }
+}

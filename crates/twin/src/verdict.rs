@@ -1,0 +1,148 @@
+//! What a twin may be used for, and what would make it better.
+
+use model::{
+    run::Key,
+    text,
+    text::{Text, Value},
+    twin::{HeldOut, LeftOut, TwinFigure, TwinVerdict},
+};
+
+use crate::statistics::Fitness;
+
+/// A path whose second largest implausibility is below this cannot be told from the Run's (three
+/// standard deviations: Pukelsheim, The American Statistician 48, 1994).
+pub(crate) const PLAUSIBLE: f64 = 3.0;
+/// Excess up to which the order of remedies is trusted, though not the numbers: 0.35 of a goodput
+/// where 0.16 is allowed.
+const ORDER: f64 = 0.35 / 0.16;
+
+/// A verdict with its reason.
+pub(crate) struct Judged {
+    pub(crate) verdict: TwinVerdict,
+    pub(crate) says: Text,
+    pub(crate) settle: Option<Text>,
+}
+
+/// The verdict over the best path and what was left out. `best` is the fitness of the best path
+/// that was tried.
+pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], told: usize) -> Judged {
+    if best.second >= PLAUSIBLE {
+        return no_path(best);
+    }
+    let worst = held_out.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));
+    let Some(worst) = worst else {
+        return Judged {
+            verdict: TwinVerdict::Untested,
+            says: text!(
+                "the twin has the figures of the run, but nothing could be left out to test what it predicts"
+            ),
+            settle: Some(text!(
+                "a plan with two congestion controls, or one and several flows"
+            )),
+        };
+    };
+    let figure = text!(
+        "{figure} of {load}, left out with {group}: measured {measured}, predicted {predicted}",
+        figure = name(worst.figure),
+        load = load(&worst.key),
+        group = group(&worst.left_out),
+        measured = value(worst.figure, worst.measured),
+        predicted = value(worst.figure, worst.predicted)
+    );
+    // A wrong share of retransmissions costs nobody anything by itself.
+    let costs = worst.figure != TwinFigure::Retransmitted;
+    let (verdict, says, settle) = if worst.excess <= 1.0 {
+        let says = text!(
+            "fit for advising: what was left out is predicted, the worst of {n} {figure}",
+            n = Value::Count(told as f64),
+            figure = figure
+        );
+        (TwinVerdict::FitForAdvising, says, None)
+    } else if worst.excess <= ORDER || !costs {
+        let says = text!(
+            "good for the order of remedies, not for numbers: {figure}",
+            figure = figure
+        );
+        (TwinVerdict::OrderOnly, says, Some(settle(worst.figure)))
+    } else {
+        let says = text!("does not fit: {figure}", figure = figure);
+        (TwinVerdict::DoesNotFit, says, Some(settle(worst.figure)))
+    };
+    Judged {
+        verdict,
+        says,
+        settle,
+    }
+}
+
+/// No path that was tried has the figures.
+fn no_path(best: &Fitness) -> Judged {
+    let says = match &best.worst {
+        Some((statistic, i)) => text!(
+            "does not fit: no path of the lab has the figures of the run; {figure} of {load} is {i} standard deviations off on the best of them",
+            figure = name(statistic.figure),
+            load = load(&statistic.key),
+            i = Value::Count(*i)
+        ),
+        None => text!("does not fit: nothing of the run can be held against a path"),
+    };
+    let figure = best.worst.as_ref().map(|(statistic, _)| statistic.figure);
+    Judged {
+        verdict: TwinVerdict::DoesNotFit,
+        says,
+        settle: figure.map(settle),
+    }
+}
+
+/// What measurement would tell more about a figure.
+fn settle(figure: TwinFigure) -> Text {
+    match figure {
+        TwinFigure::GoodputBps | TwinFigure::Retransmitted => text!(
+            "more repeats (`pathtwin measure --thorough`), at another hour too: a rate or loss that changes is no constant of a path"
+        ),
+        TwinFigure::CapacityBps => {
+            text!("a sweep of UDP in a plan with `udp_sweep`, several times")
+        }
+        _ => text!(
+            "a sweep of UDP beyond what the path carries, and TCP with 8 flows: both fill the queue"
+        ),
+    }
+}
+
+pub(crate) fn name(figure: TwinFigure) -> Text {
+    match figure {
+        TwinFigure::GoodputBps => text!("goodput"),
+        TwinFigure::CapacityBps => text!("capacity"),
+        TwinFigure::AddedP50Us => text!("added delay (median)"),
+        TwinFigure::AddedP95Us => text!("added delay (95th percentile)"),
+        TwinFigure::TcpAddedUs => text!("delay added to TCP's own round trip"),
+        TwinFigure::Retransmitted => text!("retransmitted share"),
+        TwinFigure::OverloadAddedUs => text!("delay added by a flood of UDP"),
+    }
+}
+
+pub(crate) fn value(figure: TwinFigure, of: f64) -> Value {
+    match figure {
+        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of),
+        TwinFigure::Retransmitted => Value::Share(of),
+        _ => Value::Us(of),
+    }
+}
+
+pub(crate) fn load(key: &Key) -> Value {
+    Value::Name(key.to_string())
+}
+
+fn group(left_out: &LeftOut) -> Text {
+    match left_out {
+        LeftOut::Cc(cc) => text!("all of {cc}", cc = cc),
+        LeftOut::Flows(flows) => {
+            text!(
+                "all of {flows} flows",
+                flows = Value::Count(f64::from(*flows))
+            )
+        }
+        LeftOut::Opposed => text!("loads in both directions"),
+        LeftOut::Tunnel => text!("the tunnel"),
+    }
+}
