@@ -138,7 +138,7 @@ pub enum LeftOut {
     /// All loads of so many flows.
     Flows(u32),
     /// Loads with as much load in the other direction: never fitted.
-    Opposed,
+    Bidirectional,
     /// The tunnel, where the path below it was fitted: never fitted.
     Tunnel,
 }

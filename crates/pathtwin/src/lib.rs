@@ -1,5 +1,7 @@
 //! Find out why TCP is slow on a path, prove the fix on a twin of it: the command line.
 
+#[cfg(feature = "lab")]
+pub mod bench;
 pub mod cli;
 pub mod commands;
 mod document;

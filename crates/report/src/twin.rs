@@ -236,7 +236,7 @@ fn group(left_out: &LeftOut) -> String {
     match left_out {
         LeftOut::Cc(cc) => cc.clone(),
         LeftOut::Flows(flows) => format!("x{flows}"),
-        LeftOut::Opposed => "never fitted".to_owned(),
+        LeftOut::Bidirectional => "never fitted".to_owned(),
         LeftOut::Tunnel => "tunnel".to_owned(),
     }
 }

@@ -163,9 +163,13 @@ fn line(choice: &Choice, known: &Moments, direction: Direction, source: Source) 
     let estimate = moments.rate_bps;
     let half = |s: f64| Nanos((s * 1e9 / 2.0).round() as u64);
     let bytes = |of: f64| Buffer::Bytes(Bytes(of.round() as u64));
+    let bounds = Bounds::of(moments, known.rtt_s.value);
+    let sized = |of: f64, e: Estimate| {
+        Parameter::new(bytes(of), source).within(bytes(e.low.min(of)), bytes(e.high.max(of)))
+    };
     let buffer = match choice.queue {
-        Queue::Fifo => Parameter::new(bytes(choice.buffer), source),
-        Queue::Policer => Parameter::new(bytes(choice.burst), source),
+        Queue::Fifo => sized(choice.buffer, bounds.buffer),
+        Queue::Policer => sized(choice.burst, bounds.burst),
         _ => Parameter::new(Buffer::Kernel, Source::Assumed),
     };
     let rtt = known.rtt_s;

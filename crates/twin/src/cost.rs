@@ -2,20 +2,22 @@
 
 use model::{
     net::{Direction, Layer},
-    plan::{Plan, Step, Toward, What},
+    plan::{LoadDirection, Measurement, Plan, Step},
 };
 
 use crate::moments::Moments;
 
-/// Processor time for each bit that crosses a path, s: 0.3 s of a processor for 10 s at 100 Mbit/s,
-/// 2.4 s at 1 Gbit/s (docs/benchmarks.md).
-const A_BIT_S: f64 = 3e-10;
+/// Processor time for each bit that crosses a path, s: 2.4 s of a processor for 10 s at 1 Gbit/s
+/// (docs/benchmarks.md).
+const A_BIT_S: f64 = 2.4e-10;
 /// The same through WireGuard, which encrypts each of them twice.
-const A_BIT_IN_TUNNEL_S: f64 = 9e-10;
+const A_BIT_IN_TUNNEL_S: f64 = 8.6e-10;
 /// Processor time to boot a guest and read its result, s.
-const BOOT_S: f64 = 0.7;
-/// Processor time for each second of virtual time: probes, samples and counters.
-const A_SECOND_S: f64 = 0.004;
+const BOOT_S: f64 = 0.6;
+/// Processor time for each second of virtual time: probes, counters, samples of the queues.
+const A_SECOND_S: f64 = 0.013;
+/// Processor time for each second of each flow: both ends sample it every 10 ms.
+const A_FLOW_SECOND_S: f64 = 0.015;
 /// Time that a flood of UDP takes beside what it is asked for, s.
 const SWEEP_MORE_S: f64 = 2.0;
 
@@ -29,7 +31,7 @@ pub(crate) fn processor_s(plan: &Plan, known: &Moments) -> f64 {
         let steps = plan
             .steps
             .iter()
-            .map(|s| bits(s, known) * bit_s + span_s(s) * A_SECOND_S);
+            .map(|s| bits(s, known) * bit_s + span_s(s) * A_SECOND_S + flow_s(s) * A_FLOW_SECOND_S);
         steps.sum::<f64>()
     });
     BOOT_S + layers.sum::<f64>()
@@ -43,30 +45,45 @@ pub(crate) fn virtual_s(plan: &Plan) -> f64 {
 /// Bits that a step sends, both directions together.
 fn bits(step: &Step, known: &Moments) -> f64 {
     let rate = |direction| known.line(direction).rate_bps.value;
-    let each = |toward: &Toward| -> f64 {
+    let each = |toward: &LoadDirection| -> f64 {
         toward
             .directions()
             .iter()
             .map(|d: &Direction| rate(*d))
             .sum()
     };
-    match &step.what {
-        What::Tcp { direction, cc, .. } => {
+    match &step.measurement {
+        Measurement::Tcp { direction, cc, .. } => {
             each(direction) * step.duration_s * cc.len().max(1) as f64
         }
-        What::UdpSweep { direction, .. } => {
+        Measurement::UdpSweep { direction, .. } => {
             rate(*direction) * (2.0 * step.duration_s + SWEEP_MORE_S)
         }
         _ => 0.0,
     }
 }
 
+/// Seconds of all flows of a step together.
+fn flow_s(step: &Step) -> f64 {
+    let Measurement::Tcp {
+        direction,
+        flows,
+        cc,
+        ..
+    } = &step.measurement
+    else {
+        return 0.0;
+    };
+    let loads = direction.directions().len() * cc.len().max(1);
+    step.duration_s * f64::from(*flows) * loads as f64
+}
+
 fn span_s(step: &Step) -> f64 {
     // Agreeing, and letting queues empty.
     const AROUND_S: f64 = 0.7;
-    match &step.what {
-        What::Tcp { cc, .. } => (step.duration_s + AROUND_S) * cc.len().max(1) as f64,
-        What::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_MORE_S + AROUND_S,
+    match &step.measurement {
+        Measurement::Tcp { cc, .. } => (step.duration_s + AROUND_S) * cc.len().max(1) as f64,
+        Measurement::UdpSweep { .. } => 2.0 * step.duration_s + SWEEP_MORE_S + AROUND_S,
         _ => step.duration_s + AROUND_S,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::{
     cell::Queue,
     net::Direction,
-    path::{Path, Source, StandIn, Uncopied},
+    path::{NotModelled, Path, Source, StandIn},
     run::Run,
     text,
     text::{Text, Value},
@@ -171,20 +171,20 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
 }
 
 /// Causes that a lab path cannot have, and what they are.
-const UNCOPIED: [(&str, Uncopied); 6] = [
-    ("cpu-core", Uncopied::Processor),
-    ("cpu-softirq", Uncopied::Processor),
-    ("cpu-tunnel-thread", Uncopied::Processor),
-    ("userspace-tcp-stack", Uncopied::Processor),
-    ("relayed-path", Uncopied::Relay),
-    ("wifi-hop", Uncopied::Radio),
+const NOT_MODELLED: [(&str, NotModelled); 6] = [
+    ("cpu-core", NotModelled::Processor),
+    ("cpu-softirq", NotModelled::Processor),
+    ("cpu-tunnel-thread", NotModelled::Processor),
+    ("userspace-tcp-stack", NotModelled::Processor),
+    ("relayed-path", NotModelled::Relay),
+    ("wifi-hop", NotModelled::Radio),
 ];
 
 /// What the lab cannot copy, and what stands for it: the rate of the line.
 fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
     let mut all: Vec<StandIn> = Vec::new();
     for finding in &findings.findings {
-        let Some((_, of)) = UNCOPIED.iter().find(|(code, _)| *code == finding.code) else {
+        let Some((_, of)) = NOT_MODELLED.iter().find(|(code, _)| *code == finding.code) else {
             continue;
         };
         if all.iter().any(|s| s.of == *of) {
@@ -216,13 +216,13 @@ fn notes(fit: &Fit<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
         ));
     }
     notes.extend(stand_ins.iter().map(|stand_in| match stand_in.of {
-        Uncopied::Processor => text!(
+        NotModelled::Processor => text!(
             "a processor limits this path; in the lab a rate stands for it, so what a faster or freer processor would bring cannot be predicted"
         ),
-        Uncopied::Relay => text!(
+        NotModelled::Relay => text!(
             "the path goes through a relay; its rate and delay stand for it, so what a direct connection would bring cannot be predicted"
         ),
-        Uncopied::Radio => text!(
+        NotModelled::Radio => text!(
             "there is a radio link; a constant rate and delay stand for it, so how it changes with the air cannot be predicted"
         ),
     }));

@@ -37,7 +37,7 @@ const FIGURES: [TwinFigure; 3] = [
 pub(crate) fn rotation(known: &Moments, run: &Values, tried: &[Tried]) -> Vec<HeldOut> {
     let ours = || {
         run.keys()
-            .filter(|s| s.key.layer == known.layer && !s.key.opposed)
+            .filter(|s| s.key.layer == known.layer && !s.key.bidirectional)
     };
     let ccs: BTreeSet<&String> = ours().filter_map(|s| s.key.cc.as_ref()).collect();
     let flows: BTreeSet<u32> = ours().filter_map(|s| s.key.flows).collect();
@@ -100,7 +100,7 @@ pub(crate) fn never_fitted(known: &Moments, run: &Values, member: &Values) -> Ve
         if s.key.layer == Layer::Tunnel && known.layer == Layer::Underlay {
             Some(LeftOut::Tunnel)
         } else {
-            s.key.opposed.then_some(LeftOut::Opposed)
+            s.key.bidirectional.then_some(LeftOut::Bidirectional)
         }
     };
     let left = run.iter().filter(|(s, _)| FIGURES.contains(&s.figure));
@@ -115,7 +115,7 @@ fn is_in(statistic: &Statistic, group: &LeftOut) -> bool {
     match group {
         LeftOut::Cc(cc) => statistic.key.cc.as_ref() == Some(cc),
         LeftOut::Flows(flows) => statistic.key.flows == Some(*flows),
-        LeftOut::Opposed => statistic.key.opposed,
+        LeftOut::Bidirectional => statistic.key.bidirectional,
         LeftOut::Tunnel => statistic.key.layer == Layer::Tunnel,
     }
 }

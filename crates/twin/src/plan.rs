@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     net::{Direction, Layer},
-    plan::{Budget, PLAN_SCHEMA, Plan, Repeats, Step, Toward, What},
+    plan::{Budget, LoadDirection, Measurement, PLAN_SCHEMA, Plan, Repeats, Step},
     run::{Run, Sample, StepKind},
     units::Seed,
 };
@@ -23,24 +23,24 @@ const USUAL_WINDOW_S: [f64; 2] = [2.0, 8.0];
 /// The same TCP loads of one shape: they differ by congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
-    toward: Toward,
+    toward: LoadDirection,
     flows: u32,
     /// Time that counts, ms: from, to.
     window_ms: [u64; 2],
 }
 
-/// The steps of the Run on these layers, each once, by what was really measured. `opposed` are
+/// The steps of the Run on these layers, each once, by what was really measured. `bidirectional` are
 /// loads in both directions at once.
-pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], opposed: bool) -> Plan {
-    let mut steps = vec![step(What::Idle, IDLE_S)];
+pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], bidirectional: bool) -> Plan {
+    let mut steps = vec![step(Measurement::Idle, IDLE_S)];
     for direction in [Direction::Down, Direction::Up] {
         if has_sweep(run, known.layer, direction) {
             steps.push(sweep(known, direction));
         }
     }
-    let shapes = shapes(run, layers, opposed);
+    let shapes = shapes(run, layers, bidirectional);
     steps.extend(shapes.into_iter().map(|(shape, cc)| Step {
-        what: What::Tcp {
+        measurement: Measurement::Tcp {
             direction: shape.toward,
             flows: shape.flows,
             cc,
@@ -81,7 +81,7 @@ pub(crate) fn not_in_lab(run: &Run) -> Vec<String> {
     all
 }
 
-fn shapes(run: &Run, layers: &[Layer], opposed: bool) -> BTreeMap<Shape, Vec<String>> {
+fn shapes(run: &Run, layers: &[Layer], bidirectional: bool) -> BTreeMap<Shape, Vec<String>> {
     let mut shapes: BTreeMap<Shape, Vec<String>> = BTreeMap::new();
     let ours = |s: &&Sample| {
         s.key.step == StepKind::Tcp && s.tcp.is_some() && layers.contains(&s.key.layer)
@@ -90,7 +90,7 @@ fn shapes(run: &Run, layers: &[Layer], opposed: bool) -> BTreeMap<Shape, Vec<Str
         let (Some(shape), Some(cc)) = (shape(sample), sample.key.cc.clone()) else {
             continue;
         };
-        if (shape.toward == Toward::Both && !opposed) || !in_lab(&cc) {
+        if (shape.toward == LoadDirection::Both && !bidirectional) || !in_lab(&cc) {
             continue;
         }
         let all = shapes.entry(shape).or_default();
@@ -103,10 +103,10 @@ fn shapes(run: &Run, layers: &[Layer], opposed: bool) -> BTreeMap<Shape, Vec<Str
 }
 
 fn shape(sample: &Sample) -> Option<Shape> {
-    let toward = match (sample.key.opposed, sample.key.direction?) {
-        (true, _) => Toward::Both,
-        (false, Direction::Down) => Toward::Down,
-        (false, Direction::Up) => Toward::Up,
+    let toward = match (sample.key.bidirectional, sample.key.direction?) {
+        (true, _) => LoadDirection::Both,
+        (false, Direction::Down) => LoadDirection::Down,
+        (false, Direction::Up) => LoadDirection::Up,
     };
     let [from, to] = sample.tcp.as_ref()?.window_us;
     let known = from >= 0 && to > from;
@@ -134,7 +134,7 @@ fn has_sweep(run: &Run, layer: Layer, direction: Direction) -> bool {
 fn sweep(known: &Moments, direction: Direction) -> Step {
     let rate = known.line(direction).rate_bps.value;
     step(
-        What::UdpSweep {
+        Measurement::UdpSweep {
             direction,
             from_bps: ((rate / 12.0) as u64).max(100_000),
             to_bps: ((rate * 4.0) as u64).max(1_000_000),
@@ -143,9 +143,9 @@ fn sweep(known: &Moments, direction: Direction) -> Step {
     )
 }
 
-fn step(what: What, duration_s: f64) -> Step {
+fn step(measurement: Measurement, duration_s: f64) -> Step {
     Step {
-        what,
+        measurement,
         duration_s,
         repeat: false,
     }

@@ -211,7 +211,7 @@ pub(crate) fn fitness(run: &Values, path: &Values, counts: &dyn Fn(&Statistic) -
 /// layer that is fitted.
 pub(crate) fn is_of(statistic: &Statistic, known: &Moments, direction: Direction) -> bool {
     let key = &statistic.key;
-    key.layer == known.layer && !key.opposed && key.direction == Some(direction)
+    key.layer == known.layer && !key.bidirectional && key.direction == Some(direction)
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ fn group(left_out: &LeftOut) -> Text {
                 flows = Value::Count(f64::from(*flows))
             )
         }
-        LeftOut::Opposed => text!("loads in both directions"),
+        LeftOut::Bidirectional => text!("loads in both directions"),
         LeftOut::Tunnel => text!("the tunnel"),
     }
 }

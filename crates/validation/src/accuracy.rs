@@ -8,6 +8,7 @@ pub mod pairs_table;
 pub mod paths;
 pub mod table;
 pub mod truth;
+pub mod twins;
 
 use std::time::Duration;
 

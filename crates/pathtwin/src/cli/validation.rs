@@ -13,6 +13,7 @@ use super::Format;
   pathtwin lab accuracy --paths 6
   pathtwin lab accuracy --coverage 200      (whether the stated intervals hold)
   pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; resumes where it stopped)
+  pathtwin lab accuracy --twins 30 --draw 7  (whether what twins predict is so)
 
 Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
@@ -29,6 +30,10 @@ pub struct Accuracy {
     /// default plan of each kind: without a change, with 5 % less capacity, with 5 ms more buffer
     #[arg(long, value_name = "N", conflicts_with = "coverage")]
     pub pairs: Option<usize>,
+    /// Check twins instead of the errors, on this many random paths: fitted to cubic and UDP alone,
+    /// then asked for bbr, eight flows, shapers and a larger buffer
+    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs"])]
+    pub twins: Option<usize>,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,

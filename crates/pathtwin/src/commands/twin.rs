@@ -1,14 +1,14 @@
 //! `pathtwin twin`.
 
-use std::{path::Path, process::ExitCode, sync::atomic::AtomicBool, time::Duration};
+use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
-use indicatif::ProgressBar;
-use lab::{Config, Lab, LabError};
+use lab::{Config, Lab};
 use model::{job, path::Trial, run::Run, spec, twin::TwinVerdict};
 use twin::{Bench, Budget, Fit, Outcome, Stopped, TwinError};
 
 use crate::{
+    bench::InLab,
     cli::twin::{Twin, TwinForm},
     exit::{Failure, code},
     format, progress,
@@ -29,18 +29,16 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
     )?;
     announce(&fit, arguments.budget_time);
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let mut bench = match fit.runs() {
-        0 => None,
-        runs => Some(InLab::open(arguments, runs, stop)?),
+    let twin = match fit.runs() {
+        0 => fit.search(&mut Nothing)?,
+        runs => {
+            let lab = open(arguments)?;
+            let bar = progress::bar(runs);
+            let found = fit.search(&mut InLab::new(&lab, &bar, stop));
+            bar.finish_and_clear();
+            found?
+        }
     };
-    let found = match &mut bench {
-        Some(bench) => fit.search(bench),
-        None => fit.search(&mut Nothing),
-    };
-    if let Some(bench) = &bench {
-        bench.bar.finish_and_clear();
-    }
-    let twin = found?;
     if let Some(file) = &arguments.out {
         write_spec(file, &twin)?;
     }
@@ -52,6 +50,15 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
         TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
+}
+
+fn open(arguments: &Twin) -> Result<Lab, Failure> {
+    Ok(Lab::open(&Config {
+        cache: !arguments.no_cache,
+        jobs: arguments.jobs,
+        wall_limit: WALL_LIMIT,
+        ..Config::default()
+    })?)
 }
 
 /// Says what the search will take, before it begins.
@@ -88,64 +95,6 @@ fn write_spec(file: &Path, twin: &model::twin::Twin) -> Result<(), Failure> {
         spec::write(&cell)
     );
     format::file(file, sys::files::Readers::ByUmask, text.as_bytes())
-}
-
-/// Runs plans on candidate paths in the lab.
-struct InLab<'a> {
-    lab: Lab,
-    bar: ProgressBar,
-    done: u64,
-    stop: &'a AtomicBool,
-}
-
-impl<'a> InLab<'a> {
-    fn open(arguments: &Twin, runs: usize, stop: &'a AtomicBool) -> Result<Self, Failure> {
-        let lab = Lab::open(&Config {
-            cache: !arguments.no_cache,
-            jobs: arguments.jobs,
-            wall_limit: WALL_LIMIT,
-            ..Config::default()
-        })?;
-        Ok(Self {
-            lab,
-            bar: progress::bar(runs),
-            done: 0,
-            stop,
-        })
-    }
-}
-
-impl Bench for InLab<'_> {
-    fn measure(
-        &mut self,
-        jobs: &[job::Measure],
-        seen: &mut dyn FnMut(usize, Outcome),
-    ) -> Result<(), Stopped> {
-        let mut stopped = false;
-        let (bar, done) = (&self.bar, &mut self.done);
-        self.lab.each(jobs, self.stop, &mut |ended| {
-            progress::step_of(bar, *done, &ended);
-            let outcome = match ended.result {
-                Ok(measured) => {
-                    let name = measured.digest.chars().take(16).collect();
-                    Outcome::Run(Box::new(measured.run), name)
-                }
-                Err(LabError::Stopped) => {
-                    stopped = true;
-                    return;
-                }
-                Err(error) => Outcome::Failed(error.to_string()),
-            };
-            seen(ended.index, outcome);
-        });
-        self.done += jobs.len() as u64;
-        let asked = self.stop.load(std::sync::atomic::Ordering::Relaxed);
-        if stopped || asked {
-            Err(Stopped)
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// No lab: a fit without a search asks for nothing.

@@ -9,6 +9,9 @@ use crate::error::TwinError;
 /// Rates that a lab path may have, bit/s.
 const RATES: [f64; 2] = [1e3, 1e12];
 
+/// TCP that gets this much more through than UDP shows that UDP alone was limited.
+const MORE: f64 = 1.08;
+
 /// What a Run says of one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineMoments {
@@ -78,8 +81,11 @@ fn rate(way: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
     match sweep {
         Some(sweep) if sweep.above.is_some() => {
             let wire = headers.rate_on_wire(sweep.capacity_bps);
-            // TCP that got more through than UDP shows a limit of UDP alone.
-            (Estimate::around(wire.max(tcp), 0.01), false)
+            // TCP that got clearly more through than UDP shows a limit of UDP alone. A little more
+            // is what left a queue that was full before the time that counts.
+            let limited = tcp > MORE * wire;
+            let value = if limited { tcp } else { wire };
+            (Estimate::around(value, 0.01), false)
         }
         Some(sweep) => {
             let wire = headers.rate_on_wire(sweep.capacity_bps).max(tcp);

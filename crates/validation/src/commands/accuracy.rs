@@ -1,6 +1,7 @@
 //! `pathtwin lab accuracy`.
 
 mod pairs;
+mod twins;
 
 use std::{fmt::Write as _, process::ExitCode, sync::atomic::AtomicBool, time::Duration};
 
@@ -33,14 +34,18 @@ struct Bench<'a> {
 
 pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    // The runs of long plans are more than a cache holds; --out keeps them.
+    // The runs of long plans are more than a cache holds; --out keeps them. Those of twins are
+    // short and many.
     let lab = Lab::open(&Config {
-        cache: false,
+        cache: arguments.twins.is_some(),
         jobs: arguments.jobs,
         wall_limit: WALL_LIMIT,
         ..Config::default()
     })?;
     let bench = Bench { lab: &lab, stop };
+    if let Some(count) = arguments.twins {
+        return twins::twins(bench, count, arguments.draw).map(|()| ExitCode::SUCCESS);
+    }
     match (arguments.coverage, arguments.pairs) {
         (Some(seeds), _) => intervals(bench, seeds),
         (None, Some(wanted)) => {

@@ -1,0 +1,316 @@
+//! Whether twins are right: fitted to cubic and UDP alone on drawn lab paths, then asked for what
+//! other loads and remedies do there, which the lab knows.
+
+mod draw;
+mod table;
+
+use model::{
+    cell::{Buffer, Cell, Queue},
+    net::{Direction, Side},
+    path::{Limit, Parameter, Path, PathError, Trial},
+    remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy},
+    run::{FigureKind, Run, StepKind},
+    text::Text,
+    units::{Bytes, Rate, Seed},
+};
+
+pub use draw::{Drawn, draw};
+pub use table::markdown;
+
+/// What is measured on each path: cubic alone, and UDP.
+pub const PLAN: &str = r#"
+name = "twins"
+probe_ms = 10.0
+repeats = { min = 3, max = 3 }
+[[step]]
+kind = "pmtu"
+duration_s = 3
+[[step]]
+kind = "idle"
+duration_s = 2
+[[step]]
+kind = "udp_sweep"
+direction = "down"
+from_bps = 500_000
+to_bps = 2_000_000_000
+duration_s = 3
+[[step]]
+kind = "udp_sweep"
+direction = "up"
+from_bps = 500_000
+to_bps = 2_000_000_000
+duration_s = 3
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = 1
+cc = ["cubic"]
+warmup_s = 1
+duration_s = 6
+repeat = true
+[[step]]
+kind = "tcp"
+direction = "up"
+flows = 1
+cc = ["cubic"]
+warmup_s = 1
+duration_s = 6
+repeat = true
+"#;
+
+/// What is asked of a twin: one load, on the path with or without a remedy.
+pub const ASKED: &str = r#"
+name = "asked"
+probe_ms = 10.0
+repeats = { min = 1, max = 1 }
+[[step]]
+kind = "idle"
+duration_s = 1
+[[step]]
+kind = "tcp"
+direction = "down"
+flows = FLOWS
+cc = ["CC"]
+warmup_s = 1
+duration_s = 6
+"#;
+
+/// Seeds of what is asked, on the path and on its twin: other ones than those of the fit.
+pub const SEEDS: std::ops::Range<u64> = 101..104;
+
+/// A question: what the down direction gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Question {
+    /// Cubic, one flow: what the fit has seen.
+    Unchanged,
+    /// The sender uses bbr.
+    Bbr,
+    /// Eight flows of cubic.
+    EightFlows,
+    /// A shaper of cake at 95 % of the rate where the data is sent.
+    Cake,
+    /// The same of fq_codel.
+    FqCodel,
+    /// Four times the buffer; of a plain queue only.
+    LargerBuffer,
+}
+
+impl Question {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Unchanged,
+        Self::Bbr,
+        Self::EightFlows,
+        Self::Cake,
+        Self::FqCodel,
+        Self::LargerBuffer,
+    ];
+
+    /// In a few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unchanged => "cubic, as measured",
+            Self::Bbr => "bbr",
+            Self::EightFlows => "8 flows of cubic",
+            Self::Cake => "shaper with cake at 95 %",
+            Self::FqCodel => "shaper with fq_codel at 95 %",
+            Self::LargerBuffer => "4 times the buffer",
+        }
+    }
+
+    /// What is measured for it.
+    ///
+    /// # Errors
+    /// The text above is no plan; that would be our mistake.
+    pub fn plan(self) -> Result<model::plan::Plan, measure::plans::PlanError> {
+        let flows = if self == Self::EightFlows { "8" } else { "1" };
+        let cc = if self == Self::Bbr { "bbr" } else { "cubic" };
+        measure::plans::parse(&ASKED.replace("FLOWS", flows).replace("CC", cc))
+    }
+
+    /// The path with what is asked; `None` if the question makes no sense on it. `rate` is that of
+    /// the bottleneck as it was measured: a user sets a shaper by it.
+    pub fn apply(self, path: &Path, rate: Rate) -> Option<Path> {
+        let shaper = |queue| {
+            let shape = Action::Shaper {
+                device: None,
+                rate_bps: Some(rate.scaled(0.95).bps()),
+                queue,
+                flow: Flow::Egress,
+                direction: Direction::Down,
+                below: Bottleneck::Queue,
+            };
+            at_sender(shape, path)
+        };
+        match self {
+            Self::Unchanged | Self::EightFlows => Some(path.clone()),
+            Self::Bbr => at_sender(
+                Action::CongestionControl {
+                    cc: "bbr".to_owned(),
+                    scope: CcScope::Host,
+                },
+                path,
+            ),
+            Self::Cake => shaper(Discipline::Cake),
+            Self::FqCodel => shaper(Discipline::FqCodel),
+            Self::LargerBuffer => larger(path),
+        }
+    }
+}
+
+fn at_sender(action: Action, path: &Path) -> Option<Path> {
+    let on = Side::sends(Direction::Down).into();
+    Remedy::new(action, on, Text::plain("")).apply(path).ok()
+}
+
+fn larger(path: &Path) -> Option<Path> {
+    let mut path = path.clone();
+    let line = &mut path.underlay.down;
+    let fifo = line.queue.as_ref().is_none_or(|q| q.value == Queue::Fifo);
+    let Some(Buffer::Bytes(bytes)) = line.buffer.as_ref().map(|b| b.value) else {
+        return None;
+    };
+    line.buffer = Some(Parameter::given(Buffer::Bytes(Bytes(4 * bytes.0))));
+    fifo.then_some(path)
+}
+
+/// The cells of a question on a path, one a seed.
+///
+/// # Errors
+/// The lab can make no such path.
+pub fn cells(path: &Path) -> Result<Vec<Cell>, PathError> {
+    let of = |seed| {
+        path.cell(&Trial {
+            seed: Seed(seed),
+            ..Trial::default()
+        })
+    };
+    SEEDS.map(of).collect()
+}
+
+/// What a question was answered with on one path: medians over the seeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Answer {
+    /// Goodput, bit/s.
+    pub goodput_bps: f64,
+    /// Delay that the load adds to the probes, median, µs.
+    pub added_us: f64,
+}
+
+impl Answer {
+    /// Of the Runs of all seeds; `None` if nothing counts.
+    pub fn of(runs: &[Run]) -> Option<Self> {
+        let one = |run: &Run| {
+            let of = |step, kind| {
+                let sample = run.samples.iter().find(|s| s.key.step == step && s.valid)?;
+                analysis::figures::value(sample, kind)
+            };
+            let goodput = of(StepKind::Tcp, FigureKind::Goodput)?;
+            let added =
+                of(StepKind::Tcp, FigureKind::RttP50)? - of(StepKind::Idle, FigureKind::RttP50)?;
+            Some((goodput, added.max(0.0)))
+        };
+        let all: Vec<(f64, f64)> = runs.iter().filter_map(one).collect();
+        Some(Self {
+            goodput_bps: stats::median(&all.iter().map(|a| a.0).collect::<Vec<_>>())?,
+            added_us: stats::median(&all.iter().map(|a| a.1).collect::<Vec<_>>())?,
+        })
+    }
+}
+
+/// One question on one path and on its twin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Name of the path.
+    pub path: String,
+    /// The question.
+    pub question: Question,
+    /// On the path.
+    pub truth: Answer,
+    /// On the twin.
+    pub twin: Answer,
+}
+
+impl Asked {
+    /// Error of the goodput, ln.
+    pub fn goodput_error(&self) -> f64 {
+        (self.twin.goodput_bps.max(1.0) / self.truth.goodput_bps.max(1.0)).ln()
+    }
+
+    /// Error of the added delay, µs.
+    pub fn delay_error_us(&self) -> f64 {
+        self.twin.added_us - self.truth.added_us
+    }
+
+    /// Whether the added delay is within 3 ms or 15 %.
+    pub fn delay_holds(&self) -> bool {
+        self.delay_error_us().abs() <= 3_000.0_f64.max(0.15 * self.truth.added_us)
+    }
+}
+
+/// A parameter of a twin beside the truth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    /// Which parameter.
+    pub name: &'static str,
+    /// The truth, in the parameter's unit.
+    pub truth: f64,
+    /// The twin's value.
+    pub value: f64,
+    /// The twin's interval.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// The parameters of a twin beside those of the true path, of the directions together.
+pub fn parameters(truth: &Cell, twin: &Path) -> Vec<Fitted> {
+    let mut all = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        let (line, known) = (truth.path.line(direction), twin.underlay.line(direction));
+        if let (Some(rate), Some(found)) = (line.rate, &known.rate_bps) {
+            let bps = |limit: &Limit<Rate>| match limit {
+                Limit::At(rate) => rate.bps() as f64,
+                Limit::Unlimited => f64::INFINITY,
+            };
+            all.push(Fitted {
+                name: "rate",
+                truth: rate.bps() as f64,
+                value: bps(&found.value),
+                interval: both(found.low.as_ref().map(bps), found.high.as_ref().map(bps)),
+            });
+        }
+        if let (Queue::Fifo, Buffer::Bytes(bytes), Some(found)) =
+            (line.queue, line.buffer, &known.buffer)
+        {
+            let size = |buffer: &Buffer| buffer.bytes(truth.path.mtu).0 as f64;
+            all.push(Fitted {
+                name: "buffer",
+                truth: bytes.0 as f64,
+                value: size(&found.value),
+                interval: both(found.low.as_ref().map(size), found.high.as_ref().map(size)),
+            });
+        }
+        if let Some(model::path::Loss::Random { share }) = &known.loss {
+            let true_share = match line.loss {
+                model::cell::Loss::Random(share) => share.get(),
+                _ => 0.0,
+            };
+            all.push(Fitted {
+                name: "loss",
+                truth: true_share,
+                value: share.value.get(),
+                interval: both(share.low.map(|s| s.get()), share.high.map(|s| s.get())),
+            });
+        }
+    }
+    all
+}
+
+fn both(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    Some([low?, high?])
+}
+
+/// Whether the twin's queue down is that of the path.
+pub fn same_queue(truth: &Cell, twin: &Path) -> bool {
+    let found = twin.underlay.down.queue.as_ref().map(|q| q.value);
+    found == Some(truth.path.down.queue)
+}
