@@ -13,10 +13,10 @@ use model::{
 };
 
 use crate::{
-    fit::{Fit, Found},
     held_out::{errors, never_fitted, rotation},
     plan::not_in_lab,
-    search::Tried,
+    said::Said,
+    search::{Found, Tried},
     statistics::{Fitness, Values, distance, fitness, is_of},
     verdict::{Judged, PLAUSIBLE, judge},
 };
@@ -24,7 +24,7 @@ use crate::{
 /// Members at most.
 const MOST_MEMBERS: usize = 9;
 
-pub(crate) fn twin(fit: &Fit<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
+pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
     let findings = explain::judge(fit.run);
     let stand_ins = stand_ins(&findings);
     let finish = |path: Path| Path {
@@ -75,7 +75,7 @@ pub(crate) fn twin(fit: &Fit<'_>, found: &Found, effort: Effort, program: &str) 
 type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
 
 /// What was measured with several seeds, the best first, by the figures of both directions.
-fn ranked<'a>(fit: &Fit<'_>, found: &'a Found) -> Vec<Ranked<'a>> {
+fn ranked<'a>(fit: &Said<'_>, found: &'a Found) -> Vec<Ranked<'a>> {
     let counts = |s: &crate::statistics::Statistic| {
         [Direction::Down, Direction::Up]
             .iter()
@@ -90,7 +90,7 @@ fn ranked<'a>(fit: &Fit<'_>, found: &'a Found) -> Vec<Ranked<'a>> {
     all
 }
 
-fn members(fit: &Fit<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
+fn members(fit: &Said<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
     let kept: Vec<&Ranked<'_>> = ranked
         .iter()
         .filter(|(.., f)| f.second < PLAUSIBLE)
@@ -112,7 +112,7 @@ fn members(fit: &Fit<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) 
     kept.into_iter().map(member).collect()
 }
 
-fn fitted(fit: &Fit<'_>, values: &Values) -> Vec<Fitted> {
+fn fitted(fit: &Said<'_>, values: &Values) -> Vec<Fitted> {
     let ours = fit.values.iter().filter(|(s, _)| {
         [Direction::Down, Direction::Up]
             .iter()
@@ -206,7 +206,7 @@ fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
     all
 }
 
-fn notes(fit: &Fit<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
+fn notes(fit: &Said<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
     let mut notes = fit.known.notes.clone();
     let missing = not_in_lab(fit.run);
     if !missing.is_empty() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{
     job,
     net::Layer,
-    path::{Ends, Path, Source, Trial},
+    path::{Path, Source, Trial},
     plan::Plan,
     run::Run,
     twin::{Effort, Twin},
@@ -14,13 +14,14 @@ use model::{
 use stats::Random;
 
 use crate::{
-    candidate::{Bounds, Candidate},
+    candidate::Candidate,
     cost, document,
     ends::{ends, in_lab},
     error::TwinError,
     moments::Moments,
     plan::plan,
-    search::{Size, Tried, finalists, first_wave, layers, second_wave},
+    said::Said,
+    search::{Found, Size, Tried, finalists, first_wave, layers, second_wave},
     statistics::{self, Values},
 };
 
@@ -70,26 +71,11 @@ impl Default for Budget {
 /// A fit that can begin: the Run says enough.
 #[derive(Debug)]
 pub struct Fit<'a> {
-    pub(crate) run: &'a Run,
-    pub(crate) known: Moments,
-    pub(crate) ends: Ends,
-    pub(crate) values: Values,
+    said: Said<'a>,
     program: String,
     size: Option<Size>,
     short: Plan,
     full: Plan,
-}
-
-/// What a search did.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// All that was tried once.
-    pub(crate) tried: Vec<Tried>,
-    /// The best, measured with several seeds, with the names of the results.
-    pub(crate) members: Vec<(Tried, Vec<String>)>,
-    pub(crate) runs: usize,
-    pub(crate) failed: usize,
-    first_failure: Option<String>,
 }
 
 impl<'a> Fit<'a> {
@@ -111,17 +97,19 @@ impl<'a> Fit<'a> {
             cost::processor_s(&full, &known),
         ];
         let fit = Self {
-            run,
-            ends: ends(run),
-            values,
             program: program.to_owned(),
             size: size(budget.0.as_secs_f64() * PROCESSORS, each),
             short,
             full,
-            known,
+            said: Said {
+                run,
+                known,
+                ends: ends(run),
+                values,
+            },
         };
         // What cannot be made should be said before anything is run.
-        let path = fit.path(&fit.centre(), Source::Measured);
+        let path = fit.said.path_of_moments();
         let cell = path.cell(&Trial::default());
         cell.map_err(|e| TwinError::NoPath(e.to_string()))?;
         Ok(fit)
@@ -136,18 +124,14 @@ impl<'a> Fit<'a> {
     /// Processor time that they will take, by the model of the cost; what is cached takes none.
     pub fn processor_s(&self) -> f64 {
         let Some(size) = self.size else { return 0.0 };
-        let [short, full] = [&self.short, &self.full].map(|p| cost::processor_s(p, &self.known));
+        let [short, full] =
+            [&self.short, &self.full].map(|p| cost::processor_s(p, &self.said.known));
         (size.first + size.second) as f64 * short + (size.members * size.seeds) as f64 * full
     }
 
     /// What the Run says without any search.
     pub fn moments(&self) -> &Moments {
-        &self.known
-    }
-
-    /// The path by the moments alone.
-    pub fn path_of_moments(&self) -> Path {
-        self.path(&self.centre(), Source::Measured)
+        &self.said.known
     }
 
     /// Tries candidates, and makes the Twin of what was found.
@@ -165,26 +149,31 @@ impl<'a> Fit<'a> {
             failed: found.failed,
             processor_s: (self.processor_s() * 10.0).round() / 10.0,
         };
-        Ok(document::twin(self, &found, effort, &self.program))
+        Ok(document::twin(&self.said, &found, effort, &self.program))
     }
 
     fn waves(&self, size: Size, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
-        let mut random = Random::new(seed(&self.run.id));
-        let wave = first_wave(&self.known, size.first, &mut random);
+        let mut random = Random::new(seed(&self.said.run.id));
+        let wave = first_wave(&self.said.known, size.first, &mut random);
         self.once(&wave, bench, found)?;
         if found.tried.is_empty() {
             let why = found.first_failure.clone().unwrap_or_default();
             return Err(TwinError::AllFailed(why));
         }
         let wave = second_wave(
-            &self.known,
-            &self.values,
+            &self.said.known,
+            &self.said.values,
             &found.tried,
             size.second,
             &mut random,
         );
         self.once(&wave, bench, found)?;
-        let last = finalists(&self.known, &self.values, &found.tried, size.members);
+        let last = finalists(
+            &self.said.known,
+            &self.said.values,
+            &found.tried,
+            size.members,
+        );
         self.again(&last, size.seeds, bench, found)
     }
 
@@ -261,8 +250,8 @@ impl<'a> Fit<'a> {
     }
 
     fn values_of(&self, run: &Run) -> Values {
-        let mut values = statistics::of(run, self.known.layer, self.known.family);
-        if let Some(tunnel) = self.known.tunnel.filter(|t| t.beside_underlay) {
+        let mut values = statistics::of(run, self.said.known.layer, self.said.known.family);
+        if let Some(tunnel) = self.said.known.tunnel.filter(|t| t.beside_underlay) {
             values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
         }
         values
@@ -285,7 +274,7 @@ impl<'a> Fit<'a> {
                 // One name for all: it is part of what is cached, and says nothing.
                 let path = Path {
                     name: "candidate".to_owned(),
-                    ..self.path(candidate, Source::Fitted)
+                    ..self.said.path(candidate, Source::Fitted)
                 };
                 let cell = path
                     .cell(&trial)
@@ -299,27 +288,6 @@ impl<'a> Fit<'a> {
             }
         }
         Ok(jobs)
-    }
-
-    /// The likeliest queue of each direction, at the moments.
-    pub(crate) fn centre(&self) -> Candidate {
-        let choice = |direction| {
-            let line = self.known.line(direction);
-            let queue = line
-                .queues
-                .first()
-                .copied()
-                .unwrap_or(model::cell::Queue::Fifo);
-            Bounds::of(line, self.known.rtt_s.value).centre(queue)
-        };
-        Candidate {
-            down: choice(model::net::Direction::Down),
-            up: choice(model::net::Direction::Up),
-        }
-    }
-
-    pub(crate) fn path(&self, candidate: &Candidate, source: Source) -> Path {
-        candidate.path(&name(&self.run.id), &self.known, &self.ends, source)
     }
 }
 
@@ -342,16 +310,6 @@ fn size(allowed_s: f64, [short, full]: [f64; 2]) -> Option<Size> {
         }
     }
     None
-}
-
-/// A name that is fit for a file, and says which Run it is of.
-fn name(run: &str) -> String {
-    let start: String = run
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .take(8)
-        .collect();
-    format!("twin-{start}").trim_end_matches('-').to_owned()
 }
 
 /// A number of a name (FNV-1a, 64 bits).
@@ -380,11 +338,5 @@ mod tests {
             let s = size(allowed, [1.0, 4.0]).unwrap();
             assert!((s.first + s.second) as f64 + 4.0 * (s.members * s.seeds) as f64 <= allowed);
         }
-    }
-
-    #[test]
-    fn a_name_of_nonsense_is_still_a_name() {
-        assert_eq!(name("../x"), "twin-x");
-        assert_eq!(name(""), "twin");
     }
 }

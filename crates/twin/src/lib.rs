@@ -20,6 +20,7 @@ mod fit;
 mod held_out;
 pub mod moments;
 mod plan;
+mod said;
 mod search;
 mod statistics;
 mod verdict;

@@ -29,8 +29,8 @@ struct Shape {
     window_ms: [u64; 2],
 }
 
-/// The steps of the Run on these layers, each once, by what was really measured. `bidirectional` are
-/// loads in both directions at once.
+/// The steps of the Run on these layers, each once, by what was really measured; with or without
+/// the loads in both directions at once.
 pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], bidirectional: bool) -> Plan {
     let mut steps = vec![step(Measurement::Idle, IDLE_S)];
     for direction in [Direction::Down, Direction::Up] {

@@ -33,6 +33,18 @@ pub(crate) struct Tried {
     pub(crate) values: Values,
 }
 
+/// What a search did.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// All that was tried once.
+    pub(crate) tried: Vec<Tried>,
+    /// The best, measured with several seeds, with the names of the results.
+    pub(crate) members: Vec<(Tried, Vec<String>)>,
+    pub(crate) runs: usize,
+    pub(crate) failed: usize,
+    pub(crate) first_failure: Option<String>,
+}
+
 /// Candidates over all queues that could be: the best guess of each first, then places that fill
 /// the box evenly. The directions are drawn apart, so that one run tells of both.
 pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> Vec<Candidate> {

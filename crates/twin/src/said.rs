@@ -1,0 +1,62 @@
+//! What a Run says, as all stages of a fit read it.
+
+use model::{
+    cell::Queue,
+    net::Direction,
+    path::{Ends, Path, Source},
+    run::Run,
+};
+
+use crate::{
+    candidate::{Bounds, Candidate},
+    moments::Moments,
+    statistics::Values,
+};
+
+/// What a Run says.
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) known: Moments,
+    pub(crate) ends: Ends,
+    pub(crate) values: Values,
+}
+
+impl Said<'_> {
+    /// The path of a candidate. `source` is that of what was chosen.
+    pub(crate) fn path(&self, candidate: &Candidate, source: Source) -> Path {
+        candidate.path(&name(&self.run.id), &self.known, &self.ends, source)
+    }
+
+    /// The path by the moments alone, with the likeliest queue of each direction.
+    pub(crate) fn path_of_moments(&self) -> Path {
+        let choice = |direction| {
+            let line = self.known.line(direction);
+            let queue = line.queues.first().copied().unwrap_or(Queue::Fifo);
+            Bounds::of(line, self.known.rtt_s.value).centre(queue)
+        };
+        let centre = Candidate {
+            down: choice(Direction::Down),
+            up: choice(Direction::Up),
+        };
+        self.path(&centre, Source::Measured)
+    }
+}
+
+/// A name that is fit for a file, and says which Run it is of.
+fn name(run: &str) -> String {
+    let alphanumeric = run.chars().filter(char::is_ascii_alphanumeric);
+    let start: String = alphanumeric.take(8).collect();
+    format!("twin-{start}").trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_nonsense_is_still_a_name() {
+        assert_eq!(name("../x"), "twin-x");
+        assert_eq!(name(""), "twin");
+    }
+}
