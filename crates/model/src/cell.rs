@@ -1,7 +1,7 @@
-//! The checked description of one cell: one path, one setting, one seed.
+//! The checked description of one cell: one path, one combination of settings, one seed.
 //!
-//! This is what the guest reads (as JSON) and what a cell is cached by. Everything in it is
-//! possible and resolved; [`crate::spec`] is the only maker of cells from text.
+//! The guest reads it as JSON, and the cache key is computed from it. Every value is valid and
+//! resolved. Only [`crate::spec`] makes cells from text.
 
 pub mod bounds;
 mod check;
@@ -30,24 +30,24 @@ pub const CELL_SCHEMA: u32 = 1;
 /// Bytes of an Ethernet header, which every rate and every byte-counted buffer includes.
 pub const ETHERNET_HEADER: u64 = 14;
 
-/// One path, one setting, one seed.
+/// One path, one combination of settings, one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// [`CELL_SCHEMA`] of the program that made it.
     pub schema: u32,
     /// The spec's name.
     pub name: String,
-    /// The matrix values that make this cell differ from its siblings, by dotted key.
+    /// Matrix values that distinguish this cell from the others of its spec, by dotted key.
     pub factors: BTreeMap<String, serde_json::Value>,
     /// Seed of every random number in the guest.
     pub seed: Seed,
     /// Measured time, after `warmup_ns`.
     #[serde(rename = "duration_ns", with = "nanos")]
     pub duration: Duration,
-    /// Load before measuring starts.
+    /// Duration of the load before the measured time.
     #[serde(rename = "warmup_ns", with = "nanos")]
     pub warmup: Duration,
-    /// Probing without load, before the load starts.
+    /// Duration of idle probing before the load starts.
     #[serde(rename = "idle_ns", with = "nanos")]
     pub idle: Duration,
     /// Interval of the TCP_INFO and queue series.
@@ -100,15 +100,15 @@ impl LabPath {
     }
 }
 
-/// One direction of a path: a bottleneck, then a delay with its faults.
+/// One direction of a path: a bottleneck, then a delay with its impairments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// One-way propagation delay.
     #[serde(rename = "delay_ns", with = "nanos")]
     pub delay: Duration,
-    /// Rate of the bottleneck; absent = as fast as the kernel forwards.
+    /// Rate of the bottleneck; absent = not limited.
     pub rate: Option<Rate>,
-    /// What the bottleneck's queue can hold; for a policer, the burst it lets through.
+    /// Capacity of the bottleneck's queue; for a policer, its burst size.
     pub buffer: Buffer,
     /// Kind of the bottleneck's queue.
     pub queue: Queue,
@@ -117,16 +117,16 @@ pub struct Line {
     /// Half width of the uniform delay variation.
     #[serde(rename = "jitter_ns", with = "nanos")]
     pub jitter: Duration,
-    /// Share of packets that overtake the delay.
+    /// Share of packets that skip the delay.
     pub reorder: Share,
-    /// Share of packets that arrive twice.
+    /// Share of packets that are duplicated.
     pub duplicate: Share,
-    /// Whether delay and faults come before the bottleneck, not after it.
+    /// Whether delay and impairments come before the bottleneck instead of after it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faults_first: bool,
 }
 
-/// What a queue can hold.
+/// Capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Buffer {
@@ -134,16 +134,16 @@ pub enum Buffer {
     Packets(u32),
     /// Bytes, Ethernet headers included.
     Bytes(Bytes),
-    /// What the kernel gives a queue of this kind (hundreds to thousands of packets).
+    /// The kernel's default limit for this kind of queue (hundreds to thousands of packets).
     Kernel,
 }
 
-/// Packets that [`Buffer::Kernel`] is taken for where a size must be named. Those of the kernel
-/// range from 1000 (pie, codel) to 10240 (fq_codel), but an AQM keeps far fewer.
+/// Size assumed for [`Buffer::Kernel`] where a number is needed. The kernel's limits range from
+/// 1000 (pie, codel) to 10240 packets (fq_codel), but an AQM keeps far fewer.
 const KERNEL_PACKETS: u32 = 1000;
 
 impl Buffer {
-    /// The buffer in bytes, packets taken as full ones.
+    /// The buffer in bytes, assuming full-size packets.
     pub fn bytes(self, mtu: u32) -> Bytes {
         match self {
             Self::Packets(n) => Bytes(u64::from(n) * (u64::from(mtu) + ETHERNET_HEADER)),
@@ -152,7 +152,7 @@ impl Buffer {
         }
     }
 
-    /// The buffer in full packets, at least one.
+    /// The buffer in full-size packets, at least one.
     pub fn packets(self, mtu: u32) -> u32 {
         match self {
             Self::Packets(n) => n,
@@ -164,7 +164,7 @@ impl Buffer {
     }
 }
 
-/// Kind of a queue, by the kernel's names where it has one.
+/// Kind of queue, named as in the kernel where it has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
@@ -174,9 +174,9 @@ pub enum Queue {
     Fq,
     /// Fair queueing with CoDel.
     FqCodel,
-    /// CoDel on one queue.
+    /// CoDel on a single queue.
     Codel,
-    /// PIE on one queue.
+    /// PIE on a single queue.
     Pie,
     /// CAKE with its own shaper.
     Cake,
@@ -189,7 +189,7 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// Whether the limit that the kernel gives it will do as its buffer.
+    /// Whether the kernel's default limit is usable as its buffer.
     pub const fn has_own_limit(self) -> bool {
         !matches!(self, Self::Fifo | Self::Red | Self::Policer)
     }
@@ -230,7 +230,7 @@ pub enum Loss {
         /// Loss in the good state (`1-k` of netem).
         good: Share,
     },
-    /// Exactly every n-th packet; the kernel counts to 65535 (`tc_gact_p`).
+    /// Exactly every n-th packet; at most 65535 (`tc_gact_p`).
     Every(u16),
 }
 
@@ -283,13 +283,13 @@ pub struct End {
     pub qdisc: EndQdisc,
     /// Rate of a shaper on its own device, around `qdisc`; absent = none.
     pub shape: Option<Rate>,
-    /// Whether it asks for and accepts ECN.
+    /// Whether it requests and accepts ECN.
     pub ecn: bool,
-    /// Largest receive buffer the kernel may grow to; absent = fits the path.
+    /// Upper limit of receive buffer autotuning; absent = sized for the path.
     pub rmem: Option<Bytes>,
-    /// Largest send buffer the kernel may grow to; absent = fits the path.
+    /// Upper limit of send buffer autotuning; absent = sized for the path.
     pub wmem: Option<Bytes>,
-    /// Bytes not yet sent that the program may queue (`tcp_notsent_lowat`).
+    /// Limit of unsent bytes in a socket (`tcp_notsent_lowat`).
     pub notsent_lowat: Option<Bytes>,
 }
 
@@ -297,7 +297,7 @@ pub struct End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndQdisc {
-    /// The device hands packets on at once.
+    /// No queue: packets are transmitted immediately.
     Noqueue,
     /// First in, first out, 1000 packets.
     Fifo,
@@ -305,9 +305,9 @@ pub enum EndQdisc {
     Fq,
     /// Fair queueing with CoDel.
     FqCodel,
-    /// CoDel on one queue.
+    /// CoDel on a single queue.
     Codel,
-    /// PIE on one queue.
+    /// PIE on a single queue.
     Pie,
     /// CAKE.
     Cake,
@@ -320,7 +320,7 @@ pub enum EndQdisc {
 pub struct Traffic {
     /// What kind.
     pub kind: TrafficKind,
-    /// Directions of the data; both = one group each way.
+    /// Directions of the data; both = one group per direction.
     pub directions: Vec<Direction>,
     /// Flows in each direction.
     pub flows: u32,
@@ -337,24 +337,24 @@ pub struct Traffic {
     pub stop: Option<Duration>,
 }
 
-/// Kind of traffic, with what only that kind has.
+/// Kind of traffic, with its own parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrafficKind {
-    /// Bulk TCP: always something to send.
+    /// Bulk TCP: the sender always has data.
     Tcp,
-    /// UDP datagrams at a constant rate for each flow.
+    /// UDP datagrams at a constant rate per flow.
     Udp {
         /// Payload bits per second of each flow.
         rate: Rate,
         /// Payload bytes of a datagram.
         payload: u32,
     },
-    /// One request, one response, one connection each, one after the other.
+    /// Consecutive requests, each on its own connection.
     Short {
         /// Bytes of the response.
         size: Bytes,
     },
-    /// No load: only probes.
+    /// Probes only, no load.
     Idle,
 }

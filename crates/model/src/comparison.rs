@@ -1,4 +1,4 @@
-//! How one set of runs differs from another: the Comparison.
+//! The Comparison: differences between two sets of runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +7,29 @@ use crate::run::{Better, FigureKind, Key};
 /// Version of [`Comparison`].
 pub const COMPARISON_SCHEMA: u32 = 1;
 
-/// What changed from one set of runs to another.
+/// Differences between two sets of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// [`COMPARISON_SCHEMA`] of the writer.
     pub schema: u32,
-    /// The runs that are compared with.
+    /// The baseline runs.
     pub before: RunSet,
-    /// The runs that are judged.
+    /// The runs compared with the baseline.
     pub after: RunSet,
-    /// The smallest change that matters, as a share; of shares such as loss, see
+    /// Smallest relevant change, relative; for shares such as loss see
     /// [`Comparison::share_threshold`].
     pub threshold: f64,
-    /// The smallest change of a share that matters.
+    /// Smallest relevant change of a share, absolute.
     pub share_threshold: f64,
-    /// One line for each figure that both sets have.
+    /// One line per figure that both sets have.
     pub lines: Vec<Compared>,
-    /// What only the first set measured.
+    /// Measured only by the first set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_before: Vec<Key>,
-    /// What only the second set measured.
+    /// Measured only by the second set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_after: Vec<Key>,
-    /// What to know before trusting it.
+    /// Caveats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -40,7 +40,7 @@ impl Comparison {
         self.lines.iter().filter(move |l| l.verdict == verdict)
     }
 
-    /// Whether a figure became worse.
+    /// Whether any figure became worse.
     pub fn regressed(&self) -> bool {
         self.with(Verdict::Worse).next().is_some()
     }
@@ -49,50 +49,51 @@ impl Comparison {
 /// One set of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSet {
-    /// What it was called, such as `last:5`.
+    /// Its selector, such as `last:5`.
     pub name: String,
-    /// Ids of the runs, in the order of time.
+    /// Ids of the runs, in chronological order.
     pub runs: Vec<String>,
 }
 
 /// One figure in both sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compared {
-    /// What was run.
+    /// The measurement.
     pub key: Key,
-    /// The figure. A line of a kind that only a later version knows makes the document unreadable:
-    /// left out, its verdict would be lost without a word.
+    /// The figure. A kind that this version does not know makes the document unreadable: skipping
+    /// the line would silently drop its verdict.
     pub kind: FigureKind,
-    /// Which way is better.
+    /// Direction of improvement.
     pub better: Better,
-    /// What was counted.
+    /// Unit of the values.
     pub unit: Unit,
     /// Values before.
     pub before: Values,
     /// Values after.
     pub after: Values,
-    /// After over before; absent where a value is 0, or the values are too few.
+    /// After over before; absent if a value is 0 or there are too few values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Estimate>,
-    /// After less before; there where no ratio can be.
+    /// After minus before; present where no ratio exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Estimate>,
-    /// The chance of such a difference if nothing changed; absent if the values are too few.
+    /// p-value: probability of such a difference if nothing changed; absent if there are too few
+    /// values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of figures that were compared. Those that changed too
-    /// little to matter count with 1.
+    /// p-value corrected for the number of compared figures. Figures whose change is below the
+    /// threshold count with p = 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_corrected: Option<f64>,
-    /// What to make of it.
+    /// Verdict.
     pub verdict: Verdict,
 }
 
-/// What a value of a comparison is.
+/// What one value of a comparison represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// One sample. Differences from run to run are then not known.
+    /// One sample. The variation between runs is then unknown.
     Samples,
     /// The median of one run.
     Runs,
@@ -101,7 +102,7 @@ pub enum Unit {
 /// Values of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Values {
-    /// How many.
+    /// Number of values.
     pub n: usize,
     /// Median.
     pub median: f64,
@@ -118,17 +119,17 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// What to make of a difference.
+/// Verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It changed for the worse, by more than the threshold, and not by chance.
+    /// Significantly worse, by more than the threshold.
     Worse,
-    /// It changed for the better, by more than the threshold, and not by chance.
+    /// Significantly better, by more than the threshold.
     Better,
-    /// If it changed at all, then by less than the threshold.
+    /// Any change is smaller than the threshold.
     Same,
-    /// The values do not say.
+    /// The values are inconclusive.
     CannotTell,
 }
 

@@ -1,18 +1,18 @@
-//! What a host counted and spent while something was measured.
+//! Counter increases and processor use of a host during a measurement.
 //!
-//! Counters are taken before and after; what is kept is their increase. A group that could not be
-//! read is absent, and so is a counter that does not exist on this kernel.
+//! Counters are read before and after, and their increase is kept. A group that could not be read
+//! is absent, as is a counter that this kernel does not have.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Named counters. Names have groups separated by dots: see `docs/reference/facts.md`.
+/// Counters by name. Dots separate groups: see `docs/reference/facts.md`.
 pub type Counters = BTreeMap<String, u64>;
 
-/// Increase of every counter of `after`; one that is not in `before` counts from 0, for it belongs
-/// to something that was made in between. One that became smaller was reset and counts from 0 too.
-/// What did not change is left out, and so is what is only in `before`.
+/// Increase of every counter in `after`. A counter missing from `before` starts at 0, because its
+/// object was created in between; so does one that decreased, because it was reset. Counters that
+/// did not change, or exist only in `before`, are left out.
 pub fn difference(before: &Counters, after: &Counters) -> Counters {
     let increase = |(name, now): (&String, &u64)| {
         let then = before.get(name).copied().unwrap_or(0);
@@ -22,31 +22,30 @@ pub fn difference(before: &Counters, after: &Counters) -> Counters {
     after.iter().filter_map(increase).collect()
 }
 
-/// What one host counted and spent between two moments.
+/// Counter increases and processor use of one host over an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Length of the interval, microseconds.
     pub interval_us: u64,
-    /// Increase of counters; those that did not move are left out, so one that is not here did not
-    /// move if its group is in `groups`.
+    /// Increase of counters. Unchanged counters are left out: a missing one did not change if its
+    /// group is in `groups`.
     pub counters: Counters,
-    /// The groups that were read on both sides, such as `nstat`, `softnet`, `qdisc.eth0`.
+    /// Groups that were read before and after, such as `nstat`, `softnet`, `qdisc.eth0`.
     pub groups: Vec<String>,
-    /// Levels at the end of the interval, which are not counters:
-    /// `qdisc.eth0.root.fq.backlog_bytes`.
+    /// Gauges at the end of the interval: `qdisc.eth0.root.fq.backlog_bytes`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
     /// Processor use; absent if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuUse>,
-    /// Where processors spent their time; absent unless asked for and permitted.
+    /// Profile of the processors; absent unless requested and permitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hotspots: Option<HotSpots>,
 }
 
 impl Evidence {
-    /// Increase of a counter: 0 if its group was read and it did not move, absent if the group was
-    /// not read.
+    /// Increase of a counter: 0 if its group was read and it did not change, `None` if the group
+    /// was not read.
     pub fn counter(&self, name: &str) -> Option<u64> {
         if let Some(&by) = self.counters.get(name) {
             return Some(by);
@@ -58,7 +57,7 @@ impl Evidence {
         self.groups.iter().any(inside).then_some(0)
     }
 
-    /// Sum of all counters that begin and end so, such as `qdisc.` and `.drops`.
+    /// Sum of all counters with this prefix and suffix, such as `qdisc.` and `.drops`.
     pub fn sum(&self, begin: &str, end: &str) -> u64 {
         let of = |(name, _): &(&String, &u64)| name.starts_with(begin) && name.ends_with(end);
         let by = self.counters.iter().filter(of).map(|(_, by)| by);
@@ -69,103 +68,102 @@ impl Evidence {
 /// Use of the processors over an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuUse {
-    /// Shares of each processor that is online, in the order of their numbers.
+    /// Shares of each online processor, by number.
     pub cores: Vec<CoreShares>,
-    /// Threads of the tunnel's process, of WireGuard in the kernel and of softirqs, and the own
-    /// ones, that used any time; the busiest first. It has the resolution of the kernel's ticks.
+    /// Threads that used any time, the busiest first: those of the tunnel's process, of WireGuard
+    /// in the kernel, of softirqs and of this program. The resolution is that of kernel ticks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadUse>,
 }
 
 impl CpuUse {
-    /// Share of the busiest processor that was not idle, 0 to 1.
+    /// Utilisation of the busiest processor, 0 to 1.
     pub fn busiest(&self) -> Option<f64> {
         self.cores.iter().map(|c| 1.0 - c.idle).reduce(f64::max)
     }
 }
 
-/// What one processor did: shares of the interval, together 1.
+/// Time of one processor as shares of the interval, with sum 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoreShares {
     /// Number of the processor.
     pub cpu: u32,
-    /// In programs, also those of low priority and of virtual machines.
+    /// User space, including nice and guest time.
     pub user: f64,
-    /// In the kernel for programs.
+    /// Kernel, in process context.
     pub system: f64,
-    /// In softirqs, where most of the network stack runs.
+    /// Softirqs, where most of the network stack runs.
     pub softirq: f64,
-    /// In interrupts.
+    /// Hardware interrupts.
     pub irq: f64,
-    /// Taken by the hypervisor for others.
+    /// Stolen by the hypervisor.
     pub steal: f64,
-    /// Doing nothing, or waiting for a disk.
+    /// Idle or waiting for I/O.
     pub idle: f64,
 }
 
-/// Processor time of one thread, or of kernel threads of one purpose together.
+/// Processor time of one thread, or the sum over kernel threads of one purpose.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadUse {
-    /// Whose it is.
+    /// Owner of the thread.
     pub role: ThreadRole,
     /// Name of the thread.
     pub name: String,
-    /// Its number.
+    /// Thread id.
     pub tid: u32,
-    /// In the program, seconds.
+    /// User time, seconds.
     pub user_s: f64,
-    /// In the kernel, seconds.
+    /// System time, seconds.
     pub system_s: f64,
 }
 
-/// Whose a thread is.
+/// Owner of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadRole {
-    /// Of the process that moves the tunnel's packets.
+    /// The process that forwards the tunnel's packets.
     Tunnel,
-    /// Of the kernel: WireGuard's workers, `ksoftirqd`, NAPI threads.
+    /// The kernel: WireGuard's workers, `ksoftirqd`, NAPI threads.
     Kernel,
-    /// Of this program.
+    /// This program.
     #[default]
     Own,
 }
 
-/// A sample of what all processors did.
+/// A sampling profile of all processors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HotSpots {
-    /// Samples taken while a processor was not idle.
+    /// Samples of busy processors.
     pub samples: u64,
-    /// Samples lost because they were not read in time.
+    /// Samples lost to buffer overruns.
     pub lost: u64,
-    /// Samples a second on each processor that were asked for.
+    /// Requested sampling frequency per processor, Hz.
     pub frequency_hz: u32,
-    /// Shares of the samples by class, together 1; classes that were not seen are left out.
+    /// Shares of the samples by class, with sum 1; classes without samples are left out.
     pub shares: BTreeMap<HotSpotClass, f64>,
-    /// The kernel functions seen most, with their shares, at most ten.
+    /// The most frequent kernel functions with their shares, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<(String, f64)>,
 }
 
-/// What a processor was busy with.
+/// Class of processor work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HotSpotClass {
     /// Encryption and authentication in the kernel.
     Crypto,
-    /// Copies between programs and the kernel, and checksums.
+    /// Copies between user space and the kernel, and checksums.
     Copy,
-    /// Entering and leaving the kernel.
+    /// System call entry and exit.
     Syscall,
-    /// The network stack below TCP, most of which runs in softirqs: NAPI, GRO, IP, UDP, netfilter,
-    /// queues.
+    /// The network stack below TCP, mostly in softirqs: NAPI, GRO, IP, UDP, netfilter, queues.
     Softirq,
     /// TCP and its sockets.
     Tcp,
-    /// Drivers of network devices, also of tunnels.
+    /// Network drivers, including tunnel devices.
     Driver,
     /// Programs.
     User,
-    /// Anything else in the kernel.
+    /// Other kernel code.
     Other,
 }

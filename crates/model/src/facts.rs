@@ -1,8 +1,7 @@
-//! What a host is and how it reaches another: all that a verdict on a path needs to know beside
-//! what was measured.
+//! Facts about a host and its route to another host, as far as a verdict on a path depends on them.
 //!
-//! Every value may be unknown and is then absent; why something is unknown is said in
-//! [`HostFacts::notes`]. Values are those of the network namespace in which the facts were taken.
+//! Unknown values are absent; [`HostFacts::notes`] gives the reason. Values belong to the network
+//! namespace in which the facts were taken.
 
 mod device;
 mod tunnel;
@@ -30,7 +29,7 @@ pub struct HostFacts {
     /// Architecture as the kernel names it, such as `x86_64`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arch: Option<String>,
-    /// Whether this is a real machine.
+    /// Physical or virtual machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
     /// Whether this runs in a container.
@@ -42,11 +41,11 @@ pub struct HostFacts {
     /// Name of the processor's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
-    /// Those of the processor's abilities that matter to cryptography, as `/proc/cpuinfo` names
-    /// them. Absent if unknown, empty if it has none.
+    /// CPU features relevant to cryptography, as named in `/proc/cpuinfo`. Absent if unknown, empty
+    /// if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_crypto: Option<Vec<String>>,
-    /// Frequency governor of the first processor; absent where frequencies are not governed.
+    /// Frequency governor of the first processor; absent without frequency scaling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_governor: Option<String>,
     /// Memory of the host, bytes.
@@ -58,22 +57,21 @@ pub struct HostFacts {
     /// Congestion controls.
     #[serde(default)]
     pub congestion: CongestionFacts,
-    /// Kernel parameters that matter to transport, by dotted name, as the kernel prints them with
-    /// blanks for tabs. One that the kernel does not show here is absent.
+    /// Kernel parameters relevant to transport, by dotted name, as printed by the kernel with tabs
+    /// replaced by spaces. Parameters that are not visible here are absent.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
-    /// How the far end is reached; absent if no far end was given.
+    /// Route to the far end; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,
-    /// What could not be found out, and why.
+    /// What could not be determined, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl HostFacts {
-    /// The same without what moves by itself: interrupts that came, the age of a handshake, signal
-    /// and rates of a radio. Of two hosts' facts taken one after the other, these are equal if
-    /// nothing has changed.
+    /// The facts without values that vary on their own: interrupt counts, handshake age, signal and
+    /// bit rates of a radio. Two collections on an unchanged host compare equal.
     pub fn settled(&self) -> Self {
         let mut facts = self.clone();
         for layer in facts.path.iter_mut().flat_map(|path| &mut path.layers) {
@@ -92,7 +90,7 @@ impl HostFacts {
         facts
     }
 
-    /// The first number of a parameter.
+    /// First number of a parameter.
     pub fn sysctl(&self, name: &str) -> Option<u64> {
         self.sysctls
             .get(name)?
@@ -110,15 +108,15 @@ impl HostFacts {
     }
 }
 
-/// What the system runs on.
+/// Type of machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Machine {
-    /// No hypervisor shows itself.
+    /// No hypervisor detected.
     BareMetal,
     /// A virtual machine.
     Virtual {
-        /// The hypervisor's usual name, such as `kvm`, `xen`, `vmware`, `uml`; absent if unknown.
+        /// Common name of the hypervisor, such as `kvm`, `xen`, `vmware`, `uml`; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hypervisor: Option<String>,
     },
@@ -128,7 +126,7 @@ pub enum Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Container {
-    /// None: the processes of the whole system are seen.
+    /// None.
     No,
     /// Docker.
     Docker,
@@ -144,37 +142,37 @@ pub enum Container {
     Other,
 }
 
-/// Congestion controls of the network namespace. Lists are absent if they could not be read.
+/// Congestion controls of the network namespace; unreadable lists are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CongestionFacts {
-    /// What new sockets get.
+    /// Default for new sockets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What a process without privilege may ask for.
+    /// Those an unprivileged process may select.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Vec<String>>,
-    /// What is loaded; there may be modules of others.
+    /// Those loaded; more may exist as modules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<Vec<String>>,
 }
 
-/// How one address is reached.
+/// Path to one address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathFacts {
     /// The address.
     pub toward: IpAddr,
-    /// Layers, the outermost tunnel first: the first is what the traffic itself meets; each tunnel
-    /// adds the way to its own far end as another. It ends where the way is unknown.
+    /// Layers, starting with the one the traffic itself uses. Each tunnel adds a layer: the route
+    /// to its own endpoint. The list ends where the route is unknown.
     pub layers: Vec<LayerFacts>,
 }
 
 impl PathFacts {
-    /// All devices, in the order in which a sent packet meets them.
+    /// All devices, in transmit order.
     pub fn devices(&self) -> impl Iterator<Item = &DeviceFacts> {
         self.layers.iter().flat_map(|layer| &layer.devices)
     }
 
-    /// The tunnel that the traffic itself enters first.
+    /// The first tunnel the traffic enters.
     pub fn tunnel(&self) -> Option<&TunnelFacts> {
         self.layers.first()?.tunnel.as_ref()
     }
@@ -183,13 +181,12 @@ impl PathFacts {
 /// One layer of a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerFacts {
-    /// Where the packets of this layer go: the destination, or the far end of a tunnel.
+    /// Destination of this layer's packets: the far end, or a tunnel's endpoint.
     pub toward: IpAddr,
-    /// The route taken.
+    /// The selected route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<RouteFacts>,
-    /// The route's device, then those below it (a VLAN's or bridge's), in the order in which a sent
-    /// packet meets them.
+    /// The route's device, then those below it (of a VLAN or bridge), in transmit order.
     pub devices: Vec<DeviceFacts>,
     /// The tunnel that the packets enter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,30 +196,30 @@ pub struct LayerFacts {
 /// A route as the kernel resolves it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteFacts {
-    /// Prefix that matched, such as `0.0.0.0/0`.
+    /// Matched prefix, such as `0.0.0.0/0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
-    /// Number of the routing table it is in; 254 is the main one.
+    /// Number of its routing table; 254 is the main table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<u32>,
     /// Whether the address belongs to this host.
     pub local: bool,
-    /// Next hop; absent = the destination is on the link.
+    /// Next hop; absent = the destination is on-link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<IpAddr>,
     /// Name of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Source address of sockets that chose none.
+    /// Preferred source address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<IpAddr>,
-    /// MTU of the route or learned from the path, bytes; absent = the device's.
+    /// MTU of the route, configured or learned by PMTU discovery, bytes; absent = the device's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
-    /// Whether the MTU is locked, so that ICMP cannot lower it.
+    /// Whether the MTU is locked against ICMP.
     #[serde(default)]
     pub mtu_locked: bool,
-    /// Segment size announced to the far end, bytes.
+    /// MSS announced to the far end, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advmss: Option<u32>,
     /// Congestion control of the route.
@@ -234,7 +231,7 @@ pub struct RouteFacts {
     /// Initial receive window, segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initrwnd: Option<u32>,
-    /// Whether the route asks for ECN.
+    /// Whether the route requests ECN.
     #[serde(default)]
     pub ecn: bool,
 }

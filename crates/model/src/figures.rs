@@ -1,4 +1,4 @@
-//! Published figures to hold results against.
+//! Published figures for comparison with results.
 //!
 //! ```toml
 //! source = "where the figures were published"
@@ -20,7 +20,7 @@ use crate::{net::Direction, row::Row};
 pub struct Figures {
     /// Where they were published.
     pub source: String,
-    /// Relative difference up to which a result is said to agree.
+    /// Maximum relative difference of a matching result.
     #[serde(default = "tenth")]
     pub tolerance: f64,
     /// The figures.
@@ -31,12 +31,12 @@ pub struct Figures {
 /// One line of a published table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Figure {
-    /// The setting it was published for, by matrix key; a row agrees with it in all of these.
+    /// The published configuration by matrix key; a row must match all of them.
     #[serde(default)]
     pub factors: BTreeMap<String, serde_json::Value>,
     /// Direction, if the figure is for one.
     pub direction: Option<Direction>,
-    /// What was published, by the names of a row's fields.
+    /// Published values, by row field.
     #[serde(flatten)]
     pub values: BTreeMap<String, serde_json::Value>,
 }
@@ -46,12 +46,15 @@ fn tenth() -> f64 {
 }
 
 impl Figures {
-    /// Reads a table; the error names line and reason.
+    /// Parses a table.
+    ///
+    /// # Errors
+    /// Invalid TOML or an unknown key; the error names line and reason.
     pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
 
-    /// The published value of a row's field, if there is one for its setting.
+    /// The published value for a field of a row, if its configuration was published.
     pub fn value(&self, row: &Row, field: &str) -> Option<f64> {
         self.figures
             .iter()

@@ -1,4 +1,4 @@
-//! What limits a path, and how that is known: the Findings.
+//! The Findings: what limits a path, with the evidence.
 
 use std::fmt;
 
@@ -19,92 +19,92 @@ mod version_1;
 /// Version of [`Findings`].
 pub const FINDINGS_SCHEMA: u32 = 2;
 
-/// What a Run says of its path.
+/// Result of explaining a Run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// [`FINDINGS_SCHEMA`] of the writer.
     pub schema: u32,
-    /// Version of the program that judged.
+    /// Version of the program that wrote it.
     pub program: String,
-    /// Name of the Run that was judged.
+    /// Name of the Run.
     pub run: String,
-    /// Layer that was judged: the tunnel if it was measured.
+    /// Layer that was analysed: the tunnel if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<Layer>,
-    /// Address family that was judged.
+    /// Address family that was analysed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<IpVersion>,
-    /// The whole in one sentence.
+    /// Summary in one sentence.
     pub summary: Text,
-    /// What holds; the first is what to deal with first.
+    /// Causes that apply, most important first.
     pub findings: Vec<Finding>,
-    /// What does not hold, and how that is known.
+    /// Causes that were ruled out, with the reason.
     #[serde(default)]
     pub ruled_out: Vec<RuledOut>,
-    /// What this Run cannot tell, and what would.
+    /// Causes that this Run cannot decide, and what would.
     #[serde(default)]
     pub cannot_tell: Vec<CannotTell>,
 }
 
 impl Findings {
-    /// The gravest severity among the findings.
+    /// The highest severity among the findings.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|f| f.severity).max()
     }
 }
 
-/// One cause that holds.
+/// One cause that applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable name of the cause, such as `receive-window`; each has a page in `docs/causes/`.
+    /// Stable code of the cause, such as `receive-window`; each has a page in `docs/causes/`.
     pub code: String,
-    /// The cause in a few words.
+    /// Short title.
     pub title: Text,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// Probability that this cause is there, 0 to 1: what became of findings of this strength on
-    /// the corpus.
+    /// Probability that the cause is present, 0 to 1, calibrated on the corpus for findings of this
+    /// strength.
     pub confidence: f64,
-    /// Where it is.
+    /// Location.
     #[serde(flatten)]
     pub place: Place,
-    /// One sentence with the figures.
+    /// Description in one sentence, with figures.
     #[serde(rename = "says")]
     pub text: Text,
-    /// The figures it rests on.
+    /// Evidence.
     pub evidence: Vec<EvidenceItem>,
-    /// What to do; the first is what helps most.
+    /// Remedies, most effective first.
     pub remedies: Vec<Remedy>,
-    /// Codes of findings that could produce the same picture, and should be dealt with before.
+    /// Codes of findings that could explain this one and should be fixed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// What measurement would change or settle this.
+    /// Measurement that would confirm or refute it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
 }
 
-/// Where a finding is. What it does not depend on is absent.
+/// Location of a finding; absent fields are not relevant to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// Direction of the data it holds for.
+    /// Affected direction of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// The host it is on.
+    /// Affected host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
 }
 
-/// How much a cause matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Informational.
     Info,
-    /// It costs little, or might under other loads.
+    /// Small cost, or a cost under other loads.
     Low,
-    /// It costs throughput or latency that people notice.
+    /// Noticeable loss of throughput or latency.
     Medium,
-    /// It is what makes the path slow.
+    /// The main limit of the path.
     High,
 }
 
@@ -119,31 +119,31 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One figure of the evidence.
+/// One item of evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceItem {
-    /// What it is.
+    /// Name.
     pub name: Text,
     /// Its value.
     pub value: Value,
-    /// What it was held against, in words: `above 15 %`.
+    /// The threshold it was compared with: `above 15 %`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Text>,
-    /// Whether this figure decides.
+    /// Whether it is decisive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
-    /// How it was computed, if it was: the formula, with its source.
+    /// The formula it was computed by, with its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arithmetic: Option<Text>,
-    /// Numbers of the samples in the Run that it comes from.
+    /// Numbers of the Run's samples it is based on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u32>,
-    /// The host whose facts or counters it comes from.
+    /// The host whose facts or counters it is based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
 }
 
-/// A cause that does not hold.
+/// A cause that was ruled out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuledOut {
     /// Code of the cause.
@@ -151,11 +151,11 @@ pub struct RuledOut {
     /// Where.
     #[serde(flatten)]
     pub place: Place,
-    /// Why not, with the figure.
+    /// Reason, with the figure.
     pub why: Text,
 }
 
-/// A cause that can be neither shown nor ruled out.
+/// A cause that can be neither confirmed nor ruled out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CannotTell {
     /// Code of the cause.
@@ -163,19 +163,19 @@ pub struct CannotTell {
     /// Where.
     #[serde(flatten)]
     pub place: Place,
-    /// What is missing, or contradicts.
+    /// Missing or contradictory data.
     pub because: Text,
-    /// What measurement would settle it.
+    /// Measurement that would decide it.
     pub settle: Text,
 }
 
 /// Why a document cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FindingsError {
-    /// Not Findings at all.
+    /// Not a Findings document.
     #[error("not findings: {0}")]
     Format(#[from] serde_json::Error),
-    /// Made by a later version.
+    /// Written by a later version.
     #[error(
         "the findings have schema {0}, and this program knows up to {FINDINGS_SCHEMA}: update pathtwin"
     )]
@@ -186,7 +186,7 @@ impl Findings {
     /// Reads Findings of any schema up to [`FINDINGS_SCHEMA`] from JSON.
     ///
     /// # Errors
-    /// If the text is not Findings, or those of a later program.
+    /// The text is not a Findings document, or its schema is newer than this program.
     pub fn parse(text: &[u8]) -> Result<Self, FindingsError> {
         #[derive(Deserialize)]
         struct Version {

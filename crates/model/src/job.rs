@@ -1,4 +1,4 @@
-//! What a guest is told to do, and the names of the files it reads and writes.
+//! Jobs for a guest, and the names of the files it reads and writes.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::{
 
 /// The job, in the cell's folder.
 pub const JOB_FILE: &str = "job.json";
-/// The description of what came out ([`crate::record::Output`], [`ExecOutput`] or [`Facts`]).
+/// Description of the result ([`crate::record::Output`], [`ExecOutput`] or [`Facts`]).
 pub const OUTPUT_FILE: &str = "output.json";
-/// Records a measuring host could have made.
+/// Records that a measuring host could see, too.
 pub const RECORDS_FILE: &str = "records.bin";
-/// Records of what no host could see.
+/// Records of the truth that no host can see.
 pub const TRUTH_FILE: &str = "truth.bin";
 
-/// What a guest is to do.
+/// Job for a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Job {
@@ -28,35 +28,35 @@ pub enum Job {
     Cell(Box<Cell>),
     /// Run programs on the path of a cell.
     Exec(Box<Exec>),
-    /// Measure between the ends of a cell's path as `serve` and `measure` do between hosts.
+    /// Run a plan between the ends of a cell's path, as `serve` and `measure` do between hosts.
     Measure(Box<Measure>),
-    /// Say what the kernel can do.
+    /// Report the kernel's features.
     Facts,
 }
 
-/// A plan to carry out between the ends of a path.
+/// A plan to run between the ends of a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// The path, with its cross traffic; its own traffic is not started.
+    /// The path with its cross traffic; the cell's measured traffic is not started.
     pub cell: Cell,
-    /// What to measure.
+    /// The plan.
     pub plan: Plan,
-    /// Version of the program that asks.
+    /// Version of the requesting program.
     pub program: String,
-    /// Virtual time after which all is stopped, ns.
+    /// Limit of virtual time, ns.
     pub limit_ns: u64,
 }
 
-/// What came of it.
+/// Result of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasureOutput {
-    /// Why there is no run.
+    /// Reason if there is no run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Box<Run>>,
-    /// What no measuring host could see: the bottlenecks' queues, with the run's start as zero.
+    /// True state of the bottleneck queues, with times from the start of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truth: Vec<QueueTruth>,
 }
@@ -75,13 +75,13 @@ pub struct QueueTruth {
 /// Programs to run on the nodes of a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exec {
-    /// The path; its traffic is not started.
+    /// The path; the cell's traffic is not started.
     pub cell: Cell,
-    /// The programs, started in this order.
+    /// The programs, in start order.
     pub commands: Vec<Command>,
     /// Working directory, if it exists in the guest.
     pub directory: String,
-    /// Virtual time after which all is stopped, ns.
+    /// Limit of virtual time, ns.
     pub limit_ns: u64,
 }
 
@@ -94,19 +94,19 @@ pub struct Command {
     pub argv: Vec<String>,
 }
 
-/// How the programs ended. Their output is in `N.stdout` and `N.stderr`, N from 0.
+/// Exit statuses of the programs. Their output is in `N.stdout` and `N.stderr`, N from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecOutput {
-    /// What went wrong before or beside them; absent if nothing did.
+    /// Error of the guest itself, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Exit status of each; absent if it was stopped because the last one in front had ended.
+    /// Exit status of each; absent if it was stopped because the last foreground program had ended.
     pub statuses: Vec<Option<i32>>,
     /// Virtual time from boot to the end, ns.
     pub virtual_ns: u64,
 }
 
-/// What a kernel can do.
+/// Features of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Release.
@@ -115,10 +115,10 @@ pub struct Facts {
     pub hz: u32,
     /// Congestion controls.
     pub congestion: Vec<String>,
-    /// Queues, of those that pathtwin knows.
+    /// Supported queues among those pathtwin uses.
     pub qdiscs: Vec<String>,
-    /// Tunnels, of those that pathtwin knows.
+    /// Supported tunnels among those pathtwin uses.
     pub tunnels: Vec<String>,
-    /// What pathtwin could use and the kernel lacks, with the kernel's answer.
+    /// Missing features, with the kernel's error.
     pub lacks: BTreeMap<String, String>,
 }

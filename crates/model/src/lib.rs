@@ -1,11 +1,10 @@
-//! The documents of pathtwin, their units and the spec grammar. No I/O happens here.
+//! The documents of pathtwin, their units and the spec grammar. It does no I/O.
 //!
-//! Two types describe a path. What the user wrote is a TOML text; [`spec`] turns it into checked
+//! A path has two forms. The user writes a TOML text, and [`spec`] turns it into checked
 //! [`cell::Cell`]s, one for each combination of the matrix and each repeat. Only checked types
-//! reach the engine: every value in them is possible, every default is filled in.
+//! reach the engine: their values are valid and all defaults are filled in.
 //!
-//! What a cell measured comes back as a stream of [`record`]s, which [`row`] describes in the flat
-//! form that is printed.
+//! The result of a cell is a stream of [`record`]s; [`row`] is the flat form that is printed.
 
 pub mod cell;
 pub mod comparison;

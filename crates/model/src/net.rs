@@ -1,4 +1,4 @@
-//! The vocabulary of a path: its two ends, the directions between them, layers, address families.
+//! Ends, directions, layers and address families of a path.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// Where `measure` ran.
+    /// The host that ran `measure`.
     Near,
-    /// Where `serve` ran.
+    /// The host that ran `serve`.
     Far,
 }
 
@@ -112,7 +112,7 @@ impl fmt::Display for LoadDirection {
     }
 }
 
-/// What traffic crosses.
+/// Layer that traffic crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {

@@ -1,4 +1,4 @@
-//! What was seen of a host's live TCP connections, and what limits each.
+//! The Observation: live TCP connections of a host, and what limits each.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use crate::prefix::Prefix;
 /// Version of [`Observation`].
 pub const OBSERVATION_SCHEMA: u32 = 1;
 
-/// The TCP connections of a host over a span of time, those that something limits first.
+/// The TCP connections of a host over an interval, limited connections first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// [`OBSERVATION_SCHEMA`] of the writer.
@@ -17,22 +17,22 @@ pub struct Observation {
     /// Release of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// Which connections were looked at.
+    /// Selected connections.
     pub filter: Filter,
-    /// Times the sockets were listed.
+    /// Number of socket dumps.
     pub dumps: usize,
-    /// Time from the first list to the last, us.
+    /// Time from the first dump to the last, us.
     pub observed_us: u64,
-    /// Whether it was ended before its time.
+    /// Whether it ended early.
     pub cut_short: bool,
-    /// Connections that were seen and are not shown.
+    /// Number of connections that are not listed.
     pub left_out: usize,
     /// The connections.
     pub sockets: Vec<ObservedSocket>,
 }
 
 impl Observation {
-    /// The connections as flat rows, of a list taken at `at_us`.
+    /// The connections as flat rows of an observation that ended at `at_us`.
     pub fn rows(self, at_us: u64) -> Vec<SocketRow> {
         let row = |socket| SocketRow {
             schema: self.schema,
@@ -43,19 +43,19 @@ impl Observation {
     }
 }
 
-/// Which connections are looked at; nothing = all.
+/// Selection of connections; empty = all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
-    /// Those to these addresses.
+    /// By remote address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst: Option<Prefix>,
-    /// Those with this port at either end.
+    /// By local or remote port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
 }
 
 impl Filter {
-    /// Whether a connection is looked at.
+    /// Whether a connection is selected.
     pub fn admits(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         let port = |p| local.port() == p || remote.port() == p;
         self.dst.is_none_or(|dst| dst.contains(remote.ip())) && self.port.is_none_or(port)
@@ -67,53 +67,54 @@ impl Filter {
 pub struct SocketRow {
     /// [`OBSERVATION_SCHEMA`] of the writer.
     pub schema: u32,
-    /// End of the time observed, since the first list of the whole run, us.
+    /// End of the observed interval, since the first dump of the whole run, us.
     pub at_us: u64,
     /// The connection.
     #[serde(flatten)]
     pub socket: ObservedSocket,
 }
 
-/// One connection. What the kernel does not tell, and what too few samples cannot tell, is absent.
+/// One connection. Values that the kernel does not report, or for which there are too few samples,
+/// are absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObservedSocket {
-    /// Own address and port.
+    /// Local address and port.
     pub local: SocketAddr,
-    /// The peer's.
+    /// Remote address and port.
     pub remote: SocketAddr,
     /// What limits it.
     pub verdict: Verdict,
-    /// The figure that decided.
+    /// The decisive figure.
     #[serde(flatten)]
     pub because: Because,
     /// Congestion control in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
-    /// Process that holds it.
+    /// Process that owns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// Name of that process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// User who owns it.
+    /// User id of the owner.
     pub uid: u32,
-    /// Times it was seen.
+    /// Number of samples.
     pub samples: usize,
     /// Time from the first sample to the last, us.
     pub observed_us: u64,
-    /// Whether it was gone at the end.
+    /// Whether it closed before the end.
     pub ended: bool,
-    /// Payload that the peer acknowledged, bit/s.
+    /// Acknowledged payload, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_out_bps: Option<f64>,
-    /// Payload that was received in order, bit/s.
+    /// Payload received in order, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_in_bps: Option<f64>,
-    /// Median of the delivery rate over the samples that the application did not limit, or over all
-    /// if it limited all, bit/s.
+    /// Median delivery rate over the samples that were not application-limited, or over all if
+    /// there are none, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery_rate_bps: Option<f64>,
-    /// Retransmitted bytes as a share of the bytes sent: as the figure `retransmitted` of a Run.
+    /// Retransmitted bytes as a share of the bytes sent, like the figure `retransmitted` of a Run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmission_rate: Option<f64>,
     /// Bytes retransmitted.
@@ -128,19 +129,19 @@ pub struct ObservedSocket {
     /// `rtt_us` over `min_rtt_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_over_min: Option<f64>,
-    /// Share of the time with data to send or to be acknowledged.
+    /// Share of the time with unsent or unacknowledged data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
-    /// Share of the busy time in which the peer's window limited it.
+    /// Share of the busy time limited by the peer's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer limited it.
+    /// Share of the busy time limited by the send buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
-    /// Share of the samples at which the application had not given enough to fill the window.
+    /// Share of application-limited samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub app_limited: Option<f64>,
-    /// What remains of the busy time: the congestion window, its pacing, or the application.
+    /// Rest of the busy time: limited by the congestion window, pacing, or the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_limited: Option<f64>,
     /// Congestion window, segments, at the last sample.
@@ -155,22 +156,22 @@ pub struct ObservedSocket {
     /// Path MTU, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmtu_bytes: Option<u32>,
-    /// The window the peer offers, bytes, at the last sample.
+    /// Window advertised by the peer, bytes, at the last sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peer_window_bytes: Option<u32>,
-    /// Limit of the send buffer as the kernel counts, bytes, at the last sample.
+    /// Send buffer limit (`sk_sndbuf`), bytes, at the last sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_buffer_bytes: Option<u32>,
-    /// Median share of the receive buffer that is filled with what the application has not read.
+    /// Median fill of the receive buffer with unread data, as a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive_buffer_used: Option<f64>,
-    /// Highest pacing rate the application allows, bit/s.
+    /// Maximum pacing rate set by the application, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing_limit_bps: Option<f64>,
     /// Reordering events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reord_seen: Option<u64>,
-    /// Duplicates that the peer reported: what was sent again in vain.
+    /// Duplicate segments reported by the peer: unnecessary retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dsack_dups: Option<u64>,
     /// Retransmission timeouts.
@@ -184,11 +185,11 @@ pub struct ObservedSocket {
     pub bbr_min_rtt_us: Option<u32>,
 }
 
-/// What limits a connection, seen from this end.
+/// What limits a connection, as seen from this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The window that the peer offers: its buffer is small, or its application does not read.
+    /// The peer's window: its buffer is small, or its application does not read.
     ReceiveWindow,
     /// The send buffer of this host.
     SendBuffer,
@@ -196,20 +197,20 @@ pub enum Verdict {
     LossOrPath,
     /// A pacing rate that the application set.
     PacingLimit,
-    /// The application on this host does not read what has arrived.
+    /// The local application does not read.
     NotRead,
-    /// The application on this host has nothing to send.
+    /// The local application has nothing to send.
     Application,
-    /// Data comes in; what limits it can be seen at the other end.
+    /// The connection only receives; the limit is visible at the sender.
     ReceivingOnly,
-    /// The samples or the kernel do not say.
+    /// Insufficient samples or kernel data.
     CannotTell,
-    /// Nothing moves and nothing waits.
+    /// No data transferred or waiting.
     Idle,
 }
 
 impl Verdict {
-    /// The verdict for people.
+    /// Label for display.
     pub fn label(self) -> &'static str {
         match self {
             Verdict::ReceiveWindow => "receive window",
@@ -225,21 +226,21 @@ impl Verdict {
     }
 }
 
-/// The figure that decided a verdict.
+/// The decisive figure of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Because {
-    /// Which one.
+    /// The figure.
     #[serde(rename = "because")]
     pub figure: Figure,
-    /// Its value; absent if the kernel does not tell it.
+    /// Its value; absent if the kernel does not report it.
     #[serde(rename = "because_value", skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// Its threshold.
     #[serde(rename = "because_threshold")]
     pub threshold: f64,
 }
 
-/// Figures that decide.
+/// Figures that a verdict is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
@@ -259,7 +260,7 @@ pub enum Figure {
     PacingLimitUsed,
     /// Payload sent as a share of all payload.
     SentShare,
-    /// Payload moved, bytes.
+    /// Payload transferred, bytes.
     MovedBytes,
     /// [`ObservedSocket::samples`].
     Samples,

@@ -1,9 +1,9 @@
-//! A model of a path: the document between what was measured and the lab.
+//! The Path: a model of a measured path that the lab can reproduce.
 //!
-//! A [`Path`] says of each layer and direction what is known: every parameter has a value, its
-//! interval and its source, and what is unknown is absent. It names no host and no address.
-//! [`Path::cell`] makes a lab path of it, where defaults stand for what is unknown; [`Path::of`]
-//! is the true path of a cell.
+//! A [`Path`] holds the known parameters of each layer and direction, each with a value, an
+//! interval and a source. Unknown parameters are absent. It contains no host names and no
+//! addresses. [`Path::cell`] makes a lab path of it, with defaults for unknown parameters;
+//! [`Path::of`] returns the true path of a cell.
 //!
 //! ```
 //! use model::path::{Limit, Parameter, Path, Source, Trial};
@@ -47,7 +47,7 @@ pub const PATH_SCHEMA: u32 = 1;
 pub struct Path {
     /// [`PATH_SCHEMA`] of the writer.
     pub schema: u32,
-    /// Name of the model, fit for a file name; never that of a host.
+    /// Name of the model, usable as a file name; never a host name.
     pub name: String,
     /// The path itself.
     #[serde(default, skip_serializing_if = "walk::is_unknown")]
@@ -58,16 +58,16 @@ pub struct Path {
     /// The two hosts.
     #[serde(default, skip_serializing_if = "walk::is_unknown")]
     pub ends: Ends,
-    /// The load of others.
+    /// Competing traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<Competitor>,
-    /// What the lab cannot copy, and what stands for it.
+    /// Properties that the lab cannot model, and the parameters that replace them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stand_ins: Vec<StandIn>,
 }
 
 impl Path {
-    /// A path of which nothing is known yet.
+    /// A path without any known parameter.
     pub fn named(name: &str) -> Self {
         Self {
             schema: PATH_SCHEMA,
@@ -83,8 +83,8 @@ impl Path {
     /// Reads a Path from JSON.
     ///
     /// # Errors
-    /// If it is no Path, was made by a later version, or says what cannot be: an interval that does
-    /// not hold its value, or a stand-in of a parameter that is not there.
+    /// The text is not a Path, was written by a later version, or is inconsistent: an interval that
+    /// does not contain its value, or a stand-in for a missing parameter.
     pub fn parse(text: &[u8]) -> Result<Self, PathError> {
         #[derive(Deserialize)]
         struct Version {
@@ -99,27 +99,27 @@ impl Path {
         Ok(path)
     }
 
-    /// The known parameters with their sources, by dotted name, in the order of the document.
+    /// Known parameters by dotted name with their sources, in document order.
     pub fn parameters(&self) -> Vec<(String, Source)> {
         let mut all = Vec::new();
         self.walk(&mut |name, parameter| all.push((name.to_owned(), parameter.source())));
         all
     }
 
-    /// The names of the parameters that are assumed.
+    /// Names of the assumed parameters.
     pub fn assumed(&self) -> Vec<String> {
         let assumed = |(name, source)| (source == Source::Assumed).then_some(name);
         self.parameters().into_iter().filter_map(assumed).collect()
     }
 
-    /// Refuses intervals that do not hold their value, and stand-ins that are not there.
+    /// Rejects intervals that do not contain their value, and stand-ins for missing parameters.
     fn check(&self) -> Result<(), PathError> {
         let mut refused = Vec::new();
         let mut names = Vec::new();
         self.walk(&mut |name, parameter| {
             names.push(name.to_owned());
             if !parameter.is_within() {
-                let reason = "has an interval that does not hold its value";
+                let reason = "the interval does not contain the value";
                 refused.push(Refused::new(name, reason));
             }
         });

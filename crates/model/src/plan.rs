@@ -1,4 +1,4 @@
-//! What to measure between two ends: the Plan.
+//! The Plan: what to measure between two ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,38 +11,37 @@ use crate::{
 /// Version of [`Plan`].
 pub const PLAN_SCHEMA: u32 = 1;
 
-/// Which ends, layers, factors, repeats and durations to measure.
+/// Layers, steps, repeats and budget of a measurement.
 ///
-/// Own plans are TOML files of this shape. Unknown keys are errors.
+/// A custom plan is a TOML file of this form. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// [`PLAN_SCHEMA`] of the writer.
     #[serde(default = "schema")]
     pub schema: u32,
-    /// Its name: `quick`, `default`, `thorough`, or one's own.
+    /// Its name: `quick`, `default`, `thorough`, or that of a custom plan.
     #[serde(default = "own")]
     pub name: String,
-    /// What makes the order of the steps; chosen when measuring if absent.
+    /// Seed of the random order of the steps; chosen at the start if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// Layers to measure; empty = those there are.
+    /// Layers to measure; empty = all that exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Layer>,
-    /// Address families to measure; empty = those that reach the far end.
+    /// Address families to measure; empty = all that reach the far end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub families: Vec<IpVersion>,
     /// Interval of the latency probes beside every load, ms; absent = no probes.
     #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
     pub probe_ms: Option<f64>,
-    /// Whether both hosts sample where their processors spend their time under load, as far as they
-    /// may.
+    /// Whether both hosts profile their processors under load, if permitted.
     #[serde(default = "yes")]
     pub hotspots: bool,
-    /// How often the repeated steps are run.
+    /// Number of repeats.
     #[serde(default)]
     pub repeats: Repeats,
-    /// What the whole may cost.
+    /// Limits of the whole run.
     #[serde(default)]
     pub budget: Budget,
     /// The steps. Those that are not repeated run first, in this order.
@@ -50,7 +49,7 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
-/// How often the repeated steps are run.
+/// Number of repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeats {
@@ -58,8 +57,7 @@ pub struct Repeats {
     pub min: u32,
     /// At most.
     pub max: u32,
-    /// Stop between the two when the interval of every goodput is narrower than this share of its
-    /// centre.
+    /// Stop early when the interval of every goodput is narrower than this share of its centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: Option<f64>,
 }
@@ -74,7 +72,7 @@ impl Default for Repeats {
     }
 }
 
-/// What a whole run may cost. A step that would not fit is left out, and the run says so.
+/// Limits of a whole run. A step that would exceed them is skipped, with a note in the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
@@ -86,15 +84,15 @@ pub struct Budget {
     pub time_s: Option<f64>,
 }
 
-/// One thing to measure, on every layer and family.
+/// One measurement, run on every layer and family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What.
+    /// What it measures.
     #[serde(flatten)]
     pub measurement: Measurement,
-    /// How long it lasts, s; for steps that end by count, at most.
+    /// Duration, s; the maximum for steps that end by count.
     pub duration_s: f64,
-    /// Whether it is repeated in the blocks; otherwise it is run once at the start.
+    /// Whether it is repeated in every block; otherwise it runs once, at the start.
     #[serde(default)]
     pub repeat: bool,
 }
@@ -105,13 +103,13 @@ pub struct Step {
 pub enum Measurement {
     /// Latency without load.
     Idle,
-    /// UDP at rising rates, to the knee where more offered is not more received.
+    /// UDP at increasing rates, up to the knee where the received rate stops growing.
     UdpSweep {
         /// Direction of the data.
         direction: Direction,
         /// The first rate, bit/s of UDP payload.
         from_bps: u64,
-        /// Never more than this, bit/s of UDP payload.
+        /// The highest rate, bit/s of UDP payload.
         to_bps: u64,
     },
     /// UDP at one rate.
@@ -124,39 +122,39 @@ pub enum Measurement {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payload: Option<u32>,
     },
-    /// TCP with always something to send.
+    /// Bulk TCP.
     Tcp {
         /// Direction of the data.
         direction: LoadDirection,
-        /// Connections at once (in each direction).
+        /// Parallel connections, in each direction.
         flows: u32,
-        /// Congestion controls to try in turn, by the kernel's names; empty = each that can be had
-        /// on the sending side.
+        /// Congestion controls to test, by the kernel's names; empty = all available on the sending
+        /// side.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         cc: Vec<String>,
-        /// Time at the start that is not counted, s.
+        /// Warm-up excluded from the results, s.
         #[serde(default = "two")]
         warmup_s: f64,
     },
-    /// The largest packet the path carries, with ICMP's help and without.
+    /// Path MTU, with and without ICMP.
     Pmtu,
-    /// Datagrams of several sizes at a low rate: what is lost by size.
+    /// Loss by packet size: datagrams of several sizes at a low rate.
     Sizes,
-    /// Requests one after the other, each on a connection of its own.
+    /// Consecutive requests, each on its own connection.
     Short {
-        /// Bytes of the answer.
+        /// Response size, bytes.
         bytes: u64,
     },
-    /// HTTP/1.1 requests on one kept connection.
+    /// HTTP/1.1 requests on one keep-alive connection.
     Http {
-        /// Bytes of the answer.
+        /// Response size, bytes.
         bytes: u64,
     },
-    /// A QUIC stream with always something to send.
+    /// Bulk transfer on one QUIC stream.
     Quic {
         /// Direction of the data.
         direction: Direction,
-        /// Time at the start that is not counted, s.
+        /// Warm-up excluded from the results, s.
         #[serde(default = "two")]
         warmup_s: f64,
     },
@@ -174,7 +172,7 @@ fn yes() -> bool {
     true
 }
 
-// serde wants a function that gives what the field holds.
+// serde needs a function for the default.
 #[allow(clippy::unnecessary_wraps)]
 fn ten() -> Option<f64> {
     Some(10.0)

@@ -1,10 +1,10 @@
-//! A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+//! Address prefixes: `10.0.0.0/8`, `2001:db8::/32`, or one address.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// The addresses that share their first bits with one.
+/// An address prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix {
@@ -13,17 +13,17 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The addresses whose first `length` bits are those of `address`; `None` if it has not that
-    /// many.
+    /// The prefix of `length` bits of `address`; `None` if it has fewer bits.
     pub fn new(address: IpAddr, length: u8) -> Option<Self> {
         (length <= bits(address).1).then_some(Self { address, length })
     }
 
-    /// Whether an address is in the range. IPv4 and IPv6 are never in one another.
+    /// Whether it contains an address. An IPv4 prefix never contains an IPv6 address, nor the
+    /// reverse.
     pub fn contains(self, address: IpAddr) -> bool {
         let ((own, width), (other, other_width)) = (bits(self.address), bits(address));
         let differing = own ^ other;
-        // A shift by the whole width would overflow; no bits to compare are all equal.
+        // A shift by the full width would overflow; a prefix of length 0 contains everything.
         width == other_width
             && differing
                 .checked_shr(u32::from(width - self.length))
@@ -32,7 +32,7 @@ impl Prefix {
     }
 }
 
-/// An address as a number, and its width in bits.
+/// An address as an integer, and its width in bits.
 fn bits(address: IpAddr) -> (u128, u8) {
     match address {
         IpAddr::V4(a) => (u128::from(a.to_bits()), 32),
@@ -45,7 +45,7 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("\"{text}\" is no range of addresses; write 10.0.0.0/8 or 2001:db8::1");
+            || format!("\"{text}\" is not an address or prefix; write 10.0.0.0/8 or 2001:db8::1");
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),

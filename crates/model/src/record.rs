@@ -1,9 +1,8 @@
-//! What a cell hands back: a small description, and a stream of records.
+//! Results of a cell: a short description and a stream of records.
 //!
-//! A record is a kind, the number of the flow or queue it belongs to, a time and a payload. The
-//! guest writes the stream as it is, without computing anything from it, so that looking often
-//! stays cheap; the host computes. Truth that no measuring host could see (the state of queues)
-//! goes to a stream of its own.
+//! A record has a kind, the number of its flow or queue, a time and a payload. The guest writes raw
+//! values, so that frequent sampling stays cheap; the host computes results from them. Truth that
+//! no measuring host can see (the state of queues) goes to a separate stream.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +11,18 @@ use crate::net::Direction;
 /// Version of [`Output`] and of the record stream.
 pub const OUTPUT_SCHEMA: u32 = 1;
 
-/// First bytes of a record stream: a name and the version.
+/// Magic bytes of a record stream, with its version.
 pub const MAGIC: [u8; 8] = *b"ptwrec\x00\x01";
 
 const HEADER: usize = 16;
 
-/// What a record holds.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// `struct tcp_info` of a sending socket, as the kernel gave it.
+    /// Raw `struct tcp_info` of a sending socket.
     TcpSender = 1,
-    /// `struct tcp_info` of a receiving socket, as the kernel gave it.
+    /// Raw `struct tcp_info` of a receiving socket.
     TcpReceiver = 2,
     /// State of a queue: a [`QueueSample`].
     Queue = 3,
@@ -49,20 +48,20 @@ impl Kind {
     }
 }
 
-/// One record, borrowed from its stream.
+/// One record of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<'a> {
-    /// What it holds.
+    /// Kind.
     pub kind: Kind,
     /// Number of the flow or queue it belongs to.
     pub id: u16,
     /// Nanoseconds after the load of the cell started; negative before.
     pub at_ns: i64,
-    /// The kind's own bytes.
+    /// Payload.
     pub payload: &'a [u8],
 }
 
-/// A stream being written.
+/// Writer of a stream.
 #[derive(Debug)]
 pub struct Stream(Vec<u8>);
 
@@ -73,7 +72,7 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// Appends a record. Payloads are cut at 65535 bytes, which none comes near.
+    /// Appends a record. Payloads are truncated to 65535 bytes, which no kind reaches.
     pub fn push(&mut self, kind: Kind, id: u16, at_ns: i64, payload: &[u8]) {
         let len = payload.len().min(usize::from(u16::MAX));
         self.0.push(kind as u8);
@@ -84,7 +83,7 @@ impl Stream {
         self.0.extend_from_slice(&payload[..len]);
     }
 
-    /// Appends a record of plain numbers.
+    /// Appends a record whose payload is a list of 64-bit words.
     pub fn push_words(&mut self, kind: Kind, id: u16, at_ns: i64, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         self.push(kind, id, at_ns, &bytes);
@@ -96,13 +95,13 @@ impl Stream {
     }
 }
 
-/// Why a stream cannot be read.
+/// Error of reading a stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// Not a record stream, or one of another version.
     #[error("not a record stream of this version: it starts with {0:?}")]
     Magic(Vec<u8>),
-    /// The stream ends inside a record.
+    /// The stream ends within a record.
     #[error("the record stream is cut off at byte {0}")]
     Cut(usize),
     /// A kind that this version does not know.
@@ -110,12 +109,15 @@ pub enum StreamError {
     Kind {
         /// The kind's number.
         kind: u8,
-        /// Where.
+        /// Byte offset.
         at: usize,
     },
 }
 
-/// The records of a stream; ends after the first error.
+/// Iterates over the records of a stream, up to the first error.
+///
+/// # Errors
+/// The stream does not begin with [`MAGIC`].
 pub fn records(bytes: &[u8]) -> Result<Records<'_>, StreamError> {
     match bytes.strip_prefix(&MAGIC) {
         Some(_) => Ok(Records {
@@ -162,7 +164,7 @@ fn read(rest: &[u8], at: usize) -> Result<Record<'_>, StreamError> {
     })
 }
 
-/// Declares a record payload that is a row of 64-bit words.
+/// Declares a record payload of 64-bit words.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident),+ $(,)? }) => {
         $(#[$doc])*
@@ -170,12 +172,12 @@ macro_rules! words {
         pub struct $name { $($(#[$field_doc])* pub $field: u64),+ }
 
         impl $name {
-            /// The payload as it is written.
+            /// The payload to write.
             pub fn words(&self) -> Vec<u64> {
                 vec![$(self.$field),+]
             }
 
-            /// Reads a payload; fields that a shorter one lacks are 0.
+            /// Reads a payload; missing fields are 0.
             pub fn read(payload: &[u8]) -> Self {
                 let words = payload.as_chunks().0;
                 let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
@@ -186,29 +188,29 @@ macro_rules! words {
 }
 
 words! {
-    /// State of a queue at one moment; counters run from the start of the cell.
+    /// State of a queue; counters start with the cell.
     QueueSample {
-        /// Bytes waiting.
+        /// Backlog, bytes.
         backlog_bytes,
-        /// Packets waiting.
+        /// Backlog, packets.
         packets_waiting,
-        /// Bytes that left it.
+        /// Dequeued bytes.
         bytes,
-        /// Packets that left it.
+        /// Dequeued packets.
         packets,
-        /// Packets dropped.
+        /// Dropped packets.
         drops,
-        /// Packets marked with ECN.
+        /// ECN-marked packets.
         marks,
-        /// Delay the queue's own controller last saw in its (first, classic) queue, ns.
+        /// Last delay measured by the AQM in its (classic) queue, ns.
         delay_ns,
-        /// The same in the low-latency queue, if it has one, ns.
+        /// The same for the L4S queue, if it has one, ns.
         delay_l4s_ns,
     }
 }
 
 words! {
-    /// An answered probe; the record's time is when it was sent.
+    /// An answered probe; the record's time is its sending time.
     ProbeSample {
         /// Number of the probe, from 0.
         seq,
@@ -218,17 +220,17 @@ words! {
 }
 
 words! {
-    /// What a UDP receiver counted so far; the record's time is when it looked.
+    /// Counters of a UDP receiver at the record's time.
     UdpSample {
         /// Datagrams received.
         received,
         /// Payload bytes received.
         bytes,
-        /// Highest sequence number seen, plus one.
+        /// Highest sequence number received, plus one.
         highest,
-        /// Datagrams with a lower number than one before.
+        /// Datagrams received after one with a higher number.
         reordered,
-        /// Datagrams seen before.
+        /// Duplicate datagrams.
         duplicates,
         /// Jitter by RFC 3550 section 6.4.1, ns.
         jitter_ns,
@@ -236,94 +238,94 @@ words! {
 }
 
 words! {
-    /// A finished request; the record's time is when the client began to connect.
+    /// A completed request; the record's time is the start of its connect.
     ShortSample {
-        /// Until the connection stood, ns.
+        /// Time to connect, ns.
         connect_ns,
-        /// Until the last byte had come, ns.
+        /// Time to the last byte, ns.
         complete_ns,
         /// Bytes transferred.
         bytes,
     }
 }
 
-/// The description that goes with the streams.
+/// Description that accompanies the streams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     /// [`OUTPUT_SCHEMA`] of the guest.
     pub schema: u32,
-    /// What went wrong; absent if nothing did.
+    /// Error, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Release of the kernel the cell ran on.
+    /// Kernel release.
     pub kernel: String,
     /// Virtual time from boot to the end, ns.
     pub virtual_ns: u64,
     /// Virtual time from boot to the first packet, ns.
     pub ready_ns: u64,
-    /// The flows, in the order of their numbers.
+    /// Flows, by number.
     pub flows: Vec<Flow>,
-    /// The queues that were sampled, in the order of their numbers.
+    /// Sampled queues, by number.
     pub queues: Vec<QueueInfo>,
-    /// Sending times of all probes, ns after the load started; answered or not.
+    /// Sending times of all probes, answered or not, ns after the load started.
     pub probes_sent_ns: Vec<i64>,
-    /// Losses after the bottleneck that were made on purpose: what came in, what was dropped.
+    /// Counters of the stages that drop packets on purpose.
     pub losses: Vec<LossTruth>,
-    /// Increase of named counters of the hosts during the cell.
+    /// Increase of host counters during the cell.
     pub counters: std::collections::BTreeMap<String, u64>,
 }
 
-/// What is known of one flow.
+/// Description of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// Number in the records.
     pub id: u16,
-    /// Competing traffic group, from 0; absent = the measured traffic.
+    /// Index of the cross traffic group; absent = the measured traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<usize>,
     /// Direction of its data.
     pub direction: Direction,
     /// Kind, by the spec's name.
     pub kind: String,
-    /// Congestion control that was asked for.
+    /// Requested congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_requested: Option<String>,
-    /// Congestion control the socket had at the end.
+    /// Congestion control of the socket at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
-    /// Why it did not run as asked.
+    /// Error of the flow, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Datagrams sent, for UDP, and when the first and last of them went, ns after load start.
+    /// UDP datagrams sent, and the times of the first and last, ns after the load started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_sent: Option<u64>,
 }
 
-/// What is known of one sampled queue.
+/// Description of one sampled queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueInfo {
     /// Number in the records.
     pub id: u16,
-    /// Where it is: `bottleneck` or the name of an end.
+    /// Location: `bottleneck` or the name of an end.
     pub place: String,
     /// Direction of the packets in it.
     pub direction: Direction,
-    /// The kernel's name of its kind.
+    /// Kind, by the kernel's name.
     pub kind: String,
     /// Rate at which it drains, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
 }
 
-/// What a loss stage did.
+/// Counters of a loss stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LossTruth {
     /// Direction of the packets.
     pub direction: Direction,
-    /// Which stage: `loss` or `policer`.
+    /// Stage: `loss` or `policer`.
     pub stage: String,
-    /// Packets that came in.
+    /// Packets received.
     pub packets: u64,
-    /// Packets that were dropped.
+    /// Dropped packets.
     pub drops: u64,
 }

@@ -1,8 +1,8 @@
-//! Remedies as data: what to do about a cause, with its parameters and the place it belongs to.
+//! Remedies as data: actions against a cause, with parameters and location.
 //!
-//! One value has four uses. A cause computes it from a Run; [`Remedy::sentence`] says it in words
-//! and [`commands`] in those of a shell; [`Remedy::apply`] carries it out on a
-//! [`Path`](crate::path::Path), to be tried in the lab.
+//! A remedy has four uses. A cause computes it from a Run; [`Remedy::sentence`] describes it and
+//! [`commands`] returns shell commands; [`Remedy::apply`] applies it to a
+//! [`Path`](crate::path::Path), for a trial in the lab.
 
 mod action;
 mod class;
@@ -28,19 +28,19 @@ pub use trial::NotTriable;
 
 use crate::{net::Side, text::Text};
 
-/// What to do, where, and why there.
+/// An action at a location, with the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
-    /// What to do.
+    /// The action.
     pub action: Action,
-    /// Where.
+    /// The location.
     pub on: Location,
-    /// Why there, and why not elsewhere.
+    /// Why at this location, and not at another.
     pub why_there: Text,
 }
 
 impl Remedy {
-    /// An action at a place, for a reason.
+    /// A remedy from its parts.
     pub fn new(action: Action, on: Location, why_there: Text) -> Self {
         Self {
             action,
@@ -55,22 +55,22 @@ impl Remedy {
     }
 }
 
-/// Where a remedy belongs.
+/// Location of a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Location {
-    /// The host where `measure` ran.
+    /// The host that ran `measure`.
     Near,
-    /// The host where `serve` ran.
+    /// The host that ran `serve`.
     Far,
-    /// A router between the two ends that is the user's own.
+    /// A router between the ends that the user controls.
     Router,
-    /// Neither end, or both: the reason says where.
+    /// Neither end, or both, as explained by the reason.
     Elsewhere,
 }
 
 impl Location {
-    /// The end, if it is one.
+    /// The end, if the location is one.
     pub fn side(self) -> Option<Side> {
         match self {
             Self::Near => Some(Side::Near),

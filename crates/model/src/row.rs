@@ -1,4 +1,4 @@
-//! The flat form of a result: one row for each cell, direction and group of flows.
+//! Flat results: one row for each cell, direction and group of flows.
 
 use std::collections::BTreeMap;
 
@@ -23,31 +23,31 @@ pub struct Row {
     pub factors: BTreeMap<String, serde_json::Value>,
     /// Seed of the cell.
     pub seed: Seed,
-    /// Layer that was crossed.
+    /// Layer of the traffic.
     pub layer: Layer,
     /// Direction of the data.
     pub direction: Direction,
-    /// Number of the competing group; absent = the measured traffic.
+    /// Index of the cross traffic group; absent = the measured traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross: Option<usize>,
     /// Flows in the group.
     pub flows: usize,
-    /// Payload that reached the receivers while measuring, all flows together, Mbit/s.
+    /// Total goodput of all flows during the measured time, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
     /// Goodput of the slowest and of the fastest flow, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_range_mbps: Option<[f64; 2]>,
-    /// Segments retransmitted while measuring.
+    /// Retransmitted segments during the measured time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Segments sent while measuring, retransmissions included.
+    /// Sent segments during the measured time, including retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<u64>,
-    /// Congestion control that was asked for.
+    /// Requested congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_requested: Option<String>,
-    /// Congestion control the sockets had.
+    /// Congestion control of the sockets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
     /// The sender's smoothed RTT, median of the flows' medians over the samples, ms.
@@ -56,57 +56,56 @@ pub struct Row {
     /// Congestion window, median of the flows' medians over the samples, segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwnd_p50: Option<f64>,
-    /// Share of the busy time of all flows together in which the receive window limited the
-    /// senders.
+    /// Share of the busy time of all flows that was limited by the receive window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time of all flows together in which the send buffer limited the senders.
+    /// Share of the busy time of all flows that was limited by the send buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
-    /// Round trip of the probes before the load, median, ms.
+    /// RTT of the probes before the load, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_idle_p50_ms: Option<f64>,
     /// Answered probes under load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_n: Option<u64>,
-    /// Round trip of the probes under load, median, ms.
+    /// RTT of the probes under load, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p50_ms: Option<f64>,
-    /// Round trip of the probes under load, 99th percentile, ms; absent below 100 answers.
+    /// RTT of the probes under load, 99th percentile, ms; absent below 100 answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p99_ms: Option<f64>,
-    /// Share of the probes under load that got no answer.
+    /// Share of unanswered probes under load.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_lost: Option<f64>,
-    /// Time a packet would wait in the bottleneck's queue, median over the samples, ms. Truth that
-    /// no host could see.
+    /// Delay of the bottleneck's queue, median over the samples, ms. This is truth that no host can
+    /// see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_p50_ms: Option<f64>,
     /// The same, 99th percentile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_p99_ms: Option<f64>,
-    /// Packets the bottleneck's queue (or policer) dropped in the whole cell.
+    /// Packets dropped by the bottleneck's queue or policer during the whole cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_drops: Option<u64>,
-    /// Packets the bottleneck's queue marked in the whole cell.
+    /// Packets marked by the bottleneck's queue during the whole cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_marks: Option<u64>,
-    /// Share of the packets after the bottleneck that were lost on purpose, in the whole cell.
+    /// Share of packets dropped by the loss stage during the whole cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub true_loss: Option<f64>,
-    /// Share of the datagrams that did not arrive.
+    /// Share of lost datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Datagrams that came after one with a higher number: a count.
+    /// Number of datagrams received after one with a higher number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_reordered: Option<u64>,
-    /// Datagrams that came twice.
+    /// Number of duplicate datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_duplicates: Option<u64>,
     /// Jitter by RFC 3550 at the end, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_jitter_ms: Option<f64>,
-    /// Finished exchanges.
+    /// Completed exchanges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_n: Option<u64>,
     /// Completion time of the exchanges, median, ms.
@@ -115,25 +114,25 @@ pub struct Row {
     /// Completion time of the exchanges, 99th percentile, ms; absent below 100 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_p99_ms: Option<f64>,
-    /// Whether the row may be counted.
+    /// Whether the row is valid.
     pub valid: bool,
-    /// Why not.
+    /// Reasons why it is not.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub invalid_because: Vec<String>,
     /// Release of the kernel.
     pub kernel: String,
-    /// Processor time the cell took, s. From the cache: what it took then.
+    /// Processor time of the cell, s; of a cached cell, that of its original run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_s: Option<f64>,
     /// Virtual time of the cell, s.
     pub virtual_s: f64,
-    /// Real time the cell took, s. From the cache: what it took then.
+    /// Wall time of the cell, s; of a cached cell, that of its original run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
     /// Whether the result came from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
-    /// BLAKE3 over everything the cell gave back.
+    /// BLAKE3 over the complete result of the cell.
     pub digest: String,
 }
 
@@ -163,22 +162,25 @@ pub struct Rows {
     pub rows: Vec<Row>,
 }
 
-/// Why rows cannot be read.
+/// Error of reading rows.
 #[derive(Debug, thiserror::Error)]
 pub enum RowsError {
-    /// Not rows at all.
+    /// Not rows.
     #[error("not rows of the lab: {0}")]
     Format(#[from] serde_json::Error),
-    /// Not one row in it.
+    /// No rows.
     #[error("there are no rows in it")]
     Empty,
-    /// Made by a later version.
+    /// Written by a later version.
     #[error("the rows have schema {0}, and this program knows up to {ROW_SCHEMA}: update pathtwin")]
     Newer(u32),
 }
 
 impl Rows {
-    /// Reads rows as `lab run` writes them: one document, or one row a line.
+    /// Reads rows in the formats of `lab run`: one document, or one row per line.
+    ///
+    /// # Errors
+    /// The text is not rows, contains none, or has a schema newer than this program.
     pub fn parse(text: &[u8]) -> Result<Self, RowsError> {
         let mut rows: Vec<Row> = Vec::new();
         for value in serde_json::Deserializer::from_slice(text).into_iter::<serde_json::Value>() {

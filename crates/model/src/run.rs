@@ -1,7 +1,7 @@
-//! What was measured: the Run.
+//! The Run: the result of a measurement.
 //!
-//! A Run from two real hosts and one from the ends of a lab path have the same shape. It holds
-//! only what a measuring host can see.
+//! Runs from real hosts and from the ends of a lab path have the same form. A Run contains only
+//! what a measuring host can see.
 
 mod column;
 mod figure;
@@ -35,7 +35,7 @@ use crate::{
 /// Version of [`Run`].
 pub const RUN_SCHEMA: u32 = 2;
 
-/// What was measured, by whom, on what, with what validity.
+/// The result of a measurement, with hosts, plan and validity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// [`RUN_SCHEMA`] of the writer.
@@ -46,34 +46,33 @@ pub struct Run {
     pub program: String,
     /// When it started, µs since 1970 by the near end's clock.
     pub started_us: u64,
-    /// Real time it took, s (of a lab path: virtual time).
+    /// Duration, s (on a lab path: virtual time).
     pub took_s: f64,
-    /// Whether the ends were those of a lab path, and time virtual. What depends on processors is
-    /// then not to be judged.
+    /// Whether it was measured on a lab path in virtual time. Figures that depend on processors are
+    /// then meaningless.
     #[serde(default)]
     pub lab: bool,
-    /// What was asked for, with the seed that was used.
+    /// The plan, with the seed that was used.
     pub plan: Plan,
-    /// The near end: where `measure` ran.
+    /// The near end, which ran `measure`.
     pub near: End,
-    /// The far end: where `serve` ran.
+    /// The far end, which ran `serve`.
     pub far: End,
-    /// The layers that were measured.
+    /// Measured layers.
     pub layers: Vec<LayerAddress>,
-    /// Every step that was run, also those that do not count.
+    /// All samples, including invalid ones.
     pub samples: Vec<Sample>,
-    /// What the valid samples say together; those of kinds that only a later version knows are left
-    /// out when it is read.
+    /// Figures over the valid samples; kinds unknown to this version are skipped when reading.
     #[serde(deserialize_with = "kind::of_known_kinds")]
     pub figures: Vec<Figure>,
-    /// Figures of the tunnel over those of the path below it, and of one congestion control over
-    /// another; read as the figures are.
+    /// Ratios of tunnel to underlay, and of one congestion control to another; unknown kinds are
+    /// skipped when reading.
     #[serde(deserialize_with = "kind::of_known_kinds")]
     pub ratios: Vec<Ratio>,
     /// Why the run ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<Text>,
-    /// What was left out, and why.
+    /// Notes, such as skipped steps with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text>,
 }
@@ -83,14 +82,14 @@ pub struct Run {
 pub struct End {
     /// Version of the program.
     pub program: String,
-    /// The host before the first step.
+    /// Facts before the first step.
     pub facts: HostFacts,
-    /// The host after the last step, if something in it had changed.
+    /// Facts after the last step, if they changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts_after: Option<HostFacts>,
 }
 
-/// A layer, and the addresses it was measured between.
+/// A layer with the addresses of both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LayerAddress {
     /// Which.
@@ -103,19 +102,19 @@ pub struct LayerAddress {
     pub far: std::net::IpAddr,
 }
 
-/// Why a document cannot be read.
+/// Error of reading a Run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Not a Run at all.
+    /// Not a Run document.
     #[error("not a run: {0}")]
     Format(#[from] serde_json::Error),
-    /// Made by a later version.
+    /// Written by a later version.
     #[error("the run has schema {0}, and this program knows up to {RUN_SCHEMA}: update pathtwin")]
     Newer(u32),
 }
 
 impl End {
-    /// One end, by what is known before the first step.
+    /// An end with its facts before the first step.
     pub fn new(program: &str, facts: HostFacts) -> Self {
         Self {
             program: program.to_owned(),
@@ -126,7 +125,7 @@ impl End {
 }
 
 impl Run {
-    /// A Run of which nothing is measured yet, by the program on the near end.
+    /// An empty Run of the program on the near end.
     pub fn new(id: String, started_us: u64, plan: Plan, near: End, far: End) -> Self {
         Self {
             schema: RUN_SCHEMA,
@@ -148,6 +147,15 @@ impl Run {
     }
 
     /// Reads a Run from JSON.
+    ///
+    /// # Errors
+    /// The text is not a Run, or its schema is newer than this program.
+    ///
+    /// # Errors
+    /// The text is not a Run, or its schema is newer than this program.
+    ///
+    /// # Errors
+    /// The text is not a Run, or its schema is newer than this program.
     pub fn parse(text: &[u8]) -> Result<Self, RunError> {
         #[derive(Deserialize)]
         struct Version {
@@ -160,7 +168,7 @@ impl Run {
         Ok(serde_json::from_slice(text)?)
     }
 
-    /// Where it was measured, if nobody named that path: the far end's address below all tunnels.
+    /// Default name of the measured path: the far end's underlay address.
     pub fn path(&self) -> String {
         if self.lab {
             return "lab".to_owned();
@@ -170,7 +178,7 @@ impl Run {
         layer.map_or_else(|| "unknown".to_owned(), |layer| layer.far.to_string())
     }
 
-    /// The samples that count, of one key.
+    /// Valid samples of a key.
     pub fn valid<'a>(&'a self, key: &'a Key) -> impl Iterator<Item = &'a Sample> {
         self.samples
             .iter()

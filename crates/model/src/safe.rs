@@ -1,17 +1,16 @@
-//! Text from far ends and documents, made safe for each output.
+//! Escaping of text from far ends and documents for each output.
 //!
-//! A far end, or whoever wrote a document, chooses names, reasons and notes. On a terminal an
-//! escape sequence in them moves the cursor or answers for the user (ECMA-48), and a bidirectional
-//! control shows another text than there is (Unicode Standard Annex 9); in a log a line break
-//! forges a line, in a spreadsheet a first `=` is a program, in Markdown a backquote or `<` is
-//! markup. Each output has one function here, and every byte for it passes through it.
+//! A far end, or the author of a document, controls names, reasons and notes. On a terminal, escape
+//! sequences in them can move the cursor or send input (ECMA-48), and bidirectional controls can
+//! display a different text (Unicode Standard Annex 9). In a log a line break forges a line, in a
+//! spreadsheet a leading `=` starts a formula, in Markdown a backquote or `<` is markup. Each
+//! output has one function here that all its text passes through.
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Whether a character does something to an output other than to show: controls (C0, DEL, C1), line
-/// and paragraph separators, and what has no shape of its own and changes how or in which order the
-/// rest is shown (general category Cf of Unicode 16: marks, embeddings, overrides and isolates of
-/// direction, joiners, tags and the like).
+/// Whether a character controls an output instead of being displayed: controls (C0, DEL, C1), line
+/// and paragraph separators, and invisible format characters (general category Cf of Unicode 16:
+/// marks, embeddings, overrides and isolates of direction, joiners, tags and the like).
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -21,7 +20,7 @@ fn acts(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Shows characters that act as what they are, such as `\u{1b}`; `keep` says which pass.
+/// Escapes control characters, for example as `\u{1b}`, except those that `keep` allows.
 fn shown(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(|c| acts(c) && !keep(c)) {
         return Cow::Borrowed(text);
@@ -39,18 +38,18 @@ fn shown(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// One piece of text on a terminal, or one line of a log: no line breaks either.
+/// Text within a line of a terminal or log; line breaks are escaped as well.
 pub fn line(text: &str) -> Cow<'_, str> {
     shown(text, |_| false)
 }
 
-/// Lines of our own for a terminal, which hold pieces of others: line breaks stay.
+/// Several lines for a terminal; line breaks are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| c == '\n')
 }
 
-/// JSON for a terminal: the same document, with what acts in its strings escaped as JSON has it.
-/// Outside of strings JSON has no such characters but line breaks and tabs (RFC 8259, section 2).
+/// JSON for a terminal: an equivalent document with control characters in strings escaped. Outside
+/// of strings JSON contains no such characters except line breaks and tabs (RFC 8259, section 2).
 pub fn json(text: &str) -> Cow<'_, str> {
     let raw = |c: char| acts(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(raw) {
@@ -70,9 +69,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A field of CSV (RFC 4180) with text in it: in quotes where it needs them, and with a leading
-/// apostrophe where a spreadsheet would take it for a formula. Numbers are not text: a minus begins
-/// many of them.
+/// A text field of CSV (RFC 4180): quoted if needed, with a leading apostrophe if a spreadsheet
+/// would interpret it as a formula. Not for numbers, which may begin with a minus.
 pub fn csv(text: &str) -> String {
     let text = line(text);
     let formula = text
@@ -90,9 +88,9 @@ pub fn csv(text: &str) -> String {
     }
 }
 
-/// Text in Markdown: no markup, no HTML, no new cells or lines. A backslash before any ASCII
-/// punctuation stands for that character alone (CommonMark 0.31.2, 2.4); what begins HTML is an
-/// entity (2.5), because older dialects know no backslash before it.
+/// Text in Markdown, without markup, HTML, or new cells and lines. A backslash escapes any ASCII
+/// punctuation (CommonMark 0.31.2, 2.4); `<` and `&` become entities (2.5), because older dialects
+/// do not support a backslash there.
 pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in line(text).chars() {
@@ -107,8 +105,8 @@ pub fn markdown(text: &str) -> String {
     out
 }
 
-/// Text inside backquotes in Markdown, where a backslash is a backslash: nothing that ends them or
-/// a table's cell.
+/// Text within backquotes in Markdown, where backslashes are literal: without characters that end
+/// the code span or a table cell.
 pub fn markdown_code(text: &str) -> String {
     line(text)
         .chars()
@@ -126,7 +124,7 @@ pub fn xml(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&apos;"),
-            // No characters of XML (its production 2).
+            // Not allowed in XML (production 2).
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
@@ -134,10 +132,10 @@ pub fn xml(text: &str) -> String {
     out
 }
 
-/// The value of a label in Prometheus' text format.
+/// A label value in Prometheus' text format.
 pub fn label(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // A line break has a form of its own there; line() would double its backslash.
+    // The format has its own escape for line breaks; line() would double the backslash.
     for part in text.split_inclusive('\n') {
         let body = part.strip_suffix('\n');
         let shown = line(body.unwrap_or(part));
@@ -155,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Any text, with more of what does harm than chance would give.
+    /// Any text, with a high share of harmful characters.
     fn hostile() -> impl Strategy<Value = String> {
         let parts = prop_oneof![
             any::<String>(),
@@ -194,7 +192,7 @@ mod tests {
             prop_assert_eq!(label(&text), text.as_str());
         }
 
-        /// What is safe stays, so that passing twice does no harm where one function feeds another.
+        /// Escaping is idempotent, so that applying it twice does no harm.
         #[test]
         fn a_line_once_safe_is_not_changed_again(text in hostile()) {
             let once = line(&text).into_owned();

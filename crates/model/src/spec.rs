@@ -1,4 +1,4 @@
-//! The spec grammar: what a user writes about a path, and the cells it stands for.
+//! The spec grammar: a user's description of a path, and its cells.
 //!
 //! ```
 //! let spec = model::spec::Spec::parse("dorm.toml", r#"
@@ -44,11 +44,10 @@ use text::Entry;
 use value::{Scalar, Value};
 use view::View;
 
-/// Most cells a spec may stand for.
+/// Maximum number of cells of a spec.
 const MAX_CELLS: u64 = 100_000;
 
-/// A spec whose keys and single values are checked. What only a combination can get wrong shows
-/// in [`Spec::cells`].
+/// A spec with checked keys and single values. Combinations are checked by [`Spec::cells`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
     /// Name, in rows and in output folders.
@@ -57,15 +56,15 @@ pub struct Spec {
     document: Document,
     seed: u64,
     repeats: u64,
-    /// Whether [`Spec::set`] was used: then a value of the file may well be without effect.
+    /// Whether [`Spec::set`] was used; values of the file may then have no effect.
     overridden: bool,
 }
 
 impl Spec {
-    /// Reads a spec. `file_name` is for messages, and names the spec if the text does not.
+    /// Parses a spec. `file_name` is for messages, and the default name of the spec.
     ///
     /// # Errors
-    /// The text is no TOML, or has keys or single values that the grammar has not.
+    /// The text is not TOML, or has unknown keys or invalid values.
     pub fn parse(file_name: &str, text: &str) -> Result<Self, SpecError> {
         let mut problems = Problems::default();
         let document = document::read(text, &mut problems);
@@ -81,7 +80,7 @@ impl Spec {
         problems.or(file_name, spec)
     }
 
-    /// The same spec with another seed for its first repeat. Seeds count on past 2^64 from 0.
+    /// The spec with another seed for its first repeat. Seeds wrap at 2^64.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         let entry = Entry {
@@ -93,11 +92,11 @@ impl Spec {
         self
     }
 
-    /// Sets one key, as `--set key=value` does: over what the file says, and in place of a factor
-    /// of the same name. Of a factor with labels, `value` picks the level.
+    /// Sets one key, as `--set key=value` does. It overrides the file and replaces a factor of the
+    /// same name. For a factor with labels, `value` selects the level.
     ///
     /// # Errors
-    /// There is no such key, it does not take this value, or the matrix sets it.
+    /// The key is unknown, the value is invalid, or the matrix sets it.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
         let scalar = Scalar::from_argument(value);
         let mut problems = Problems::default();
@@ -120,7 +119,7 @@ impl Spec {
     /// All cells: the last matrix key varies fastest, then the repeats.
     ///
     /// # Errors
-    /// A combination is impossible, there are too many of them, or no cell uses a value.
+    /// A combination is invalid, there are too many cells, or a value is not used by any cell.
     pub fn cells(&self) -> Result<Vec<Cell>, SpecError> {
         let mut problems = Problems::default();
         let mut used = BTreeSet::new();
@@ -134,7 +133,7 @@ impl Spec {
                 problems.add(
                     Place::File,
                     "",
-                    "a combination gave no cell; this is our mistake",
+                    "internal error: a combination produced no cell",
                 );
             }
             cells.extend(cell.into_iter().flat_map(|cell| self.repeats_of(&cell)));
@@ -214,21 +213,21 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses a matrix that is too large.
+    /// Rejects a matrix that is too large.
     fn refuse_too_many(&self, problems: &mut Problems) -> bool {
         let sizes = self.document.factors.iter().map(|f| f.levels.len() as u64);
         let total = sizes.chain([self.repeats]).try_fold(1u64, u64::checked_mul);
         let fits = total.is_some_and(|total| total <= MAX_CELLS);
         if !fits {
             let total = total.map_or("more than 2^64".to_owned(), |n| n.to_string());
-            let reason = format!("{total} cells with the repeats; the most is {MAX_CELLS}");
+            let reason = format!("{total} cells with the repeats; the maximum is {MAX_CELLS}");
             problems.add(Place::File, "matrix", reason);
         }
         !fits
     }
 
-    /// Refuses values that no cell looks at: of the matrix, of `--set`, and of keys that only some
-    /// kinds of traffic or a tunnel have.
+    /// Rejects values without effect: of the matrix, of `--set`, and of keys that only some kinds
+    /// of traffic or tunnels have.
     fn refuse_unused(&self, used: &BTreeSet<String>, problems: &mut Problems) {
         if !problems.is_empty() {
             return;
@@ -260,7 +259,7 @@ impl Spec {
     }
 }
 
-/// The level of a factor that a `--set` means: by what rows show, or a new one.
+/// The level selected by a `--set`: by its label, or a new one.
 fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<Level, String> {
     let shown = scalar.json();
     if let Some(level) = factor.levels.iter().find(|level| level.shown == shown) {
@@ -272,7 +271,7 @@ fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<L
     if keys::find(key).is_none() {
         let labels: Vec<String> = factor.levels.iter().map(|l| l.shown.to_string()).collect();
         return Err(format!(
-            "{scalar} is none of its labels {}",
+            "{scalar} is not one of its labels {}",
             labels.join(", ")
         ));
     }
@@ -284,7 +283,7 @@ fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<L
     })
 }
 
-/// All combinations of levels, the last factor fastest.
+/// All combinations of levels; the last factor varies fastest.
 fn combinations(factors: &[Factor]) -> impl Iterator<Item = Vec<&Level>> {
     let total: usize = factors.iter().map(|f| f.levels.len()).product();
     (0..total).map(move |mut index| {
@@ -298,7 +297,7 @@ fn combinations(factors: &[Factor]) -> impl Iterator<Item = Vec<&Level>> {
     })
 }
 
-/// A name from the name of the file: its stem, with what a name cannot hold replaced.
+/// The default name: the stem of the file's name, with invalid characters replaced.
 fn name_of_file(file: &str) -> String {
     let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
     let stem = last.strip_suffix(".toml").unwrap_or(last);

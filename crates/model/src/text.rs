@@ -1,9 +1,9 @@
 //! Texts with values, formatted only when they are rendered.
 //!
 //! A [`Text`] is an English template and the values for the names in its braces. `Display` renders
-//! it in English; [`Text::render`] in the language of a [`Catalogue`], which is looked up by the
-//! English template, as gettext has it. The [`text!`](crate::text!) macro is the only way to make
-//! one from words, so that the sources hold every template a catalogue must know.
+//! it in English, and [`Text::render`] in the language of a [`Catalogue`], keyed by the English
+//! template as in gettext. Texts of this program are only made by the [`text!`](crate::text!)
+//! macro, so that all templates can be extracted from the sources.
 
 mod catalogue;
 mod document;
@@ -15,12 +15,11 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 pub use catalogue::Catalogue;
 pub use value::Value;
 
-/// The most values that are put into one text, those of inner texts counted. A document from
-/// elsewhere may nest texts so that they would render without end; no text of this program comes
-/// near it.
+/// Maximum number of values in one text, including nested texts. It bounds the rendering of hostile
+/// documents; texts of this program are far below it.
 const MOST_VALUES: u32 = 1000;
 
-/// A sentence, or a part of one: a template, and the values for the names in its braces.
+/// A sentence or part of one: a template, and the values for the names in its braces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     template: Cow<'static, str>,
@@ -29,8 +28,8 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text without values, from words that are a template or the same in every language. Words
-    /// of this program go through [`text!`](crate::text!).
+    /// A text without values from a string that is a template, or the same in every language. Texts
+    /// of this program use [`text!`](crate::text!).
     pub fn plain(words: impl Into<Cow<'static, str>>) -> Self {
         Self {
             template: words.into(),
@@ -38,7 +37,7 @@ impl Text {
         }
     }
 
-    /// What [`text!`](crate::text!) makes of a template alone.
+    /// Used by [`text!`](crate::text!) for a template without values.
     pub const fn fixed(template: &'static str) -> Self {
         Self {
             template: Cow::Borrowed(template),
@@ -46,12 +45,12 @@ impl Text {
         }
     }
 
-    /// A name, a setting or a figure: the same in every language.
+    /// A name, setting or figure that is the same in every language.
     pub fn name(name: impl Into<Value>) -> Self {
         Self::with("{name}", [("name", name.into())])
     }
 
-    /// What [`text!`](crate::text!) makes of a template and values.
+    /// Used by [`text!`](crate::text!) for a template with values.
     pub fn with<const N: usize>(
         template: &'static str,
         values: [(&'static str, Value); N],
@@ -63,7 +62,7 @@ impl Text {
         }
     }
 
-    /// A template of this program that is chosen where it runs, with its values.
+    /// A template of this program that is selected at run time, with its values.
     pub fn filled(template: &'static str, values: Vec<(&'static str, Value)>) -> Self {
         let values = values.into_iter();
         Self {
@@ -74,7 +73,7 @@ impl Text {
         }
     }
 
-    /// The English template: what a catalogue is asked for.
+    /// The English template, the key in catalogues.
     pub fn template(&self) -> &str {
         &self.template
     }
@@ -84,13 +83,13 @@ impl Text {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Whether there are no words in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.template.is_empty()
     }
 
-    /// The text in the language of a catalogue; `None` if that lacks one of its templates, so that
-    /// no text is half translated.
+    /// The text in the language of a catalogue; `None` if any of its templates is missing there, so
+    /// that no text is translated partially.
     pub fn render(&self, catalogue: &Catalogue) -> Option<String> {
         let mut out = Rendering::new(Some(catalogue));
         out.text(self).then_some(out.text)
@@ -102,13 +101,13 @@ impl fmt::Display for Text {
         let mut out = Rendering::new(None);
         match out.text(self) {
             true => f.write_str(&out.text),
-            // Only a document from elsewhere gets here.
+            // Only reached with documents of other programs.
             false => f.write_str(&self.template),
         }
     }
 }
 
-/// A text on its way to words.
+/// State of rendering a text.
 struct Rendering<'a> {
     catalogue: Option<&'a Catalogue>,
     text: String,
@@ -124,7 +123,7 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// Adds a text; false if a template is in no catalogue or asks for what is not there.
+    /// Adds a text; false if a template or a value is missing.
     fn text(&mut self, text: &Text) -> bool {
         let template = match self.catalogue {
             None => Some(&*text.template),
@@ -133,7 +132,7 @@ impl<'a> Rendering<'a> {
         let Some(mut rest) = template else {
             return false;
         };
-        // Braces in a text without values are only braces.
+        // Braces in a text without values are literal.
         while let Some((before, after)) = rest.split_once('{').filter(|_| !text.values.is_empty()) {
             let Some((name, left)) = after.split_once('}') else {
                 return false;
@@ -148,7 +147,7 @@ impl<'a> Rendering<'a> {
         true
     }
 
-    /// Adds the value of a name. One whose name has a capital letter in front begins a sentence.
+    /// Adds the value of a name. A capitalised name begins a sentence.
     fn value(&mut self, name: &str, text: &Text) -> bool {
         let Some(value) = text.values.get(name) else {
             return false;
@@ -174,7 +173,7 @@ impl<'a> Rendering<'a> {
     }
 }
 
-/// A text with a capital letter in front.
+/// A text with its first letter capitalised.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     match letters.next() {

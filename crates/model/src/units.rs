@@ -1,4 +1,4 @@
-//! Newtypes for the units that must not be mixed up.
+//! Newtypes for units that must not be confused.
 //!
 //! Spans of time are [`std::time::Duration`]; in documents they are whole nanoseconds.
 
@@ -6,8 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Bits per second, counted as the queues of the kernel count them: with the Ethernet header
-/// (14 bytes), without preamble, checksum and gap.
+/// Bits per second as counted by the kernel's queues: with the Ethernet header (14 bytes), without
+/// preamble, checksum and gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(u64);
@@ -23,7 +23,7 @@ impl Rate {
         self.0
     }
 
-    /// Bytes per second, rounded down; what the kernel's shapers are given.
+    /// Bytes per second, rounded down, as in the kernel's shapers.
     pub const fn bytes_per_second(self) -> u64 {
         self.0 / 8
     }
@@ -38,13 +38,13 @@ impl Rate {
         Self((self.0 as f64 * share).round() as u64)
     }
 
-    /// Bytes that pass in a span of time: the bandwidth-delay product if the span is an RTT.
+    /// Bytes transmitted in a span of time: the bandwidth-delay product if the span is an RTT.
     pub fn bytes_in(self, span: std::time::Duration) -> Bytes {
         let bytes = u128::from(self.0).saturating_mul(span.as_nanos()) / 8_000_000_000;
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// Time that `bytes` need on the wire.
+    /// Transmission time of `bytes`.
     pub fn time_for(self, bytes: Bytes) -> std::time::Duration {
         let ns = u128::from(bytes.0) * 8_000_000_000 / u128::from(self.0.max(1));
         std::time::Duration::from_nanos(ns as u64)
@@ -78,16 +78,16 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A share between 0 and 1: a loss probability, a part of a time.
+/// A share between 0 and 1, such as a loss probability.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Share(f64);
 
 impl Share {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0.0);
 
-    /// All.
+    /// One.
     pub const ONE: Self = Self(1.0);
 
     /// A share, if `value` lies in 0..=1.
@@ -100,7 +100,7 @@ impl Share {
         self.0
     }
 
-    /// Whether there is nothing to apply.
+    /// Whether it is 0.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }
@@ -112,7 +112,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// The shortest decimal that is read back as the same share: the digits of `value`, its point two
+/// The shortest decimal that parses to the same share: the digits of `value` with the point two
 /// places to the right.
 fn percent(value: f64) -> String {
     if value == 0.0 {
@@ -129,7 +129,7 @@ fn percent(value: f64) -> String {
     }
 }
 
-/// What makes a cell's random numbers: same seed, same bytes.
+/// Seed of a cell's random numbers: the same seed gives the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(pub u64);
@@ -149,7 +149,7 @@ pub const TIMES: &[(&str, u128)] = &[
     ("m", 60_000_000_000),
 ];
 
-/// Prints a span of time in the largest unit that divides it.
+/// Formats a span of time in the largest unit that divides it.
 pub fn show_duration(span: std::time::Duration) -> String {
     let ns = span.as_nanos();
     let fits = TIMES

@@ -1,5 +1,5 @@
-//! Documents of every schema stay readable for ever: each file here is what a program of its time
-//! wrote. Files are added, and never changed.
+//! Readability of documents of every schema: each file was written by a program of its time. Files
+//! are added and never changed.
 
 #![allow(clippy::unwrap_used)]
 
@@ -35,7 +35,7 @@ fn a_run_of_schema_1_is_read() {
     assert!(sample.valid);
 }
 
-/// Schema 1 held notes and reasons as plain strings.
+/// Schema 1 has notes and reasons as plain strings.
 #[test]
 fn words_of_a_run_of_schema_1_are_texts() {
     let mut document: serde_json::Value = serde_json::from_slice(RUN_1).unwrap();
@@ -61,7 +61,7 @@ fn findings_of_schema_1_are_read() {
     assert_eq!(findings.ruled_out.len(), 46);
 }
 
-/// Later programs wrote schema 1 with the wording of its texts beside them.
+/// Later programs wrote schema 1 with separate templates and values of its texts.
 #[test]
 fn findings_of_schema_1_with_messages_are_read_as_texts_with_values() {
     let findings = Findings::parse(FINDINGS_1_MESSAGES).unwrap();

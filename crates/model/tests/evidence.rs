@@ -1,4 +1,4 @@
-//! Counters and their increase, and facts as documents.
+//! Counters, their increase, and facts as documents.
 
 use model::{
     evidence::{Counters, Evidence, difference},
@@ -33,7 +33,7 @@ fn a_reset_counter_counts_from_zero() {
     assert_eq!(difference(&one(9), &one(4)), one(4));
 }
 
-/// 0 is what was looked at and did not move; what was not looked at is unknown.
+/// 0 means read and unchanged; a counter that was not read is unknown.
 #[test]
 fn a_counter_of_an_unread_group_is_unknown() {
     let evidence = Evidence {

@@ -1,4 +1,4 @@
-//! Paths: the document, and the way to the lab and back.
+//! Paths: the document, and the conversion to the lab and back.
 
 #![allow(clippy::unwrap_used)]
 
@@ -150,12 +150,12 @@ fn what_cannot_be_is_refused_by_the_name_of_the_parameter() {
     assert_eq!(
         refused(&path),
         [
-            "underlay.down.queue: \"cake\" never has a queue to manage without a rate",
-            "underlay.down.jitter_ns: is more than the one-way delay of 10ms",
+            "underlay.down.queue: \"cake\" needs a rate: without one no queue forms",
+            "underlay.down.jitter_ns: exceeds the one-way delay of 10ms",
             "underlay.up.rate_bps: a rate of 0 lets nothing through",
             "underlay.up.loss: a loss of 100 % lets nothing through",
-            "ends.near.rmem_bytes: 1B is too small; the least is 4.096kB",
-            "ends.far.cc: \"BBR v3\" is no name of a congestion control such as \"cubic\"",
+            "ends.near.rmem_bytes: 1B is too small; the minimum is 4.096kB",
+            "ends.far.cc: \"BBR v3\" is not a valid name of a congestion control such as \"cubic\"",
         ]
     );
 }
@@ -174,8 +174,8 @@ fn what_the_lab_has_nothing_for_is_refused_not_dropped() {
     assert_eq!(
         refused[..2],
         [
-            "tunnel.up.rate_bps: the lab has no stage that only packets of the tunnel pass",
-            "competitors.0.rate_bps: has no default; this kind needs it",
+            "tunnel.up.rate_bps: the lab has no stage that only tunnel packets pass",
+            "competitors.0.rate_bps: this kind needs it, and it has no default",
         ]
     );
 }
@@ -211,7 +211,7 @@ fn a_document_is_read_and_nonsense_is_refused() {
     };
     assert_eq!(
         wrong("19600000", "20000001"),
-        "underlay.down.rate_bps: has an interval that does not hold its value"
+        "underlay.down.rate_bps: the interval does not contain the value"
     );
     assert_eq!(
         wrong("\"underlay.down.rate_bps\"]", "\"underlay.up.jitter_ns\"]"),

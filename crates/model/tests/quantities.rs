@@ -1,4 +1,4 @@
-//! What a unit prints is read back as the same value.
+//! Round trips of quantities: printed values parse to the same value.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

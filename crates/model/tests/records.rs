@@ -1,4 +1,4 @@
-//! The record stream: what is written is what is read, and no bytes make the reader panic.
+//! The record stream: written records are read back, and no input makes the reader panic.
 
 use model::record::{Kind, MAGIC, QueueSample, Stream, StreamError, records};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What a spec means: defaults, overrides, the matrix, `--set`.
+//! Semantics of specs: defaults, overrides, the matrix, `--set`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -223,7 +223,7 @@ fn set_picks_a_label() {
     assert_eq!(spec.cells().unwrap()[0].traffic.flows, 8);
     let error = parse(text).set("load", "few").unwrap_err().to_string();
     assert!(
-        error.contains("--set load: \"few\" is none of its labels \"one\", \"many\""),
+        error.contains("--set load: \"few\" is not one of its labels \"one\", \"many\""),
         "{error}"
     );
     let error = parse(text)
@@ -333,7 +333,7 @@ fn setting() -> impl Strategy<Value = (&'static str, &'static str)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
-    /// Cells are the same after JSON; what is refused is refused without a panic.
+    /// Cells survive JSON; invalid specs are rejected without a panic.
     #[test]
     fn cells_survive_json(settings in prop::collection::vec(setting(), 0..8)) {
         let mut spec = parse("[matrix]\n\"ends.client.cc\" = [\"cubic\", \"bbr\"]");

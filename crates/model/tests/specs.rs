@@ -1,5 +1,5 @@
-//! Runs all specs of `tests/specs`: the good ones give the number of cells of their first line,
-//! the bad ones the errors of their first lines.
+//! Checks all specs of `tests/specs`: good ones have the number of cells of their first line, bad
+//! ones the errors of their first lines.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -42,7 +42,7 @@ fn good_specs_give_their_cells() {
     }
 }
 
-/// What is wrong with the errors of a bad spec, if anything.
+/// Mismatch of a bad spec's errors, if any.
 fn mismatch(file: &str, text: &str) -> Option<String> {
     let cells = Spec::parse(file, text).and_then(|spec| spec.cells());
     let Err(error) = cells else {

@@ -1,4 +1,4 @@
-//! Any cell, as a spec and as a Path, comes back as the same cell.
+//! Round trips of cells through specs and Paths.
 
 #![allow(clippy::unwrap_used)]
 
@@ -161,7 +161,7 @@ fn end() -> impl Strategy<Value = End> {
     })
 }
 
-/// Traffic of a kind that loads the path, without its probes and times.
+/// Traffic that loads the path, without probes and times.
 fn load() -> impl Strategy<Value = Traffic> {
     let kind = prop_oneof![
         Just(TrafficKind::Tcp),
@@ -238,7 +238,7 @@ fn cells() -> impl Strategy<Value = Cell> {
     )
 }
 
-/// Cells that can be run: of those drawn, all but some whose loss lets nothing through.
+/// Valid cells: all drawn ones except those whose loss drops everything.
 fn possible() -> impl Strategy<Value = Cell> {
     cells().prop_filter("impossible", |cell| cell.impossible().is_empty())
 }
@@ -276,7 +276,7 @@ fn the_factors_of_a_cell_are_those_of_its_siblings_and_are_not_written() {
     assert_eq!(written, [second]);
 }
 
-/// The digits of a decimal were counted, and a share that a program had computed was no spec.
+/// Bug: shares with many digits, as computed by a program, were rejected.
 #[test]
 fn a_loss_with_many_digits_is_read() {
     let mut cell = read("").remove(0);

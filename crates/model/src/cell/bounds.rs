@@ -1,4 +1,4 @@
-//! What the values of a cell lie between.
+//! Ranges of the values of a cell.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ pub const MAX_RATE: Rate = Rate::from_bps(1_000_000_000_000);
 pub const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Largest size: 1 TB.
 pub const MAX_SIZE: Bytes = Bytes(1_000_000_000_000);
-/// Most packets the kernel counts between two that it drops (`tc_gact_p`).
+/// Largest period of periodic loss that the kernel supports (`tc_gact_p`).
 pub const MAX_EVERY: u16 = u16::MAX;
-/// Most flows of a cell, all directions and competitors together.
+/// Maximum number of flows of a cell, including both directions and cross traffic.
 pub const MAX_FLOWS: u64 = 4096;
-/// Smallest MTU of IPv4 that every host must take (RFC 791).
+/// Datagram size that every IPv4 host must accept (RFC 791).
 pub const MIN_MTU_V4: u32 = 576;
 /// Smallest MTU of IPv6 (RFC 8200, 5).
 pub const MIN_MTU_V6: u32 = 1280;
 /// Largest MTU: the length field of IP has 16 bits.
 pub const MAX_MTU: u32 = 65_535;
-/// Shortest measured time, and shortest interval of the series.
+/// Shortest measured time, and shortest sampling interval.
 pub const MIN_TIME: Duration = Duration::from_millis(1);
 /// Shortest interval of probes.
 pub const MIN_PROBE: Duration = Duration::from_micros(100);
@@ -30,13 +30,13 @@ pub const MIN_SOCKET: Bytes = Bytes(4096);
 pub const MAX_SOCKET: Bytes = Bytes(i32::MAX as u64);
 /// `tcp_notsent_lowat` is an `unsigned int` in the kernel.
 pub const MAX_LOWAT: Bytes = Bytes(u32::MAX as u64);
-/// Smallest datagram that holds what a receiver needs to know.
+/// Smallest datagram that holds the receiver's header.
 pub const MIN_PAYLOAD: u32 = 32;
 /// Largest payload of a UDP datagram over IPv4.
 pub const MAX_PAYLOAD: u32 = 65_507;
-/// The kernel's queues count in 32 bits.
+/// The kernel's queues use 32-bit byte limits.
 pub const MAX_BUFFER: Bytes = Bytes(u32::MAX as u64);
 /// Longest name of a cell.
 pub const MAX_NAME: usize = 100;
-/// Longest name of a congestion control (`TCP_CA_NAME_MAX` with its end).
+/// Longest name of a congestion control (`TCP_CA_NAME_MAX` includes the terminator).
 pub const MAX_CC: usize = 15;

@@ -1,4 +1,4 @@
-//! What makes a cell possible: the rules that both the spec grammar and [`crate::path`] obey.
+//! Validation of cells: the rules shared by the spec grammar and [`crate::path`].
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Cell {
-    /// What is impossible about it, in the order of its fields; nothing if it can be run.
+    /// Invalid values in the order of the fields; empty if the cell can be run.
     pub fn impossible(&self) -> Vec<Impossible> {
         let mut check = Check::default();
         self.check_times(&mut check);
@@ -129,7 +129,7 @@ fn end(end: &End, side: Side, check: &mut Check) {
     );
 }
 
-/// What measured and competing traffic have in common.
+/// Checks that measured and cross traffic share.
 fn traffic(traffic: &Traffic, table: Table, check: &mut Check) {
     match traffic.kind {
         TrafficKind::Tcp => {}

@@ -1,4 +1,4 @@
-//! What is impossible of a cell, collected.
+//! Collector of the invalid values of a cell.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::units::{Bytes, Rate, show_duration};
 
-/// Collects what is impossible.
+/// Collects invalid values.
 #[derive(Debug, Default)]
 pub(super) struct Check(pub(super) Vec<Impossible>);
 
@@ -18,7 +18,7 @@ impl Check {
         self.0.push(Impossible { field, rule });
     }
 
-    /// Refuses unless it holds.
+    /// Records a violation unless `holds`.
     pub(super) fn need(&mut self, holds: bool, field: Field, rule: Rule) {
         if !holds {
             self.refuse(field, rule);

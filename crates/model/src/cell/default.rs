@@ -1,4 +1,4 @@
-//! What stands for what nobody says.
+//! Default values of a cell.
 
 use std::time::Duration;
 
@@ -19,20 +19,20 @@ pub const TUNNEL_MTU: u32 = 1420;
 /// Payload of a datagram, bytes.
 pub const PAYLOAD: u32 = 1200;
 
-/// A default buffer holds at least this many full packets.
+/// Minimum of a default buffer, in full-size packets.
 const LEAST_PACKETS: u64 = 10;
 /// Buffer of a bottleneck without a rate, where no queue builds up.
 const UNLIMITED_PACKETS: u32 = 1000;
-/// The burst of a policer is what its rate passes in this time.
+/// Burst of a policer, as time at its rate.
 const POLICER_BURST: Duration = Duration::from_millis(10);
 
-/// The buffer of a queue of which only the kind is known: a BDP of the two-way delay `rtt`, the
-/// kernel's own limit for an AQM, 10 ms of a policer.
+/// Default buffer by kind of queue: one BDP at the two-way delay `rtt`, the kernel's own limit for
+/// an AQM, 10 ms for a policer.
 pub fn buffer(rate: Option<Rate>, queue: Queue, mtu: u32, rtt: Duration) -> Buffer {
     let Some(rate) = rate else {
         return Buffer::Packets(UNLIMITED_PACKETS);
     };
-    // An AQM keeps its queue short by itself, and is not itself in one of a path's BDP.
+    // An AQM keeps its queue short by itself; a limit of one BDP would interfere with it.
     if queue.has_own_limit() {
         return Buffer::Kernel;
     }

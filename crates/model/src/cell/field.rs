@@ -1,13 +1,13 @@
-//! The values of a cell by name.
+//! Names of the values of a cell.
 
 use crate::net::{Direction, Side};
 
 /// A value of a cell, by its table and its name in a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Field {
-    /// Where it stands.
+    /// The table that contains it.
     pub table: Table,
-    /// Its name there.
+    /// Its key in that table.
     pub leaf: &'static str,
 }
 
@@ -16,7 +16,7 @@ pub struct Field {
 pub enum Table {
     /// The cell itself.
     Top,
-    /// What both directions share.
+    /// Values shared by both directions.
     Path,
     /// One direction.
     Line(Direction),
@@ -26,12 +26,12 @@ pub enum Table {
     End(Side),
     /// The measured traffic.
     Traffic,
-    /// A competitor, by its place in the cell.
+    /// A group of cross traffic, by its index in the cell.
     Cross(usize),
 }
 
 impl Table {
-    /// A value in it.
+    /// A value of this table.
     pub const fn field(self, leaf: &'static str) -> Field {
         Field { table: self, leaf }
     }

@@ -1,4 +1,4 @@
-//! What makes one direction of a path possible.
+//! Validation of one direction of a path.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn buffer_rule(line: &Line, mtu: u32) -> Option<Rule> {
     }
 }
 
-/// Why a loss is impossible, if it is.
+/// The rule that a loss violates, if any.
 pub fn loss_rule(loss: &Loss) -> Option<Rule> {
     let no_share = |shares: &[Share]| {
         let wrong = shares.iter().find(|share| !is_share(**share));
@@ -66,7 +66,7 @@ pub fn loss_rule(loss: &Loss) -> Option<Rule> {
     }
 }
 
-/// A share from a document is any number.
+/// A share read from a document can be any number.
 fn is_share(share: Share) -> bool {
     Share::new(share.get()).is_some()
 }

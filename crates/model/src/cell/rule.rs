@@ -1,4 +1,4 @@
-//! Why a value of a cell is impossible.
+//! Rules that the values of a cell must obey.
 
 use std::time::Duration;
 
@@ -9,35 +9,35 @@ use super::{
 };
 use crate::units::{Bytes, show_duration};
 
-/// A value of a cell that is impossible.
+/// A value of a cell that violates a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Impossible {
     /// The value.
     pub field: Field,
-    /// Why it is.
+    /// The rule it violates.
     pub rule: Rule,
 }
 
-/// Why a value is impossible, to follow its name and a colon.
+/// A violated rule; the message follows the name of the value and a colon.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the texts say it")]
 pub enum Rule {
-    #[error("{value} is too small; the least is {least}")]
+    #[error("{value} is too small; the minimum is {least}")]
     TooSmall { value: String, least: String },
-    #[error("{value} is too large; the most is {most}")]
+    #[error("{value} is too large; the maximum is {most}")]
     TooLarge { value: String, most: String },
     #[error("a rate of 0 lets nothing through")]
     NoRate,
-    #[error("{0} is no share between 0 and 1")]
+    #[error("{0} is not between 0 and 1")]
     NoShare(f64),
     #[error(
-        "\"{}\" is no name: 1 to {MAX_NAME} letters, digits, \".\", \"_\", \"-\", no \".\" in front",
+        "\"{}\" is not a valid name: 1 to {MAX_NAME} letters, digits, \".\", \"_\", \"-\", no \".\" in front",
         .0.escape_debug()
     )]
     NoName(String),
-    #[error("\"{}\" is no name of a congestion control such as \"cubic\"", .0.escape_debug())]
+    #[error("\"{}\" is not a valid name of a congestion control such as \"cubic\"", .0.escape_debug())]
     NoCc(String),
-    #[error("is longer than the measured time")]
+    #[error("exceeds the measured time")]
     SampleTooLong,
     #[error("{}", without_rate(*.0))]
     QueueWithoutRate(Queue),
@@ -45,21 +45,21 @@ pub enum Rule {
     NoBuffer,
     #[error("{bytes} cannot hold one full packet ({} bytes with its header)", full.0)]
     BufferTooSmall { bytes: Bytes, full: Bytes },
-    #[error("{0} is more than a queue of the kernel can count (4 GiB)")]
+    #[error("{0} exceeds the byte limit of the kernel's queues (4 GiB)")]
     BufferTooLarge(Bytes),
-    #[error("\"{0}\" has no limit of the kernel's own; a size is needed")]
+    #[error("\"{0}\" has no default limit in the kernel; a size is needed")]
     KernelBuffer(Queue),
-    #[error("is more than the one-way delay of {}", show_duration(*.0))]
+    #[error("exceeds the one-way delay of {}", show_duration(*.0))]
     JitterOverDelay(Duration),
-    #[error("without a delay no packet can overtake another; it needs one")]
+    #[error("needs a delay: without one no packet can overtake another")]
     ReorderWithoutDelay,
-    #[error("a random loss of 0 is no loss")]
+    #[error("a random loss of 0 is not a loss; leave it out")]
     LossOfNone,
     #[error("a loss of 100 % lets nothing through")]
     LossOfAll,
-    #[error("these values let nothing through after a while")]
+    #[error("with these values nothing gets through after a while")]
     LossStuck,
-    #[error("every n-th packet needs an n of at least 2")]
+    #[error("n must be at least 2")]
     LossOfEach,
     #[error("periodic loss always comes after the bottleneck; leave faults_first out")]
     PeriodicLossFirst,
@@ -73,32 +73,32 @@ pub enum Rule {
     StopBeforeStart(Duration),
     #[error("is not before the end of the load at {}", show_duration(*.0))]
     StartAfterEnd(Duration),
-    #[error("a competitor without load is none")]
+    #[error("a competitor needs a load")]
     IdleCompetitor,
     #[error("probes belong to the measured traffic")]
     ProbingCompetitor,
-    #[error("data goes down, up, or both ways")]
+    #[error("the direction must be down, up or both")]
     NoDirection,
     #[error("only tcp and short have a congestion control")]
     CcWithoutTcp,
-    #[error("{0} flows in one cell, competitors included; the most is {MAX_FLOWS}")]
+    #[error("{0} flows in one cell, including cross traffic; the maximum is {MAX_FLOWS}")]
     Crowd(u64),
 }
 
 fn without_rate(queue: Queue) -> String {
     match queue {
-        Queue::Policer => "a policer without a rate polices nothing".to_owned(),
-        queue => format!("\"{queue}\" never has a queue to manage without a rate"),
+        Queue::Policer => "a policer needs a rate".to_owned(),
+        queue => format!("\"{queue}\" needs a rate: without one no queue forms"),
     }
 }
 
-/// Whether a cell may be called so: it becomes a file name.
+/// Whether this is a valid name of a cell, which is also used as a file name.
 pub fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=MAX_NAME).contains(&text.len()) && !text.starts_with('.') && text.chars().all(fits)
 }
 
-/// Whether a congestion control may be called so.
+/// Whether this is a valid name of a congestion control.
 pub fn is_cc(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     (1..=MAX_CC).contains(&text.len()) && text.chars().all(fits)

@@ -1,4 +1,4 @@
-//! Network devices on a path.
+//! Facts about network devices.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ pub struct DeviceFacts {
     pub name: String,
     /// Index in its network namespace.
     pub index: u32,
-    /// What it is.
+    /// Kind.
     pub kind: DeviceKind,
-    /// The kernel's own word for the kind (`IFLA_INFO_KIND`); physical devices have none.
+    /// The kernel's name of the kind (`IFLA_INFO_KIND`); physical devices have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_kind: Option<String>,
     /// Driver, such as `virtio_net`.
@@ -29,18 +29,17 @@ pub struct DeviceFacts {
     /// Duplex of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplex: Option<Duplex>,
-    /// What is known of the radio; absent if it is not wireless or nothing is known.
+    /// Facts about the radio; absent if it is not wireless or nothing is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wireless: Option<WirelessFacts>,
-    /// Offloads by the kernel's name (as `ethtool -k` has them one by one: `tx-tcp-segmentation`,
-    /// `tx-generic-segmentation`, `rx-gro`, `tx-udp-segmentation`, ...) and whether each is on.
-    /// Absent if they could not be read.
+    /// State of each offload, by its name in `ethtool -k` (`tx-tcp-segmentation`,
+    /// `tx-generic-segmentation`, `rx-gro`, `tx-udp-segmentation`, ...). Absent if unreadable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offloads: Option<BTreeMap<String, bool>>,
     /// Ring sizes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rings: Option<RingSizes>,
-    /// Hardware queues as the driver counts them.
+    /// Hardware queues as reported by the driver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channels: Option<Channels>,
     /// Receive queues of the kernel.
@@ -52,22 +51,22 @@ pub struct DeviceFacts {
     /// Length of the transmit queue (`txqueuelen`), packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub txqueuelen: Option<u32>,
-    /// Receive packet steering: the mask of processors of each receive queue, hexadecimal.
+    /// Receive packet steering: hexadecimal processor mask of each receive queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rps_cpus: Option<Vec<String>>,
-    /// Transmit packet steering: the mask of processors of each transmit queue, hexadecimal.
+    /// Transmit packet steering: hexadecimal processor mask of each transmit queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xps_cpus: Option<Vec<String>>,
-    /// Where its interrupts went.
+    /// Distribution of its interrupts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irqs: Option<IrqSpread>,
-    /// Queue disciplines, parents first. Absent if they could not be read.
+    /// Queue disciplines, parents first; absent if unreadable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qdiscs: Option<Vec<QdiscFacts>>,
 }
 
 impl DeviceFacts {
-    /// Whether an offload is on; absent if unknown.
+    /// Whether an offload is on; `None` if unknown.
     pub fn offload(&self, name: &str) -> Option<bool> {
         self.offloads.as_ref()?.get(name).copied()
     }
@@ -79,21 +78,21 @@ impl DeviceFacts {
     }
 }
 
-/// What a device is.
+/// Kind of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
-    /// Ethernet hardware, real or of a virtual machine.
+    /// Ethernet adapter, physical or virtual.
     Ether,
     /// Wireless LAN.
     Wlan,
     /// The loopback device.
     Loopback,
-    /// One end of a pair.
+    /// One end of a veth pair.
     Veth,
     /// The kernel's WireGuard.
     Wireguard,
-    /// A device whose packets a process handles (`tun`, also `tap`).
+    /// A tun or tap device.
     Tun,
     /// A bridge.
     Bridge,
@@ -105,7 +104,7 @@ pub enum DeviceKind {
     Macvlan,
     /// A point-to-point protocol, such as PPPoE.
     Ppp,
-    /// A tunnel of the kernel without encryption (IPIP, GRE, VXLAN and so on).
+    /// An unencrypted kernel tunnel (IPIP, GRE, VXLAN and so on).
     PlainTunnel,
     /// Something else.
     #[default]
@@ -122,28 +121,28 @@ pub enum Duplex {
     Full,
 }
 
-/// What is known of a radio link to the access point.
+/// Facts about the radio link to the access point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WirelessFacts {
     /// Signal strength, dBm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal_dbm: Option<i32>,
-    /// Bit rate now sent with, bit/s.
+    /// Current transmit bit rate, bit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_bitrate_bps: Option<u64>,
-    /// Bit rate now received with, bit/s.
+    /// Current receive bit rate, bit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rx_bitrate_bps: Option<u64>,
     /// Frequency of the channel, MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_mhz: Option<u32>,
-    /// Frames sent again since the station was known.
+    /// Frame retries since association.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_retries: Option<u64>,
-    /// Frames given up since the station was known.
+    /// Frames that failed since association.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_failed: Option<u64>,
-    /// Whether the radio may sleep.
+    /// Whether power saving is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_save: Option<bool>,
 }
@@ -153,28 +152,28 @@ pub struct WirelessFacts {
 pub struct RingSizes {
     /// Receive ring.
     pub rx: u32,
-    /// Largest receive ring the hardware can have.
+    /// Largest receive ring of the hardware.
     pub rx_max: u32,
     /// Transmit ring.
     pub tx: u32,
-    /// Largest transmit ring the hardware can have.
+    /// Largest transmit ring of the hardware.
     pub tx_max: u32,
 }
 
 /// Hardware queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channels {
-    /// Queues that only receive.
+    /// Receive-only queues.
     pub rx: u32,
-    /// Queues that only send.
+    /// Transmit-only queues.
     pub tx: u32,
-    /// Queues that do both.
+    /// Combined queues.
     pub combined: u32,
-    /// Most queues of the kind that is in use (the largest of all three).
+    /// Maximum number of queues of the kind in use.
     pub max: u32,
 }
 
-/// How the interrupts of a device were spread since it was started.
+/// Distribution of a device's interrupts over processors since it was started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IrqSpread {
     /// Interrupt lines of the device.
@@ -188,12 +187,12 @@ pub struct IrqSpread {
 pub struct QdiscFacts {
     /// Kind, such as `fq_codel`.
     pub kind: String,
-    /// Handle, such as `8001:`; `0:` is one that the kernel made by default.
+    /// Handle, such as `8001:`; `0:` is the kernel's default qdisc.
     pub handle: String,
-    /// What it hangs below: `root`, `ingress`, `clsact`, or a class such as `1:2`.
+    /// Parent: `root`, `ingress`, `clsact`, or a class such as `1:2`.
     pub parent: String,
-    /// Options by name with their unit in it (`limit_packets`, `target_us`, `rate_bps`), as far as
-    /// the kind is known.
+    /// Options by name with unit (`limit_packets`, `target_us`, `rate_bps`), as far as the kind is
+    /// supported.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
 }

@@ -1,4 +1,4 @@
-//! Tunnels on a path.
+//! Facts about tunnels.
 
 use std::net::SocketAddr;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 /// Facts of one tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TunnelFacts {
-    /// Name of its device; absent if it has none, as a userspace network stack.
+    /// Name of its device; absent if it has none, as with a userspace network stack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// What moves the packets.
+    /// Implementation of the data path.
     pub kind: TunnelKind,
-    /// What manages it.
+    /// Product that manages it.
     pub product: Product,
     /// The product's version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether packets go straight to the peer.
+    /// Direct or relayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<TunnelPath>,
     /// Name or address of the relay, if relayed.
@@ -26,34 +26,34 @@ pub struct TunnelFacts {
     /// Transport to the relay, such as `ws` or `quic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay_transport: Option<String>,
-    /// Where the outer packets go now; its family is the family of the underlay. Absent while
+    /// Current endpoint of the outer packets; its family is that of the underlay. Absent while
     /// relayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<SocketAddr>,
-    /// UDP port of this end.
+    /// Local UDP port.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen_port: Option<u16>,
-    /// Seconds between keepalives; 0 = none are sent.
+    /// Keepalive interval, seconds; 0 = off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keepalive_s: Option<u16>,
-    /// Age of the last handshake, seconds. WireGuard makes one every two minutes while data flows.
+    /// Age of the last handshake, seconds. WireGuard repeats it every two minutes while data flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_age_s: Option<u64>,
     /// MTU inside the tunnel, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
-    /// First characters of the peer's public key in base64, enough to tell peers apart.
+    /// First characters of the peer's public key (base64), to distinguish peers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_key: Option<String>,
-    /// Mark that the outer packets carry, which may choose another route.
+    /// Firewall mark of the outer packets, which may select another route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fwmark: Option<u32>,
-    /// The process that moves the packets, or manages the tunnel if the kernel moves them.
+    /// The process that forwards the packets, or manages the tunnel if the kernel forwards them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessFacts>,
 }
 
-/// What moves the packets of a tunnel.
+/// Implementation of a tunnel's data path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelKind {
@@ -63,21 +63,21 @@ pub enum TunnelKind {
     WireguardGo,
     /// BoringTun or a program built on it.
     Boringtun,
-    /// A TCP/IP stack in a process: the host's congestion control and buffers do not apply.
+    /// A userspace TCP/IP stack: the host's congestion control and buffers do not apply.
     Netstack,
     /// OpenVPN.
     Openvpn,
-    /// A process on a tun device that is none of these.
+    /// Another process on a tun device.
     OtherTun,
-    /// A tunnel without encryption that the kernel makes, such as GRE.
+    /// An unencrypted kernel tunnel, such as GRE.
     Plain,
-    /// Not known.
+    /// Unknown.
     #[default]
     Unknown,
 }
 
 impl TunnelKind {
-    /// Whether packets pass through a process.
+    /// Whether packets pass through user space; `None` if unknown.
     pub fn is_userspace(self) -> Option<bool> {
         match self {
             Self::KernelWireguard | Self::Plain => Some(false),
@@ -87,7 +87,7 @@ impl TunnelKind {
     }
 }
 
-/// What manages a tunnel.
+/// Product that manages a tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Product {
@@ -100,22 +100,22 @@ pub enum Product {
     None,
 }
 
-/// The way to the peer.
+/// State of the connection to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelPath {
-    /// Straight to the peer.
+    /// Directly to the peer.
     Direct,
-    /// Through a relay, which may put the packets into TCP.
+    /// Through a relay, possibly over TCP.
     Relayed,
-    /// No connection to the peer stands.
+    /// Not connected.
     Idle,
 }
 
 /// A process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessFacts {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// Name of its program without the folder.
     pub name: String,

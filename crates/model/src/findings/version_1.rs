@@ -1,11 +1,11 @@
-//! Findings of schema 1, which held each text as a string and the wording of those with values
-//! beside them, in maps named `messages` by the names of the fields.
+//! Reader of Findings of schema 1, in which texts are strings and the templates and values of those
+//! with values are in separate `messages` maps, keyed by field name.
 
 use serde_json::Value;
 
 use super::{FINDINGS_SCHEMA, Findings};
 
-/// Reads Findings of schema 1 as those of this program.
+/// Reads Findings of schema 1 and upgrades them.
 pub(super) fn read(text: &[u8]) -> Result<Findings, serde_json::Error> {
     let mut document = serde_json::from_slice(text)?;
     upgrade(&mut document);
@@ -17,7 +17,7 @@ pub(super) fn read(text: &[u8]) -> Result<Findings, serde_json::Error> {
     })
 }
 
-/// Puts each message where the text is that it words, in this value and all within.
+/// Replaces each text by its message, recursively.
 fn upgrade(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(upgrade),
@@ -29,7 +29,7 @@ fn upgrade(value: &mut Value) {
             };
             for (field, message) in messages {
                 match members.get_mut(&field) {
-                    // A value of words stands beside its unit.
+                    // The value of a text is next to its unit.
                     Some(Value::Object(value)) => {
                         value.insert("value".to_owned(), message);
                     }

@@ -1,4 +1,4 @@
-//! The two hosts of a path, and the load of others on it.
+//! Hosts of a path, and competing traffic.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,9 @@ use crate::{
 table! {
     /// The two hosts.
     pub struct Ends {
-        /// Where `measure` runs: the client of a spec. It sends up.
+        /// The host that runs `measure`: the client of a spec, which sends up.
         near: End,
-        /// Where `serve` runs: the server of a spec. It sends down.
+        /// The host that runs `serve`: the server of a spec, which sends down.
         far: End,
     }
 }
@@ -32,21 +32,20 @@ table! {
         qdisc: Option<Parameter<EndQdisc>>,
         /// Rate of a shaper around that queue, bit/s, or `"unlimited"` for none.
         shape_bps: Option<Parameter<Limit<Rate>>>,
-        /// Whether it asks for and accepts ECN.
+        /// Whether it requests and accepts ECN.
         ecn: Option<Parameter<bool>>,
-        /// Largest receive buffer its kernel grows to (`tcp_rmem`), bytes, or `"unlimited"` if it
-        /// never is the limit.
+        /// Maximum receive buffer (`tcp_rmem`), bytes, or `"unlimited"` if it is never the limit.
         rmem_bytes: Option<Parameter<Limit<Bytes>>>,
-        /// Largest send buffer its kernel grows to (`tcp_wmem`), bytes, or `"unlimited"`.
+        /// Maximum send buffer (`tcp_wmem`), bytes, or `"unlimited"`.
         wmem_bytes: Option<Parameter<Limit<Bytes>>>,
-        /// Bytes not yet sent that a program may queue (`tcp_notsent_lowat`), or `"unlimited"`, as
-        /// the kernel has it.
+        /// Limit of unsent bytes in a socket (`tcp_notsent_lowat`), or `"unlimited"`, the kernel's
+        /// default.
         notsent_lowat_bytes: Option<Parameter<Limit<Bytes>>>,
     }
 }
 
 impl Ends {
-    /// One of the two.
+    /// One of the two ends.
     pub fn end(&self, side: Side) -> &End {
         match side {
             Side::Near => &self.near,
@@ -54,7 +53,7 @@ impl Ends {
         }
     }
 
-    /// One of the two, to change it.
+    /// One of the two ends, mutable.
     pub fn end_mut(&mut self, side: Side) -> &mut End {
         match side {
             Side::Near => &mut self.near,
@@ -64,26 +63,26 @@ impl Ends {
 }
 
 table! {
-    /// A group of flows of others that share the bottleneck.
+    /// A group of competing flows at the bottleneck.
     pub struct Competitor {
-        /// What kind: `"tcp"` (bulk), `"udp"` (constant rate), `"short"` (one request and response
-        /// a connection, one after the other).
+        /// Kind: `"tcp"` (bulk), `"udp"` (constant rate), `"short"` (consecutive requests, each on
+        /// its own connection).
         kind: Option<Parameter<CompetitorKind>>,
         /// Direction of the data: `"down"`, `"up"` or `"both"`.
         direction: Option<Parameter<Directions>>,
         /// Flows in each direction.
         flows: Option<Parameter<u32>>,
-        /// Their congestion control, of `tcp` and `short`; absent = that of the sending end.
+        /// Congestion control of `tcp` and `short`; absent = that of the sending end.
         cc: Option<Parameter<String>>,
-        /// Payload bit/s of each flow, of `udp`.
+        /// Payload bit/s of each `udp` flow.
         rate_bps: Option<Parameter<Rate>>,
-        /// Payload bytes of a datagram, of `udp`.
+        /// Payload bytes of a `udp` datagram.
         payload_bytes: Option<Parameter<u32>>,
-        /// Bytes of a response, of `short`.
+        /// Bytes of a `short` response.
         size_bytes: Option<Parameter<Bytes>>,
         /// Start, ns after the start of the load.
         start_ns: Option<Parameter<Nanos>>,
-        /// Stop, ns after the start of the load, or `"unlimited"` if it outlasts it.
+        /// Stop, ns after the start of the load, or `"unlimited"` if it continues to the end.
         stop_ns: Option<Parameter<Limit<Nanos>>>,
     }
 }
@@ -96,7 +95,7 @@ pub enum CompetitorKind {
     Tcp,
     /// UDP datagrams at a constant rate.
     Udp,
-    /// One request and response a connection, one after the other.
+    /// Consecutive requests, each on its own connection.
     Short,
 }
 
@@ -108,12 +107,12 @@ pub enum Directions {
     Down,
     /// From the near end to the far one.
     Up,
-    /// Each way.
+    /// Both directions.
     Both,
 }
 
 impl Directions {
-    /// Each direction that is meant.
+    /// The directions it includes.
     pub fn each(self) -> Vec<Direction> {
         match self {
             Self::Down => vec![Direction::Down],
@@ -122,7 +121,7 @@ impl Directions {
         }
     }
 
-    /// These directions, if they are one of the three.
+    /// From a list of directions, if it is one of the three combinations.
     pub fn of(directions: &[Direction]) -> Option<Self> {
         match directions {
             [Direction::Down] => Some(Self::Down),
@@ -133,30 +132,29 @@ impl Directions {
     }
 }
 
-/// Something about a path that the lab cannot copy, and what stands for it.
+/// A property that the lab cannot model, and the parameters that replace it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandIn {
-    /// What cannot be copied.
+    /// The property.
     pub of: NotModelled,
-    /// At which end; absent = between the two.
+    /// The end it belongs to; absent = between the ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Side>,
-    /// Names of the parameters that stand for it, as in `underlay.up.rate_bps`; none = nothing
-    /// does.
+    /// Names of the parameters that replace it, such as `underlay.up.rate_bps`; empty = none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<String>,
 }
 
-/// What the lab cannot copy: it models paths, in virtual time.
+/// Properties that the lab cannot model: it models paths, in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NotModelled {
-    /// A processor that is too slow for the load; processing takes no time in the lab.
+    /// A processor too slow for the load; processing takes no time in the lab.
     Processor,
-    /// A radio link, whose rate and delay change with the air and with other stations.
+    /// A radio link, whose rate and delay vary with the channel and other stations.
     Radio,
-    /// A relay that packets take because there is no direct way.
+    /// A relay used because there is no direct connection.
     Relay,
 }
 

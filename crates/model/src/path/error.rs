@@ -1,26 +1,29 @@
-//! Why a Path cannot be read, or is none that the lab can make.
+//! Errors of reading a Path and of making a lab path of it.
 
 use std::fmt;
 
-/// Why a Path cannot be read or made in the lab.
+/// Error of reading a Path or of making a lab path of it.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// Not a Path at all.
+    /// Not a Path document.
     #[error("not a path: {0}")]
     Format(#[from] serde_json::Error),
-    /// Made by a later version.
+    /// Written by a later version.
     #[error(
         "the path has schema {0}, and this program knows up to {known}: update pathtwin",
         known = super::PATH_SCHEMA
     )]
     Newer(u32),
-    /// Parameters that cannot be so.
+    /// Invalid parameters.
     #[error("{}", listing(.0))]
     Refused(Vec<Refused>),
 }
 
 impl PathError {
-    /// An error, if anything was refused.
+    /// An error if there are invalid parameters.
+    ///
+    /// # Errors
+    /// The list is not empty.
     pub(super) fn of(refused: Vec<Refused>) -> Result<(), Self> {
         match refused.is_empty() {
             true => Ok(()),
@@ -29,12 +32,12 @@ impl PathError {
     }
 }
 
-/// A parameter that cannot be so.
+/// An invalid parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its dotted name, as in `underlay.down.jitter_ns`.
+    /// Its dotted name, such as `underlay.down.jitter_ns`.
     pub parameter: String,
-    /// Why not, and what to do.
+    /// The reason, and what to do.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! A path of the lab from a model, with defaults for what is unknown.
+//! Conversion of a Path into a lab path, with defaults for unknown parameters.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,16 +16,16 @@ use crate::{
     units::{Bytes, Rate, Seed, Share},
 };
 
-/// What is done on a path: all of a cell that is not the path itself.
+/// The experiment on a path: everything of a cell except the path itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// Seed of every random number.
     pub seed: Seed,
     /// Measured time, after `warmup`.
     pub duration: Duration,
-    /// Load before measuring starts.
+    /// Duration of the load before the measured time.
     pub warmup: Duration,
-    /// Probing without load, before the load starts.
+    /// Duration of idle probing before the load starts.
     pub idle: Duration,
     /// Interval of the TCP_INFO and queue series.
     pub sample: Duration,
@@ -48,7 +48,7 @@ impl Default for Trial {
 }
 
 impl Trial {
-    /// What a cell does on its path.
+    /// The experiment of a cell.
     pub fn of(cell: &Cell) -> Self {
         Self {
             seed: cell.seed,
@@ -62,11 +62,11 @@ impl Trial {
 }
 
 impl Path {
-    /// The path in the lab, where defaults stand for what is unknown: those of a spec, and for an
-    /// unknown delay that of the other direction.
+    /// The cell for this path. Unknown parameters get a spec's defaults; an unknown delay gets that
+    /// of the other direction.
     ///
     /// # Errors
-    /// If a parameter cannot be so, is one that the lab cannot make, or does not fit another.
+    /// A parameter is invalid, is not supported by the lab, or conflicts with another.
     pub fn cell(&self, trial: &Trial) -> Result<Cell, PathError> {
         self.check()?;
         let mut refused = self.not_in_the_lab();
@@ -78,7 +78,8 @@ impl Path {
         PathError::of(refused).map(|()| cell)
     }
 
-    /// The same path with what [`Self::cell`] takes for the unknown: [`Source::Assumed`].
+    /// This path with the defaults of [`Self::cell`] for unknown parameters, marked
+    /// [`Source::Assumed`].
     #[must_use]
     pub fn filled(&self) -> Self {
         let assumed = Self::stated(&self.unchecked(&Trial::default()), Source::Assumed);
@@ -93,17 +94,14 @@ impl Path {
         path
     }
 
-    /// What the lab has nothing for.
+    /// Parameters that the lab does not support.
     fn not_in_the_lab(&self) -> Vec<Refused> {
         let mut refused = Vec::new();
         let mut refuse = |name: &str, reason: &str| refused.push(Refused::new(name, reason));
         if let Some(tunnel) = &self.tunnel {
             for (line, name) in [(&tunnel.down, "tunnel.down"), (&tunnel.up, "tunnel.up")] {
                 line.walk(name, &mut |name, _| {
-                    refuse(
-                        name,
-                        "the lab has no stage that only packets of the tunnel pass",
-                    );
+                    refuse(name, "the lab has no stage that only tunnel packets pass");
                 });
             }
         }
@@ -112,7 +110,7 @@ impl Path {
             let mut need = |known: bool, of: CompetitorKind, leaf: &str| {
                 if kind == Some(of) && !known {
                     let name = format!("competitors.{index}.{leaf}");
-                    refuse(&name, "has no default; this kind needs it");
+                    refuse(&name, "this kind needs it, and it has no default");
                 }
             };
             need(
@@ -129,7 +127,7 @@ impl Path {
         refused
     }
 
-    /// The cell, possible or not.
+    /// The cell, without validation.
     fn unchecked(&self, trial: &Trial) -> Cell {
         Cell {
             schema: CELL_SCHEMA,
@@ -177,7 +175,7 @@ fn or<T: Clone>(parameter: &Option<Parameter<T>>, default: T) -> T {
     value(parameter).unwrap_or(default)
 }
 
-/// A bound that is known; unknown ones do not bound.
+/// A known limit; unknown means no limit.
 fn bound<T: Clone>(parameter: &Option<Parameter<Limit<T>>>) -> Option<T> {
     value(parameter).and_then(Limit::bound)
 }
@@ -257,7 +255,7 @@ fn competitor(own: &Competitor) -> Traffic {
     }
 }
 
-/// The name that a value of the cell has in the document, or in [`Trial`].
+/// The name of a cell's value in the document or in [`Trial`].
 fn name(field: Field) -> String {
     let leaf = match field.leaf {
         "rate" => "rate_bps",

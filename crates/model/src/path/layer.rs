@@ -1,4 +1,4 @@
-//! The layers of a path: the underlay, and a tunnel over it.
+//! Layers of a path: the underlay, and a tunnel over it.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,39 +38,36 @@ table! {
         at: Option<Parameter<TunnelAt>>,
         /// Address family inside: `"v4"` or `"v6"`.
         ip: Option<Parameter<IpVersion>>,
-        /// What only packets of the tunnel meet on their way from the far end, beyond the
-        /// underlay. The lab cannot make it yet.
+        /// Additional impairments of tunnel packets from the far end. Not supported by the lab yet.
         down: Line,
-        /// What only packets of the tunnel meet on their way to the far end, beyond the underlay.
-        /// The lab cannot make it yet.
+        /// Additional impairments of tunnel packets to the far end. Not supported by the lab yet.
         up: Line,
     }
 }
 
 table! {
-    /// One direction of a layer: a bottleneck, then a delay with its faults.
+    /// One direction of a layer: a bottleneck, then a delay with its impairments.
     pub struct Line {
         /// Rate of the bottleneck, bit/s with Ethernet headers, or `"unlimited"`.
         rate_bps: Option<Parameter<Limit<Rate>>>,
         /// Kind of the bottleneck's queue: `"fifo"`, `"fq"`, `"fq_codel"`, `"codel"`, `"pie"`,
-        /// `"cake"`, `"dualpi2"`, `"red"`, or `"policer"` for none that drops what exceeds the
-        /// rate.
+        /// `"cake"`, `"dualpi2"`, `"red"`, or `"policer"`, which drops what exceeds the rate.
         queue: Option<Parameter<Queue>>,
-        /// What that queue can hold, `{"bytes": …}` with Ethernet headers or `{"packets": …}`; of
-        /// a policer, the burst it lets through. `"kernel"` is what the kernel gives an AQM.
+        /// Capacity of that queue: `{"bytes": …}` with Ethernet headers, `{"packets": …}`, or
+        /// `"kernel"` for the kernel's default limit of an AQM; for a policer, its burst size.
         buffer: Option<Parameter<Buffer>>,
         /// Base one-way delay, without any queue, ns.
         delay_ns: Option<Parameter<Nanos>>,
         /// Half width of the uniform delay variation, ns; it never reorders.
         jitter_ns: Option<Parameter<Nanos>>,
-        /// Loss that is not the queue's, below.
+        /// Loss outside of the queue, see below.
         loss: Option<Loss>,
-        /// Share of packets that overtake the delay, 0 to 1.
+        /// Share of packets that skip the delay, 0 to 1.
         reorder: Option<Parameter<Share>>,
-        /// Share of packets that arrive twice, 0 to 1.
+        /// Share of packets that are duplicated, 0 to 1.
         duplicate: Option<Parameter<Share>>,
-        /// Whether loss, jitter, reordering and duplicates come before the bottleneck, not after
-        /// it.
+        /// Whether loss, jitter, reordering and duplicates come before the bottleneck instead of
+        /// after it.
         faults_first: Option<Parameter<bool>>,
     }
 }
@@ -84,7 +81,7 @@ impl Underlay {
         }
     }
 
-    /// The line that carries `direction`, to change it.
+    /// The line that carries `direction`, mutable.
     pub fn line_mut(&mut self, direction: Direction) -> &mut Line {
         match direction {
             Direction::Down => &mut self.down,
@@ -93,21 +90,20 @@ impl Underlay {
     }
 }
 
-/// Loss that is not a queue's, by its pattern.
+/// Loss outside of queues, by its pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Loss {
-    /// Each packet with the same probability.
+    /// Independent loss of each packet.
     Random {
-        /// That probability, 0 to 1; 0 is known to be none.
+        /// The probability, 0 to 1; 0 = known to be lossless.
         share: Parameter<Share>,
     },
-    /// Bursts, by two states with their own loss (Gilbert-Elliott, as netem has it).
+    /// Bursts: two states with their own loss (Gilbert-Elliott, as in netem).
     Bursts {
         /// Probability to go from good to bad, per packet.
         p: Parameter<Share>,
-        /// Probability to go from bad to good, per packet; its inverse is the mean length of a
-        /// burst.
+        /// Probability to go from bad to good, per packet: the inverse of the mean burst length.
         r: Parameter<Share>,
         /// Loss in the bad state.
         bad: Parameter<Share>,
@@ -116,7 +112,7 @@ pub enum Loss {
     },
     /// Exactly every n-th packet.
     Every {
-        /// That n, 2 to 65535.
+        /// n, 2 to 65535.
         packets: Parameter<u16>,
     },
 }

@@ -1,14 +1,14 @@
-//! One parameter of a path: its value, how sure it is, and where it comes from.
+//! Parameters of a path: value, interval and source.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A value with its interval and its source. What is unknown is no parameter: it is absent.
+/// A value with its interval and source. Unknown parameters are absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter<T> {
-    /// The best single value.
+    /// Best estimate.
     pub value: T,
     /// Lower end of the 95 % interval of the value; absent = unknown, or the value is exact.
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
@@ -16,7 +16,7 @@ pub struct Parameter<T> {
     /// Upper end of that interval.
     #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
     pub high: Option<T>,
-    /// Where the value comes from.
+    /// Source of the value.
     pub source: Source,
 }
 
@@ -31,17 +31,17 @@ impl<T> Parameter<T> {
         }
     }
 
-    /// A value that was set on purpose: by the spec of a lab path, or by a remedy on trial.
+    /// A value set by the spec of a lab path or by a remedy on trial.
     pub const fn given(value: T) -> Self {
         Self::new(value, Source::Given)
     }
 
-    /// A value that nobody knows, and that something has to stand for.
+    /// A default for an unknown value.
     pub const fn assumed(value: T) -> Self {
         Self::new(value, Source::Assumed)
     }
 
-    /// The same value with its interval.
+    /// The parameter with this interval.
     #[must_use]
     pub fn within(self, low: T, high: T) -> Self {
         Self {
@@ -52,24 +52,24 @@ impl<T> Parameter<T> {
     }
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// Computed from what a Run measured.
+    /// Computed from the measurements of a Run.
     Measured,
-    /// Found by running candidates in the lab.
+    /// Fitted by running candidates in the lab.
     Fitted,
     /// Taken from the facts of a host.
     Facts,
-    /// Set on purpose: by the spec of a lab path (then it is the truth), or by a remedy on trial.
+    /// Set by the spec of a lab path (then it is the truth) or by a remedy on trial.
     Given,
-    /// Known to nobody: a default that stands in.
+    /// A default for an unknown value.
     Assumed,
 }
 
 impl Source {
-    /// All, from what was seen to what was not.
+    /// All sources, from measured to assumed.
     pub const ALL: [Self; 5] = [
         Self::Measured,
         Self::Fitted,
@@ -78,14 +78,14 @@ impl Source {
         Self::Assumed,
     ];
 
-    /// What it means, for the reference.
+    /// Description for the reference.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Measured => "computed from what a Run measured",
-            Self::Fitted => "found by running candidates in the lab",
+            Self::Measured => "computed from the measurements of a Run",
+            Self::Fitted => "fitted by running candidates in the lab",
             Self::Facts => "taken from the facts of a host",
-            Self::Given => "set on purpose, by the spec of a lab path or a remedy on trial",
-            Self::Assumed => "known to nobody; a default stands in",
+            Self::Given => "set by the spec of a lab path or by a remedy on trial",
+            Self::Assumed => "a default for an unknown value",
         }
     }
 
@@ -101,7 +101,7 @@ impl Source {
     }
 }
 
-/// A bound that may be known not to exist: in JSON a number, or `"unlimited"`.
+/// A limit, possibly known not to exist: in JSON a number, or `"unlimited"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Written<T>", into = "Written<T>")]
 #[serde(bound(
@@ -109,14 +109,14 @@ impl Source {
     deserialize = "T: Deserialize<'de>"
 ))]
 pub enum Limit<T> {
-    /// It bounds at this value.
+    /// Limit at this value.
     At(T),
-    /// It is known not to bound; greater than every value.
+    /// Known to be unlimited; greater than every value.
     Unlimited,
 }
 
 impl<T> Limit<T> {
-    /// The bound, if there is one.
+    /// The limit, if there is one.
     pub fn bound(self) -> Option<T> {
         match self {
             Self::At(value) => Some(value),
@@ -126,7 +126,7 @@ impl<T> Limit<T> {
 }
 
 impl<T> From<Option<T>> for Limit<T> {
-    /// No bound is known to be none, not unknown.
+    /// `None` means known to be unlimited, not unknown.
     fn from(bound: Option<T>) -> Self {
         bound.map_or(Self::Unlimited, Self::At)
     }
@@ -176,7 +176,7 @@ impl From<Nanos> for Duration {
 }
 
 impl From<Duration> for Nanos {
-    /// Spans beyond 584 years become that long.
+    /// Saturates at 584 years.
     fn from(span: Duration) -> Self {
         Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }

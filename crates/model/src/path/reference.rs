@@ -1,4 +1,4 @@
-//! The reference of the document, made from its tables.
+//! Reference of the Path document, generated from its tables.
 
 use super::{
     Source,
@@ -59,7 +59,7 @@ Names beyond those of this page are errors.
 ## Sources
 "#;
 
-/// What can stand under `loss`, which is no table of parameters alone.
+/// Description of `loss`, which is not a plain table of parameters.
 const LOSS: &str = r#"
 Under `loss` stands one of these patterns:
 
@@ -70,7 +70,7 @@ Under `loss` stands one of these patterns:
 | `every.packets` | Exactly every n-th packet is lost, 2 to 65535. |
 "#;
 
-/// The reference of the document, as Markdown: what `docs/reference/path.md` holds.
+/// The reference as Markdown: the content of `docs/reference/path.md`.
 pub fn reference() -> String {
     let mut text = format!("{HEAD}\n| source | meaning |\n|---|---|\n");
     for source in Source::ALL {

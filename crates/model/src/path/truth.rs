@@ -1,4 +1,4 @@
-//! The true path of a cell.
+//! Conversion of a cell into its true Path.
 
 use super::{
     Competitor, CompetitorKind, Directions, End, Ends, Limit, Line, Loss, Parameter, Path, Source,
@@ -15,7 +15,7 @@ impl Path {
         Self::stated(cell, Source::Given)
     }
 
-    /// The path of a cell, with this source for all that it says.
+    /// The path of a cell, with this source for all parameters.
     pub(super) fn stated(cell: &Cell, source: Source) -> Self {
         let say = Say(source);
         Self {
@@ -35,12 +35,12 @@ impl Path {
     }
 }
 
-/// Says values, with one source for all.
+/// Makes parameters with one source.
 #[derive(Clone, Copy)]
 struct Say(Source);
 
 impl Say {
-    // The type of every field is one of parameters.
+    // All fields are parameters.
     #[expect(clippy::unnecessary_wraps)]
     fn value<T>(self, value: impl Into<T>) -> Option<Parameter<T>> {
         Some(Parameter::new(value.into(), self.0))
@@ -88,7 +88,7 @@ impl Say {
         }
     }
 
-    /// The tunnel itself; its lines stay unknown, for the lab has none.
+    /// The tunnel; its lines remain unknown, since the lab has none.
     fn tunnel(self, tunnel: &cell::Tunnel) -> Tunnel {
         Tunnel {
             kind: self.value(tunnel.kind),

@@ -1,4 +1,4 @@
-//! All parameters of a path, each with its name.
+//! Visitors of all parameters of a path, by name.
 
 use super::{Limit, Nanos, Parameter, Source};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     units::{Bytes, Rate, Share},
 };
 
-/// A known parameter, whatever its type.
+/// A known parameter of any type.
 pub(super) trait Stated {
     fn source(&self) -> Source;
-    /// Whether its interval, as far as there is one, holds the value.
+    /// Whether the value lies within its interval, if it has one.
     fn is_within(&self) -> bool;
 }
 
@@ -29,9 +29,9 @@ impl<T: AtMost> Stated for Parameter<T> {
     }
 }
 
-/// Values that may have an interval.
+/// Values that can have an interval.
 pub(super) trait AtMost {
-    /// Whether it is known to be at most the other: never of words, which have no order.
+    /// Whether it is known to be at most the other; never for names, which have no order.
     fn at_most(&self, other: &Self) -> bool;
 }
 
@@ -78,10 +78,10 @@ words!(
     bool, String, Queue, EndQdisc, IpVersion, TunnelKind, TunnelAt
 );
 
-/// Receives each known parameter with its dotted name.
+/// Called with each known parameter and its dotted name.
 pub(super) type Visitor<'a> = dyn FnMut(&str, &dyn Stated) + 'a;
 
-/// What holds parameters.
+/// A part of the document that contains parameters.
 pub(super) trait Walk {
     fn walk(&self, name: &str, visit: &mut Visitor<'_>);
 }
@@ -100,14 +100,14 @@ impl<T: Walk> Walk for Option<T> {
     }
 }
 
-/// Whether nothing in it is known: then it is left out of the document.
+/// Whether nothing in it is known; such parts are left out of the document.
 pub(super) fn is_unknown(part: &impl Walk) -> bool {
     let mut known = false;
     part.walk("", &mut |_, _| known = true);
     !known
 }
 
-/// What takes from another what it does not know itself.
+/// Takes unknown values from another instance.
 pub(super) trait Fill {
     fn fill(&mut self, other: Self);
 }
@@ -126,8 +126,8 @@ pub(super) struct Field {
     pub(super) meaning: &'static str,
 }
 
-/// Makes a table of the document: a struct whose fields are all optional, how to visit them, and
-/// their names and meanings for the reference.
+/// Declares a table of the document: a struct of optional fields, the visitor of its fields, and
+/// their names and descriptions for the reference.
 macro_rules! table {
     ($(#[$outer:meta])* pub struct $table:ident {
         $($(#[doc = $doc:literal])* $field:ident: $inner:ty,)*

@@ -1,4 +1,4 @@
-//! What can be done about a cause.
+//! Actions of remedies.
 
 use std::net::IpAddr;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::RemedyClass;
 use crate::{cell, net::Direction, text::Text};
 
-/// What to do, with its parameters. What a Run cannot know is absent.
+/// An action with its parameters; unknown parameters are absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Action {
     /// Nothing.
     Keep,
-    /// Another congestion control for what this host sends.
+    /// Another congestion control for data sent by this host.
     CongestionControl {
         /// Its name in the kernel.
         cc: String,
-        /// For which sockets.
+        /// The affected sockets.
         scope: CcScope,
     },
-    /// A shaper below the rate of the bottleneck, so that the queue forms where it is managed.
+    /// A shaper below the rate of the bottleneck, so that the queue forms in the shaper.
     Shaper {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,11 +30,11 @@ pub enum Action {
         rate_bps: Option<u64>,
         /// The queue in it.
         queue: Discipline,
-        /// Whether it shapes what leaves the device or what comes in.
+        /// Egress or ingress of the device.
         flow: Flow,
-        /// The direction of the path whose data it shapes.
+        /// The direction of the path that it shapes.
         direction: Direction,
-        /// What it keeps the data below.
+        /// The bottleneck whose rate it stays below.
         below: Bottleneck,
     },
     /// Another queue discipline, without a rate.
@@ -45,31 +45,30 @@ pub enum Action {
         /// The queue.
         queue: Discipline,
     },
-    /// A larger limit of a queue that overflows.
+    /// A larger limit of an overflowing queue.
     QueueLimit {
         /// Which limit.
         limit: LimitKind,
-        /// The device, where the limit is that of one.
+        /// The device, if the limit belongs to one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
         /// The new limit, packets.
         packets: u32,
     },
-    /// A larger bound of the buffers that TCP sockets grow to.
+    /// A larger limit of TCP buffer autotuning.
     SocketBuffer {
-        /// Which.
+        /// Which one.
         buffer: Buffer,
-        /// Minimum and default as they are, bytes.
+        /// Current minimum and default, which are kept, bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         keep: Option<[u64; 2]>,
         /// The new maximum, bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bytes: Option<u64>,
     },
-    /// Away with a fixed size that a program gives its TCP sockets, so that the kernel grows their
-    /// buffers.
+    /// No fixed buffer size set by a program, so that autotuning works.
     FreeBuffer {
-        /// Which.
+        /// Which one.
         buffer: Buffer,
     },
     /// A larger buffer of UDP sockets.
@@ -77,7 +76,7 @@ pub enum Action {
         /// Bytes.
         bytes: u64,
     },
-    /// MTU of a tunnel's device.
+    /// MTU of a tunnel device.
     TunnelMtu {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,25 +93,25 @@ pub enum Action {
         /// Bytes of the IP packet.
         bytes: u32,
     },
-    /// A bound on the segment size that connections through this host announce.
+    /// MSS clamping of connections through this host.
     MssClamp {
-        /// Bytes; absent = what the route's MTU allows.
+        /// Bytes; absent = derived from the route's MTU.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<u32>,
     },
-    /// Smaller segments after losses of large ones (RFC 4821).
+    /// Packetization layer path MTU discovery (RFC 4821).
     MtuProbing,
     /// Explicit congestion notification.
     Ecn {
-        /// Whether to ask for it.
+        /// Whether to request it.
         on: bool,
     },
-    /// A bound on what a program may queue unsent in a TCP socket.
+    /// A limit of unsent bytes in a TCP socket.
     NotsentLowat {
         /// Bytes.
         bytes: u64,
     },
-    /// An offload of a device.
+    /// An offload setting of a device.
     Offload {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +121,7 @@ pub enum Action {
         /// On or off.
         on: bool,
     },
-    /// Receiving on several processors (RPS).
+    /// Receive packet steering over several processors (RPS).
     ReceiveSteering {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,12 +138,12 @@ pub enum Action {
         /// Combined queues.
         count: u32,
     },
-    /// Less work for a processor that is full.
+    /// Less work for a saturated processor.
     Relieve {
-        /// What fills it.
+        /// What saturates it.
         by: Processor,
     },
-    /// Away with a shaper that nobody needs.
+    /// Removal of an unneeded shaper.
     RemoveShaper {
         /// The device.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,41 +153,41 @@ pub enum Action {
         /// Its rate, bit/s.
         rate_bps: u64,
     },
-    /// A kernel parameter back to what it is by default.
+    /// A kernel parameter reset to its default.
     Sysctl {
         /// Its dotted name.
         name: String,
         /// The kernel's default.
         value: String,
     },
-    /// Another way to run the tunnel.
+    /// Another mode of the tunnel.
     Tunnel {
-        /// Which.
+        /// Which one.
         mode: TunnelMode,
     },
-    /// Several connections at once.
+    /// Several parallel connections.
     MoreFlows {
-        /// How many reach what the path carries.
+        /// The number that reaches the path's capacity.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flows: Option<u32>,
     },
-    /// A program that gives TCP more to send.
+    /// A sending program that provides more data.
     FeedSender,
-    /// Packets of one flow on one way.
+    /// All packets of a flow on one path.
     KeepOrder,
     /// A better radio link, or a cable.
     Radio,
-    /// A request to whoever runs the line.
+    /// A request to the line's operator.
     AskProvider {
-        /// For what.
+        /// The request.
         request: Text,
     },
-    /// A measurement that tells more.
+    /// A further measurement.
     Measure {
-        /// Which.
+        /// Which one.
         what: Text,
     },
-    /// In the words of a document of schema 1.
+    /// Free text from a document of schema 1.
     #[serde(rename = "told")]
     FreeText {
         /// Kind.
@@ -198,30 +197,30 @@ pub enum Action {
     },
 }
 
-/// The sockets that get another congestion control.
+/// Sockets affected by a change of congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
 pub enum CcScope {
-    /// That of one program, which sets `TCP_CONGESTION`.
+    /// Those of a program that sets `TCP_CONGESTION`.
     Socket,
-    /// All to one address.
+    /// All sockets connected to one address.
     Route(RouteTo),
-    /// All new ones of the host.
+    /// All new sockets of the host.
     Host,
 }
 
-/// The route to one address, as it is.
+/// The current route to one address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteTo {
     /// The address.
     pub toward: IpAddr,
-    /// Next hop; absent = the address is on the link.
+    /// Next hop; absent = the address is on-link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<IpAddr>,
     /// The device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Source address of sockets that chose none.
+    /// Preferred source address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<IpAddr>,
     /// Number of the routing table, if it is not the main one.
@@ -229,11 +228,11 @@ pub struct RouteTo {
     pub table: Option<u32>,
 }
 
-/// A queue discipline that manages its queue.
+/// A queue discipline with queue management.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Discipline {
-    /// Fair queueing with pacing, for hosts that send.
+    /// Fair queueing with pacing, for sending hosts.
     Fq,
     /// Fair queueing with CoDel.
     FqCodel,
@@ -272,23 +271,23 @@ impl From<Discipline> for cell::EndQdisc {
     }
 }
 
-/// Which packets of a device a shaper holds.
+/// Side of a device that a shaper acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
-    /// Those that leave it.
+    /// Transmitted packets.
     Egress,
-    /// Those that come in.
+    /// Received packets.
     Ingress,
 }
 
-/// What a shaper keeps the data below.
+/// Kind of a bottleneck before which a shaper is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
-    /// A queue that grows too long.
+    /// An oversized queue.
     Queue,
-    /// A policer, which drops.
+    /// A policer.
     Policer,
 }
 
@@ -298,7 +297,7 @@ pub enum Bottleneck {
 pub enum LimitKind {
     /// Packets of one flow in fq (`flow_limit`).
     FqFlow,
-    /// Packets that wait for a processor (`net.core.netdev_max_backlog`).
+    /// Backlog of a processor, packets (`net.core.netdev_max_backlog`).
     Backlog,
     /// Packets in the card's receive ring.
     ReceiveRing,
@@ -312,7 +311,7 @@ pub enum LimitKind {
 pub enum Buffer {
     /// Of received data (`net.ipv4.tcp_rmem`).
     Receive,
-    /// Of data that is sent and not acknowledged (`net.ipv4.tcp_wmem`).
+    /// Of unacknowledged data (`net.ipv4.tcp_wmem`).
     Send,
 }
 
@@ -334,23 +333,23 @@ impl Buffer {
     }
 }
 
-/// What fills a processor.
+/// What saturates a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Processor {
-    /// Work of any kind.
+    /// Any work.
     Anything,
     /// The thread of a tunnel.
     TunnelThread,
 }
 
-/// A way to run a tunnel.
+/// Mode of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelMode {
     /// In the kernel.
     Kernel,
-    /// With a device, in place of a TCP stack in the process of the tunnel.
+    /// With a device instead of a userspace TCP stack.
     Device,
     /// Without a relay.
     Direct,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum RemedyClass {
     /// Nothing to do.
     None,
-    /// Get a direct connection in place of a relay.
+    /// A direct connection instead of a relay.
     DirectConnection,
     /// Another implementation of the tunnel, or a newer one.
     TunnelSoftware,
@@ -16,28 +16,28 @@ pub enum RemedyClass {
     Buffers,
     /// A larger limit of a queue on a host.
     QueueLimit,
-    /// Switch an offload, or change the kernel or driver.
+    /// An offload setting, or another kernel or driver.
     Offload,
     /// MTU of the tunnel, or the MSS announced.
     Mtu,
-    /// Spread or lower the processor's work.
+    /// Less processor work, or better distributed.
     Processor,
-    /// Change the program that sends or receives.
+    /// A change of the sending or receiving program.
     Application,
-    /// Queue management, with a shaper where the bottleneck is elsewhere.
+    /// Queue management, with a shaper if the bottleneck is elsewhere.
     QueueManagement,
     /// Another port or protocol, or a shaper below the limit.
     AvoidLimit,
-    /// Several connections at once.
+    /// Several parallel connections.
     MoreFlows,
-    /// The cause of reordering: links and queues in parallel.
+    /// Removal of the cause of reordering: parallel links and queues.
     Ordering,
     /// Another congestion control at the sender.
     CongestionControl,
     /// The radio link: cable, channel, power saving.
     Radio,
-    /// A kernel parameter back to its default.
+    /// A kernel parameter reset to its default.
     Settings,
-    /// The line itself, or who runs it.
+    /// The line itself, or its operator.
     Line,
 }

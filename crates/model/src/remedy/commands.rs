@@ -1,28 +1,28 @@
-//! Remedies as commands: iproute2, sysctl, ethtool and nft; on OpenWrt UCI where the setting is
-//! its.
+//! Remedies as commands: iproute2, sysctl, ethtool and nft; on OpenWrt, UCI for settings it
+//! manages.
 //!
-//! They change the running system and nothing that survives a reboot, except those of UCI. Every
-//! name in them goes through [`shell`](super::shell).
+//! They change the running system only and do not survive a reboot, except those of UCI. Every name
+//! in them is escaped by [`shell`](super::shell).
 
 use super::{
     Action, Buffer, CcScope, Discipline, Flow, LimitKind, Remedy, RouteTo,
     shell::{device, unknown, word},
 };
 
-/// Whose commands.
+/// System that the commands are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Linux with iproute2, procps, ethtool and nftables.
     Linux,
-    /// OpenWrt, where UCI keeps what outlives a reboot.
+    /// OpenWrt, with persistent settings in UCI.
     OpenWrt,
 }
 
-/// The device that packets are sent to before they reach another, so that they can be shaped.
+/// The intermediate device for ingress shaping.
 const IFB: &str = "ifb-pathtwin";
 
-/// The commands of a remedy, in order, to be run as root where the remedy belongs. Words in angle
-/// brackets are what the Run does not know. Empty where no command does it.
+/// The commands of a remedy, in order, to be run as root at its location. Words in angle brackets
+/// are unknown to the Run. Empty if there is no command for it.
 pub fn commands(remedy: &Remedy, dialect: Dialect) -> Vec<String> {
     let action = &remedy.action;
     match action {
@@ -94,7 +94,7 @@ fn sysctl(name: &str, value: &str) -> String {
     )
 }
 
-/// Kernels have reno and cubic built in; others are modules, which OpenWrt has in packages.
+/// reno and cubic are built into kernels; others are modules, which OpenWrt has as packages.
 fn congestion(cc: &str, scope: &CcScope, dialect: Dialect) -> Vec<String> {
     let module = (!matches!(cc, "cubic" | "reno")).then(|| {
         let name = match dialect {
@@ -115,7 +115,7 @@ fn congestion(cc: &str, scope: &CcScope, dialect: Dialect) -> Vec<String> {
     module.into_iter().chain([set]).collect()
 }
 
-/// A route to one address, as it is, with a congestion control.
+/// The current route to one address, with a congestion control.
 fn route(to: &RouteTo, cc: &str) -> String {
     let mut text = format!("ip route replace {}", to.toward);
     if let Some(via) = to.via {
@@ -173,7 +173,7 @@ fn shaper(action: &Action, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// A rate with a queue in it: cake and fq have their own, others sit in a class of HTB. `mode` is
+/// A shaper with a queue: cake and fq have their own rate, others are in a class of HTB. `mode` is
 /// cake's.
 fn shaped(dev: &str, rate: &str, queue: Discipline, mode: &str) -> Vec<String> {
     match queue {
@@ -190,7 +190,7 @@ fn shaped(dev: &str, rate: &str, queue: Discipline, mode: &str) -> Vec<String> {
     }
 }
 
-/// The shaper of OpenWrt: SQM, in which a rate of 0 shapes nothing that way.
+/// OpenWrt's shaper, SQM; a rate of 0 turns off shaping in that direction.
 fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<String> {
     let rate = kbit.map_or_else(|| unknown("kbit/s"), |kbit| kbit.to_string());
     let (this, other) = match flow {
@@ -201,7 +201,7 @@ fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<Strin
         Discipline::Cake => "piece_of_cake.qos",
         Discipline::Fq | Discipline::FqCodel => "simplest.qos",
     };
-    // SQM's scripts for HTB have no fq.
+    // SQM's HTB scripts do not support fq.
     let name = match queue {
         Discipline::Cake => "cake",
         Discipline::Fq | Discipline::FqCodel => "fq_codel",
@@ -245,8 +245,8 @@ fn sizes(action: &Action, dialect: Dialect) -> Vec<String> {
     match action {
         Action::TunnelMtu { bytes, .. } => {
             let bytes = bytes.map_or_else(|| unknown("bytes"), |bytes| bytes.to_string());
-            // UCI names an interface of WireGuard as its device; letters, digits and _ are all it
-            // allows.
+            // In UCI a WireGuard interface has the name of its device; only letters, digits and _
+            // are allowed.
             let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
             match dialect {
                 Dialect::OpenWrt if dev.bytes().all(plain) => vec![
@@ -273,7 +273,7 @@ fn sizes(action: &Action, dialect: Dialect) -> Vec<String> {
     }
 }
 
-/// All processors for all receive queues: a mask of 32 bits a group
+/// All processors for all receive queues: a mask in groups of 32 bits
 /// (Documentation/networking/scaling.rst).
 fn steering(name: Option<&str>, cpus: Option<u32>, dialect: Dialect) -> Vec<String> {
     if dialect == Dialect::OpenWrt {
@@ -295,7 +295,7 @@ fn steering(name: Option<&str>, cpus: Option<u32>, dialect: Dialect) -> Vec<Stri
     )]
 }
 
-/// The lowest so many bits, hexadecimal, in groups of 32 with the highest first.
+/// A mask of the lowest `bits` bits, hexadecimal, in groups of 32 with the highest first.
 fn mask(bits: u32) -> String {
     let full = vec!["ffffffff".to_owned(); (bits / 32) as usize];
     let rest = (!bits.is_multiple_of(32)).then(|| format!("{:x}", (1_u64 << (bits % 32)) - 1));

@@ -1,5 +1,5 @@
-//! Remedies in documents: the action, and beside it for readers its kind, its sentence and its
-//! commands, which are ignored when it is read.
+//! Serialization of remedies: the action and, for readers, its kind, sentence and commands, which
+//! are ignored when it is read.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeStruct};
 
@@ -19,7 +19,7 @@ impl Serialize for Remedy {
     }
 }
 
-/// A remedy as it may stand in a document; those of schema 1 have no action.
+/// A remedy in a document; those of schema 1 have no action.
 #[derive(Deserialize)]
 struct Read {
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! The reference of remedies, `docs/reference/remedies.md`, made from examples of every action.
+//! The reference of remedies, `docs/reference/remedies.md`, generated from examples of every
+//! action.
 
 use std::fmt::Write;
 
@@ -219,7 +220,7 @@ fn others() -> Vec<(Location, Action)> {
         (
             Elsewhere,
             Action::AskProvider {
-                request: text!("to shape and not to police"),
+                request: text!("to shape instead of policing"),
             },
         ),
         (
@@ -232,7 +233,7 @@ fn others() -> Vec<(Location, Action)> {
             Elsewhere,
             Action::FreeText {
                 class: RemedyClass::Line,
-                what: Text::plain("words of an older document"),
+                what: Text::plain("text of an older document"),
             },
         ),
     ]
@@ -241,12 +242,13 @@ fn others() -> Vec<(Location, Action)> {
 /// The page.
 pub fn reference() -> String {
     let mut out = String::from(
-        "# Remedies\n\n<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` writes it anew. -->\n\n\
-         A remedy is data: an action with its parameters, where it belongs (`near`, `far`, `router` or \
-         `elsewhere`), and why there. `explain` computes the parameters from the run. In a document it also \
-         has its sentence (`what`), its kind (`class`) and the commands for Linux (`commands`), which follow \
-         from the action. A word in angle brackets in a command is what the run does not know.\n\n\
-         Below is an example of every action, with what the lab makes of it.\n",
+        "# Remedies\n\n<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` \
+         regenerates it. -->\n\n A remedy is data: an action with parameters, a location (`near`, \
+         `far`, `router` or `elsewhere`) and the reason for the location. `explain` computes the \
+         parameters from the run. In a document it also has its sentence (`what`), its kind \
+         (`class`) and the commands for Linux (`commands`), which are derived from the action. A \
+         word in angle brackets in a command is unknown to the run.\n\n Below is an example of \
+         every action, with what the lab makes of it.\n",
     );
     for remedy in examples() {
         one(&mut out, &remedy);

@@ -1,4 +1,4 @@
-//! Remedies in words.
+//! Sentences of remedies.
 
 use super::{
     Action, Bottleneck, Buffer, CcScope, Flow, LimitKind, Processor, Remedy, RouteTo, TunnelMode,
@@ -9,21 +9,23 @@ use crate::{
 };
 
 impl Remedy {
-    /// What to do, in one sentence without a capital letter and a full stop.
+    /// The remedy as one sentence, without a leading capital and a full stop.
     pub fn sentence(&self) -> Text {
         self.action.sentence()
     }
 }
 
 impl Action {
-    /// What to do, in one sentence without a capital letter and a full stop.
+    /// The remedy as one sentence, without a leading capital and a full stop.
     pub fn sentence(&self) -> Text {
         match self {
-            Self::Keep => text!("leave it as it is; more needs a faster line or a shorter way"),
+            Self::Keep => {
+                text!("leave it as it is; higher goodput needs a faster line or a shorter path")
+            }
             Self::CongestionControl { cc, scope } => congestion(cc, scope),
             Self::Shaper { .. } => self.shaper(),
             Self::Queue { device, queue } => text!(
-                "make {queue} the queue of {device}; no shaper is needed where the device is the bottleneck",
+                "set the queue of {device} to {queue}; no shaper is needed where the device is the bottleneck",
                 queue = queue.name(),
                 device = named(device.as_deref())
             ),
@@ -53,10 +55,10 @@ impl Action {
             | Self::LinkMtu { .. }
             | Self::MssClamp { .. }
             | Self::MtuProbing => self.sizes(),
-            Self::Ecn { on: true } => text!("ask for ECN on new connections"),
-            Self::Ecn { on: false } => text!("ask for no ECN on new connections"),
+            Self::Ecn { on: true } => text!("request ECN on new connections"),
+            Self::Ecn { on: false } => text!("do not request ECN on new connections"),
             Self::NotsentLowat { bytes } => text!(
-                "let no program queue more than {bytes} unsent in a socket",
+                "limit unsent data to {bytes} per socket",
                 bytes = Value::Bytes(*bytes as f64)
             ),
             Self::Offload { .. }
@@ -68,13 +70,13 @@ impl Action {
                 queue,
                 rate_bps,
             } => text!(
-                "check whether {queue} with {rate} on {device} is meant: a shaper just below the line's rate keeps delay down and should stay; one that is left over from another line or a test should go",
+                "check whether {queue} with {rate} on {device} is intended: a shaper just below the line's rate limits delay and should stay; one left over from an earlier line or a test should be removed",
                 queue = queue,
                 rate = Value::Bps(*rate_bps as f64),
                 device = named(device.as_deref())
             ),
             Self::Sysctl { name, value } => text!(
-                "put {name} back to the kernel's default, {value}; look in /etc/sysctl.d for who sets it",
+                "reset {name} to the kernel's default, {value}; check /etc/sysctl.d for what sets it",
                 name = name,
                 value = value
             ),
@@ -101,17 +103,17 @@ impl Action {
         let queue = queue.name();
         match (below, flow) {
             (Bottleneck::Policer, _) => text!(
-                "shape to {rate} with {queue}, a little below the policed rate, where the data is sent",
+                "shape to {rate} with {queue}, slightly below the policed rate, where the data is sent",
                 rate = rate,
                 queue = queue
             ),
             (Bottleneck::Queue, Flow::Egress) => text!(
-                "shape to {rate} with {queue} on the last device that is yours before the bottleneck",
+                "shape to {rate} with {queue} on the last device under your control before the bottleneck",
                 rate = rate,
                 queue = queue
             ),
             (Bottleneck::Queue, Flow::Ingress) => text!(
-                "shape what comes in to {rate} with {queue} on the first device that is yours behind the bottleneck",
+                "shape ingress traffic to {rate} with {queue} on the first device under your control behind the bottleneck",
                 rate = rate,
                 queue = queue
             ),
@@ -129,18 +131,16 @@ impl Action {
                 bytes = Value::Bytes(f64::from(*bytes))
             ),
             Self::TunnelMtu { .. } => text!(
-                "set the tunnel's MTU to the path's less 60 bytes over IPv4, less 80 over IPv6, on both ends"
+                "set the tunnel MTU to the path MTU minus 60 bytes over IPv4, minus 80 over IPv6, on both ends"
             ),
             Self::MssClamp { bytes: Some(bytes) } => text!(
                 "clamp the MSS of connections through this host to {bytes}, in both directions",
                 bytes = Value::Bytes(f64::from(*bytes))
             ),
             Self::MssClamp { .. } => text!(
-                "clamp the MSS of connections through this host to the MTU of their route, in both directions"
+                "clamp the MSS of connections through this host to the route MTU, in both directions"
             ),
-            _ => text!(
-                "let TCP probe for the size that fits (net.ipv4.tcp_mtu_probing=1), as a safety net"
-            ),
+            _ => text!("enable TCP MTU probing (net.ipv4.tcp_mtu_probing=1) as a fallback"),
         }
     }
 
@@ -151,7 +151,7 @@ impl Action {
                 on: false,
                 device,
             } => text!(
-                "try with {feature} of {device} off, then update kernel, driver or VPN; leave it on if that changes nothing, offloads are worth half of the speed",
+                "test with {feature} of {device} off, then update kernel, driver or VPN; leave it on if that changes nothing, since offloads account for half of the speed",
                 feature = feature,
                 device = named(device.as_deref())
             ),
@@ -163,11 +163,11 @@ impl Action {
                 device = named(device.as_deref())
             ),
             Self::ReceiveSteering { device, .. } => text!(
-                "spread receiving of {device} over the processors (RPS); rx-udp-gro-forwarding on where this host forwards",
+                "distribute receive processing of {device} over the processors (RPS); turn on rx-udp-gro-forwarding if this host forwards",
                 device = named(device.as_deref())
             ),
             Self::DeviceQueues { device, count } => text!(
-                "let {device} use {count} queues",
+                "set {device} to {count} queues",
                 device = named(device.as_deref()),
                 count = *count
             ),
@@ -177,7 +177,7 @@ impl Action {
                 "use the kernel's WireGuard, or a version of the product with segmentation offload; a larger tunnel MTU if the path allows it"
             ),
             _ => text!(
-                "find what else runs there and spread or lower it; a larger MTU, offloads left on and a faster governor make each byte cheaper; no sysctl of TCP helps"
+                "find what else runs there and distribute or reduce it; a larger MTU, enabled offloads and a faster governor lower the cost per byte; no TCP sysctl helps"
             ),
         }
     }
@@ -185,31 +185,31 @@ impl Action {
     fn others(&self) -> Text {
         match self {
             Self::MoreFlows { flows: Some(flows) } => text!(
-                "use {flows} connections at once, and beside each other several tunnels on different ports: a tunnel is one flow to the network",
+                "use {flows} parallel connections; for a tunnel, several tunnels on different ports, since a tunnel is one flow to the network",
                 flows = *flows
             ),
             Self::MoreFlows { .. } => text!(
-                "use several connections, and beside each other several tunnels on different ports: a tunnel is one flow to the network"
+                "use several parallel connections; for a tunnel, several tunnels on different ports, since a tunnel is one flow to the network"
             ),
             Self::KeepOrder => text!(
-                "find what sends packets of one flow over several paths: bonds that alternate packets, queues without a flow hash, a VPN with several sending threads; leave RACK and tcp_reordering at their defaults"
+                "find what spreads packets of one flow over several paths: per-packet bonding, queues without a flow hash, a VPN with several sending threads; leave RACK and tcp_reordering at their defaults"
             ),
             Self::Radio => text!(
-                "repeat the test on a cable; then power saving off, a free channel or a better place; bbr at the sender is a plaster for what loss remains"
+                "repeat the test over a cable; then turn off power saving, or change the channel or the location; bbr at the sender only mitigates the remaining loss"
             ),
             Self::AskProvider { request } => text!(
-                "ask whoever runs the line {request}",
+                "ask the line's operator {request}",
                 request = request.clone()
             ),
             Self::Measure { what } => text!("measure {what}", what = what.clone()),
             Self::FreeText { what, .. } => what.clone(),
             _ => text!(
-                "look at what feeds the sender: disk, a single-threaded program, small writes that wait for answers"
+                "check what feeds the sender: disk, a single-threaded program, small writes that wait for responses"
             ),
         }
     }
 
-    /// The device it concerns.
+    /// The affected device.
     pub fn device(&self) -> Option<&str> {
         match self {
             Self::Shaper { device, .. }
@@ -232,10 +232,7 @@ fn named(device: Option<&str>) -> Value {
 
 fn congestion(cc: &str, scope: &CcScope) -> Text {
     match scope {
-        CcScope::Socket => text!(
-            "let the program that sends choose {cc} (TCP_CONGESTION)",
-            cc = cc
-        ),
+        CcScope::Socket => text!("set {cc} in the sending program (TCP_CONGESTION)", cc = cc),
         CcScope::Route(RouteTo { toward, .. }) => text!(
             "send with {cc}, first on the route to {toward} only",
             cc = cc,
@@ -263,7 +260,7 @@ fn limited(limit: LimitKind, device: Option<&str>, packets: u32) -> Text {
             packets = packets
         ),
         LimitKind::DeviceQueue => text!(
-            "raise the queue of {device} to {packets} packets",
+            "raise the transmit queue of {device} to {packets} packets",
             device = device,
             packets = packets
         ),
@@ -274,18 +271,18 @@ fn buffers(buffer: Buffer, max_bytes: Option<u64>) -> Text {
     let max = max_bytes.map(|bytes| Value::Bytes(bytes as f64));
     match (buffer, max) {
         (Buffer::Receive, Some(max)) => text!(
-            "raise the third value of net.ipv4.tcp_rmem to {max}, twice the bandwidth-delay product; in a program that sets SO_RCVBUF, stop doing so",
+            "raise the third value of net.ipv4.tcp_rmem to {max}, twice the bandwidth-delay product; do not set SO_RCVBUF in programs",
             max = max
         ),
         (Buffer::Receive, None) => text!(
-            "raise the third value of net.ipv4.tcp_rmem to at least twice the bandwidth-delay product; in a program that sets SO_RCVBUF, stop doing so"
+            "raise the third value of net.ipv4.tcp_rmem to at least twice the bandwidth-delay product; do not set SO_RCVBUF in programs"
         ),
         (Buffer::Send, Some(max)) => text!(
-            "raise the third value of net.ipv4.tcp_wmem to {max}, four times the bandwidth-delay product; in a program that sets SO_SNDBUF, stop doing so",
+            "raise the third value of net.ipv4.tcp_wmem to {max}, four times the bandwidth-delay product; do not set SO_SNDBUF in programs",
             max = max
         ),
         (Buffer::Send, None) => text!(
-            "raise the third value of net.ipv4.tcp_wmem to three to four times the bandwidth-delay product; in a program that sets SO_SNDBUF, stop doing so"
+            "raise the third value of net.ipv4.tcp_wmem to three to four times the bandwidth-delay product; do not set SO_SNDBUF in programs"
         ),
     }
 }
@@ -293,16 +290,16 @@ fn buffers(buffer: Buffer, max_bytes: Option<u64>) -> Text {
 fn tunnel(mode: TunnelMode) -> Text {
     match mode {
         TunnelMode::Kernel => text!(
-            "use the kernel's WireGuard where the product can (NetBird does as root with the module loaded); otherwise a version with segmentation offload on the tun device"
+            "use the kernel's WireGuard if the product supports it (NetBird does as root with the module loaded); otherwise a version with segmentation offload on the tun device"
         ),
         TunnelMode::Device => text!(
             "let the VPN use a tun device or the kernel's WireGuard (Tailscale: not --tun=userspace-networking; NetBird: not NB_USE_NETSTACK_MODE), or update it"
         ),
         TunnelMode::Direct => text!(
-            "get a direct connection: let UDP out and in, a fixed port, IPv6, or NAT-PMP; if it must be a relay, one close to both ends"
+            "establish a direct connection: allow UDP in and out, a fixed port, IPv6, or NAT-PMP; if a relay is unavoidable, use one close to both ends"
         ),
         TunnelMode::OtherPort => text!(
-            "try another UDP port for the tunnel; if all are slow, a tunnel over TCP or one that looks like it (Phantun, udp2raw), and ask who runs the line"
+            "try another UDP port for the tunnel; if all are slow, use a tunnel over TCP or disguised as TCP (Phantun, udp2raw), and ask the line's operator"
         ),
     }
 }

@@ -53,7 +53,7 @@ fn on_device(name: &str) -> Vec<Remedy> {
     all.into_iter().map(on).collect()
 }
 
-/// A shell in which every program only prints its words, one a line, and does nothing.
+/// Runs a command in a shell in which every program only prints its words, one per line.
 fn words(command: &str) -> Vec<String> {
     let names = [
         "tc", "ip", "sysctl", "ethtool", "uci", "ifup", "nft", "modprobe", "opkg", "tee",
@@ -139,7 +139,7 @@ fn a_remedy_of_schema_1_is_read_in_its_words() {
     assert_eq!(read.on, Location::Near);
 }
 
-/// RFC 7323: a window of rate times round trip fills the path; what is tried is what is said.
+/// RFC 7323: a window of rate times RTT fills the path; the trial uses the value of the sentence.
 #[test]
 fn a_buffer_on_trial_is_the_end_s_own() {
     let more = remedy(
@@ -196,8 +196,7 @@ fn what_the_lab_cannot_show_says_why() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever a far end calls its device, each command is one command with the words it is made
-    /// of.
+    /// Whatever the name of a far end's device, each command keeps its words.
     #[test]
     fn no_name_adds_a_word_to_a_command(name in "[ -~]{1,15}") {
         let words_of = |name: &str| -> Vec<usize> {

@@ -1,4 +1,4 @@
-//! Remedies on trial: on a lab path.
+//! Application of remedies to a Path.
 
 use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
@@ -11,18 +11,17 @@ use crate::{
 /// Why a remedy cannot be tried on a path in the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTriable {
-    /// Nothing is changed by it.
+    /// It changes nothing.
     #[error("it changes nothing")]
     NoChange,
-    /// A Path holds nothing that it changes: the lab models paths, not processors, cards and
-    /// programs.
+    /// It has no parameter in a Path: the lab models paths, not processors, cards and programs.
     #[error("the lab has no such setting")]
     NotOnAPath,
-    /// A value that it needs is unknown.
-    #[error("a value that it needs is unknown")]
+    /// A required value is unknown.
+    #[error("a required value is unknown")]
     ValueUnknown,
-    /// It belongs to one end, and none is named.
-    #[error("it belongs to one end, and none is named")]
+    /// It belongs to one end, and none is given.
+    #[error("it belongs to one end, and none is given")]
     NoEnd,
     /// There is no tunnel on this path.
     #[error("there is no tunnel on this path")]
@@ -30,16 +29,16 @@ pub enum NotTriable {
 }
 
 impl Remedy {
-    /// The path as it would be with this remedy.
+    /// The path with this remedy applied.
     ///
     /// # Errors
-    /// If the lab cannot show what the remedy does, with the reason.
+    /// The lab cannot model the remedy, with the reason.
     pub fn apply(&self, path: &Path) -> Result<Path, NotTriable> {
         let mut path = path.clone();
         match &self.action {
             Action::Keep => return Err(NotTriable::NoChange),
             Action::CongestionControl { cc, scope } => {
-                // Whose sockets makes no difference where one program sends.
+                // The scope of sockets is irrelevant with a single sending program.
                 let (CcScope::Socket | CcScope::Route(_) | CcScope::Host) = scope;
                 self.end(&mut path)?.cc = Some(Parameter::given(cc.clone()));
             }
@@ -92,9 +91,8 @@ impl Remedy {
         Ok(path.ends.end_mut(side))
     }
 
-    /// A shaper on the sending end is that end's own. Anywhere else before or behind the bottleneck
-    /// it is the bottleneck: a lab path has one in each direction, and the slower of two in a row
-    /// decides.
+    /// A shaper on the sending end belongs to that end. Anywhere else it replaces the bottleneck: a
+    /// lab path has one in each direction, and the slower of two in series decides.
     fn shape(&self, path: &mut Path) -> Result<(), NotTriable> {
         let Action::Shaper {
             rate_bps,
@@ -129,7 +127,7 @@ fn bytes(bytes: u64) -> Parameter<Limit<Bytes>> {
     Parameter::given(Limit::At(Bytes(bytes)))
 }
 
-/// Sets what a kernel parameter is on a path.
+/// Sets the parameter of a path that corresponds to a kernel parameter.
 fn parameter(end: &mut End, name: &str, value: &str) -> Result<(), NotTriable> {
     let last = || {
         let word = value.split_whitespace().next_back();

@@ -4,16 +4,16 @@ use std::{fmt, str::FromStr};
 
 use super::Unit;
 
-/// How the values of a column follow each other.
+/// Kind of a time series: counter or gauge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// It only grows: what counts is by how much.
+    /// Monotonic counter.
     Counter,
-    /// It goes up and down.
+    /// Gauge.
     Gauge,
 }
 
-/// A name that is no column's.
+/// Unknown name of a column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no column {0}")]
 pub struct UnknownColumn(pub String);
@@ -40,12 +40,12 @@ macro_rules! columns {
                 match self { $(Self::$variant => Unit::$unit,)* }
             }
 
-            /// How its values follow each other.
+            /// Counter or gauge.
             pub const fn shape(self) -> Shape {
                 match self { $(Self::$variant => Shape::$shape,)* }
             }
 
-            /// What it says.
+            /// Its description.
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
@@ -199,12 +199,13 @@ columns! {
         "How accurate ECN failed, a set of `TCP_ACCECN_*_FAIL_*`";
     Options2 "options2" Code Gauge
         "More options, a set of `TCPI_OPT2_*`";
-    // What a program moved, where the kernel does not say.
+    // Counters of the programs, for kernels that do not report them.
     BytesRead "bytes_read" Bytes Counter
-        "Bytes the receiving program read, where its kernel says nothing";
+        "Bytes the receiving program read, if its kernel does not report them";
     BytesWritten "bytes_written" Bytes Counter
-        "Bytes the sending program wrote, where its kernel says nothing";
-    // A QUIC connection, by its library; `bytes_sent`, `min_rtt_us` and `rtt_us` are as of TCP.
+        "Bytes the sending program wrote, if its kernel does not report them";
+    // A QUIC connection, as reported by its library; `bytes_sent`, `min_rtt_us` and `rtt_us` are as
+    // for TCP.
     CongestionEvents "congestion_events" Count Counter
         "Congestion events of a QUIC connection";
     CwndBytes "cwnd_bytes" Bytes Gauge

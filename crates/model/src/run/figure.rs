@@ -1,4 +1,4 @@
-//! What several samples say together.
+//! Figures over several samples.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,15 +7,15 @@ use super::{FigureKind, Key};
 /// A figure over the valid samples of a key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What was run.
+    /// The measurement.
     pub key: Key,
-    /// What it is.
+    /// Its kind.
     pub kind: FigureKind,
     /// Its values.
     #[serde(flatten)]
     pub spread: Spread,
-    /// Change from the first to the last sample by the fitted line, as a share of the centre;
-    /// absent unless it is more than chance explains.
+    /// Drift from the first to the last sample by a fitted line, as a share of the centre; absent
+    /// unless significant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
 }
@@ -23,7 +23,7 @@ pub struct Figure {
 /// Centre and spread of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// How many.
+    /// Number of values.
     pub n: usize,
     /// Median.
     pub median: f64,
@@ -32,13 +32,13 @@ pub struct Spread {
     /// Standard deviation; absent below two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sd: Option<f64>,
-    /// 95th percentile; absent where the values are too few to have one (below 20).
+    /// 95th percentile; absent below 20 values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95: Option<f64>,
     /// 99th percentile; absent below 100 values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
-    /// Lower end of the 95 % interval of the centre; absent where the values are too few.
+    /// Lower end of the 95 % interval of the centre; absent if there are too few values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of the 95 % interval of the centre.
@@ -49,22 +49,22 @@ pub struct Spread {
 /// A figure of one key over the same figure of another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// Above the line.
+    /// Numerator.
     pub of: Key,
-    /// Below the line.
+    /// Denominator.
     pub to: Key,
-    /// What they are.
+    /// Kind of both figures.
     pub kind: FigureKind,
     /// The ratio.
     pub ratio: f64,
-    /// Lower end of its 95 % interval; absent where the values are too few.
+    /// Lower end of its 95 % interval; absent if there are too few values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Values above the line.
+    /// Number of values of the numerator.
     pub n_of: usize,
-    /// Values below the line.
+    /// Number of values of the denominator.
     pub n_to: usize,
 }

@@ -1,4 +1,4 @@
-//! The flat form of a run: one row for each sample, for jq and pandas.
+//! Flat rows of a run, one per sample, for jq and pandas.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,82 +18,81 @@ pub struct SampleRow {
     pub number: u32,
     /// Kind of step.
     pub step: StepKind,
-    /// Layer it crossed.
+    /// Layer of the traffic.
     pub layer: Layer,
     /// Address family.
     pub family: IpVersion,
     /// Direction of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Whether there was as much load in the other direction.
+    /// Whether the load ran in both directions at once.
     #[serde(rename = "opposed")]
     pub bidirectional: bool,
-    /// Connections at once.
+    /// Parallel connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flows: Option<u32>,
     /// Number of the block.
     pub block: u32,
     /// Start, s after the run's start.
     pub at_s: f64,
-    /// Payload that arrived, Mbit/s.
+    /// Goodput, Mbit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
     /// Segments retransmitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Congestion control that was asked for.
+    /// Requested congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_requested: Option<String>,
-    /// Congestion control that was used.
+    /// Congestion control in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
     /// The sender's smoothed RTT, median of the flows' medians, ms; the figure `tcp_rtt_p50_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp_rtt_p50_ms: Option<f64>,
-    /// Round trip of the probes, median, ms.
+    /// RTT of the probes, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p50_ms: Option<f64>,
-    /// Round trip of the probes, 99th percentile, ms.
+    /// RTT of the probes, 99th percentile, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_p99_ms: Option<f64>,
-    /// Share of the probes without an answer.
+    /// Share of unanswered probes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_lost: Option<f64>,
-    /// Share of the busy time of all flows together in which the receive window limited the
-    /// senders.
+    /// Share of the busy time of all flows that was limited by the receive window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time of all flows together in which the send buffer limited the senders.
+    /// Share of the busy time of all flows that was limited by the send buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
-    /// What the path carries at most, Mbit/s of IP packets.
+    /// Capacity of the path, Mbit/s of IP packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_mbps: Option<f64>,
-    /// Share of the datagrams that did not arrive.
+    /// Share of lost datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Datagrams that came after one with a higher number: a count, of which the figure of this
-    /// name is the share.
+    /// Number of datagrams received after one with a higher number; the figure of this name is the
+    /// share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_reordered: Option<u64>,
     /// Jitter by RFC 3550, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_jitter_ms: Option<f64>,
-    /// Largest IP packet that arrives whole in both directions, bytes.
+    /// Path MTU of both directions, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pmtu_bytes: Option<u32>,
     /// Completion time of the requests, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete_p50_ms: Option<f64>,
-    /// Whether it counts.
+    /// Whether the sample is valid.
     pub valid: bool,
-    /// Why not.
+    /// Reasons why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid_because: Vec<String>,
 }
 
 impl SampleRow {
-    /// The names of all fields, in order: the columns of a table with a line for each row.
+    /// Names of all fields in order, as the columns of a table.
     pub const COLUMNS: [&str; 30] = [
         "schema",
         "run",

@@ -9,29 +9,29 @@ use serde::{
 
 use super::Unit;
 
-/// A kind of figure: a number that one sample gives, and several samples give together. Its
-/// definition is beside its computation, in `analysis`.
+/// A kind of figure, computed from one sample or over several. Its definition is next to its
+/// computation in `analysis`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FigureKind {
-    /// Payload that arrived.
+    /// Goodput.
     Goodput,
-    /// What the path carries at most, by UDP at rising rates.
+    /// Capacity of the path, by UDP sweep.
     Capacity,
-    /// Share of the datagrams that did not arrive.
+    /// Share of lost datagrams.
     UdpLost,
-    /// Share of the arrived datagrams that a later one overtook.
+    /// Share of received datagrams that were reordered.
     UdpReordered,
     /// Interarrival jitter.
     UdpJitter,
     /// Share of the sent bytes that were retransmitted.
     Retransmitted,
-    /// Round trip of the probes, median.
+    /// RTT of the probes, median.
     RttP50,
-    /// Round trip of the probes, 95th percentile.
+    /// RTT of the probes, 95th percentile.
     RttP95,
-    /// Round trip of the probes, 99th percentile.
+    /// RTT of the probes, 99th percentile.
     RttP99,
-    /// Share of the probes without an answer.
+    /// Share of unanswered probes.
     ProbeLost,
     /// The sender's smoothed RTT, median.
     TcpRttP50,
@@ -39,15 +39,15 @@ pub enum FigureKind {
     CompleteP50,
     /// Completion time of a request, 95th percentile.
     CompleteP95,
-    /// Largest IP packet that arrives whole.
+    /// Path MTU.
     Pmtu,
-    /// Processor time of the near host a gigabyte.
+    /// Processor time of the near host per gigabyte.
     NearCpu,
-    /// Processor time of the far host a gigabyte.
+    /// Processor time of the far host per gigabyte.
     FarCpu,
 }
 
-/// Which way a figure is better.
+/// Direction of improvement of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -59,7 +59,7 @@ pub enum Better {
     Neither,
 }
 
-/// A name that is no figure's.
+/// Unknown name of a figure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no figure {0}")]
 pub struct UnknownFigure(pub String);
@@ -85,7 +85,7 @@ impl FigureKind {
         Self::FarCpu,
     ];
 
-    /// Its name in documents. It ends with the unit, but for shares.
+    /// Its name in documents, which ends with the unit, except for shares.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Goodput => "goodput_bps",
@@ -132,7 +132,7 @@ impl FigureKind {
         }
     }
 
-    /// Which way it is better.
+    /// Its direction of improvement.
     pub const fn better(self) -> Better {
         match self {
             Self::Goodput | Self::Capacity | Self::Pmtu => Better::Higher,
@@ -140,29 +140,29 @@ impl FigureKind {
         }
     }
 
-    /// What it says.
+    /// Its description.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Goodput => "payload that arrived",
-            Self::Capacity => "what the path carries at most, IP packets",
-            Self::UdpLost => "share of the datagrams that did not arrive",
-            Self::UdpReordered => "share of the datagrams overtaken by a later one",
+            Self::Goodput => "goodput",
+            Self::Capacity => "capacity of the path, IP packets",
+            Self::UdpLost => "share of lost datagrams",
+            Self::UdpReordered => "share of reordered datagrams",
             Self::UdpJitter => "jitter of RFC 3550",
             Self::Retransmitted => "share of the sent bytes that were retransmitted",
-            Self::RttP50 => "round trip of the probes, median",
-            Self::RttP95 => "round trip of the probes, 95th percentile",
-            Self::RttP99 => "round trip of the probes, 99th percentile",
-            Self::ProbeLost => "share of the probes without an answer",
+            Self::RttP50 => "RTT of the probes, median",
+            Self::RttP95 => "RTT of the probes, 95th percentile",
+            Self::RttP99 => "RTT of the probes, 99th percentile",
+            Self::ProbeLost => "share of unanswered probes",
             Self::TcpRttP50 => "the sender's smoothed RTT, median",
             Self::CompleteP50 => "completion time of a request, median",
             Self::CompleteP95 => "completion time of a request, 95th percentile",
-            Self::Pmtu => "largest IP packet that arrives whole",
-            Self::NearCpu => "processor time of the near host a gigabyte",
-            Self::FarCpu => "processor time of the far host a gigabyte",
+            Self::Pmtu => "path MTU",
+            Self::NearCpu => "processor time of the near host per gigabyte",
+            Self::FarCpu => "processor time of the far host per gigabyte",
         }
     }
 
-    /// Whether it rests on processor time, which a lab path takes none of.
+    /// Whether it depends on processor time, which is zero on a lab path.
     pub const fn depends_on_cpu(self) -> bool {
         matches!(self, Self::NearCpu | Self::FarCpu)
     }
@@ -196,8 +196,8 @@ impl<'de> Deserialize<'de> for FigureKind {
     }
 }
 
-/// Reads a list of what has a `kind`, without those of kinds that only a later version knows.
-/// Figures and ratios follow from the samples, so nothing that was measured is lost.
+/// Reads a list of items with a `kind`, skipping kinds unknown to this version. Figures and ratios
+/// are derived from the samples, so no measurement is lost.
 pub(super) fn of_known_kinds<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

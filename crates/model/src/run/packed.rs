@@ -1,4 +1,4 @@
-//! Many whole numbers in little room.
+//! Compact lists of integers.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::{
     de::{SeqAccess, Visitor},
 };
 
-/// Whole numbers, some of them absent, in the order they came; written as a list. In memory each is
-/// its distance to the one before it, two bytes on average where a list takes sixteen: a long run
-/// holds millions of looks at counters, and a guest of the lab has room for few pages.
+/// A list of integers, some absent; serialized as a plain list. In memory each value is stored as
+/// its difference from the previous one, in two bytes on average instead of sixteen: a long run
+/// holds millions of counter samples, and a lab guest has little memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
-    /// Of each number, base 128 with the low digits first and the top bit on all but the last: 0
-    /// where it is absent, else 1 more than the zigzag of its distance to the last one there was.
+    /// Variable-length integers (base 128, low digits first): 0 if absent, otherwise 1 plus the
+    /// zigzag code of the difference from the last present value.
     bytes: Vec<u8>,
 }
 
 impl Packed {
-    /// The numbers.
+    /// The values.
     pub fn iter(&self) -> impl Iterator<Item = Option<u64>> + '_ {
         let (mut bytes, mut last) = (self.bytes.iter(), 0u64);
         std::iter::from_fn(move || {
@@ -32,7 +32,7 @@ impl Packed {
     }
 }
 
-/// The next number of base 128. It has up to 65 bits.
+/// The next variable-length integer, of up to 65 bits.
 fn digits<'a>(bytes: &mut impl Iterator<Item = &'a u8>) -> Option<u128> {
     let (mut code, mut shift) = (0, 0);
     loop {
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for Packed {
             type Value = Packed;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of whole numbers, or null where there is none")
+                f.write_str("a list of integers or nulls")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Packed, A::Error> {
@@ -120,7 +120,7 @@ mod tests {
         fn numbers_come_back_as_they_went_in(values in prop::collection::vec(number(), 0..200)) {
             let packed: Packed = values.iter().copied().collect();
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), values.clone());
-            // Written as a list is.
+            // The same form as a list.
             let text = serde_json::to_string(&packed).unwrap();
             prop_assert_eq!(&text, &serde_json::to_string(&values).unwrap());
             prop_assert_eq!(serde_json::from_str::<Packed>(&text).unwrap(), packed);

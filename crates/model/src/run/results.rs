@@ -1,111 +1,112 @@
-//! What the kinds of steps measure: parts of a sample.
+//! Results of the kinds of steps: parts of a sample.
 
 use serde::{Deserialize, Serialize};
 
 use super::Series;
 use crate::net::Direction;
 
-/// A TCP load. Rates are over the time after the warm-up.
+/// Result of a TCP load. Rates are over the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tcp {
-    /// Congestion control of the senders' sockets, as the kernel says; of QUIC that of the library.
+    /// Congestion control of the senders' sockets as reported by the kernel; for QUIC that of the
+    /// library.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc_used: Option<String>,
-    /// Time that counts, µs after the load started: from, to.
+    /// Measured time, µs after the load started: from, to.
     pub window_us: [i64; 2],
-    /// Payload that reached the receivers, bit/s, all flows together.
+    /// Total goodput of all flows, bit/s.
     pub goodput_bps: f64,
-    /// Payload that reached the receivers in all.
+    /// Total payload received, including the warm-up.
     pub bytes: u64,
     /// The flows.
     pub flows: Vec<FlowResult>,
 }
 
-/// One connection of a TCP load. What the kernel did not say is absent. Sums and shares are over
-/// the time that counts.
+/// One connection of a TCP load. Values the kernel does not report are absent. Sums and shares are
+/// over the measured time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
-    /// Payload that reached the receiver, bit/s.
+    /// Goodput, bit/s.
     pub goodput_bps: f64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmits: Option<u64>,
-    /// Share of the sent bytes that were sent again.
+    /// Share of the sent bytes that were retransmitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<f64>,
-    /// Data segments sent, those sent again included.
+    /// Data segments sent, including retransmissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segments: Option<u64>,
-    /// Segments the receiver reported twice (DSACK): sent again without need.
+    /// Duplicate segments reported by the receiver (DSACK): spurious retransmissions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dsack_dups: Option<u64>,
-    /// Times the sender saw reordering.
+    /// Reordering events seen by the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reord_seen: Option<u64>,
-    /// Segments acknowledged with a congestion mark.
+    /// Segments delivered with a congestion mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_ce: Option<u64>,
     /// Retransmission timeouts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
-    /// Share of the busy time in which the receive window held the sender back.
+    /// Share of the busy time limited by the receive window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rwnd_limited: Option<f64>,
-    /// Share of the busy time in which the send buffer held it back.
+    /// Share of the busy time limited by the send buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sndbuf_limited: Option<f64>,
-    /// Busy share of the time: there was something to send or unacknowledged.
+    /// Share of the time with unsent or unacknowledged data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy: Option<f64>,
-    /// Share of the looks at which the sender was limited by its application.
+    /// Share of application-limited samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_limited: Option<f64>,
-    /// Smallest round trip the sender saw, µs.
+    /// Minimum RTT of the sender, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rtt_us: Option<f64>,
-    /// Smoothed round trip, median of the looks, µs.
+    /// Smoothed RTT, median of the samples, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_p50_us: Option<f64>,
-    /// Smoothed round trip, 95th percentile of the looks, µs.
+    /// Smoothed RTT, 95th percentile of the samples, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_p95_us: Option<f64>,
-    /// Congestion window, median of the looks, segments.
+    /// Congestion window, median of the samples, segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwnd_p50: Option<f64>,
-    /// Window the receiver offers, median of the looks, bytes.
+    /// Window advertised by the receiver, median of the samples, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snd_wnd_p50: Option<f64>,
-    /// Rate of delivery by the sender's estimate, median of the looks, bit/s.
+    /// Delivery rate estimated by the sender, median of the samples, bit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_rate_p50_bps: Option<f64>,
     /// Longest segment sent, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<u32>,
-    /// Path MTU in the sender's eyes, bytes.
+    /// Path MTU of the sending socket, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pmtu: Option<u32>,
-    /// Options in use, the kernel's set: 1 timestamps, 2 SACK, 4 window scale, 8 ECN.
+    /// TCP options in use, as the kernel's bits: 1 timestamps, 2 SACK, 4 window scale, 8 ECN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<u32>,
-    /// Every look at the sender's `TCP_INFO`, all fields.
+    /// Samples of the sender's `TCP_INFO`, all fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// Every look at the receiver: `bytes_received` and what else its kernel says; `bytes_read`, by
-    /// its program, where that says nothing.
+    /// Samples of the receiver: `bytes_received` and other fields of its kernel, or `bytes_read` by
+    /// its program if the kernel does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<Series>,
 }
 
-/// A UDP load.
+/// Result of a UDP load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Udp {
     /// Payload bytes of a datagram.
     pub payload: u32,
-    /// Datagrams that were sent.
+    /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams that arrived, each counted once.
+    /// Datagrams received, without duplicates.
     pub received: u64,
-    /// Share that did not arrive.
+    /// Share of lost datagrams.
     pub lost: f64,
     /// Lower end of the 95 % interval of the loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,50 +114,50 @@ pub struct Udp {
     /// Upper end of the 95 % interval of the loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_high: Option<f64>,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams received after one with a higher number.
     pub reordered: u64,
-    /// Datagrams that came twice.
+    /// Duplicate datagrams.
     pub duplicates: u64,
     /// Jitter by RFC 3550 section 6.4.1 at the end, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_us: Option<f64>,
-    /// Rate that was sent, bit/s of payload.
+    /// Sending rate, bit/s of payload.
     pub sent_bps: f64,
-    /// Rate that arrived, bit/s of payload.
+    /// Receiving rate, bit/s of payload.
     pub received_bps: f64,
-    /// Datagrams the own host refused to send (full queue of the device).
+    /// Datagrams rejected by the sending host (full device queue).
     pub refused: u64,
-    /// Longest run of datagrams lost one after the other.
+    /// Longest burst of consecutive losses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_loss: Option<u64>,
-    /// How many separate runs of lost datagrams there were.
+    /// Number of bursts of consecutive losses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_runs: Option<u64>,
 }
 
-/// One rate of a sweep.
+/// Result of one rate of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepStep {
-    /// Rate that was asked for, bit/s of payload.
+    /// Requested rate, bit/s of payload.
     pub rate_bps: u64,
-    /// What became of it.
+    /// Result at this rate.
     #[serde(flatten)]
     pub udp: Udp,
-    /// Round trip of the probes beside it, median, µs.
+    /// RTT of the probes during this load, median, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_p50_us: Option<f64>,
 }
 
-/// Latency probes.
+/// Result of latency probes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probes {
-    /// Probes that were sent.
+    /// Probes sent.
     pub sent: u64,
-    /// Probes that were answered.
+    /// Probes answered.
     pub n: u64,
-    /// Share without an answer.
+    /// Share of unanswered probes.
     pub lost: f64,
-    /// Smallest round trip, µs.
+    /// Minimum RTT, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_us: Option<f64>,
     /// Mean, µs.
@@ -171,32 +172,32 @@ pub struct Probes {
     /// 99th percentile, µs; absent below 100 answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
-    /// Whether the times are the kernel's own on the near end (else the program's).
+    /// Whether the near end used kernel timestamps instead of the program's clock.
     pub kernel_times: bool,
-    /// Sending times, µs after the step's load started, and round trips, ns (absent = no answer).
+    /// Sending times, µs after the step's load started, and RTTs, ns (absent = no answer).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
 }
 
-/// What a search for the path MTU found. Sizes are IP packets, bytes.
+/// Result of a path MTU search. Sizes are of IP packets, bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pmtu {
-    /// Largest that arrived from near to far with fragmentation forbidden.
+    /// Largest packet that arrived from near to far with fragmentation forbidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<u32>,
-    /// Largest that arrived from far to near with fragmentation forbidden.
+    /// Largest packet that arrived from far to near with fragmentation forbidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down: Option<u32>,
-    /// What the near kernel holds for the path's MTU after the search, from ICMP.
+    /// Path MTU cached by the near kernel after the search, from ICMP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near_kernel: Option<u32>,
-    /// What the far kernel holds.
+    /// Path MTU cached by the far kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far_kernel: Option<u32>,
-    /// Whether larger packets vanished without any word (ICMP) to the near end.
+    /// Whether larger packets were dropped without ICMP to the near end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_up: Option<bool>,
-    /// The same of the far end.
+    /// The same for the far end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_down: Option<bool>,
     /// Largest datagram that arrived when fragmentation was allowed, near to far.
@@ -204,7 +205,7 @@ pub struct Pmtu {
     pub fragmented_up: Option<u32>,
 }
 
-/// Datagrams of one size.
+/// Result for datagrams of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeStep {
     /// IP packet, bytes.
@@ -213,24 +214,24 @@ pub struct SizeStep {
     pub direction: Direction,
     /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams that arrived.
+    /// Datagrams received.
     pub received: u64,
 }
 
-/// Requests one after the other.
+/// Result of consecutive requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Short {
-    /// Requests that ended.
+    /// Completed requests.
     pub n: u64,
-    /// Requests that failed.
+    /// Failed requests.
     pub failed: u64,
     /// Time to connect, median, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect_p50_us: Option<f64>,
-    /// From start to the first byte of the answer, median, µs.
+    /// Time to the first byte of the response, median, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte_p50_us: Option<f64>,
-    /// From start to the last byte of the answer, median, µs.
+    /// Time to the last byte of the response, median, µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete_p50_us: Option<f64>,
     /// The same, 95th percentile; absent below 20.

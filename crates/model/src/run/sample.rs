@@ -1,4 +1,4 @@
-//! One step, run once, on one layer.
+//! Samples: single executions of a step on one layer.
 
 use std::fmt;
 
@@ -11,35 +11,35 @@ use crate::{
     text::{Text, Value},
 };
 
-/// What was run: samples of the same key are repeats of each other.
+/// Identifies a measurement: samples with the same key are repeats of each other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// Kind of step.
     pub step: StepKind,
-    /// Layer it crossed.
+    /// Layer of the traffic.
     pub layer: Layer,
     /// Address family.
     pub family: IpVersion,
-    /// Direction of the data; absent where it goes both ways by nature.
+    /// Direction of the data; absent for steps that use both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Whether there was as much load in the other direction.
+    /// Whether the load ran in both directions at once.
     #[serde(
         rename = "opposed",
         default,
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub bidirectional: bool,
-    /// Connections at once.
+    /// Parallel connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<u32>,
-    /// Congestion control that was asked for.
+    /// Requested congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cc: Option<String>,
-    /// Rate that was asked for, bit/s of UDP payload.
+    /// Requested rate, bit/s of UDP payload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
-    /// Bytes of a request's answer.
+    /// Response size, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
@@ -48,9 +48,9 @@ pub struct Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Latency without load.
+    /// Idle latency.
     Idle,
-    /// UDP at rising rates.
+    /// UDP sweep over increasing rates.
     UdpSweep,
     /// UDP at one rate.
     Udp,
@@ -60,7 +60,7 @@ pub enum StepKind {
     Pmtu,
     /// Datagrams of several sizes.
     Sizes,
-    /// Requests on connections of their own.
+    /// Requests, each on its own connection.
     Short,
     /// HTTP/1.1 requests on one connection.
     Http,
@@ -109,61 +109,61 @@ impl fmt::Display for Key {
     }
 }
 
-/// One step, run once.
+/// One execution of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Number in the run, in the order they were run.
+    /// Number in the run, in order of execution.
     pub number: u32,
-    /// What was run.
+    /// The measurement.
     pub key: Key,
-    /// Number of the block; samples of one block were run close together.
+    /// Number of the block; samples of one block were taken close together.
     pub block: u32,
     /// Start, µs after the run's start.
     pub at_us: u64,
-    /// How long it took, µs.
+    /// Duration, µs.
     pub took_us: u64,
-    /// Start of the load, µs after the run's start: zero of the times in its series.
+    /// Start of the load, µs after the run's start; times in its series are relative to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_at_us: Option<u64>,
-    /// Whether it counts.
+    /// Whether it is valid.
     pub valid: bool,
-    /// Why not.
+    /// Reasons why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<Invalid>,
-    /// The TCP (or QUIC) load.
+    /// Result of the TCP (or QUIC) load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
-    /// The UDP load.
+    /// Result of the UDP load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub udp: Option<Udp>,
-    /// The latency probes.
+    /// Result of the latency probes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probes: Option<Probes>,
     /// The steps of a sweep, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sweep: Vec<SweepStep>,
-    /// What the path carries at most, bit/s of IP packets, by the sweep.
+    /// Capacity of the path by the sweep, bit/s of IP packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_bps: Option<f64>,
-    /// What a search for the path MTU found.
+    /// Result of the path MTU search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pmtu: Option<Pmtu>,
-    /// What became of datagrams by size.
+    /// Results by datagram size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<SizeStep>,
-    /// The requests.
+    /// Result of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short: Option<Short>,
-    /// What the near host's counters say of this time.
+    /// Evidence of the near host for this sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<crate::evidence::Evidence>,
-    /// What the far host's counters say of this time.
+    /// Evidence of the far host for this sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far: Option<crate::evidence::Evidence>,
 }
 
 impl Sample {
-    /// A sample in which nothing was measured yet, begun `at_us` µs after the run's start.
+    /// An empty sample that started `at_us` µs after the run's start.
     pub fn new(key: Key, at_us: u64) -> Self {
         Self {
             number: 0,
@@ -188,30 +188,30 @@ impl Sample {
     }
 }
 
-/// Why a sample does not count.
+/// Reason why a sample is invalid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "because", rename_all = "snake_case")]
 pub enum Invalid {
     /// The kernel used another congestion control.
     CongestionReplaced {
-        /// Asked for.
+        /// Requested.
         asked: String,
-        /// What the socket used.
+        /// In use.
         used: String,
     },
-    /// The sending host had no processor time left, so that it, not the path, set the pace.
+    /// The sending host's processor was saturated, so that it limited the load instead of the path.
     SenderProcessor {
-        /// Busy share of the busiest processor.
+        /// Utilisation of the busiest processor.
         share: f64,
     },
-    /// The receiving host had no processor time left.
+    /// The receiving host's processor was saturated.
     ReceiverProcessor {
-        /// Busy share of the busiest processor.
+        /// Utilisation of the busiest processor.
         share: f64,
     },
-    /// A clock was set while measuring.
+    /// A clock was stepped during the measurement.
     ClockStep {
-        /// By how much, µs.
+        /// Step, µs.
         by_us: i64,
     },
     /// The route to the other end changed.
@@ -221,35 +221,35 @@ pub enum Invalid {
         /// After.
         after: String,
     },
-    /// The tunnel went from a direct connection to a relay or back.
+    /// The tunnel changed from a direct connection to a relay or back.
     RelayChanged {
         /// Before.
         before: String,
         /// After.
         after: String,
     },
-    /// It did not last long enough to count.
+    /// It was too short.
     CutShort,
     /// Something failed.
     Failed {
-        /// What and why.
+        /// Description of the failure.
         why: Text,
     },
 }
 
 impl Invalid {
-    /// Something failed, in words of its own.
+    /// A failure with its description.
     pub fn failed(why: Text) -> Self {
         Self::Failed { why }
     }
 
-    /// The reason in words.
+    /// The reason as text.
     pub fn text(&self) -> Text {
         let percent = |share: &f64| Value::Share((share * 100.0).round() / 100.0);
         match self {
             Self::CongestionReplaced { asked, used } => {
                 text!(
-                    "asked for {asked}, the socket used {used}",
+                    "requested {asked}, the socket used {used}",
                     asked = asked,
                     used = used
                 )
@@ -263,7 +263,7 @@ impl Invalid {
                 share = percent(share)
             ),
             Self::ClockStep { by_us } => text!(
-                "a clock was set by {by} in between",
+                "a clock was stepped by {by} during the measurement",
                 by = Value::Us(*by_us as f64)
             ),
             Self::RouteChanged { before, after } => text!(
@@ -272,7 +272,7 @@ impl Invalid {
                 after = after
             ),
             Self::RelayChanged { before, after } => text!(
-                "the tunnel went from {before} to {after}",
+                "the tunnel changed from {before} to {after}",
                 before = before,
                 after = after
             ),

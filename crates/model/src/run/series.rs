@@ -1,4 +1,4 @@
-//! Values over time, by column.
+//! Time series by column.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use super::{Column, Shape, packed::Packed};
 
-/// Values over time. Columns that the kernel did not fill are absent.
+/// A set of time series with common times. Columns that the kernel did not fill are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Times, µs after the step's load started.
     pub at_us: Vec<i64>,
-    /// Columns by name; those that only a later version knows are kept as they are.
+    /// Columns by name; those unknown to this version are kept.
     pub columns: BTreeMap<String, ColumnValues>,
 }
 
-/// The values of a column, one for each time.
+/// Values of a column, one for each time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ColumnValues {
-    /// The same all the time.
+    /// The same value at all times.
     Constant(u64),
-    /// One for each time; absent where there was none.
+    /// One value for each time, or absent.
     Values(Packed),
 }
 
 impl Series {
-    /// Adds a column from one value for each time; nothing is added if all are absent.
+    /// Adds a column with one value for each time; nothing is added if all are absent.
     pub fn push(&mut self, column: Column, values: Vec<Option<u64>>) {
         let first = values.first().copied().flatten();
         let values = match first {
@@ -37,12 +37,12 @@ impl Series {
         self.columns.insert(column.name().to_owned(), values);
     }
 
-    /// Whether there is a column.
+    /// Whether a column exists.
     pub fn has(&self, column: Column) -> bool {
         self.columns.contains_key(column.name())
     }
 
-    /// The values of a column, one for each time; `None` if it is not there.
+    /// The values of a column, one for each time; `None` if it does not exist.
     pub fn column(&self, column: Column) -> Option<Vec<Option<u64>>> {
         match self.columns.get(column.name())? {
             ColumnValues::Constant(value) => Some(vec![Some(*value); self.at_us.len()]),
@@ -50,7 +50,7 @@ impl Series {
         }
     }
 
-    /// Times and values of a column, where it has one.
+    /// Times and values of a column, without absent values.
     pub fn points(&self, column: Column) -> Vec<(i64, u64)> {
         let values = self.column(column).unwrap_or_default();
         self.at_us
@@ -77,8 +77,8 @@ impl Series {
             .map(|(_, value)| value)
     }
 
-    /// Every second, third, … time, as few as it takes to have at most `most` and the last one,
-    /// which is kept in any case.
+    /// The series reduced to every n-th time, so that at most `most` remain; the last one is always
+    /// kept.
     pub fn thinned(&self, most: usize) -> Self {
         let step = self.at_us.len().div_ceil(most.max(1)).max(1);
         let Some(last) = self.at_us.len().checked_sub(1).filter(|_| step > 1) else {
@@ -100,9 +100,8 @@ impl Series {
         }
     }
 
-    /// How much a counter grew from one time to another, its values between samples taken on the
-    /// straight line. A 32-bit counter that wrapped is not taken for one that fell. A gauge has no
-    /// growth.
+    /// Increase of a counter between two times, with linear interpolation between samples. Wrapping
+    /// of 32-bit counters is handled. `None` for gauges.
     pub fn increase(&self, column: Column, window_us: [i64; 2]) -> Option<f64> {
         if column.shape() != Shape::Counter {
             return None;
@@ -182,7 +181,7 @@ mod tests {
                 thin.column(Column::Pmtu).map(|c| c.len()),
                 Some(thin.at_us.len())
             );
-            // A straight line is the same at any distance.
+            // Linear interpolation does not depend on the sampling interval.
             assert_eq!(
                 thin.increase(Column::BytesSent, [105, 9_995]),
                 Some(69_230.0)
@@ -202,7 +201,7 @@ mod tests {
         assert_eq!(series.increase(Column::BytesSent, [5, 15]), Some(150.0));
         assert_eq!(series.increase(Column::BytesSent, [-5, 50]), Some(300.0));
         assert_eq!(series.increase(Column::BytesRetrans, [0, 1]), None);
-        // A gauge has no growth.
+        // A gauge has no increase.
         series.push(Column::SndCwnd, vec![Some(1), Some(2), Some(3)]);
         assert_eq!(series.increase(Column::SndCwnd, [0, 20]), None);
     }

@@ -1,6 +1,6 @@
 //! Units of figures and of columns.
 
-/// What a number counts.
+/// Unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Bits a second.
@@ -21,13 +21,13 @@ pub enum Unit {
     Packets,
     /// Events of any kind.
     Count,
-    /// A part of a whole, from 0 to 1.
+    /// A share from 0 to 1.
     Share,
-    /// Processor time for each 10⁹ bytes, s.
+    /// Processor time per 10⁹ bytes, s.
     SecondsPerGigabyte,
     /// 1 = yes, 0 = no.
     Flag,
-    /// A number that stands for something: a state, a set of bits, an exponent.
+    /// A code: a state, a bit set, an exponent.
     Code,
 }
 
@@ -49,7 +49,7 @@ impl Unit {
         Self::Code,
     ];
 
-    /// How the name of a figure in this unit ends; empty where names do not tell it.
+    /// Suffix of the names of figures in this unit; empty if names do not contain it.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::BitsPerSecond => "_bps",
@@ -68,7 +68,7 @@ impl Unit {
         }
     }
 
-    /// The unit as it is written behind a number.
+    /// Unit symbol.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::BitsPerSecond => "bit/s",
@@ -87,7 +87,7 @@ impl Unit {
         }
     }
 
-    /// Largest value that is possible.
+    /// Largest possible value.
     pub const fn max(self) -> f64 {
         match self {
             Self::Share | Self::Flag => 1.0,

@@ -1,4 +1,4 @@
-//! One combination of values to one cell.
+//! Conversion of one combination of values into a cell.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use crate::{
     units::{Rate, Seed},
 };
 
-/// What every cell of a spec shares.
+/// Values shared by all cells of a spec.
 pub(super) struct Frame<'a> {
     pub(super) name: &'a str,
     pub(super) factors: &'a [Factor],
     pub(super) crosses: usize,
 }
 
-/// Makes a cell, without its seed, or says what is impossible.
+/// Builds a cell without its seed, or reports invalid values.
 pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
     let path = line::path(view);
     let tunnel = tunnel(view);
@@ -50,7 +50,7 @@ pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
     Some(cell)
 }
 
-/// Refuses what is impossible about the cell where the spec says it. `numbers` are those of the
+/// Reports an invalid value at the place where the spec sets it. `numbers` are those of the
 /// `[[cross]]` tables in the order of the cell's competitors.
 fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
     let Field { table, leaf } = impossible.field;
@@ -82,7 +82,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
     });
 }
 
-/// The name of an end in keys.
+/// Name of an end in keys.
 pub(super) fn host(side: Side) -> &'static str {
     match side {
         Side::Near => "client",
@@ -97,7 +97,7 @@ fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::
         .collect()
 }
 
-/// The tunnel, `Some(None)` if there is none.
+/// The tunnel; `Some(None)` if there is none.
 fn tunnel(view: &mut View<'_>) -> Option<Option<Tunnel>> {
     if view
         .plain("tunnel")
@@ -151,7 +151,7 @@ fn shape(
         (ShapeText::Share(_), None) => {
             let way = line::name(direction);
             let reason = format!(
-                "is a percentage of no rate: this end sends {way}; set path.rate or \
+                "is a percentage, but the path has no rate in this direction: this end sends {way}; set path.rate or \
                  path.{way}.rate, or write a rate"
             );
             view.refuse(&shape, reason);

@@ -1,4 +1,4 @@
-//! A whole spec, key by key.
+//! Parsed specs, key by key.
 
 use toml::de::{DeTable, DeValue};
 
@@ -8,10 +8,10 @@ use super::{
     text::{Entries, Lines, Reader, entry},
 };
 
-/// A whole spec, key by key.
+/// Parsed specs, key by key.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Document {
-    /// What stands outside of the matrix.
+    /// Entries outside of the matrix.
     pub(super) base: Entries,
     /// The matrix, in the order of the file.
     pub(super) factors: Vec<Factor>,
@@ -19,10 +19,10 @@ pub(super) struct Document {
     pub(super) crosses: usize,
 }
 
-/// Most `[[cross]]` tables.
+/// Maximum number of `[[cross]]` tables.
 const MAX_CROSSES: usize = 1000;
 
-/// Reads a text as far as possible; what is wrong goes to `problems`.
+/// Parses as much of the text as possible; errors go to `problems`.
 pub(super) fn read(text: &str, problems: &mut Problems) -> Document {
     let lines = Lines::of(text);
     let (root, errors) = DeTable::parse_recoverable(text);

@@ -1,11 +1,11 @@
-//! What is wrong with a spec, and where.
+//! Errors in a spec, with their places.
 
 use std::fmt;
 
-/// Problems of one spec beyond this number are counted, not listed.
+/// Maximum number of listed problems; the rest is only counted.
 const LISTED: usize = 50;
 
-/// Everything that is wrong with a spec.
+/// All problems of a spec.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.listing())]
 pub struct SpecError {
@@ -42,14 +42,14 @@ impl SpecError {
     }
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Where the value was written.
     pub place: Place,
-    /// Full dotted path of the key; empty if the text is no TOML.
+    /// Full dotted path of the key; empty if the text is not TOML.
     pub key: String,
-    /// Why it is refused.
+    /// The reason.
     pub reason: String,
 }
 
@@ -70,11 +70,11 @@ impl Problem {
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// On no line: a default, or the file as a whole.
+    /// No line: a default, or the file as a whole.
     File,
-    /// On this line of the file, counted from 1.
+    /// This line of the file, counted from 1.
     Line(usize),
-    /// On the command line.
+    /// The command line.
     Set,
 }
 
@@ -88,12 +88,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// Collects problems; the same one is kept once.
+/// Collector of problems, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Problems kept: enough for any list, and a bound on the search for repeated ones.
+    /// Maximum number of collected problems, which also bounds the search for duplicates.
     const KEPT: usize = 1000;
 
     pub(super) fn add(&mut self, place: Place, key: &str, reason: impl Into<String>) {

@@ -1,5 +1,5 @@
-//! The keys of the grammar: the one place that says which there are, what they take and what they
-//! default to. The parser, the search for the nearest key and the reference all read it.
+//! The table of keys with their types and defaults, used by the parser, the search for the nearest
+//! key and the reference.
 
 use std::time::Duration;
 
@@ -71,25 +71,25 @@ fn index(text: &str) -> Option<usize> {
     }
 }
 
-/// What a key is if nobody sets it.
+/// Default of a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fallback {
-    /// This value, as it would be written, and as TOML.
+    /// This value as text.
     Text(&'static str),
     /// This number.
     Integer(i64),
     /// This boolean.
     Bool(bool),
-    /// Something that depends on other keys; the text is for the reference.
+    /// Depends on other keys; the text is for the reference.
     Rule(&'static str),
-    /// Nothing: the key is needed where it means something.
+    /// None: the key is required where it applies.
     Needed(&'static str),
 }
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    /// The tables it may stand in.
+    /// The tables it belongs to.
     pub(super) sections: &'static [Section],
     pub(super) name: &'static str,
     pub(super) kind: Kind,
@@ -150,18 +150,18 @@ pub(super) const KEYS: &[Key] = &[
     key(TOP, "warmup", ANY, Fallback::Text("2s"), "Load before measuring starts."),
     key(TOP, "idle", ANY, Fallback::Text("1s"), "Probing without load, before the load starts."),
     key(TOP, "sample", Kind::Time(MIN_TIME, MAX_TIME), Fallback::Text("10ms"), "Interval of the TCP_INFO and queue series."),
-    key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) takes the tunnel away, `\"wireguard\"` puts it there."),
+    key(TOP, "tunnel", Kind::Switch, Fallback::Rule("`\"none\"` without a `[tunnel]`"), "Short form of the table, for the matrix and `--set`: `\"none\"` (or `false`) removes the tunnel, `\"wireguard\"` adds it."),
 
     key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),
     key(LINE, "delay", ANY, Fallback::Rule("half of `path.rtt`"), "One-way propagation delay of this direction."),
     key(BOTH, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of the bottleneck, counted with Ethernet headers."),
-    key(BOTH, "buffer", Kind::Buffer, Fallback::Rule("fifo and red: `\"1bdp\"`, at least 10 full packets; other queues: the kernel's default limit; policer: 10 ms at the rate, at least 10 full packets; no rate: 1000 packets"), "What the bottleneck's queue can hold; of a policer, the burst it lets through. A BDP is this direction's rate times the two-way delay."),
+    key(BOTH, "buffer", Kind::Buffer, Fallback::Rule("fifo and red: `\"1bdp\"`, at least 10 full packets; other queues: the kernel's default limit; policer: 10 ms at the rate, at least 10 full packets; no rate: 1000 packets"), "Capacity of the bottleneck's queue; for a policer, its burst size. A BDP is this direction's rate times the two-way delay."),
     key(BOTH, "queue", Kind::Queue, Fallback::Text("fifo"), "Kind of the bottleneck's queue. All but `fifo` need a rate."),
     key(BOTH, "loss", Kind::Loss, Fallback::Text("0%"), "Loss after the bottleneck."),
     key(BOTH, "jitter", ANY, Fallback::Text("0s"), "Half width of the uniform delay variation; at most the one-way delay. Never reorders."),
-    key(BOTH, "reorder", Kind::Share, Fallback::Text("0%"), "Share of packets that overtake the delay; needs a delay."),
-    key(BOTH, "duplicate", Kind::Share, Fallback::Text("0%"), "Share of packets that arrive twice."),
-    key(BOTH, "faults_first", Kind::Bool, Fallback::Bool(false), "Whether loss, jitter, reordering and duplicates come before the bottleneck, not after it. Periodic loss always comes after it."),
+    key(BOTH, "reorder", Kind::Share, Fallback::Text("0%"), "Share of packets that skip the delay; needs a delay."),
+    key(BOTH, "duplicate", Kind::Share, Fallback::Text("0%"), "Share of packets that are duplicated."),
+    key(BOTH, "faults_first", Kind::Bool, Fallback::Bool(false), "Whether loss, jitter, reordering and duplicates come before the bottleneck instead of after it. Periodic loss always comes after it."),
     key(PATH, "mtu", MTU, Fallback::Integer(1500), "MTU of every link between the ends; at least 1280 with IPv6."),
     key(PATH, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family of the path, the outer one under a tunnel. `4` and `6` are accepted."),
 
@@ -173,12 +173,12 @@ pub(super) const KEYS: &[Key] = &[
     key(ENDS, "cc", Kind::Cc, Fallback::Text("cubic"), "Congestion control of the flows this end sends."),
     key(ENDS, "qdisc", Kind::Qdisc, Fallback::Text("fq"), "Queue of the end's own device; `none` is `noqueue`."),
     key(ENDS, "shape", Kind::Shape, Fallback::Text("none"), "Rate of a shaper around `qdisc`; a percentage is one of the path's rate in the direction this end sends."),
-    key(ENDS, "ecn", Kind::Bool, Fallback::Bool(false), "Whether the end asks for and accepts ECN."),
-    key(ENDS, "rmem", SOCKET, Fallback::Text("auto"), "Largest receive buffer; `auto` fits the path."),
-    key(ENDS, "wmem", SOCKET, Fallback::Text("auto"), "Largest send buffer; `auto` fits the path."),
-    key(ENDS, "notsent_lowat", Kind::MaybeSize(1, MAX_LOWAT.0), Fallback::Text("auto"), "Bytes not yet sent that the program may queue (`tcp_notsent_lowat`); `auto` is the kernel's default."),
+    key(ENDS, "ecn", Kind::Bool, Fallback::Bool(false), "Whether the end requests and accepts ECN."),
+    key(ENDS, "rmem", SOCKET, Fallback::Text("auto"), "Maximum receive buffer; `auto` is sized for the path."),
+    key(ENDS, "wmem", SOCKET, Fallback::Text("auto"), "Maximum send buffer; `auto` is sized for the path."),
+    key(ENDS, "notsent_lowat", Kind::MaybeSize(1, MAX_LOWAT.0), Fallback::Text("auto"), "Limit of unsent bytes in a socket (`tcp_notsent_lowat`); `auto` is the kernel's default."),
 
-    key(LOADS, "kind", Kind::Load, Fallback::Text("tcp"), "`tcp`: bulk; `udp`: datagrams at a constant rate; `short`: request and response, one connection each; `idle`: nothing but probes, and as a competitor none at all."),
+    key(LOADS, "kind", Kind::Load, Fallback::Text("tcp"), "`tcp`: bulk; `udp`: datagrams at a constant rate; `short`: consecutive requests, each on its own connection; `idle`: only probes; as a competitor, nothing."),
     key(LOADS, "direction", Kind::Directions, Fallback::Text("down"), "Direction of the data: `down` is server to client."),
     key(LOADS, "flows", Kind::Count(1, MAX_FLOWS), Fallback::Integer(1), "Flows in each direction; at most 4096 in a cell."),
     key(TRAFFIC, "probe", Kind::MaybeTime(MIN_PROBE, "off"), Fallback::Text("10ms"), "Interval of the latency probes, idle and beside the load."),
@@ -190,7 +190,7 @@ pub(super) const KEYS: &[Key] = &[
     key(CROSS, "stop", Kind::MaybeTime(Duration::ZERO, "end"), Fallback::Text("end"), "Stop, counted like `start`; `end` is that of the cell."),
 ];
 
-/// A key that is no key but likely to be tried, with what to do instead.
+/// Invalid keys that users are likely to try, with the alternative.
 const HINTS: &[(Section, &str, &str)] = &[
     (
         Section::Line,
@@ -229,12 +229,12 @@ const HINTS: &[(Section, &str, &str)] = &[
     ),
 ];
 
-/// Whether this dotted name is that of a table.
+/// Whether this dotted name is a table.
 pub(super) fn is_table(name: &str) -> bool {
     !name.is_empty() && Section::of(name).is_some()
 }
 
-/// Which `[[cross]]` table a dotted name points into.
+/// Index of the `[[cross]]` table of a dotted name.
 pub(super) fn cross_index(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("cross.")?;
     index(rest.split_once('.').map_or(rest, |(first, _)| first))
@@ -248,7 +248,7 @@ pub(super) fn find(dotted: &str) -> Option<&'static Key> {
         .find(|k| k.name == leaf && k.sections.contains(&section))
 }
 
-/// Why this dotted name is no key, with the nearest that is.
+/// Message for an unknown key, with the nearest valid one.
 pub(super) fn unknown(dotted: &str) -> String {
     let (table, leaf) = dotted.rsplit_once('.').unwrap_or(("", dotted));
     let section = Section::of(table);

@@ -1,4 +1,4 @@
-//! What the keys take, and how the reference says it.
+//! Types of keys, and their descriptions in the reference.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::{
     path::Directions,
 };
 
-/// What a key takes.
+/// Type of a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// A name, fit for a file name.
+    /// A name that is valid as a file name.
     Name,
     /// The name of a congestion control.
     Cc,
@@ -30,10 +30,10 @@ pub(super) enum Kind {
     Bool,
     /// A span of time within bounds.
     Time(Duration, Duration),
-    /// A span of time, or a word for none.
+    /// A span of time, or a keyword for none.
     MaybeTime(Duration, &'static str),
     Rate,
-    /// A rate that has to be there: no word for none.
+    /// A required rate.
     SomeRate,
     /// A size within bounds.
     Size(u64, u64),
@@ -94,7 +94,7 @@ const LOADS: &[(&str, Load)] = &[
 ];
 
 impl Kind {
-    /// Gives a written value its meaning, or says why it has none.
+    /// Converts a written value, or returns the reason why it is invalid.
     pub(super) fn check(self, scalar: &Scalar) -> Parsed<Value> {
         match self {
             Self::Name => name(scalar).map(Value::Text),
@@ -155,7 +155,7 @@ impl Kind {
         }
     }
 
-    /// What the reference says a key takes.
+    /// Description of the type in the reference.
     pub(super) fn describe(self) -> String {
         match self {
             Self::Name => "letters, digits, `.`, `_`, `-`".to_owned(),
@@ -201,7 +201,7 @@ impl Kind {
     }
 }
 
-/// The first text that means this value.
+/// The first keyword of this value.
 pub(super) fn word_for<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
     let found = words.iter().find(|(_, meaning)| meaning == value);
     found.map_or("", |(word, _)| *word)

@@ -1,4 +1,4 @@
-//! The path of a cell: both directions, with buffers in packets or bytes.
+//! Paths of cells: both directions, with buffers in packets or bytes.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::{
     units::{Bytes, Rate},
 };
 
-/// What both directions of a path share.
+/// Values shared by both directions.
 struct Shared {
     mtu: u32,
     rtt: Duration,
 }
 
-/// The name of a direction in keys.
+/// Name of a direction in keys.
 pub(super) fn name(direction: Direction) -> &'static str {
     match direction {
         Direction::Down => "down",
@@ -90,7 +90,7 @@ fn line(
     })
 }
 
-/// What to do about a key that needs a rate where there is none.
+/// Hint for a key that needs a rate where there is none.
 pub(super) fn set_a_rate(key: &str, direction: Direction) -> String {
     let own = name(direction);
     match key

@@ -1,4 +1,4 @@
-//! The traffic of a cell, measured and competing.
+//! Measured and competing traffic of a cell.
 
 use std::time::Duration;
 
@@ -20,8 +20,7 @@ pub(super) fn measured(view: &mut View<'_>) -> Option<Traffic> {
     Some(traffic)
 }
 
-/// Reads all `[[cross]]` tables, and the number of each that is a competitor: those of kind `idle`
-/// are none.
+/// Reads all `[[cross]]` tables, each with its number; those of kind `idle` are skipped.
 pub(super) fn competing(view: &mut View<'_>, crosses: usize) -> (Vec<usize>, Vec<Traffic>) {
     (0..crosses)
         .filter_map(|number| Some((number, competitor(view, &format!("cross.{number}"))?)))
@@ -36,7 +35,7 @@ fn competitor(view: &mut View<'_>, table: &str) -> Option<Traffic> {
     (kind.value != Load::Idle).then_some(traffic)
 }
 
-/// What measured and competing traffic have in common.
+/// Common part of measured and competing traffic.
 fn group(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<Traffic> {
     let key = |leaf: &str| format!("{table}.{leaf}");
     let kind = kind(view, table, load)?;
@@ -76,7 +75,7 @@ fn kind(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<TrafficK
     })
 }
 
-/// What this kind of traffic cannot do without: refused if it is not set.
+/// A key required by this kind of traffic.
 fn needed<T>(view: &mut View<'_>, table: &str, leaf: &str, load: &Found<Load>) -> Option<T>
 where
     Option<T>: for<'v> TryFrom<&'v Value>,

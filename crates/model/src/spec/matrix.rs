@@ -17,7 +17,7 @@ use super::{
 /// One key of the matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factor {
-    /// The dotted key, or a name of its own if every level has a label.
+    /// The dotted key, or a custom name if every level has a label.
     pub(super) name: String,
     pub(super) levels: Vec<Level>,
     place: Place,
@@ -27,9 +27,9 @@ pub(super) struct Factor {
 /// One value of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Level {
-    /// What rows show.
+    /// Value shown in rows.
     pub(super) shown: Json,
-    /// What it sets.
+    /// Keys it sets.
     pub(super) entries: Entries,
     pub(super) place: Place,
 }
@@ -51,7 +51,7 @@ impl Factor {
     }
 }
 
-/// Keys that make no sense in a matrix.
+/// Keys that are not allowed in a matrix.
 pub(super) const FIXED: [&str; 3] = ["name", "seed", "repeats"];
 
 impl Reader<'_> {
@@ -126,7 +126,7 @@ impl Reader<'_> {
                 self.problems.add(
                     level.place,
                     name,
-                    format!("{} stands here twice", level.shown),
+                    format!("{} is listed twice", level.shown),
                 );
             }
             levels.push(level);
@@ -173,12 +173,12 @@ impl Reader<'_> {
             DeValue::String(text) if !text.is_empty() => Json::from(text.as_ref()),
             _ => {
                 self.problems
-                    .add(place, name, "a label is a text that is not empty");
+                    .add(place, name, "a label must be a non-empty text");
                 Json::Null
             }
         });
         if label.is_none() && !of_table {
-            let reason = "no such key or table; a factor with a name of its own needs a label in \
+            let reason = "no such key or table; a custom factor needs a label in \
                           each of its values";
             self.problems.add(place, name, reason);
         }
@@ -187,7 +187,7 @@ impl Reader<'_> {
         label.unwrap_or_else(|| json(table))
     }
 
-    /// Refuses two factors that set the same key: the last would win, unseen.
+    /// Rejects two factors that set the same key, since the last would silently win.
     fn refuse_overlaps(&mut self, factors: &[Factor]) {
         let mut owners: BTreeMap<&str, &Factor> = BTreeMap::new();
         for factor in factors {
@@ -200,7 +200,7 @@ impl Reader<'_> {
                 let owner = owners.entry(key).or_insert(factor);
                 if owner.offset != factor.offset {
                     let (name, line) = (&owner.name, owner.place);
-                    let reason = format!("is set by the factor \"{name}\" on {line}, too");
+                    let reason = format!("is also set by the factor \"{name}\" on {line}");
                     self.problems.add(place, key, reason);
                 }
             }

@@ -1,9 +1,9 @@
-//! The nearest valid word to a wrong one.
+//! Search for the nearest valid word.
 
-/// Longer words are no typing errors, and comparing them takes long.
+/// Maximum length: longer words are not typing errors, and comparing them is slow.
 const LONGEST: usize = 60;
 
-/// The candidate with the fewest typing errors, if it is near enough to be meant.
+/// The candidate with the smallest edit distance, if it is close enough.
 pub(super) fn nearest<'a>(
     wrong: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -20,8 +20,8 @@ pub(super) fn nearest<'a>(
         .map(|(_, c)| c)
 }
 
-/// The known dotted key nearest to a wrong one. The last part counts most: a right key in the
-/// wrong table is nearer than a wrong key in the right table.
+/// The known dotted key nearest to a wrong one. The last part has the most weight: a valid key in
+/// the wrong table is nearer than an invalid key in the right table.
 pub(super) fn nearest_key(wrong: &str, known: Vec<String>) -> Option<String> {
     let (table, leaf) = parts(wrong);
     let cost = |key: &String| {

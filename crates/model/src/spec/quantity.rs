@@ -1,7 +1,7 @@
 //! Quantities as text: `20ms`, `100mbit`, `256kB`, `0.5%`.
 //!
-//! Numbers are exact decimals, so what [`show_duration`] and the `Display` of the units print is
-//! read back as the same value.
+//! Numbers are exact decimals, so that the output of [`show_duration`] and of `Display` parses to
+//! the same value.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
 
 pub use crate::units::show_duration;
 
-/// A quantity, or why the text is none.
+/// A quantity, or the reason why the text is not one.
 pub type Parsed<T> = Result<T, String>;
 
 const RATES: &[(&str, u128)] = &[
@@ -38,7 +38,7 @@ const SIZES: &[(&str, u128)] = &[
 /// Reads a span of time: `20ms`.
 ///
 /// # Errors
-/// It is no such text, or longer than a week.
+/// The text is not a duration, or longer than a week.
 pub fn duration(text: &str) -> Parsed<Duration> {
     let (number, unit) = split(text)?;
     let ns = number.times(unit_of(text, unit, TIMES, "20ms")?);
@@ -54,13 +54,13 @@ pub fn duration(text: &str) -> Parsed<Duration> {
 /// Reads a rate: `100mbit`, `2.5gbit/s`.
 ///
 /// # Errors
-/// It is no such text, 0, or faster than 1 Tbit/s.
+/// The text is not a rate, 0, or above 1 Tbit/s.
 pub fn rate(text: &str) -> Parsed<Rate> {
     let (number, unit) = split(text)?;
     let lower = unit.to_ascii_lowercase();
     if lower.ends_with("bps") {
         return Err(format!(
-            "\"{unit}\" means bits to some and bytes to others; use \"mbit\""
+            "\"{unit}\" is ambiguous (bits or bytes); use \"mbit\""
         ));
     }
     let plain = lower.strip_suffix("/s").unwrap_or(&lower);
@@ -75,7 +75,7 @@ pub fn rate(text: &str) -> Parsed<Rate> {
 /// Reads a size: `256kB`, `4MiB`.
 ///
 /// # Errors
-/// It is no such text, or larger than 1 TB.
+/// The text is not a size, or above 1 TB.
 pub fn size(text: &str) -> Parsed<Bytes> {
     let (number, unit) = split(text)?;
     let unit = if unit == "KB" { "kB" } else { unit };
@@ -89,7 +89,7 @@ pub fn size(text: &str) -> Parsed<Bytes> {
 /// Reads a share between 0 and 100 %: `0.5%`.
 ///
 /// # Errors
-/// If it is no percentage, or more than 100 %.
+/// The text is not a percentage, or above 100 %.
 pub fn share(text: &str) -> Parsed<Share> {
     let (number, unit) = number_and_unit(text)?;
     if unit != "%" {
@@ -97,7 +97,7 @@ pub fn share(text: &str) -> Parsed<Share> {
             "\"{text}\" is not a percentage; write for instance \"0.5%\""
         ));
     }
-    // The float nearest to the decimal, whatever its digits: a share is printed with all it needs.
+    // The float nearest to the decimal; a share is printed with all digits needed.
     let value: f64 = format!("{number}e-2")
         .parse()
         .map_err(|_| format!("\"{text}\" is not a percentage"))?;
@@ -107,7 +107,7 @@ pub fn share(text: &str) -> Parsed<Share> {
 /// Reads a loss: `0.5%`, `gemodel(1%, 10%)`, `every 1000`.
 ///
 /// # Errors
-/// It is no such text, or lets nothing through.
+/// The text is not a loss, or drops everything.
 pub fn loss(text: &str) -> Parsed<Loss> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix("every") {
@@ -136,7 +136,7 @@ fn every(text: &str) -> Parsed<Loss> {
     match (text.parse::<u64>(), text.parse()) {
         (_, Ok(every)) => possible(Loss::Every(every)),
         (Ok(n), _) => Err(format!(
-            "every {n} is too many; the kernel counts to {MAX_EVERY}"
+            "every {n} is too many; the kernel supports up to {MAX_EVERY}"
         )),
         (Err(_), _) => Err(format!(
             "\"every {text}\" has no number; write for instance \"every 1000\""
@@ -161,7 +161,7 @@ fn gilbert_elliott(text: &str) -> Parsed<Loss> {
     possible(Loss::GilbertElliott { p, r, bad, good })
 }
 
-/// Prints a loss so that [`loss`] reads it back.
+/// Prints a loss in the form that [`loss`] parses.
 pub fn show_loss(loss: &Loss) -> String {
     match loss {
         Loss::None => "0%".to_owned(),
@@ -179,17 +179,17 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// More digits than any unit needs; with any unit of this file they fit 128 bits.
+    /// Maximum number of digits; with any unit of this file they fit into 128 bits.
     const DIGITS: usize = 24;
 
-    /// This many units, rounded to whole ones.
+    /// This multiple of `unit`, rounded to an integer.
     fn times(self, unit: u128) -> u128 {
         let divisor = 10u128.pow(self.scale);
         (self.mantissa * unit + divisor / 2) / divisor
     }
 }
 
-/// Takes a text apart into its number and its unit.
+/// Splits a text into number and unit.
 fn split(text: &str) -> Parsed<(Decimal, &str)> {
     let (number, unit) = number_and_unit(text)?;
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
@@ -202,7 +202,7 @@ fn split(text: &str) -> Parsed<(Decimal, &str)> {
     Ok((Decimal { mantissa, scale }, unit))
 }
 
-/// A decimal that begins and ends with a digit, and what follows it.
+/// A decimal that begins and ends with a digit, and the rest of the text.
 fn number_and_unit(text: &str) -> Parsed<(&str, &str)> {
     let trimmed = text.trim();
     if trimmed.starts_with('-') {

@@ -1,8 +1,8 @@
-//! The reference of the grammar, made from the table of keys.
+//! Reference of the grammar, generated from the table of keys.
 
 use super::keys::{Fallback, KEYS, Key, Section};
 
-/// The reference of the grammar, as Markdown: what `docs/reference/spec.md` holds.
+/// The reference as Markdown: the content of `docs/reference/spec.md`.
 pub fn reference() -> String {
     let tables: Vec<String> = Section::ALL.into_iter().map(table).collect();
     format!("{HEAD}\n{}\n{TAIL}", tables.join("\n"))
@@ -11,11 +11,9 @@ pub fn reference() -> String {
 const HEAD: &str = "\
 # Specs
 
-<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` writes it anew. -->
+<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` regenerates it. -->
 
-A spec is a TOML file. It describes a path, what runs over it, and which settings to compare; it
-stands for one cell for each combination of its matrix and each repeat. An empty file is a spec,
-too: everything has a default. A key that is none is an error that names the nearest key.
+A spec is a TOML file that describes a path, the traffic on it, and the settings to compare. It has one cell for each combination of its matrix and each repeat. An empty file is a valid spec, since every key has a default. An unknown key is an error that names the nearest valid key.
 
 ## Quantities
 
@@ -30,37 +28,32 @@ too: everything has a default. A key that is none is an error that names the nea
 | loss | `\"0.5%\"` (independent), `\"every 1000\"` (exactly every n-th), \
 `\"gemodel(p, r, 1-h, 1-k)\"` |
 
-`gemodel(p, r, 1-h, 1-k)` is netem's: the probabilities to turn bad and to turn good again, the
-loss in the bad state (default `100%`) and in the good one (default `0%`). A buffer must hold one
+`gemodel(p, r, 1-h, 1-k)` is netem's: the probabilities of entering and leaving the bad state, the loss in the bad state (default `100%`) and in the good one (default `0%`). A buffer must hold one
 full packet: the MTU and 14 bytes of Ethernet header.
 ";
 
 const TAIL: &str = "\
 ## `[matrix]`
 
-Each key is a factor, its value an array of what to compare. The cells come in the order of the
-file: the last factor varies fastest, then the repeats.
+Each key is a factor; its value is an array of levels to compare. Cells are in the order of the file: the repeats vary fastest, then the last factor.
 
 ```toml
 [matrix]
 \"ends.server.cc\" = [\"cubic\", \"bbr\"]   # any key of this page except name, seed and repeats
 \"cross.0.flows\" = [1, 4]               # the first [[cross]]
 tunnel = [\"none\", \"wireguard\"]         # the same path without and with its tunnel
-arrangement = [                        # several keys at once, under a name of its own
+arrangement = [                        # several keys at once, as a custom factor
   { label = \"plain\" },
   { label = \"fq\", \"ends.server.qdisc\" = \"fq\", \"path.queue\" = \"fq_codel\" },
 ]
 ```
 
-A value that is a table sets several keys together. Under the name of a table (`tunnel`,
-`ends.server`) it holds keys of that table; under any other name it holds full dotted keys, and its
-`label` is what rows show. Two factors must not set the same key, and a factor must not hold the
-same value twice. A spec stands for at most 100000 cells.
+A level that is a table sets several keys together. Under the name of a table (`tunnel`,
+`ends.server`) it holds keys of that table; under any other name it holds full dotted keys, and rows show its `label`. Two factors must not set the same key, and a factor must not list the same value twice. A spec has at most 100000 cells.
 
 ## `--set`
 
-`--set path.rtt=30ms` sets a key over what the file says. If the matrix varies that key, the one
-value takes the place of the factor; `--set arrangement=fq` picks one label of a factor.
+`--set path.rtt=30ms` overrides a key of the file. If the matrix varies that key, the value replaces the factor; `--set arrangement=fq` selects one label of a factor.
 ";
 
 fn table(section: Section) -> String {
@@ -95,14 +88,15 @@ fn row(key: &Key, section: Section) -> String {
 
 fn heading(section: Section) -> (&'static str, &'static str) {
     match section {
-        Section::Top => ("Top of the file", "What holds for the whole spec."),
+        Section::Top => ("Top of the file", "Settings of the whole spec."),
         Section::Path => (
             "`[path]`",
             "The path between the two ends, the same both ways.",
         ),
         Section::Line => (
             "`[path.down]`, `[path.up]`",
-            "One direction, over `[path]`; `down` is server to client. There is no `rtt` here.",
+            "One direction, overriding `[path]`; `down` is server to client. There is no `rtt` \
+            here.",
         ),
         Section::Tunnel => (
             "`[tunnel]`",
@@ -112,7 +106,7 @@ fn heading(section: Section) -> (&'static str, &'static str) {
             "`[ends]`, `[ends.server]`, `[ends.client]`",
             "The two hosts: `[ends]` sets both, the other two override it for one.",
         ),
-        Section::Traffic => ("`[traffic]`", "What is measured."),
+        Section::Traffic => ("`[traffic]`", "The measured traffic."),
         Section::Cross => (
             "`[[cross]]`",
             "Competing traffic, one table for each group of flows. It is not measured.",

@@ -1,4 +1,4 @@
-//! Readers of written values, one for each form. Their errors are the reasons users see.
+//! Parsers of written values, one for each form. Their errors are shown to users.
 
 use std::time::Duration;
 
@@ -36,14 +36,14 @@ pub(super) fn word<T: Copy>(scalar: &Scalar, words: &[(&'static str, T)]) -> Par
     let valid = names(words);
     let list = valid.join(", ");
     let Scalar::Text(text) = scalar else {
-        return Err(format!("{scalar} is none of {list}"));
+        return Err(format!("{scalar} is not one of {list}"));
     };
     if let Some((_, value)) = words.iter().find(|(name, _)| name == text) {
         return Ok(*value);
     }
     Err(match nearest(text, valid.iter().copied()) {
-        Some(near) => format!("\"{text}\" is none of {list}; nearest is {near}"),
-        None => format!("\"{text}\" is none of {list}"),
+        Some(near) => format!("\"{text}\" is not one of {list}; nearest is {near}"),
+        None => format!("\"{text}\" is not one of {list}"),
     })
 }
 
@@ -87,8 +87,8 @@ pub(super) fn count(scalar: &Scalar, low: u64, high: u64) -> Parsed<u64> {
         return Err(format!("{scalar} is not a whole number"));
     };
     match u64::try_from(*n) {
-        Ok(n) if n < low => Err(format!("{n} is too small; the least is {low}")),
-        Ok(n) if n > high => Err(format!("{n} is too large; the most is {high}")),
+        Ok(n) if n < low => Err(format!("{n} is too small; the minimum is {low}")),
+        Ok(n) if n > high => Err(format!("{n} is too large; the maximum is {high}")),
         Ok(n) => Ok(n),
         Err(_) => Err(format!("{n} is negative")),
     }
@@ -102,12 +102,12 @@ pub(super) fn time(scalar: &Scalar, low: Duration, high: Duration) -> Parsed<Dur
     match span {
         s if s < low && s.is_zero() => Err("must be longer than 0".to_owned()),
         s if s < low => Err(format!(
-            "{} is too short; the least is {}",
+            "{} is too short; the minimum is {}",
             show_duration(s),
             show_duration(low)
         )),
         s if s > high => Err(format!(
-            "{} is too long; the most is {}",
+            "{} is too long; the maximum is {}",
             show_duration(s),
             show_duration(high)
         )),
@@ -128,8 +128,8 @@ pub(super) fn size(scalar: &Scalar, low: u64, high: u64) -> Parsed<Bytes> {
     let bytes = text(scalar, "256kB").and_then(quantity::size)?;
     match bytes {
         Bytes(0) => Err("a size of 0 is impossible".to_owned()),
-        b if b.0 < low => Err(format!("{b} is too small; the least is {}", Bytes(low))),
-        b if b.0 > high => Err(format!("{b} is too large; the most is {}", Bytes(high))),
+        b if b.0 < low => Err(format!("{b} is too small; the minimum is {}", Bytes(low))),
+        b if b.0 > high => Err(format!("{b} is too large; the maximum is {}", Bytes(high))),
         b => Ok(b),
     }
 }
@@ -146,14 +146,16 @@ pub(super) fn buffer(text: &str) -> Parsed<BufferText> {
     if let Some(number) = text.strip_suffix("bdp") {
         return match number.trim().parse::<f64>() {
             Ok(n) if n > 0.0 && n <= 1e6 => Ok(BufferText::Bdp(n)),
-            _ => Err(format!("\"{text}\" is no number of BDPs above 0")),
+            _ => Err(format!("\"{text}\" is not a positive number of BDPs")),
         };
     }
     if let Some(number) = text.strip_suffix('p') {
         return match number.trim().parse::<u32>() {
             Ok(0) => Err("a buffer of 0 packets holds nothing".to_owned()),
             Ok(n) => Ok(BufferText::Packets(n)),
-            Err(_) => Err(format!("\"{text}\" is no number of packets; write {forms}")),
+            Err(_) => Err(format!(
+                "\"{text}\" is not a number of packets; write {forms}"
+            )),
         };
     }
     if let Ok(bytes) = quantity::size(text) {
@@ -161,7 +163,7 @@ pub(super) fn buffer(text: &str) -> Parsed<BufferText> {
     }
     quantity::duration(text)
         .map(BufferText::Time)
-        .map_err(|_| format!("\"{text}\" is no buffer; write {forms}"))
+        .map_err(|_| format!("\"{text}\" is not a buffer size; write {forms}"))
 }
 
 pub(super) fn shape(text: &str) -> Parsed<ShapeText> {

@@ -1,4 +1,4 @@
-//! TOML text to checked entries, one for each dotted key, with the line it came from.
+//! Conversion of TOML text into checked entries, one for each dotted key, with its line.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -13,7 +13,7 @@ use super::{
     value::{Scalar, Switch, Value},
 };
 
-/// A checked value and where it was written.
+/// A checked value with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
     pub(super) value: Value,
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 /// Entries by dotted key.
 pub(super) type Entries = BTreeMap<String, Entry>;
 
-/// Checks one value for one key, wherever it comes from.
+/// Checks a value for a key.
 pub(super) fn check(
     name: &str,
     scalar: &Scalar,
@@ -42,7 +42,7 @@ pub(super) fn check(
     })
 }
 
-/// Walks TOML tables.
+/// Walker of TOML tables.
 pub(super) struct Reader<'a> {
     pub(super) lines: Lines,
     pub(super) crosses: usize,
@@ -69,7 +69,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks one value and keeps it.
+    /// Checks one value and stores it.
     pub(super) fn scalar(
         &mut self,
         name: &str,
@@ -119,7 +119,7 @@ impl Reader<'_> {
     }
 }
 
-/// Notes that there is a tunnel if this table is the tunnel's.
+/// Records that there is a tunnel if this table is the tunnel's.
 pub(super) fn mark(table: &str, place: Place, entries: &mut Entries) {
     if table == "tunnel" {
         let on = Entry {
@@ -130,7 +130,7 @@ pub(super) fn mark(table: &str, place: Place, entries: &mut Entries) {
     }
 }
 
-/// A TOML value that is no table as a scalar.
+/// A TOML value other than a table as a scalar.
 pub(super) fn scalar(value: &DeValue<'_>) -> Scalar {
     match value {
         DeValue::String(text) => Scalar::Text(text.clone().into_owned()),
@@ -155,7 +155,7 @@ pub(super) fn entry<'t, 'i>(table: &'t DeTable<'i>, name: &str) -> Option<&'t De
         .map(|(_, value)| value.get_ref())
 }
 
-/// Where the lines of a text end.
+/// Offsets of line ends.
 pub(super) struct Lines(Vec<usize>);
 
 impl Lines {

@@ -1,4 +1,4 @@
-//! Values: what the user wrote (`Scalar`) and what it means (`Value`).
+//! Values as written (`Scalar`) and as parsed (`Value`).
 
 use std::{fmt, time::Duration};
 
@@ -16,12 +16,12 @@ pub(super) enum Scalar {
     Integer(i64),
     Float(f64),
     Bool(bool),
-    /// A value no key takes, by the name of its type.
+    /// A value that no key accepts, by the name of its type.
     Other(&'static str),
 }
 
 impl Scalar {
-    /// The value in rows; what is no scalar is refused before it gets there.
+    /// The value in rows; anything but scalars is rejected before.
     pub(super) fn json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) => text.as_str().into(),
@@ -32,7 +32,7 @@ impl Scalar {
         }
     }
 
-    /// The value of a `--set`: a number or a boolean if it reads as one, else text.
+    /// The value of a `--set`: a number or boolean if it parses as one, otherwise text.
     pub(super) fn from_argument(text: &str) -> Self {
         let text = text.trim();
         if let Ok(n) = text.parse() {
@@ -58,7 +58,7 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// A buffer as written: it may depend on the rate and the RTT.
+/// A buffer as written, which may depend on rate and RTT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum BufferText {
     Bdp(f64),
@@ -91,10 +91,10 @@ pub(super) enum Switch {
     On,
 }
 
-/// Makes [`Value`], and `TryFrom` to get each type back out of it.
+/// Declares [`Value`], with `TryFrom` for each type.
 macro_rules! values {
     ($($variant:ident($inner:ty)),* $(,)?) => {
-        /// A value with its meaning.
+        /// A parsed value.
         #[derive(Clone, Debug, PartialEq)]
         pub(super) enum Value { $($variant($inner)),* }
 

@@ -1,4 +1,4 @@
-//! What one combination of the matrix sets, key by key.
+//! Values of one combination of the matrix.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use super::{
 pub(super) struct View<'a> {
     pub(super) base: &'a Entries,
     pub(super) levels: &'a [&'a Level],
-    /// Keys that some cell has looked at and found set.
+    /// Keys that were set and used by some cell.
     pub(super) used: &'a mut BTreeSet<String>,
     pub(super) problems: &'a mut Problems,
 }
 
-/// A value and where it comes from.
+/// A value with its origin.
 #[derive(Clone, Debug)]
 pub(super) struct Found<T> {
     pub(super) value: T,
-    /// The dotted key that gave the value.
+    /// The dotted key of the value.
     pub(super) key: String,
     pub(super) place: Place,
 }
@@ -34,7 +34,7 @@ impl View<'_> {
         self.first([key.to_owned()])
     }
 
-    /// The value of the first of several keys that is set, else the default of the last.
+    /// The value of the first of several keys that is set, or the default of the last.
     pub(super) fn first<T, const N: usize>(&mut self, names: [String; N]) -> Option<Found<T>>
     where
         T: for<'v> TryFrom<&'v Value>,
@@ -61,12 +61,12 @@ impl View<'_> {
         })
     }
 
-    /// Like [`Self::get`], without where it came from.
+    /// Like [`Self::get`], without the origin.
     pub(super) fn plain<T: for<'v> TryFrom<&'v Value>>(&mut self, key: &str) -> Option<T> {
         self.get(key).map(|found| found.value)
     }
 
-    /// Refuses the value that the first set of several keys gave, else the default of the last.
+    /// Rejects the value of the first of several keys that is set, or the default of the last.
     pub(super) fn refuse_first(&mut self, names: &[String], reason: impl Fn(&str) -> String) {
         let set = names
             .iter()
@@ -77,7 +77,7 @@ impl View<'_> {
         }
     }
 
-    /// Refuses a value.
+    /// Rejects a value.
     pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: impl Into<String>) {
         self.problems.add(found.place, &found.key, reason);
     }

@@ -1,4 +1,4 @@
-//! A cell as a spec.
+//! Conversion of a cell into a spec.
 
 use std::{fmt, time::Duration};
 
@@ -14,8 +14,7 @@ use crate::{
     path::Directions,
 };
 
-/// Writes the spec that stands for this cell alone: its only cell is the same, but for the
-/// factors, since it has no siblings to differ from.
+/// Writes a spec whose only cell is this one, except for the factors.
 ///
 /// ```
 /// use model::spec::{Spec, write};
@@ -64,7 +63,7 @@ pub fn write(cell: &Cell) -> String {
     spec.0
 }
 
-/// The lines written so far.
+/// Writer of lines.
 struct Writer(String);
 
 impl Writer {
@@ -76,7 +75,7 @@ impl Writer {
         self.0 += &format!("{key} = {value}\n");
     }
 
-    /// A text. Those of a cell that can be run have nothing to escape.
+    /// Writes a text. Texts of a valid cell need no escaping.
     fn quoted(&mut self, key: &str, value: impl fmt::Display) {
         self.0 += &format!("{key} = \"{value}\"\n");
     }
@@ -99,7 +98,7 @@ impl Writer {
         match line.buffer {
             Buffer::Packets(packets) => self.quoted("buffer", format_args!("{packets}p")),
             Buffer::Bytes(bytes) => self.quoted("buffer", bytes),
-            // What this queue has if nothing is said.
+            // The default of this queue.
             Buffer::Kernel => {}
         }
         self.quoted("loss", show_loss(&line.loss));
@@ -127,7 +126,7 @@ impl Writer {
         self.optional("notsent_lowat", end.notsent_lowat, "auto");
     }
 
-    /// What measured and competing traffic have in common.
+    /// Common part of measured and competing traffic.
     fn load(&mut self, traffic: &Traffic) {
         let kind = match traffic.kind {
             TrafficKind::Tcp => "tcp",

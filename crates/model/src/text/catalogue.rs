@@ -1,8 +1,8 @@
-//! Translations by the English templates.
+//! Translations keyed by the English templates.
 
 use std::collections::BTreeMap;
 
-/// The texts of one language, by their English templates.
+/// The translations of one language.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     translations: BTreeMap<String, String>,
@@ -10,7 +10,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// A catalogue of a language that has capital letters or none.
+    /// A catalogue of a language with or without capital letters.
     pub fn new(translations: BTreeMap<String, String>, capitals: bool) -> Self {
         Self {
             translations,
@@ -20,7 +20,7 @@ impl Catalogue {
 
     /// The translation of a template.
     pub fn get(&self, template: &str) -> Option<&str> {
-        // What is only a value needs no translation.
+        // A template that is only a value needs no translation.
         if template == "{name}" {
             return Some("{name}");
         }

@@ -1,9 +1,8 @@
-//! Texts and values in documents.
+//! Serialization of texts and values.
 //!
-//! A text without values is a plain string. One with values is an object: `text` in English for
-//! those who only read, and `template` and `values`, which say how it was worded; `text` is ignored
-//! when it is read. A plain string is read as a text without values, which is what documents of
-//! schema 1 hold.
+//! A text without values is a plain string. One with values is an object with `text`, the English
+//! sentence, which is ignored when reading, and `template` and `values`. A plain string, as in
+//! documents of schema 1, is read as a text without values.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -27,7 +26,7 @@ impl Serialize for Text {
     }
 }
 
-/// The values of a text: names as plain strings, texts always as objects.
+/// Serializes the values of a text: names as plain strings, texts always as objects.
 struct Values<'a>(&'a Text);
 
 impl Serialize for Values<'_> {
@@ -44,7 +43,7 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// A text among values, of which nobody needs the English.
+/// A nested text, serialized without its English sentence.
 struct Inner<'a>(&'a Text);
 
 impl Serialize for Inner<'_> {
@@ -79,7 +78,7 @@ impl Serialize for Value {
             | Self::Count(v)
             | Self::Ratio(v) => object.serialize_field("value", v)?,
             Self::Name(name) => object.serialize_field("value", name)?,
-            // Without values it would be a plain string, and so a name.
+            // As a plain string it would be read as a name.
             Self::Text(text) if text.values.is_empty() => {
                 object.serialize_field("value", &Inner(text))?;
             }
@@ -89,7 +88,7 @@ impl Serialize for Value {
     }
 }
 
-/// A text as it may stand in a document.
+/// A text in a document.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Read {
@@ -122,7 +121,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A value as it may stand in a document: with its unit, as a bare name, or as a bare text.
+/// A value in a document: with its unit, or as a bare name or text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ReadValue {
@@ -143,7 +142,7 @@ enum Figure {
     Text(Words),
 }
 
-/// Words with the unit `text`: a plain string is a name, an object is a text.
+/// A value with the unit `text`: a plain string is a name, an object is a text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Words {
@@ -153,7 +152,7 @@ enum Words {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // JSON has no word for what is not a number; it is written as null.
+        // JSON cannot represent NaN; it is written as null.
         let number = |v: Option<f64>| v.unwrap_or(f64::NAN);
         Ok(match ReadValue::deserialize(from)? {
             ReadValue::Name(name) => Self::Name(name),

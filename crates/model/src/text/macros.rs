@@ -1,8 +1,8 @@
-//! How texts are made.
+//! The macro that makes texts.
 
-/// A [`Text`](crate::text::Text) from a template and the values for the names in its braces, which
-/// the compiler compares. A value is a [`Value`](crate::text::Value): a figure with its unit, a
-/// name, or again a text. The value of a name with a capital letter in front begins a sentence.
+/// Makes a [`Text`](crate::text::Text) from a template and the values for the names in its braces,
+/// which are checked at compile time. A value is a [`Value`](crate::text::Value): a figure with its
+/// unit, a name, or a nested text. A capitalised name begins a sentence.
 ///
 /// ```
 /// use model::{text, text::Value};
@@ -13,15 +13,15 @@
 #[macro_export]
 macro_rules! text {
     ($template:literal $(,)?) => {{
-        // Never run: a name in braces without a value is an error. `concat!` keeps it from being
-        // looked for around this.
+        // Never run: a name in braces without a value is a compile error. `concat!` prevents
+        // capturing variables of the caller.
         if false {
             let _ = ::std::format_args!(::std::concat!($template));
         }
         $crate::text::Text::fixed($template)
     }};
     ($template:literal, $($name:ident = $value:expr),+ $(,)?) => {{
-        // Never run: the compiler compares names and values.
+        // Never run: the compiler checks names and values.
         if false {
             let _ = ::std::format_args!(::std::concat!($template), $($name = ""),+);
         }

@@ -1,10 +1,10 @@
-//! What stands in a text: figures with their units, names, other texts.
+//! Values of texts: figures with units, names, nested texts.
 
 use std::fmt;
 
 use super::{Catalogue, Text};
 
-/// A value in a text, or of a figure of the evidence.
+/// A value in a text, or of an item of evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Bit/s.
@@ -15,22 +15,22 @@ pub enum Value {
     Share(f64),
     /// Bytes.
     Bytes(f64),
-    /// A number of something.
+    /// A count.
     Count(f64),
-    /// One value over another.
+    /// A ratio.
     Ratio(f64),
-    /// The same in every language: a name, a setting.
+    /// A name or setting, the same in every language.
     Name(String),
-    /// Words, which have a translation of their own.
+    /// A nested text with its own translation.
     Text(Text),
 }
 
-/// Unit words of English, as a catalogue knows them.
+/// English templates of units that are words.
 const BYTES: &str = "{n} bytes";
 const TIMES: &str = "{n} times";
 
 impl Value {
-    /// The value in words; those that a catalogue lacks are English.
+    /// Formats the value; texts missing in the catalogue are English.
     pub(super) fn words(&self, catalogue: Option<&Catalogue>) -> String {
         let unit = |template: &str, number: String| {
             let own = catalogue.and_then(|c| c.get(template));
@@ -54,12 +54,12 @@ impl Value {
         }
     }
 
-    /// The value in the language of a catalogue; what that lacks is English.
+    /// The value in the language of a catalogue; texts missing there are English.
     pub fn render(&self, catalogue: &Catalogue) -> String {
         self.words(Some(catalogue))
     }
 
-    /// The templates of units that are words.
+    /// Templates of units that are words.
     pub fn units() -> [&'static str; 2] {
         [BYTES, TIMES]
     }
@@ -71,7 +71,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Three digits, and no more of a fraction than they need.
+/// Three significant digits, without trailing zeros of a fraction.
 fn digits(value: f64) -> String {
     let places = match value.abs() {
         v if v >= 99.95 => 0,
@@ -79,7 +79,7 @@ fn digits(value: f64) -> String {
         v if v >= 0.9995 => 2,
         _ => 3,
     };
-    // What rounds to nothing has no sign.
+    // Zero has no sign.
     let value = if value.abs() < 0.0005 { 0.0 } else { value };
     let text = format!("{value:.places$}");
     if text.contains('.') {
