@@ -96,7 +96,7 @@ pub fn measure(start: &Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, 
     let near = End::new(start.program, facts);
     let far = End::new("iperf3", model::facts::HostFacts::default());
     let note = text!(
-        "the far end has only iperf3: nothing is known of its host, and there were no probes beside the loads"
+        "the far end has only iperf3: nothing is known about its host, and no probes ran during the loads"
     );
     let mut run = Run {
         layers: vec![layer],
@@ -131,7 +131,7 @@ fn allowed(plan: &Plan, notes: &mut Vec<Text>) -> Result<Plan, FarError> {
     kinds.dedup();
     if !kinds.is_empty() {
         notes.push(text!(
-            "left out: {steps} (not with iperf3)",
+            "skipped: {steps} (not supported with iperf3)",
             steps = kinds.join(", ")
         ));
     }
@@ -182,7 +182,7 @@ impl Bench<'_> {
                 if self.step(run, &task, &load, of) == Done::Lacking {
                     let cc = task.cc.as_deref().map(Value::from);
                     run.notes.push(text!(
-                        "left out from then on: down with {cc} (the server does not send with it)",
+                        "skipped from then on: down with {cc} (the server does not use it)",
                         cc = cc.unwrap_or_else(|| text!("its default").into())
                     ));
                     lacking.push(task.cc.clone());
@@ -205,9 +205,9 @@ impl Bench<'_> {
         let spent_s = Instant::now().since(self.zero) as f64 / 1e9;
         let late = |most: f64| schedule::time_s(&task.step) > most - spent_s;
         let spent = match plan.budget {
-            budget if budget.time_s.is_some_and(late) => text!("the time is spent"),
+            budget if budget.time_s.is_some_and(late) => text!("the time budget is used up"),
             budget if budget.bytes.is_some_and(|most| self.bytes >= most) => {
-                text!("the budget of bytes is spent")
+                text!("the byte budget is used up")
             }
             _ => return true,
         };

@@ -117,7 +117,7 @@ fn layers(start: &Start<'_>, notes: &mut Vec<Text>) -> Vec<LayerAddress> {
             Ok(layer) if wanted(&layer) => layers.push(layer),
             Ok(_) => {}
             Err(error) => notes.push(text!(
-                "{address} is left out: {error}",
+                "{address} is skipped: {error}",
                 address = target.far.to_string(),
                 error = error.to_string()
             )),
@@ -207,7 +207,7 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
         .or_else(|| too_much(bench, task, &*step))
     {
         let name = keys.first().map(ToString::to_string).unwrap_or_default();
-        let note = text!("left out: {step} ({why})", step = name, why = why);
+        let note = text!("skipped: {step} ({why})", step = name, why = why);
         if !run.notes.contains(&note) {
             (bench.on)(Event::Note(&note.to_string()));
             run.notes.push(note);
@@ -256,7 +256,7 @@ fn too_much(bench: &Bench<'_>, task: &Task, step: &dyn AnyStep) -> Option<Text> 
     if let Some(most) = budget.time_s {
         let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
         if schedule::time_s(&task.step) > left {
-            return Some(text!("the time is spent"));
+            return Some(text!("the time budget is used up"));
         }
     }
     let most = budget.bytes?;
@@ -266,5 +266,5 @@ fn too_much(bench: &Bench<'_>, task: &Task, step: &dyn AnyStep) -> Option<Text> 
     };
     let rate = step.rate_bps(&capacity)?;
     let bytes = rate / 8.0 * schedule::loaded_s(&task.step);
-    (bench.bytes as f64 + bytes > most as f64).then(|| text!("the budget of bytes is spent"))
+    (bench.bytes as f64 + bytes > most as f64).then(|| text!("the byte budget is used up"))
 }

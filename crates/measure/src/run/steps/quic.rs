@@ -75,7 +75,7 @@ impl Step for Quic {
         if !quic::AVAILABLE {
             return Some(text!("this program was built without QUIC"));
         }
-        (!far.can(QUIC)).then(|| text!("the far end does not do QUIC"))
+        (!far.can(QUIC)).then(|| text!("the far end does not support QUIC"))
     }
 }
 

@@ -102,7 +102,7 @@ impl Seen {
     pub(super) fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
         let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
-            let none = || text!("no request was answered in time");
+            let none = || text!("no request was answered before the timeout");
             let why = self.requests.error.clone().map_or_else(none, Text::plain);
             sample.invalid.push(Invalid::failed(why));
         }

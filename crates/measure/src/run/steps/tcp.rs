@@ -284,7 +284,7 @@ impl Flows {
         let known = |series: &Series| series.has(flow::arrived(series));
         if !self.received.flows.iter().all(known) {
             sample.invalid.push(Invalid::failed(text!(
-                "the receiver does not know how much has arrived"
+                "the receiver does not report how much has arrived"
             )));
         }
         if tcp.flows.is_empty() {
