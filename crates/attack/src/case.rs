@@ -13,7 +13,7 @@ pub struct Target {
     pub guest: Option<PathBuf>,
 }
 
-/// Why an attack could not be made; says nothing of the program under attack.
+/// Error of running an attack, independent of the program under attack.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The operating system.
@@ -22,39 +22,39 @@ pub enum Trouble {
     /// The control channel.
     #[error("{0}")]
     Channel(#[from] traffic::wire::ChannelError),
-    /// The server refused what the attack needs.
+    /// The server rejected a request that the attack needs.
     #[error("the server refused: {0}")]
     No(String),
-    /// Something is not as the attack expects.
+    /// An unexpected condition.
     #[error("{0}")]
     Setup(String),
-    /// This host cannot show it.
+    /// This host does not support it.
     #[error("needs {0}")]
     Needs(&'static str),
 }
 
 impl Trouble {
-    /// What is not as expected.
+    /// An unexpected condition.
     pub fn setup(what: impl fmt::Display) -> Self {
         Self::Setup(what.to_string())
     }
 }
 
-/// Whether a bound held.
+/// Verdict on a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It did.
+    /// It held.
     Held,
-    /// It did not.
+    /// It was broken.
     Broken,
-    /// The attack could not be made.
+    /// The attack could not be run.
     Failed,
-    /// This host cannot show it.
+    /// This host does not support it.
     Skipped,
 }
 
-/// What an attack showed.
+/// Observations during an attack.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     seen: Vec<String>,
@@ -62,12 +62,12 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Notes something that has no bound.
+    /// Records an observation without a bound.
     pub fn note(&mut self, what: impl fmt::Display) {
         self.seen.push(what.to_string());
     }
 
-    /// Notes something, and whether it is within its bound.
+    /// Records an observation, and whether it is within its bound.
     pub fn check(&mut self, holds: bool, what: impl fmt::Display) {
         self.seen.push(what.to_string());
         if !holds {
@@ -75,7 +75,7 @@ impl Seen {
         }
     }
 
-    /// Notes an amount that must not be above `most`.
+    /// Records an amount that must not exceed `most`.
     pub fn at_most(&mut self, what: &str, amount: f64, most: f64) {
         self.check(
             amount <= most,
@@ -83,18 +83,18 @@ impl Seen {
         );
     }
 
-    /// What was seen, in the order it was seen.
+    /// Observations in order.
     pub fn seen(&self) -> &[String] {
         &self.seen
     }
 
-    /// Those parts of it that broke the bound.
+    /// Observations that broke the bound.
     pub fn broken(&self) -> &[String] {
         &self.broken
     }
 }
 
-/// A number with as many digits as say something.
+/// A number with its significant digits.
 fn number(amount: f64) -> String {
     match amount {
         a if a.fract() == 0.0 && a.abs() < 1e15 => format!("{a:.0}"),
@@ -107,33 +107,33 @@ fn number(amount: f64) -> String {
 pub struct Case {
     /// Its name, for the command line and the table.
     pub name: &'static str,
-    /// What the attacker does, and as whom.
+    /// Role and actions of the attacker.
     pub attack: &'static str,
-    /// What must hold.
+    /// The bound.
     pub bound: &'static str,
-    /// Makes it.
+    /// Runs the attack.
     pub run: fn(&Target) -> Result<Seen, Trouble>,
 }
 
-/// An attack and what came of it.
+/// An attack with its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name of the case.
     pub name: &'static str,
-    /// What the attacker does.
+    /// Role and actions of the attacker.
     pub attack: &'static str,
-    /// What must hold.
+    /// The bound.
     pub bound: &'static str,
-    /// What was seen.
+    /// Observations.
     pub seen: Vec<String>,
-    /// What of it broke the bound.
+    /// Observations that broke the bound.
     pub broken: Vec<String>,
     /// Whether the bound held.
     pub verdict: Verdict,
 }
 
 impl Case {
-    /// Makes the attack, once.
+    /// Runs the attack once.
     pub fn judge(&self, target: &Target) -> Row {
         let row = |seen, broken, verdict| Row {
             name: self.name,

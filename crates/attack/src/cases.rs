@@ -1,4 +1,4 @@
-//! The attacks, by what they are after.
+//! The attacks, by target.
 
 mod budget;
 mod crowd;
@@ -14,7 +14,7 @@ mod tokens;
 
 use crate::case::Case;
 
-/// All attacks; those first that take a processor rather than wait, so that none of them is last.
+/// All attacks, with those that need processor time before those that wait.
 pub fn all() -> impl Iterator<Item = &'static Case> {
     [
         hostile::CASES,
@@ -32,7 +32,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
     .flatten()
 }
 
-/// The attack of a name.
+/// The attack with a name.
 pub fn find(name: &str) -> Option<&'static Case> {
     all().find(|case| case.name == name)
 }

@@ -1,6 +1,7 @@
-//! A client that means harm: it speaks the own protocol, and does what the own client never would.
+//! Hostile client of the measurement protocol.
 //!
-//! What the attacks know of the protocol is here, so that a change of it changes this module alone.
+//! It contains all knowledge of the protocol that the attacks need, so that protocol changes affect
+//! only this module.
 
 use std::{
     io::{self, Read, Write},
@@ -19,13 +20,13 @@ use traffic::wire::{
 
 use crate::case::Trouble;
 
-/// How long a reply may take; longer than any that the server promises.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Timeout of a reply, above the server's own limits.
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Longest reply, bytes.
 const LONGEST: usize = 64 << 20;
 
-/// How long one answer to a datagram is waited for, and how often it is sent.
+/// Timeout of a reply to a datagram, and the number of attempts.
 const TRY: Duration = Duration::from_millis(150);
 const TRIES: usize = 20;
 
@@ -37,11 +38,11 @@ pub struct Session {
     flows: u16,
 }
 
-/// A load or service that the server agreed to.
+/// An accepted load or service.
 #[derive(Debug)]
 pub struct Opened {
     ticket: Ticket,
-    /// Number of the next data connection: each is good once.
+    /// Number of the next data connection; each can be used once.
     next: AtomicU32,
 }
 
@@ -53,15 +54,15 @@ pub fn hello() -> Request {
 }
 
 impl Session {
-    /// Comes in with the key, from an address of this host.
+    /// Opens a session with the key, from an address of this host.
     ///
     /// # Errors
-    /// It is not let in.
+    /// The session is rejected.
     pub fn open_from(from: IpAddr, at: SocketAddr, key: &Key) -> Result<Self, Trouble> {
         let stream = connect_from(from, at)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         let mut channel = Channel::connect(stream, key, LONGEST)?;
-        channel.set_timeout(Some(PATIENCE));
+        channel.set_timeout(Some(TIMEOUT));
         let mut session = Self {
             channel,
             at,
@@ -74,15 +75,15 @@ impl Session {
         Ok(session)
     }
 
-    /// Connections that one load may have.
+    /// Maximum connections of one load.
     pub fn flows(&self) -> u16 {
         self.flows
     }
 
-    /// Comes in with the key.
+    /// Opens a session with the key.
     ///
     /// # Errors
-    /// It is not let in.
+    /// The session is rejected.
     pub fn new(at: SocketAddr, key: &Key) -> Result<Self, Trouble> {
         Self::open_from(at.ip(), at, key)
     }
@@ -90,7 +91,7 @@ impl Session {
     /// Waits for one more reply.
     ///
     /// # Errors
-    /// The server says no, or the channel ends.
+    /// The server rejects the request, or the channel ends.
     pub fn reply(&mut self) -> Result<Reply, Trouble> {
         match self.channel.receive()? {
             Reply::No { why, .. } => Err(Trouble::No(why)),
@@ -98,16 +99,16 @@ impl Session {
         }
     }
 
-    /// Asks, and waits for the reply.
+    /// Sends a request and waits for the reply.
     ///
     /// # Errors
-    /// The server says no, or the channel ends.
+    /// The server rejects the request, or the channel ends.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Trouble> {
         self.channel.send(request)?;
         self.reply()
     }
 
-    /// Asks, and waits for nothing.
+    /// Sends a request without waiting for a reply.
     ///
     /// # Errors
     /// The channel ended.
@@ -115,15 +116,15 @@ impl Session {
         Ok(self.channel.send(request)?)
     }
 
-    /// How long a reply is waited for.
-    pub fn set_patience(&mut self, patience: Duration) {
-        self.channel.set_timeout(Some(patience));
+    /// Sets the timeout of replies.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.channel.set_timeout(Some(timeout));
     }
 
-    /// Agrees on a load or a service.
+    /// Opens a load or a service.
     ///
     /// # Errors
-    /// The server says no, or the channel ends.
+    /// The server rejects the request, or the channel ends.
     pub fn open(&mut self, order: Order) -> Result<Opened, Trouble> {
         match self.ask(&Request::Open(order))? {
             Reply::Opened { token, secret, .. } => Ok(Opened {
@@ -137,7 +138,7 @@ impl Session {
     /// Starts a load.
     ///
     /// # Errors
-    /// The server says no, or the channel ends.
+    /// The server rejects the request, or the channel ends.
     pub fn start(&mut self, opened: &Opened) -> Result<(), Trouble> {
         let token = opened.ticket.token;
         self.ask(&Request::Start { token }).map(|_| ())
@@ -146,7 +147,7 @@ impl Session {
     /// Ends a load or a service.
     ///
     /// # Errors
-    /// The server says no, or the channel ends.
+    /// The server rejects the request, or the channel ends.
     pub fn finish(&mut self, opened: &Opened) -> Result<Outcome, Trouble> {
         let token = opened.ticket.token;
         match self.ask(&Request::Finish { token })? {
@@ -155,7 +156,7 @@ impl Session {
         }
     }
 
-    /// A data connection.
+    /// Opens a data connection.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -166,12 +167,12 @@ impl Session {
         Ok(stream)
     }
 
-    /// The first bytes of a data connection, as one on the way would hear them.
+    /// The first bytes of a data connection, as seen on the path.
     pub fn greeting(&self, opened: &Opened, number: u32) -> Vec<u8> {
         opened.ticket.greeting(number).bytes()
     }
 
-    /// Several data connections.
+    /// Opens several data connections.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -179,7 +180,7 @@ impl Session {
         (0..count).map(|_| self.stream(opened)).collect()
     }
 
-    /// A socket whose address the server has seen to receive.
+    /// A socket with a proved address.
     ///
     /// # Errors
     /// It was not proved.
@@ -192,8 +193,7 @@ impl Session {
         Ok(socket)
     }
 
-    /// The datagram that comes next in the proof of an address: after nothing, or after a
-    /// challenge.
+    /// The next datagram in the proof of an address: at the start, or after a challenge.
     pub fn answer(&self, opened: &Opened, challenge: Option<&[u8]>) -> Vec<u8> {
         let ticket = &opened.ticket;
         let next = match challenge.and_then(Datagram::parse) {
@@ -205,13 +205,13 @@ impl Session {
         next.greeting().to_vec()
     }
 
-    /// Ends the session as if its host had lost power, but for the word of its kernel.
+    /// Ends the session as after a power loss of its host, except for the kernel's reset.
     pub fn drop_dead(self) {
         drop(self.channel);
     }
 }
 
-/// Does the proof of an address on a connected socket, with the datagrams that `answer` gives.
+/// Proves an address on a connected socket, with the datagrams returned by `answer`.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -238,13 +238,13 @@ pub fn prove(
     Ok(false)
 }
 
-/// Whether a datagram says that an address is proved.
+/// Whether a datagram confirms that an address is proved.
 pub fn is_proved(bytes: &[u8]) -> bool {
     matches!(Datagram::parse(bytes), Some(Datagram::Proved(_)))
 }
 
-/// What a stranger says who has overheard the datagrams of a client but does not have its secrets:
-/// its `hello` as it was, and the proof that he can make himself.
+/// Datagrams of a stranger who has observed those of a client but does not have its secrets: the
+/// original `hello`, and a forged proof.
 pub fn stranger(overheard: &[u8]) -> impl FnMut(Option<&[u8]>) -> Vec<u8> {
     let overheard = overheard.to_vec();
     move |challenge| match challenge.and_then(Datagram::parse) {
@@ -255,7 +255,7 @@ pub fn stranger(overheard: &[u8]) -> impl FnMut(Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// A TCP load that the server sends, or takes.
+/// A TCP load that the server sends or receives.
 pub fn tcp(send: bool, flows: u16, duration: Duration) -> Order {
     Order::Tcp(TcpOrder {
         send,
@@ -266,7 +266,7 @@ pub fn tcp(send: bool, flows: u16, duration: Duration) -> Order {
     })
 }
 
-/// A UDP load that the server sends, or takes.
+/// A UDP load that the server sends or receives.
 pub fn udp(send: bool, rate_bps: u64, payload: u32, duration: Duration) -> Order {
     Order::Udp(UdpOrder {
         send,
@@ -276,7 +276,7 @@ pub fn udp(send: bool, rate_bps: u64, payload: u32, duration: Duration) -> Order
     })
 }
 
-/// A connection from an address of this host.
+/// Connects from an address of this host.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -290,11 +290,11 @@ pub fn connect_from(from: IpAddr, to: SocketAddr) -> io::Result<TcpStream> {
     connect(&socket, &to)?;
     let stream = TcpStream::from(socket);
     stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     Ok(stream)
 }
 
-/// A greeting of a client that holds the key, as one who listens on the way would record it.
+/// A greeting of a client with the key, as recorded on the path.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -311,7 +311,7 @@ pub fn recorded(key: &Key) -> io::Result<[u8; CONTROL]> {
     Ok(bytes)
 }
 
-/// Reads what comes until nothing has come for `silence`, until the end, or until `deadline`.
+/// Reads until nothing has arrived for `silence`, until the end, or until `deadline`.
 pub fn drain(stream: &mut TcpStream, silence: Duration, deadline: Instant) -> u64 {
     let _ = stream.set_read_timeout(Some(silence));
     let mut buffer = vec![0; 1 << 18];
@@ -325,7 +325,7 @@ pub fn drain(stream: &mut TcpStream, silence: Duration, deadline: Instant) -> u6
     sum
 }
 
-/// As [`drain`], of a datagram socket: payload bytes, but not those of the proof.
+/// Like [`drain`], for a datagram socket: payload bytes, without those of the proof.
 pub fn drain_datagrams(socket: &UdpSocket, silence: Duration, deadline: Instant) -> u64 {
     let _ = socket.set_read_timeout(Some(silence));
     let mut buffer = vec![0; 1 << 16];

@@ -1,8 +1,8 @@
-//! A fuzzer of the protocols with their state: random valid messages in random order, and now and
-//! then one that is none, in all states, by clients that hold the key and by those who do not.
+//! Stateful fuzzer of the protocols: random valid messages in random order, and occasionally
+//! invalid ones, in all states, by clients with and without the key.
 //!
-//! The choices of a session follow from the seed and the session's number alone, so that one can
-//! be made again. When the server gets to see what is up to the machine.
+//! The choices of a session depend only on the seed and the session's number, so that it can be
+//! reproduced. Timing is not controlled.
 
 mod choice;
 mod datagrams;
@@ -30,20 +30,20 @@ use crate::{
 };
 pub use tally::Tally;
 
-/// How much is tried.
+/// Extent of a fuzzing run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// What all choices follow from.
+    /// Seed of all choices.
     pub seed: u64,
     /// Number of the first session.
     pub first: u64,
-    /// Messages, at least.
+    /// Minimum number of messages.
     pub messages: u64,
-    /// Sessions, at least.
+    /// Minimum number of sessions.
     pub sessions: u64,
-    /// Longest time.
+    /// Maximum time.
     pub time: Duration,
-    /// Clients at once.
+    /// Concurrent clients.
     pub clients: usize,
     /// Messages between two checks.
     pub batch: u64,
@@ -52,41 +52,40 @@ pub struct Plan {
 /// Payload that one session may move.
 const BYTES: u64 = 10_000_000;
 
-/// What the server promises at most, of all clients together: threads and descriptors, with those
-/// that it has by itself.
+/// Limits of the server for all clients together: threads and descriptors, including its own.
 const MOST: Held = Held {
     threads: 1536 + 16,
     descriptors: 3072 + 256 + 32,
     resident_kib: 640 << 10,
 };
 
-/// Share of its datagrams, and of its goodput, that a legitimate client gets beside all this; a
-/// machine that is busy with the fuzzer itself is not the server's fault.
+/// Minimum share of its datagrams and goodput that a legitimate client gets; the rest allows for
+/// load by the fuzzer itself.
 const SHARES: Figures = [0.95, 0.95, 0.5];
 
-/// How long the server may take to give up what clients left behind: those that it waits for, 10
-/// s, and what it has for them.
+/// Maximum time for the server to release the resources of departed clients, including 10 s for
+/// those it waits for.
 const LEFT_BEHIND: Duration = Duration::from_secs(12);
 
-/// Sessions after which the server has filled what it keeps by design: 4,096 greetings against
-/// copies, 400 KiB, and the allocator's reserve. The most memory at rest until then is what no
-/// later batch may pass by more than the usual share; a leak goes on after them.
+/// Sessions after which the server's caches are full: 4,096 greetings against replays, 400 KiB, and
+/// the allocator's reserve. No later batch may exceed the maximum idle memory until then by more
+/// than the usual share; a leak would continue to grow.
 const WARM_UP: u64 = 4096;
 
-/// What a run showed.
+/// Result of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// What was seen, and what of it broke a bound.
+    /// Observations, and those that broke a bound.
     pub seen: Seen,
     /// What was sent.
     pub tally: Tally,
     /// Number of the next session.
     pub next: u64,
-    /// Time it took.
+    /// Duration.
     pub took: Duration,
 }
 
-/// What all clients of a run share.
+/// State shared by all clients of a run.
 struct Run<'a> {
     served: &'a Served,
     plan: Plan,
@@ -95,16 +94,16 @@ struct Run<'a> {
     broken: Mutex<Vec<String>>,
 }
 
-/// Where a client is: all of one network, so that a quarter of everything is left to others.
+/// Address of a client: all in one network, so that a quarter of all resources is left to others.
 fn address(worker: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 5, worker as u8 + 1)
 }
 
-/// Fuzzes a server of its own until what was planned is done or a bound is broken; `told` is
-/// called after each batch.
+/// Fuzzes a separate server until the plan is complete or a bound is broken; `told` is called after
+/// each batch.
 ///
 /// # Errors
-/// The server does not start, or a legitimate client cannot measure before all this.
+/// The server does not start, or a legitimate client cannot measure before the fuzzing.
 pub fn run(target: &Target, plan: Plan, told: &dyn Fn(&Summary)) -> Result<Summary, Trouble> {
     let limits = [
         "--max-bytes",
@@ -144,7 +143,7 @@ pub fn run(target: &Target, plan: Plan, told: &dyn Fn(&Summary)) -> Result<Summa
     Ok(summary)
 }
 
-/// Sessions until a batch of messages is sent, a legitimate client beside them.
+/// Runs sessions until a batch of messages is sent, with a concurrent legitimate client.
 fn batch(
     served: &Served,
     plan: &Plan,
@@ -199,7 +198,7 @@ fn batch(
     Ok(())
 }
 
-/// One client after the other, from one address.
+/// Runs one client after the other, from one address.
 fn work(run: &Run<'_>, worker: usize) {
     let sent = || {
         run.tally
@@ -209,7 +208,7 @@ fn work(run: &Run<'_>, worker: usize) {
     };
     while sent() < run.plan.batch {
         let number = run.next.fetch_add(1, Ordering::Relaxed);
-        // Neighbouring numbers give unrelated choices.
+        // Consecutive numbers give unrelated choices.
         let mut random = Random::new(run.plan.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut tally = Tally {
             sessions: 1,

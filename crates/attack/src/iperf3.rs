@@ -1,4 +1,4 @@
-//! A client of iperf3's protocol that means harm.
+//! Hostile client of iperf3's protocol.
 
 use std::{
     io::{self, Read, Write},
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{case::Trouble, client::connect_from};
 
-/// How long the server may take for a step.
+/// Timeout of a step.
 const STEP: Duration = Duration::from_secs(12);
 
 /// A control connection.
@@ -26,7 +26,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Comes in, and shows its cookie.
+    /// Connects and sends its cookie.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -43,7 +43,7 @@ impl Client {
         })
     }
 
-    /// How long the server may take for a step.
+    /// Timeout of a step.
     pub fn set_timeout(&mut self, timeout: Duration) {
         let _ = self.control.set_read_timeout(Some(timeout));
         let _ = self.control.set_write_timeout(Some(timeout));
@@ -61,7 +61,8 @@ impl Client {
         }
     }
 
-    /// Says what test is wanted, once the server asks. Whether the server goes on to the streams.
+    /// Sends the parameters when the server requests them. Returns whether the server continues
+    /// with the streams.
     ///
     /// # Errors
     /// The connection broke.
@@ -88,7 +89,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// A stream of datagrams; `None` if the server does not take it.
+    /// Opens a UDP stream; `None` if the server rejects it.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -105,7 +106,7 @@ impl Client {
         Ok(None)
     }
 
-    /// Sends bytes that nobody asked for.
+    /// Sends unexpected bytes.
     ///
     /// # Errors
     /// The connection broke.

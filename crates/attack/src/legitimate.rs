@@ -1,4 +1,4 @@
-//! A legitimate client beside an attack: `pathtwin measure` of the build under attack.
+//! The legitimate client during an attack: `pathtwin measure` of the build under attack.
 
 use std::{
     net::SocketAddr,
@@ -12,10 +12,10 @@ use crate::{
     served::Served,
 };
 
-/// What it gets: datagrams down, datagrams up, goodput down in bit/s.
+/// Its figures: datagrams down, datagrams up, goodput down in bit/s.
 pub type Figures = [f64; 3];
 
-/// Rates that leave most of a processor free: what is compared is the program, not the machine.
+/// Low rates that leave most of a processor free, so that the program is compared, not the machine.
 const PLAN: &str = r#"
 repeats = { min = 1, max = 1 }
 [[step]]
@@ -40,19 +40,19 @@ duration_s = 1
 repeat = true
 "#;
 
-/// Paces TCP that the server sends, so that its rate says nothing of the machine.
+/// Limits the rate of TCP sent by the server, so that it does not depend on the machine.
 pub const PACED: &str = "--max-rate=40mbit";
 
-/// Share by which its figures may differ from those without an attack.
+/// Maximum relative difference of its figures from those without an attack.
 const WITHIN: f64 = 0.05;
 
-/// A client that measures.
+/// A measuring client.
 pub struct Client {
     child: Child,
 }
 
 impl Client {
-    /// Starts to measure against the first address of a server.
+    /// Starts measuring with the first address of a server.
     ///
     /// # Errors
     /// The program does not start.
@@ -60,7 +60,7 @@ impl Client {
         Self::start_at(served, served.address())
     }
 
-    /// Starts to measure against one of its addresses.
+    /// Starts measuring with one of its addresses.
     ///
     /// # Errors
     /// The program does not start.
@@ -89,7 +89,7 @@ impl Client {
     /// Waits for its end.
     ///
     /// # Errors
-    /// It could not measure.
+    /// The measurement failed.
     pub fn figures(self) -> Result<Figures, Trouble> {
         let output = self.child.wait_with_output()?;
         if !output.status.success() {
@@ -112,7 +112,7 @@ impl Client {
     }
 }
 
-/// Notes what a legitimate client measures, beside what it should.
+/// Records the figures of a legitimate client compared with the expected ones.
 pub fn compare(with: Result<Figures, Trouble>, without: Figures, seen: &mut Seen) {
     match with {
         Ok(with) => {

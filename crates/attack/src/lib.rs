@@ -1,10 +1,10 @@
-//! Attacks on a running pathtwin, each with the bound it must not break.
+//! Attack suite against a running pathtwin, with a bound for each attack.
 //!
-//! A [`Case`] starts the real program, attacks it over real sockets, files or
-//! documents, and is judged by what anybody can see from outside: threads, descriptors and
-//! resident memory in `/proc`, bytes that reached an address, and a legitimate client beside it.
-//! The program is a parameter, so that the same attacks can be run against another build. For
-//! development only: no user's build has it.
+//! A [`Case`] starts the real program and attacks it over real sockets, files or documents. It is
+//! judged from outside: by threads, descriptors and resident memory in `/proc`, bytes received by
+//! an address, and the figures of a legitimate client. The program is a parameter, so that the same
+//! attacks can be run against other builds. The suite is for development only and not part of a
+//! user's build.
 
 pub mod case;
 pub mod cases;

@@ -1,4 +1,4 @@
-//! Attacks a build of pathtwin: by the table of attacks, or by a fuzzer of its protocols.
+//! Attacks on a build of pathtwin, by the table of attacks or by a fuzzer of its protocols.
 
 use std::{
     path::PathBuf,
@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Parser)]
 #[command(
     about,
-    after_help = "Exit codes: 0 every bound held, 1 one did not, 4 an attack could not be made."
+    after_help = "Exit codes: 0 all bounds held, 1 a bound was broken, 4 an attack could not be run."
 )]
 struct Arguments {
     /// The program under attack
@@ -27,7 +27,7 @@ struct Arguments {
         global = true
     )]
     program: PathBuf,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, global = true)]
     output: Format,
     #[command(subcommand)]
@@ -36,40 +36,40 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Every attack, once
+    /// Run every attack once
     Table(Table),
-    /// Random messages of all protocols in all states
+    /// Send random messages of all protocols in all states
     Fuzz(Fuzz),
 }
 
 #[derive(Args)]
 struct Table {
-    /// Only cases whose name contains this; may be given several times
+    /// Run only cases whose name contains this text (repeatable)
     #[arg(long, value_name = "TEXT")]
     case: Vec<String>,
-    /// Attacks at once
+    /// Number of concurrent attacks
     #[arg(long, value_name = "N", default_value_t = 4)]
     jobs: usize,
 }
 
 #[derive(Args)]
 struct Fuzz {
-    /// What all choices follow from; default: the time
+    /// Seed of all choices; default: the time
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of the first session, to replay it
+    /// Number of the first session, for replaying it
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
-    /// Messages at least
+    /// Minimum number of messages
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     messages: u64,
-    /// Sessions at least
+    /// Minimum number of sessions
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     sessions: u64,
-    /// Longest time
+    /// Maximum time, minutes
     #[arg(long, value_name = "N", default_value_t = 60)]
     minutes: u64,
-    /// Clients at once
+    /// Number of concurrent clients
     #[arg(long, value_name = "N", default_value_t = 12)]
     clients: usize,
     /// Messages between two checks

@@ -1,4 +1,4 @@
-//! IPv4 packets with a source address of one's choice, and those that are sent to an address.
+//! Sending of IPv4 packets with forged source addresses, and capturing of packets to an address.
 
 use std::{
     io,
@@ -18,7 +18,7 @@ use crate::case::Trouble;
 const IP: usize = 20;
 const UDP: usize = 8;
 
-/// A socket for packets; only root may have one.
+/// A raw socket, which needs root.
 fn open(protocol: Protocol) -> Result<OwnedFd, Trouble> {
     let flags = SocketFlags::CLOEXEC;
     match socket_with(AddressFamily::INET, SocketType::RAW, flags, Some(protocol)) {
@@ -35,19 +35,19 @@ fn v4(address: SocketAddr) -> Ipv4Addr {
     }
 }
 
-/// Sends packets from addresses that are not one's own.
+/// Sender of packets with forged source addresses.
 pub struct Forger(OwnedFd);
 
 impl Forger {
-    /// A forger.
+    /// Opens the raw socket.
     ///
     /// # Errors
-    /// This user may not.
+    /// Insufficient privileges.
     pub fn new() -> Result<Self, Trouble> {
         open(ipproto::RAW).map(Self)
     }
 
-    /// Sends a datagram as if from an address; returns the bytes of its packet.
+    /// Sends a datagram with a forged source address; returns the size of its packet.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -68,7 +68,7 @@ impl Forger {
     }
 }
 
-/// Sees what a server sends to an address.
+/// Capture of packets from a server to an address.
 pub struct Tap {
     socket: OwnedFd,
     server: SocketAddr,
@@ -77,10 +77,10 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Looks at packets from a server's address and port to an address.
+    /// Captures packets from a server's address and port to an address.
     ///
     /// # Errors
-    /// This user may not.
+    /// Insufficient privileges.
     pub fn new(server: SocketAddr, victim: Ipv4Addr) -> Result<Self, Trouble> {
         let socket = open(ipproto::UDP)?;
         let _ = sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
@@ -92,7 +92,7 @@ impl Tap {
         })
     }
 
-    /// Bytes of packets so far; they must be read in time.
+    /// Captured bytes so far; must be called frequently.
     pub fn read(&mut self) -> usize {
         let mut packet = [0; 65_536];
         while let Ok((_, length)) = recv(&self.socket, &mut packet, RecvFlags::DONTWAIT) {

@@ -1,4 +1,4 @@
-//! What a process holds, by `/proc` (proc(5)).
+//! Resources of a process, from `/proc` (proc(5)).
 
 use std::{
     fs, io,
@@ -8,13 +8,13 @@ use std::{
 
 use crate::case::Seen;
 
-/// How long a process may take to give back what an attack made it hold.
+/// Maximum time for a process to release resources after an attack.
 pub const REST: Duration = Duration::from_secs(10);
 
-/// Share by which it may hold more than before, once it is at rest again.
+/// Maximum ratio of resources to those before, when idle again.
 pub const MORE: f64 = 1.05;
 
-/// What a process holds.
+/// Resources of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// Threads.
@@ -26,10 +26,10 @@ pub struct Held {
 }
 
 impl Held {
-    /// What it holds now.
+    /// Current resources.
     ///
     /// # Errors
-    /// There is no such process, or it is another user's.
+    /// The process does not exist, or belongs to another user.
     pub fn of(pid: u32) -> io::Result<Self> {
         let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
         let number = |key: &str| {
@@ -45,10 +45,10 @@ impl Held {
         })
     }
 
-    /// What it holds when it has held the same threads and descriptors for a fifth of a second.
+    /// Resources after threads and descriptors have been constant for a fifth of a second.
     ///
     /// # Errors
-    /// It is gone.
+    /// The process is gone.
     pub fn settled(pid: u32) -> io::Result<Self> {
         let deadline = Instant::now() + REST;
         let mut last = Self::of(pid)?;
@@ -63,7 +63,7 @@ impl Held {
         Ok(last)
     }
 
-    /// Whether this is at most what it was `before`, and the share that may be more.
+    /// Whether resources are back at those `before`, within the tolerance.
     pub fn is_back(&self, before: &Self) -> bool {
         let within = |now: u64, then: u64| now as f64 <= then as f64 * MORE;
         within(self.threads, before.threads)
@@ -84,8 +84,8 @@ impl std::fmt::Display for Held {
     }
 }
 
-/// Waits until a process is back at what it held `before`, ten seconds at most, and notes which it
-/// is.
+/// Waits at most ten seconds until a process is back at its resources `before`, and records the
+/// result.
 ///
 /// # Errors
 /// The process is gone.
@@ -101,10 +101,10 @@ pub fn rests(pid: u32, before: &Held, seen: &mut Seen) -> io::Result<()> {
     Ok(())
 }
 
-/// Processor time of a process so far, all its threads, s.
+/// Processor time of all threads of a process, s.
 ///
 /// # Errors
-/// There is no such process.
+/// The process does not exist.
 pub fn cpu_s(pid: u32) -> io::Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
@@ -113,7 +113,7 @@ pub fn cpu_s(pid: u32) -> io::Result<f64> {
     Ok(ticks.filter_map(|t| t.parse::<f64>().ok()).sum::<f64>() / 100.0)
 }
 
-/// Sets a flag when it is dropped.
+/// Sets a flag on drop.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -122,7 +122,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Watches a process while something is done to it; gives the most it held of each.
+/// Monitors a process while `body` runs; returns the maximum of each resource.
 ///
 /// # Errors
 /// The process is gone.
@@ -140,7 +140,7 @@ pub fn most_while<T>(pid: u32, body: impl FnOnce() -> T) -> io::Result<(T, Held)
             }
             Ok(most)
         });
-        // Also when it panics, or the watcher would go on for ever.
+        // Also after a panic, otherwise the watcher would never end.
         let over = Over(&done);
         let value = body();
         drop(over);

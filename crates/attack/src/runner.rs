@@ -1,18 +1,18 @@
-//! Many attacks, several at once.
+//! Concurrent execution of attacks.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::case::{Case, Row, Target};
 
-/// Makes attacks, `jobs` at once, each on a server of its own; `told` is called after each. Their
-/// rows, in the order of the attacks.
+/// Runs `jobs` attacks at a time, each on a separate server; `told` is called after each. Returns
+/// the rows in the order of the attacks.
 pub fn run(
     cases: &[&'static Case],
     target: &Target,
     jobs: usize,
     told: impl Fn(&Row) + Sync,
 ) -> Vec<Row> {
-    // Each server has clients that hold thousands of connections.
+    // Each server has clients with thousands of connections.
     let _ = sys::descriptors::allow(16_384);
     let next = Mutex::new(cases.iter().enumerate());
     let rows: Mutex<Vec<(usize, Row)>> = Mutex::default();

@@ -1,4 +1,4 @@
-//! A `pathtwin serve` of its own, on loopback.
+//! Instances of `pathtwin serve` on loopback.
 
 use std::{
     fs,
@@ -20,20 +20,20 @@ use crate::{
     usual,
 };
 
-/// How long it may take to serve.
+/// Timeout of the start.
 const START: Duration = Duration::from_secs(20);
 
 /// A running server; killed when dropped.
 pub struct Served {
     child: Child,
-    /// Where it listens, in the order of `--listen`.
+    /// Listening addresses, in the order of `--listen`.
     pub addresses: Vec<SocketAddr>,
-    /// Where it speaks iperf3's protocol.
+    /// Address of iperf3's protocol.
     pub iperf3: Option<SocketAddr>,
-    /// The key its clients hold.
+    /// The key of its clients.
     pub key: Key,
     said: Arc<Mutex<String>>,
-    /// A folder of its own, in which the key is the file `key`.
+    /// Its folder, with the key in the file `key`.
     pub folder: tempfile::TempDir,
     /// The program, for clients of the same build.
     pub target: Target,
@@ -43,7 +43,7 @@ impl Served {
     /// Starts a server on 127.0.0.1 with these arguments.
     ///
     /// # Errors
-    /// It does not serve.
+    /// The server does not start.
     pub fn start(target: &Target, arguments: &[&str]) -> Result<Self, Trouble> {
         let listen = ["--listen", "127.0.0.1"];
         Self::start_by(
@@ -53,10 +53,10 @@ impl Served {
         )
     }
 
-    /// As [`start`](Self::start), with a limit of descriptors.
+    /// Like [`start`](Self::start), with a limit of descriptors.
     ///
     /// # Errors
-    /// It does not serve.
+    /// The server does not start.
     pub fn with_descriptors(
         target: &Target,
         most: u32,
@@ -69,10 +69,10 @@ impl Served {
         Self::start_by(target, shell, &[&listen, arguments].concat())
     }
 
-    /// Starts a server by a command to which its arguments are added; addresses are among them.
+    /// Starts a server with a command that its arguments are appended to; they include addresses.
     ///
     /// # Errors
-    /// It does not serve.
+    /// The server does not start.
     pub fn start_by(
         target: &Target,
         mut program: Command,
@@ -146,17 +146,17 @@ impl Served {
         self.folder.path().join("key")
     }
 
-    /// Its process.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What it has said so far.
+    /// Its log so far.
     pub fn said(&self) -> String {
         self.said
             .lock()
@@ -164,11 +164,11 @@ impl Served {
             .clone()
     }
 
-    /// What it holds when nothing happens, after it has been used as usual: what its allocator
-    /// keeps of that is there before an attack.
+    /// Idle resources after normal use, so that memory kept by the allocator is included before an
+    /// attack.
     ///
     /// # Errors
-    /// It cannot be used, or is gone.
+    /// The server cannot be used, or is gone.
     pub fn at_rest(&self) -> Result<Held, Trouble> {
         usual::session(self.address(), &self.key)?;
         Ok(Held::settled(self.pid())?)
@@ -182,7 +182,7 @@ impl Drop for Served {
     }
 }
 
-/// The addresses that stand behind some words.
+/// The addresses after some words.
 fn after(said: &str, words: &str) -> Vec<SocketAddr> {
     let rest = said.lines().filter_map(|line| line.split_once(words));
     rest.filter_map(|(_, rest)| rest.split_whitespace().next()?.parse().ok())
@@ -193,7 +193,7 @@ fn listen_to(mut from: impl BufRead, said: &Mutex<String>) {
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        // A flood of lines is not kept: what is looked for stands among the first.
+        // Only the first lines are kept, which contain the needed ones.
         if said.len() < 1 << 20 {
             said.push_str(&String::from_utf8_lossy(&line));
         }

@@ -1,8 +1,8 @@
-//! The table of attacks.
+//! Output of the table of attacks.
 
 use crate::case::{Row, Verdict};
 
-/// The word for a verdict.
+/// Label of a verdict.
 pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Held => "held",
@@ -12,7 +12,7 @@ pub fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A row as lines for people.
+/// A row as text.
 pub fn text(row: &Row) -> String {
     let mut text = format!("{}: {}\n", row.name, word(row.verdict));
     text += &format!("  attack: {}\n  bound:  {}\n", row.attack, row.bound);
@@ -22,7 +22,7 @@ pub fn text(row: &Row) -> String {
         } else {
             "seen"
         };
-        // What an attack provoked may hold anything.
+        // Output caused by an attack may contain anything.
         text += &format!("  {mark}: {}\n", seen.escape_debug());
     }
     text

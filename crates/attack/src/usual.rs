@@ -1,4 +1,4 @@
-//! What any client does, so that a server has been used before it is attacked.
+//! Normal use of a server before it is attacked.
 
 use std::{
     io::Write,
@@ -16,17 +16,17 @@ use crate::{
     client::{Session, drain, drain_datagrams, tcp, udp},
 };
 
-/// Time of a load.
+/// Duration of a load.
 const TIME: Duration = Duration::from_millis(300);
 
-/// Time of a load of many connections, whose samples take memory.
+/// Duration of a load with many connections, whose samples take memory.
 const BULK: Duration = Duration::from_millis(1500);
 
-/// How long a place of a client before may take to be free.
+/// Maximum time until the slot of a previous client is free.
 const FREE: Duration = Duration::from_secs(5);
 
-/// A session with one load or service of each kind, as wide as it may be, and finished as it
-/// should be.
+/// A session with one load or service of each kind, at the maximum number of flows, properly
+/// finished.
 pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
     let begun = Instant::now();
     let mut session = loop {
@@ -60,15 +60,15 @@ pub(crate) fn session(at: SocketAddr, key: &Key) -> Result<(), Trouble> {
         drain_datagrams(&socket, TIME, Instant::now() + TIME);
         session.finish(&opened)?;
     }
-    // All at once that it may have, or what its threads leave behind (glibc keeps their stacks)
-    // would be counted against an attack.
+    // With the maximum concurrency, so that memory kept after its threads (glibc caches their
+    // stacks) is not attributed to an attack.
     let flows = session.flows();
     bulk(&mut session, &[(false, flows), (false, flows)])?;
-    // What a session may move may be little, and is spent by this one.
+    // The byte limit of a session may be small, and is used up by this one.
     bulk(&mut session, &[(true, 1)])
 }
 
-/// Loads at once: whether the server sends, and on how many connections.
+/// Concurrent loads: whether the server sends, and the number of connections.
 fn bulk(session: &mut Session, loads: &[(bool, u16)]) -> Result<(), Trouble> {
     let mut running = Vec::new();
     for (send, flows) in loads {

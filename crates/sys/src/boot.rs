@@ -1,4 +1,4 @@
-//! What the first process of a guest must do, and only it.
+//! System calls of a guest's init process.
 
 use std::{ffi::CString, io, path::Path};
 
@@ -29,7 +29,7 @@ pub fn mount_read_only(kind: &str, at: &str, data: &str) -> io::Result<()> {
         .map_err(|e| io::Error::other(format!("mount {kind} ({data:?}) on {at}: {e}")))
 }
 
-/// Shows `from` at `to` as well.
+/// Bind mounts `from` at `to`.
 ///
 /// # Errors
 /// The kernel refused: `mount(2)`.
@@ -38,7 +38,7 @@ pub fn bind(from: &Path, to: &Path) -> io::Result<()> {
         .map_err(|e| io::Error::other(format!("bind {} to {}: {e}", from.display(), to.display())))
 }
 
-/// Keeps mounts made from now on to this mount namespace.
+/// Makes all mounts private to this mount namespace.
 ///
 /// # Errors
 /// The kernel refused: `mount(2)`.
@@ -50,7 +50,7 @@ pub fn make_mounts_private() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory the root of this process.
+/// Changes the root directory of this process.
 ///
 /// # Errors
 /// The directory is missing, or this process may not change its root: `chroot(2)`.
@@ -59,18 +59,19 @@ pub fn change_root(to: &Path) -> io::Result<()> {
     std::env::set_current_dir("/")
 }
 
-/// Ends the machine. Returns only if the kernel refuses.
+/// Powers off the machine. Returns only on failure.
 pub fn power_off() {
     rustix::fs::sync();
     let _ = rustix::system::reboot(rustix::system::RebootCommand::PowerOff);
 }
 
-/// Whether this process is the first of its machine.
+/// Whether this process is init.
 pub fn is_init() -> bool {
     rustix::process::getpid().is_init()
 }
 
-/// Has a child see `root` as its root and start in `directory` there, or in `/` if there is none.
+/// Runs a child with `root` as its root directory, in `directory` there, or in `/` if that does not
+/// exist.
 ///
 /// # Errors
 /// A path holds a zero byte.
@@ -91,7 +92,7 @@ pub fn inside(command: &mut std::process::Command, root: &Path, directory: &str)
     Ok(())
 }
 
-/// Writes back all files.
+/// Syncs all file systems.
 pub fn sync() {
     rustix::fs::sync();
 }

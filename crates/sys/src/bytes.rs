@@ -1,5 +1,5 @@
-//! Fixed-size reads out of byte strings that the kernel sent: `None` instead of a panic when the
-//! string is too short.
+//! Fixed-size reads from byte strings of the kernel, which return `None` if the string is too
+//! short.
 
 /// Copies `N` bytes at `offset`.
 pub(crate) fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {

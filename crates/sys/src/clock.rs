@@ -1,7 +1,7 @@
 //! Clocks and sleeping.
 //!
-//! In a lab guest a clock read in process context costs 256 ns of virtual time and a sleep ends at
-//! the very nanosecond that was asked for, if the timer slack of the thread is 1 ns
+//! In a lab guest a clock read in process context costs 256 ns of virtual time and a sleep ends
+//! exactly at the requested nanosecond, if the timer slack of the thread is 1 ns
 //! (arch/um/kernel/time.c, Linux 7.2; [`crate::sched::set_timer_slack`]).
 
 use std::{io, time::Duration};
@@ -18,7 +18,7 @@ impl Instant {
         Self(nanoseconds(clock_gettime(ClockId::Monotonic)))
     }
 
-    /// The point `span` later.
+    /// The time `span` later.
     pub fn after(self, span: Duration) -> Self {
         Self(
             self.0
@@ -26,12 +26,12 @@ impl Instant {
         )
     }
 
-    /// Nanoseconds since `earlier`; negative if it lies in the future.
+    /// Nanoseconds since `earlier`; negative if that is in the future.
     pub fn since(self, earlier: Self) -> i64 {
         self.0.wrapping_sub(earlier.0) as i64
     }
 
-    /// Sleeps until this point; at once if it has passed.
+    /// Sleeps until this time; returns immediately if it has passed.
     pub fn wait(self) {
         let until = Timespec {
             tv_sec: (self.0 / 1_000_000_000) as i64,
@@ -48,9 +48,10 @@ pub fn realtime_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
-/// What to take from a CLOCK_REALTIME timestamp of the kernel to get a CLOCK_MONOTONIC one.
+/// Difference between CLOCK_REALTIME and CLOCK_MONOTONIC, to convert timestamps of the kernel.
 ///
-/// Each of the three reads costs the same virtual time in a guest, so the middle is exact there.
+/// Each of the three clock reads costs the same virtual time in a guest, so their middle is exact
+/// there.
 pub fn realtime_offset() -> u64 {
     let before = Instant::now();
     let real = realtime_ns();

@@ -1,12 +1,12 @@
-//! How many files and sockets this process may have open.
+//! Limit of open file descriptors of this process.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process have up to `wanted` descriptors, as far as the host's hard limit goes; a
-/// higher limit stays. Says how many it may have. The usual soft limit of 1024 is for programs that
-/// use `select` (getrlimit(2)).
+/// Raises the soft limit to `wanted` descriptors, up to the hard limit; a higher limit is kept.
+/// Returns the resulting limit. The usual soft limit of 1024 exists for programs that use `select`
+/// (getrlimit(2)).
 ///
 /// # Errors
 /// The kernel refused.
@@ -25,7 +25,7 @@ pub fn allow(wanted: u64) -> io::Result<u64> {
     Ok(most)
 }
 
-/// How many descriptors this process may have.
+/// The current soft limit.
 pub fn allowed() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }

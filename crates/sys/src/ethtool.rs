@@ -1,5 +1,5 @@
-//! What a link's driver says and can be told, by the `SIOCETHTOOL` ioctl. Offloads matter most:
-//! where a queue counts packets, packets must not be glued together.
+//! Driver settings of links, by the `SIOCETHTOOL` ioctl. Offloads matter most: where a queue counts
+//! packets, segments must not be aggregated.
 
 mod ioctl;
 pub(crate) mod query;
@@ -21,7 +21,7 @@ pub enum Offload {
     Tso = 0x1e,
     /// Segmentation by the kernel just before the device.
     Gso = 0x23,
-    /// Received segments glued together by the kernel.
+    /// Aggregation of received segments by the kernel.
     Gro = 0x2b,
 }
 
@@ -32,7 +32,7 @@ pub struct Offloads {
     pub tso: bool,
     /// Segmentation by the kernel just before the device.
     pub gso: bool,
-    /// Received segments glued together by the kernel.
+    /// Aggregation of received segments by the kernel.
     pub gro: bool,
 }
 
@@ -75,7 +75,7 @@ pub fn offloads(link: &str) -> Result<Offloads, EthtoolError> {
     })
 }
 
-/// Switches one offload of a link in the calling thread's network namespace.
+/// Turns one offload of a link on or off, in the calling thread's network namespace.
 ///
 /// # Errors
 /// No such link, not root, or the driver cannot switch it.
@@ -86,7 +86,7 @@ pub fn set_offload(link: &str, offload: Offload, on: bool) -> Result<(), Ethtool
         .map_err(|error| failed(format!("switch {verb} {offload:?}"), link, error))
 }
 
-/// Switches all offloads of a link to a state.
+/// Sets all offloads of a link.
 ///
 /// # Errors
 /// As [`set_offload`].

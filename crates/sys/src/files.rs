@@ -1,9 +1,9 @@
-//! Files written whole or not at all, and secrets read only where they are secret.
+//! Atomic writing of files, and reading of secrets with permission checks.
 //!
-//! A new file begins under a name of its own beside the one it is meant for, made by `O_CREAT |
-//! O_EXCL`: whatever another user has put there, a file or a symbolic link, is neither followed nor
-//! reused (open(2)). It takes its name once it is on the disk, and the folder is written back after
-//! that: a loss of power leaves the old file or the new one.
+//! A new file is created with `O_CREAT | O_EXCL` under a temporary name in the same folder, so that
+//! files and symbolic links of other users are neither followed nor reused (open(2)). It is renamed
+//! after it is synced to disk, and then the folder is synced: a power loss leaves either the old or
+//! the new file.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -13,25 +13,25 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// Who may read a new file.
+/// Permissions of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
     /// Its owner: mode 0600 under any umask.
     Owner,
-    /// Whom the umask lets: what a user hands on.
+    /// As permitted by the umask: for files that users share.
     ByUmask,
 }
 
-/// What becomes of a file that has the name already.
+/// Handling of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It is replaced, in one step. A symbolic link is replaced, not followed.
+    /// It is replaced atomically. A symbolic link is replaced, not followed.
     Replace,
-    /// It stays, and writing fails with [`io::ErrorKind::AlreadyExists`].
+    /// It is kept, and writing fails with [`io::ErrorKind::AlreadyExists`].
     Keep,
 }
 
-/// Writes `bytes` to `file`, whole or not at all.
+/// Writes `bytes` to `file` atomically.
 ///
 /// # Errors
 /// As [`write_by`].
@@ -39,11 +39,11 @@ pub fn write(file: &Path, readers: Readers, existing: Existing, bytes: &[u8]) ->
     write_by(file, readers, existing, |out| out.write_all(bytes))
 }
 
-/// As [`write()`], by whoever writes it piece by piece.
+/// Like [`write()`], with a closure that writes the content.
 ///
 /// # Errors
-/// What `write` returns; the folder is not there or not writable, the disk is full, or the file
-/// exists and is to stay. Nothing is left behind then.
+/// The error of `write`; the folder does not exist or is not writable, the disk is full, or the
+/// file exists and must be kept. No partial file remains.
 pub fn write_by(
     file: &Path,
     readers: Readers,
@@ -62,19 +62,20 @@ pub fn write_by(
         .sync_all()?;
     match existing {
         Existing::Replace => fs::rename(&partial.0, file)?,
-        // Unlike a rename, a link never replaces.
+        // Unlike a rename, a link never replaces a file.
         Existing::Keep => fs::hard_link(&partial.0, file)?,
     }
     drop(partial);
     sync_folder(folder)
 }
 
-/// A file under its first name, which goes when this is dropped.
+/// A temporary file, which is removed on drop.
 struct Partial(PathBuf);
 
 impl Partial {
     fn new(folder: &Path, readers: Readers) -> io::Result<(Self, File)> {
-        /// Names that may be taken by what a killed process left, or by somebody who means harm.
+        /// Maximum attempts at finding a free temporary name, which may be taken by remains of a
+        /// killed process or by an attacker.
         const TRIES: u32 = 100;
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let mode = match readers {
@@ -100,13 +101,13 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // After a rename it is gone already.
+        // After a rename it no longer exists.
         let _ = fs::remove_file(&self.0);
     }
 }
 
-/// Writes back a folder, so that a new name in it survives a loss of power. File systems that
-/// cannot do that for folders say EINVAL.
+/// Syncs a folder, so that a new name in it survives a power loss. File systems without support for
+/// that return EINVAL.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(folder)?.sync_all() {
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -114,11 +115,10 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a folder, and those above it that are missing, for their owner alone (mode 0700). What is
-/// there stays as it is.
+/// Creates a folder and its missing parents with mode 0700. Existing folders are not changed.
 ///
 /// # Errors
-/// It cannot be made, or is no folder.
+/// It cannot be created, or is not a folder.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -126,14 +126,13 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-/// Takes from other users what they may do with a file or folder of this user's; `false` if nothing
-/// had to be done, or it is not this user's.
+/// Removes the permissions of other users on a file or folder owned by this user; `false` if
+/// nothing had to be changed, or it has another owner.
 ///
 /// # Errors
-/// It is not there, or its mode cannot be changed.
+/// It does not exist, or its mode cannot be changed.
 pub fn make_private(path: &Path) -> io::Result<bool> {
-    // The link itself would be the wrong thing to judge, and nobody else can put one into a folder
-    // of this user's.
+    // Follows links: only this user can create one in a folder of this user.
     let open = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -147,8 +146,8 @@ pub fn make_private(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether a path leads to something that takes what is written to it, and cannot be replaced by a
-/// file: a device, a pipe, a socket, or a descriptor under /dev or /proc.
+/// Whether a path is a stream that must be written in place instead of replaced: a device, a pipe,
+/// a socket, or a descriptor under /dev or /proc.
 pub fn is_stream(file: &Path) -> bool {
     let kind = fs::metadata(file).map(|m| m.file_type());
     file.starts_with("/dev")
@@ -158,19 +157,19 @@ pub fn is_stream(file: &Path) -> bool {
         })
 }
 
-/// Why a secret was not read.
+/// Error of reading a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// It cannot be read.
     #[error("read {0}: {1}")]
     Read(PathBuf, io::Error),
-    /// Others can read or change it, so that it may be no secret any more.
+    /// Others can read or change it, so it may be compromised.
     #[error(
-        "{0} is open to other users (mode {1:03o}): make it yours alone with `chmod 600 {0}`, and make a new one if others \
-         may have read it"
+        "{0} is accessible to other users (mode {1:03o}): run `chmod 600 {0}`, and create a new \
+         one if others may have read it"
     )]
     Open(PathBuf, u32),
-    /// It is longer than any secret.
+    /// It is too long for a secret.
     #[error("{0} is longer than {1} bytes: not a secret of ours")]
     TooLong(PathBuf, u64),
 }
@@ -183,7 +182,7 @@ pub enum SecretError {
 pub fn read_secret(file: &Path, longest: u64) -> Result<Vec<u8>, SecretError> {
     let cannot = |e| SecretError::Read(file.to_owned(), e);
     let open = File::open(file).map_err(cannot)?;
-    // Of the open file: nobody can put another one in its place in between.
+    // Checked on the open file, so that it cannot be replaced in between.
     let meta = open.metadata().map_err(cannot)?;
     let others = if meta.gid() == 0 { 0o007 } else { 0o077 };
     if meta.is_file() && meta.mode() & others != 0 {
@@ -195,18 +194,18 @@ pub fn read_secret(file: &Path, longest: u64) -> Result<Vec<u8>, SecretError> {
     }
 }
 
-/// Reads a file that a program of less trust has written: an ordinary file of at most `longest`
-/// bytes, never the target of a link, never a pipe that nobody writes to.
+/// Reads a file written by a less trusted program: a regular file of at most `longest` bytes, never
+/// the target of a link or a pipe without a writer.
 ///
 /// # Errors
-/// It cannot be read, is no ordinary file, or is longer.
+/// It cannot be read, is not a regular file, or is longer.
 pub fn read_untrusted(file: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let open = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
         .open(file)?;
     if !open.metadata()?.is_file() {
-        return Err(io::Error::other("not an ordinary file"));
+        return Err(io::Error::other("not a regular file"));
     }
     let too_long = || io::Error::other(format!("longer than {longest} bytes"));
     read_to(open, longest)?.ok_or_else(too_long)

@@ -1,4 +1,4 @@
-//! The readers of what the kernel says, for a fuzz target: they are not public otherwise.
+//! Parsers of kernel messages for a fuzz target, which are otherwise private.
 
 use crate::{
     ethtool, link, neighbour,
@@ -9,8 +9,7 @@ use crate::{
     timestamp, wireguard, wireless,
 };
 
-/// Reads any bytes as each of the messages, attributes, records and control data that the kernel
-/// sends.
+/// Parses bytes as each kind of message, attribute, record and control data of the kernel.
 pub fn read_all(bytes: &[u8]) {
     let _ = TcpInfo::parse(bytes);
     let _ = BbrInfo::parse(bytes);

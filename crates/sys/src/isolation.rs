@@ -1,18 +1,18 @@
-//! A child process that can write one folder of the host and nothing else.
+//! Isolation of child processes, which can write to one folder of the host only.
 //!
-//! A guest's kernel is a process of the user, and programs in the guest can take it over: they
-//! mount the host's files anew, and under seccomp they reach that process's memory. What keeps them
-//! from the host's files must therefore lie around the process, in the host's own kernel. Two means
-//! are used together where both exist, because each has a gap:
+//! A guest's kernel is a process of the user, and programs in the guest can take it over: they can
+//! remount the host's files, and under seccomp they can access that process's memory. Access to the
+//! host's files must therefore be restricted from outside, by the host's kernel. Two mechanisms are
+//! combined where both exist, because each has a gap:
 //!
-//! - **a mount namespace** in which every mount is read-only but the folder, made in a user
-//!   namespace where the caller may not mount (mount_namespaces(7), `mount_setattr(2)`, Linux
-//!   5.12). It covers contents and attributes. Some hosts refuse user namespaces.
+//! - **a mount namespace** in which every mount except the folder is read-only, created in a user
+//!   namespace if the caller may not mount (mount_namespaces(7), `mount_setattr(2)`, Linux 5.12).
+//!   It covers contents and attributes. Some hosts refuse user namespaces.
 //! - **Landlock** (landlock(7), Linux 5.13), which needs no privilege. It covers contents and
-//!   names, and leaves mode, owner, times and extended attributes alone; where it is the only
-//!   means, a `metadata` filter covers those.
+//!   names, but not mode, owner, times and extended attributes; where it is the only mechanism, a
+//!   `metadata` filter covers those.
 //!
-//! All capabilities are dropped, for root too, and none can be gained again.
+//! All capabilities are dropped, also for root, and cannot be regained.
 
 mod landlock;
 mod metadata;
@@ -30,23 +30,23 @@ use std::{
 
 use self::{landlock::Landlock, namespace::Namespace};
 
-/// What this host's kernel offers the caller.
+/// Mechanisms that this host's kernel offers the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
     /// Whether a mount namespace with read-only mounts can be made.
     pub namespace: bool,
-    /// Version of Landlock's interface; absent = the kernel has none, or does not use it.
+    /// Version of Landlock's ABI; absent = not available or disabled.
     pub landlock: Option<u32>,
 }
 
 impl Means {
-    /// No means at all: for a caller who insists, and to be tried in tests.
+    /// No isolation: for callers who insist on it, and for tests.
     pub const NONE: Means = Means {
         namespace: false,
         landlock: None,
     };
 
-    /// What there is, found by trying it once in a child process.
+    /// Available mechanisms, detected once by trying them in a child process.
     pub fn here() -> Means {
         static HERE: OnceLock<Means> = OnceLock::new();
         *HERE.get_or_init(|| Means {
@@ -55,12 +55,12 @@ impl Means {
         })
     }
 
-    /// Whether files of the host cannot be written by a child under these means.
+    /// Whether these mechanisms protect files of the host against writing.
     pub fn keep_files(self) -> bool {
         self.namespace || (self.landlock.is_some() && metadata::is_known())
     }
 
-    /// As a word or two, for messages.
+    /// Short description for messages.
     pub fn describe(self) -> &'static str {
         match (self.namespace, self.landlock) {
             (true, Some(_)) => "mount namespace and Landlock",
@@ -71,14 +71,14 @@ impl Means {
     }
 }
 
-/// Lets `command` write beneath `folder` only, by all of `means`, and start in that folder; all
-/// else of the host is read-only for it and for whatever it starts. It has no capabilities, no
-/// network and no descriptors but its standard ones.
+/// Restricts `command` to writing beneath `folder`, by all of `means`, and starts it in that
+/// folder; the rest of the host is read-only for it and its descendants. It has no capabilities, no
+/// network and only the standard descriptors.
 ///
-/// A step that fails fails the start of the command, so that it never runs with less than `means`.
+/// If any step fails, the command is not started, so that it never runs with less than `means`.
 ///
 /// # Errors
-/// The folder's name holds a zero byte.
+/// The folder's name contains a NUL byte.
 pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result<()> {
     let folder = CString::new(folder.as_os_str().as_bytes()).map_err(io::Error::from)?;
     let namespace = means.namespace.then(Namespace::of_caller);
@@ -108,8 +108,7 @@ pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result
     Ok(())
 }
 
-/// The one file outside of the folder that can be written; the guest's kernel wants it for its
-/// console.
+/// The only writable file outside of the folder; the guest's kernel needs it for its console.
 const NOWHERE: &std::ffi::CStr = c"/dev/null";
 
 /// The result of a system call as `io::Result`.

@@ -1,4 +1,4 @@
-//! Linux: netlink, namespaces, sockets, TCP_INFO; the only crate with unsafe code
+//! Linux interfaces: netlink, namespaces, sockets, TCP_INFO; the only crate with unsafe code.
 
 pub mod boot;
 pub mod clock;

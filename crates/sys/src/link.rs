@@ -1,4 +1,4 @@
-//! Links: make, change, delete, show; addresses, routes and neighbours on them.
+//! Links: creation, changes, deletion, queries; addresses, routes and neighbours.
 //!
 //! All calls act in the network namespace in which the socket was opened. Numbers are from
 //! include/uapi/linux/{rtnetlink,if_link,veth,if_addr,neighbour}.h, Linux 7.2.
@@ -43,20 +43,20 @@ const IFINFOMSG_LEN: usize = 16;
 /// A hardware address.
 pub type Mac = [u8; 6];
 
-/// What a new link is to be; absent values are the kernel's defaults.
+/// Attributes of a new link; absent values are the kernel's defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewLink<'a> {
     /// Name, at most 15 bytes.
     pub name: &'a str,
-    /// The namespace to make it in; absent = the socket's.
+    /// The namespace to create it in; absent = the socket's.
     pub netns: Option<BorrowedFd<'a>>,
     /// MTU in bytes.
     pub mtu: Option<u32>,
-    /// Hardware address; absent = random, which a repeatable testbed cannot have.
+    /// Hardware address; absent = random, which is not reproducible.
     pub mac: Option<Mac>,
     /// Length of the transmit queue in packets (`txqueuelen`), the limit of a pfifo without one.
     pub txqueuelen: Option<u32>,
-    /// Number of transmit and of receive queues; veth makes one a CPU by default, which 1 avoids.
+    /// Number of transmit and of receive queues; the default of veth is one per CPU.
     pub queues: Option<u32>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> NewLink<'a> {
     }
 }
 
-/// Makes a pair of joined Ethernet links; either end may be in another namespace.
+/// Creates a veth pair; either end may be in another namespace.
 ///
 /// # Errors
 /// A name is taken, too long, or the kernel lacks veth.
@@ -114,7 +114,7 @@ fn veth_message(near: &NewLink<'_>, far: &NewLink<'_>) -> Message {
     m
 }
 
-/// Makes a link that drops all it is sent.
+/// Creates a dummy link, which drops all packets.
 ///
 /// # Errors
 /// The name is taken, too long, or the kernel lacks dummy.
@@ -122,7 +122,7 @@ pub fn create_dummy(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkE
     create(nl, "dummy", link)
 }
 
-/// Makes an intermediate functional block, onto which ingress traffic can be sent to be queued.
+/// Creates an intermediate functional block, for queueing of ingress traffic.
 ///
 /// # Errors
 /// The name is taken, too long, or the kernel lacks ifb.
@@ -130,8 +130,8 @@ pub fn create_ifb(nl: &mut Netlink, link: &NewLink<'_>) -> Result<(), NetlinkErr
     create(nl, "ifb", link)
 }
 
-/// Makes a WireGuard link of the kernel; its UDP socket stays in the socket's namespace, wherever
-/// the link moves.
+/// Creates a kernel WireGuard link; its UDP socket stays in the socket's namespace even if the link
+/// is moved.
 ///
 /// # Errors
 /// The name is taken, too long, or the kernel lacks wireguard.
@@ -215,7 +215,7 @@ pub fn move_to(nl: &mut Netlink, index: u32, netns: BorrowedFd<'_>) -> Result<()
     )
 }
 
-/// Deletes a link; the other end of a veth pair goes with it.
+/// Deletes a link, including the other end of a veth pair.
 ///
 /// # Errors
 /// No such link, or it cannot be deleted.

@@ -1,4 +1,4 @@
-//! What the system is and runs on.
+//! System information.
 
 /// Release of the kernel, such as `6.12.9-amd64`.
 pub fn release() -> String {
@@ -8,7 +8,7 @@ pub fn release() -> String {
         .into_owned()
 }
 
-/// Name of the host among its peers, such as `router`.
+/// Host name, such as `router`.
 pub fn host_name() -> String {
     rustix::system::uname()
         .nodename()
@@ -24,8 +24,8 @@ pub fn architecture() -> String {
         .into_owned()
 }
 
-/// The signature under which a hypervisor shows itself to the instruction `CPUID`, such as
-/// `KVMKVMKVM`; `None` without one, or on other processors than x86-64.
+/// The hypervisor's signature reported by the instruction `CPUID`, such as `KVMKVMKVM`; `None`
+/// without one, or on other processors than x86-64.
 #[cfg(target_arch = "x86_64")]
 pub fn hypervisor() -> Option<String> {
     use std::arch::x86_64::__cpuid;
@@ -33,7 +33,7 @@ pub fn hypervisor() -> Option<String> {
     const PRESENT: u32 = 1 << 31;
     /// First leaf of hypervisors.
     const LEAF: u32 = 0x4000_0000;
-    // Needless since Rust 1.91, where the instruction is known to be harmless.
+    // Not needed since Rust 1.91, where the intrinsic is safe.
     #[allow(unused_unsafe)]
     // SAFETY: every x86-64 processor has CPUID, which only writes the registers it returns.
     let (features, names) = unsafe { (__cpuid(1), __cpuid(LEAF)) };

@@ -1,9 +1,9 @@
-//! How many pieces of memory processes have mapped, and how many they may have (`vm.max_map_count`,
+//! Numbers of memory mappings of processes, and their limit (`vm.max_map_count`,
 //! Documentation/admin-guide/sysctl/vm.rst).
 
 use std::{fs, io};
 
-/// The most that a process of this host may have.
+/// The limit per process on this host.
 ///
 /// # Errors
 /// /proc/sys cannot be read.
@@ -14,11 +14,11 @@ pub fn limit() -> io::Result<usize> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, text))
 }
 
-/// The mappings of a process, if they can be `least` or more; `None` if they are fewer, or it is
-/// gone.
+/// The number of mappings of a process if it may be `least` or more; `None` if it is lower, or the
+/// process is gone.
 ///
-/// Counting many takes milliseconds. Each mapping has a page at least, so a process of fewer pages
-/// than `least` is not counted at all (proc_pid_statm(5): the first field is its size in pages).
+/// Counting many mappings takes milliseconds. Each has at least one page, so a process with fewer
+/// than `least` pages is not counted (proc_pid_statm(5): the first field is its size in pages).
 pub fn at_least(pid: u32, least: usize) -> Option<usize> {
     let sizes = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let pages: usize = sizes.split(' ').next()?.parse().ok()?;
@@ -30,7 +30,7 @@ pub fn at_least(pid: u32, least: usize) -> Option<usize> {
     (count >= least).then_some(count)
 }
 
-/// The children of a process; none where the kernel does not say (CONFIG_PROC_CHILDREN).
+/// The children of a process; empty if the kernel does not report them (CONFIG_PROC_CHILDREN).
 pub fn children(pid: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"));
     let threads = threads.into_iter().flatten().flatten();

@@ -1,5 +1,4 @@
-//! Which port of a bridge leads to an address: the neighbour's hardware address, and the bridge's
-//! table of them.
+//! Lookups in neighbour tables and bridge forwarding tables.
 //!
 //! Numbers are from include/uapi/linux/{neighbour,rtnetlink}.h, Linux 7.2.
 
@@ -24,7 +23,7 @@ pub(crate) struct Entry {
     mac: Option<Mac>,
 }
 
-/// The hardware address of a neighbour on a link, if the kernel has learned it.
+/// The hardware address of a neighbour on a link, if known to the kernel.
 ///
 /// # Errors
 /// The socket failed.
@@ -41,7 +40,7 @@ pub fn mac(nl: &mut Netlink, link: u32, address: IpAddr) -> Result<Option<Mac>, 
     Ok(found.and_then(|e| e.mac))
 }
 
-/// The port by which a bridge reaches a hardware address, if it has learned it.
+/// The port through which a bridge reaches a hardware address, if learned.
 ///
 /// # Errors
 /// The socket failed.

@@ -1,7 +1,7 @@
-//! A blocking netlink socket, an encoder of messages and a decoder of attributes.
+//! Blocking netlink sockets, encoder of messages and decoder of attributes.
 //!
-//! A socket belongs to the network namespace in which it was opened, for its whole life; the calls
-//! of [`crate::link`] and [`crate::tc`] act in the namespace of the socket they are given.
+//! A socket belongs to the network namespace in which it was opened; the calls of [`crate::link`]
+//! and [`crate::tc`] act in the namespace of the socket they are given.
 
 mod attr;
 mod error;

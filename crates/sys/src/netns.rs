@@ -1,5 +1,6 @@
-//! Network namespaces held by a file descriptor only: when the last process that holds it ends,
-//! however it ends, the namespace and all its links are gone. Nothing is written under /run/netns.
+//! Network namespaces held only by a file descriptor: when the last process that holds it ends, for
+//! any reason, the kernel removes the namespace with all its links. Nothing is written under
+//! /run/netns.
 
 use std::fs::File;
 use std::io;
@@ -20,11 +21,11 @@ pub struct Netns {
 }
 
 impl Netns {
-    /// Makes a new network namespace; the calling thread stays where it is. Its `lo` is down.
+    /// Creates a new network namespace; the calling thread stays in its own. The new `lo` is down.
     ///
     /// # Errors
     /// `EPERM` without CAP_SYS_ADMIN; /proc not mounted. If the thread could not return to its own
-    /// namespace the error says so: such a thread must not go on.
+    /// namespace, the error states it, and the thread must not continue.
     pub fn create() -> io::Result<Netns> {
         let home = Netns::current()?;
         // SAFETY: takes no pointers; only the calling thread's network namespace changes.
@@ -54,7 +55,7 @@ impl Netns {
         self.fd.as_fd()
     }
 
-    /// Moves the calling thread into the namespace for good.
+    /// Moves the calling thread into the namespace permanently.
     ///
     /// # Errors
     /// `EPERM` without CAP_SYS_ADMIN.
@@ -65,9 +66,8 @@ impl Netns {
         )?)
     }
 
-    /// Calls `f` with the calling thread inside the namespace, and returns to where it was, also
-    /// when `f` panics. Sockets that `f` opens stay in the namespace. Threads that `f` starts begin
-    /// in it and stay.
+    /// Calls `f` with the calling thread inside the namespace, and returns to its own, also if `f`
+    /// panics. Sockets opened and threads started by `f` stay in the namespace.
     ///
     /// # Errors
     /// The namespace cannot be entered or left.
@@ -84,7 +84,7 @@ impl Netns {
     /// Opens a route netlink socket inside the namespace.
     ///
     /// # Errors
-    /// The namespace cannot be entered or the socket not be made.
+    /// The namespace cannot be entered, or the socket cannot be created.
     pub fn route(&self) -> Result<Netlink, NetlinkError> {
         let opened = self.run(Netlink::route);
         opened.unwrap_or_else(|e| {
@@ -98,7 +98,7 @@ impl Netns {
     /// Opens a generic netlink socket inside the namespace.
     ///
     /// # Errors
-    /// The namespace cannot be entered or the socket not be made.
+    /// The namespace cannot be entered, or the socket cannot be created.
     pub fn generic(&self) -> Result<Netlink, NetlinkError> {
         let opened = self.run(Netlink::generic);
         opened.unwrap_or_else(|e| {
@@ -120,8 +120,7 @@ impl Netns {
     }
 }
 
-/// Returns the thread to a namespace when dropped, so that a panic does not leave it in a foreign
-/// one.
+/// Returns the thread to its namespace on drop, also after a panic.
 struct WayBack(Option<Netns>);
 
 impl WayBack {
@@ -136,7 +135,7 @@ impl WayBack {
 impl Drop for WayBack {
     fn drop(&mut self) {
         if let Some(home) = self.0.take() {
-            // Already unwinding; there is nobody to tell.
+            // Already unwinding: the error cannot be reported.
             let _ = home.enter();
         }
     }
@@ -152,7 +151,7 @@ fn annotate(op: &str, error: io::Error) -> io::Error {
     )
 }
 
-/// Keeps the error number reachable through `source` while saying what was attempted.
+/// Adds the operation to an error and keeps the error number accessible through `source`.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {op}: {error}")]
 struct OpError {

@@ -1,8 +1,8 @@
-//! Where processors spend their time: samples of all processors at a fixed rate
-//! (perf_event_open(2); include/uapi/linux/perf_event.h, kernel/events/core.c, Linux 7.2).
+//! Sampling profiler of all processors at a fixed rate (perf_event_open(2);
+//! include/uapi/linux/perf_event.h, kernel/events/core.c, Linux 7.2).
 //!
-//! It needs CAP_PERFMON, or `kernel.perf_event_paranoid` at 0 or below. It sees the whole host,
-//! whatever the namespace.
+//! It needs CAP_PERFMON, or `kernel.perf_event_paranoid` at 0 or below. It covers the whole host,
+//! regardless of namespaces.
 
 pub(crate) mod records;
 mod ring;
@@ -16,24 +16,24 @@ pub use records::Samples;
 use ring::Ring;
 
 /// `PERF_TYPE_SOFTWARE`, whose event 0 is a timer of each processor's own clock
-/// (`PERF_COUNT_SW_CPU_CLOCK`): unlike counters of the hardware, virtual machines have it too.
+/// (`PERF_COUNT_SW_CPU_CLOCK`): unlike hardware counters, it is available in virtual machines.
 const PERF_TYPE_SOFTWARE: u32 = 1;
-/// A sample holds only where the processor was (`PERF_SAMPLE_IP`).
+/// A sample contains only the instruction pointer (`PERF_SAMPLE_IP`).
 const PERF_SAMPLE_IP: u64 = 1;
-/// Bits of `struct perf_event_attr`: begin stopped; without idling; the period is a frequency.
+/// Bits of `struct perf_event_attr`: disabled at start; exclude idle; frequency instead of period.
 const DISABLED: u64 = 1;
 const EXCLUDE_IDLE: u64 = 1 << 7;
 const FREQ: u64 = 1 << 10;
-/// `PERF_ATTR_SIZE_VER0`: what is here has been there since Linux 2.6.31.
+/// `PERF_ATTR_SIZE_VER0`, since Linux 2.6.31.
 const ATTR_LEN: u32 = 64;
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 const PERF_EVENT_IOC_ENABLE: u32 = 0x2400;
 const PERF_EVENT_IOC_DISABLE: u32 = 0x2401;
-/// The kernel refuses more than `kernel.perf_event_max_sample_rate`; this is no burden: about 1 us
-/// of work for each.
+/// Maximum frequency. The kernel rejects more than `kernel.perf_event_max_sample_rate`; the
+/// overhead is about 1 us per sample.
 const MOST_HZ: u32 = 1000;
 
-/// Sampling that could not be started.
+/// Error of starting the profiler.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot sample processor {cpu}: {error}{advice}")]
 pub struct PerfError {
@@ -57,28 +57,27 @@ impl PerfError {
     }
 }
 
-/// Sampling of all processors that are online; it ends when this is dropped.
+/// Profiler of all online processors; stops on drop.
 #[derive(Debug)]
 pub struct Sampler {
     events: Vec<Event>,
     frequency_hz: u32,
 }
 
-/// Sampling of one processor.
+/// Profiler of one processor.
 #[derive(Debug)]
 struct Event {
-    // The mapping goes before the descriptor.
+    // The mapping is dropped before the descriptor.
     ring: Ring,
     fd: OwnedFd,
 }
 
 impl Sampler {
-    /// Starts to take `frequency_hz` samples a second (at most 1000) on each processor while it is
-    /// not idle. About 16 seconds at 1000 fit until they must be read; further samples are counted
-    /// as lost.
+    /// Starts sampling at `frequency_hz` (at most 1000) on each busy processor. The buffer holds
+    /// about 16 seconds at 1000 Hz; further samples are counted as lost.
     ///
     /// # Errors
-    /// The kernel refuses, or has no such events.
+    /// The kernel rejects it or does not support it.
     pub fn start(frequency_hz: u32) -> Result<Sampler, PerfError> {
         let frequency_hz = frequency_hz.clamp(1, MOST_HZ);
         let text = procfs::read("/proc/stat").map_err(|e| PerfError::new(0, e))?;
@@ -102,7 +101,7 @@ impl Sampler {
         self.frequency_hz
     }
 
-    /// Ends the sampling and returns what was seen.
+    /// Stops sampling and returns the samples.
     pub fn stop(mut self) -> Samples {
         self.switch(PERF_EVENT_IOC_DISABLE);
         let mut samples = Samples::default();
@@ -156,7 +155,7 @@ fn open(cpu: u32, frequency_hz: u32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
 }
 
-/// Two 32-bit fields that follow each other, as one 64-bit number.
+/// Two consecutive 32-bit fields as one 64-bit number.
 fn two(first: u32, second: u32) -> u64 {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&first.to_ne_bytes());

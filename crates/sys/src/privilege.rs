@@ -1,8 +1,8 @@
-//! Giving up root, for good, once a service has opened what needs it.
+//! Permanent dropping of root privileges, after a service has opened its ports.
 //!
-//! On Linux each thread has its own identity and capabilities (credentials(7)); the wrappers that
-//! make all threads agree do so for identities only. So this runs while there is one thread, and
-//! says no when there are more.
+//! On Linux each thread has its own identity and capabilities (credentials(7)); libc's wrappers
+//! synchronise only identities across threads. Therefore this must run while there is one thread,
+//! and fails otherwise.
 
 use std::{fs, io};
 
@@ -13,28 +13,28 @@ use rustix::thread::{
     set_thread_res_uid,
 };
 
-/// User and group that own nothing, on every Linux (`overflowuid`,
+/// Unprivileged user and group on every Linux (`overflowuid`,
 /// Documentation/admin-guide/sysctl/fs.rst).
 const NOBODY: u32 = 65534;
 
-/// Whom a service becomes.
+/// Identity of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// User.
     pub uid: u32,
-    /// Group; there are no others.
+    /// Group, without supplementary groups.
     pub gid: u32,
 }
 
 impl Identity {
-    /// The user that owns nothing.
+    /// The unprivileged user.
     pub const NOBODY: Identity = Identity {
         uid: NOBODY,
         gid: NOBODY,
     };
 
-    /// A user of /etc/passwd by name, with the group that is noted there; users of a directory
-    /// service are not found. `nobody` exists also where the file does not say so.
+    /// A user of /etc/passwd by name, with its primary group; users of directory services are not
+    /// found. `nobody` is always available.
     ///
     /// # Errors
     /// No such user, or it is root.
@@ -64,34 +64,34 @@ fn find(users: &str, name: &str) -> Option<Identity> {
     })
 }
 
-/// Why root was not given up.
+/// Error of dropping privileges.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
-    /// The name is not known.
-    #[error("no user {0} in /etc/passwd; name one that is there, or nobody")]
+    /// The name is unknown.
+    #[error("no user {0} in /etc/passwd; use an existing one, or nobody")]
     NoUser(String),
     /// The name is root's.
-    #[error("user {0} is root; name one that is not, or nobody")]
+    #[error("user {0} is root; use another one, or nobody")]
     Root(String),
-    /// Threads that would keep it.
-    #[error("{0} threads run; privilege must be given up before the second one starts")]
+    /// Other threads, which would keep privileges.
+    #[error("{0} threads run; privileges must be dropped before a second one starts")]
     Threads(usize),
-    /// The kernel refused a step.
+    /// The kernel rejected a step.
     #[error("cannot {0}: {1}")]
     Refused(&'static str, io::Error),
-    /// It is still there.
-    #[error("privilege was given up and is still there: {0}")]
+    /// Privileges remain.
+    #[error("privileges remain after dropping them: {0}")]
     Kept(&'static str),
 }
 
-/// Capabilities that may be kept.
+/// Capabilities to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// None.
     Nothing,
-    /// `CAP_NET_ADMIN`, if there is one to keep: congestion control and buffers of one's own
-    /// sockets beyond what the host allows everybody. It also is the power to set up links, routes
-    /// and firewalls in the network namespace.
+    /// `CAP_NET_ADMIN`, if available: congestion controls and socket buffers beyond the limits for
+    /// unprivileged users. It also permits changing links, routes and firewalls in the network
+    /// namespace.
     NetAdmin,
 }
 
@@ -104,20 +104,20 @@ impl Keep {
     }
 }
 
-/// What is left.
+/// Remaining privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Whether `CAP_NET_ADMIN` was there and was kept.
+    /// Whether `CAP_NET_ADMIN` was kept.
     pub net_admin: bool,
 }
 
-/// Gives up all that `keep` does not name, and any way to get it back: becomes `identity` if this
-/// is root, drops the capabilities, and lets no program that is started from here gain any
-/// (`PR_SET_NO_NEW_PRIVS`). A process that is not root stays who it is.
+/// Drops all privileges except `keep` permanently: switches to `identity` if this is root, drops
+/// the capabilities, and prevents child processes from gaining any (`PR_SET_NO_NEW_PRIVS`). A
+/// process without root keeps its identity.
 ///
 /// # Errors
-/// More than one thread runs; a step is refused; something is left that should not be. After an
-/// error the process must not go on: it may be anywhere between the two.
+/// More than one thread is running, a step fails, or privileges remain. After an error the process
+/// must not continue, because its state is undefined.
 pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     let threads = fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {
@@ -139,8 +139,8 @@ pub fn give_up(identity: Identity, keep: Keep) -> Result<Left, PrivilegeError> {
     check(kept)
 }
 
-/// Whether this thread may administer the network of its namespace: then its sockets may have every
-/// congestion control that is there, and not only the allowed ones (net/ipv4/tcp_cong.c,
+/// Whether this thread has CAP_NET_ADMIN in its namespace: then its sockets may use every available
+/// congestion control instead of only the allowed ones (net/ipv4/tcp_cong.c,
 /// `tcp_set_congestion_control`, 6.1).
 pub fn has_net_admin() -> bool {
     capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_ADMIN))
@@ -149,14 +149,14 @@ pub fn has_net_admin() -> bool {
 fn become_other(identity: Identity, keep: bool) -> Result<(), PrivilegeError> {
     let (uid, gid) = (Uid::from_raw(identity.uid), Gid::from_raw(identity.gid));
     step("keep a capability", set_keep_capabilities(keep))?;
-    // The groups first: without root they can no longer be changed.
-    step("leave the other groups", set_thread_groups(&[]))?;
+    // Groups first: they cannot be changed without root.
+    step("drop supplementary groups", set_thread_groups(&[]))?;
     step("change the group", set_thread_res_gid(gid, gid, gid))?;
     step("change the user", set_thread_res_uid(uid, uid, uid))?;
     step("end keeping capabilities", set_keep_capabilities(false))
 }
 
-/// Kernels before 4.3 have none.
+/// Not available before 4.3.
 fn drop_ambient() -> rustix::io::Result<()> {
     match clear_ambient_capability_set() {
         Err(rustix::io::Errno::INVAL) => Ok(()),
@@ -164,7 +164,7 @@ fn drop_ambient() -> rustix::io::Result<()> {
     }
 }
 
-/// That the way back is closed is seen by trying it.
+/// Verifies by trying that privileges cannot be regained.
 fn check(kept: CapabilitySet) -> Result<Left, PrivilegeError> {
     let root = Uid::ROOT;
     if geteuid().is_root() || set_thread_res_uid(root, root, root).is_ok() {

@@ -1,7 +1,7 @@
-//! What the kernel counts in text files under /proc: readers, and parsers that take any text.
+//! Readers and parsers of /proc files; the parsers accept any text.
 //!
-//! Files below `net` are read through `thread-self`, since a network namespace belongs to a thread
-//! and `/proc/net` shows the main thread's.
+//! Files below `net` are read through `thread-self`, since network namespaces belong to threads and
+//! `/proc/net` shows that of the main thread.
 
 mod cpu;
 mod info;
@@ -16,13 +16,13 @@ pub use info::{CpuInfo, InterruptLine, cpu_info, interrupts, memory_bytes, onlin
 pub use net::{Softnet, UdpSocket, counters, counters6, softnet, udp_sockets};
 pub use tun::{Holder, processes, program, tun_holders, with_program};
 
-/// First size of a buffer: most files fit, so that they take one read and one that finds the end.
+/// Initial buffer size: most files fit, and need one read and one that finds the end.
 const FIRST: usize = 16 * 1024;
-/// No file that is read here is longer; a longer one is cut.
+/// Maximum length; longer files are truncated.
 const MOST: usize = 16 * 1024 * 1024;
 
 /// Reads a file of /proc or /sys; bytes that are not UTF-8 are replaced. Unlike
-/// `std::fs::read_to_string` it does not ask for the length first, which these files do not have.
+/// `std::fs::read_to_string` it does not query the length first, which these files do not have.
 ///
 /// # Errors
 /// No such file, or it may not be read.

@@ -1,4 +1,4 @@
-//! Which way the kernel would send a packet: routes as it resolves them.
+//! Route lookups, as resolved by the kernel.
 //!
 //! Numbers are from include/uapi/linux/rtnetlink.h, Linux 7.2.
 
@@ -24,23 +24,23 @@ const RTAX_FEATURES: u16 = 12;
 const RTAX_INITRWND: u16 = 14;
 const RTAX_CC_ALGO: u16 = 16;
 const RTAX_FEATURE_ECN: u32 = 1;
-/// The answer names the table in which the route was found (`RTM_F_LOOKUP_TABLE`).
+/// The reply contains the table in which the route was found (`RTM_F_LOOKUP_TABLE`).
 const RTM_F_LOOKUP_TABLE: u32 = 0x1000;
-/// The answer is the entry of the table, with its prefix, instead of what it resolves to
-/// (`RTM_F_FIB_MATCH`, since Linux 4.13).
+/// The reply is the table entry with its prefix instead of the resolved route (`RTM_F_FIB_MATCH`,
+/// since Linux 4.13).
 const RTM_F_FIB_MATCH: u32 = 0x2000;
 const RTN_LOCAL: u8 = 2;
 /// Size of `struct rtmsg`.
 const RTMSG_LEN: usize = 12;
 
-/// What is looked up.
+/// A lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
     /// Destination.
     pub to: IpAddr,
-    /// Mark of the packet (`SO_MARK`), which policy rules may look at.
+    /// Mark of the packet (`SO_MARK`), which policy rules may match.
     pub mark: Option<u32>,
-    /// Index of the link that the packet must leave by; link-local destinations need it.
+    /// Index of the outgoing link; required for link-local destinations.
     pub link: Option<u32>,
 }
 
@@ -55,33 +55,33 @@ impl Query {
     }
 }
 
-/// A route as it was resolved.
+/// A resolved route.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// Whether the destination is this host.
     pub local: bool,
     /// Index of the link.
     pub link: Option<u32>,
-    /// Next hop; absent = the destination is on the link.
+    /// Next hop; absent = the destination is on-link.
     pub via: Option<IpAddr>,
-    /// Source address of a socket that chose none.
+    /// Preferred source address.
     pub source: Option<IpAddr>,
     /// Number of the table.
     pub table: Option<u32>,
-    /// Prefix that matched, and its length; absent before Linux 4.13.
+    /// Matched prefix and its length; absent before Linux 4.13.
     pub prefix: Option<(IpAddr, u8)>,
-    /// What the route asks for.
+    /// Metrics of the route.
     pub metrics: Metrics,
 }
 
 /// Metrics of a route (`RTAX_*`). Absent = not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// MTU of the route, or learned for this destination, bytes.
+    /// MTU of the route, configured or learned, bytes.
     pub mtu: Option<u32>,
     /// Whether the MTU is locked.
     pub mtu_locked: bool,
-    /// Segment size announced, bytes.
+    /// Announced MSS, bytes.
     pub advmss: Option<u32>,
     /// Initial congestion window, segments.
     pub initcwnd: Option<u32>,
@@ -89,18 +89,18 @@ pub struct Metrics {
     pub initrwnd: Option<u32>,
     /// Congestion control.
     pub congctl: Option<String>,
-    /// Whether it asks for ECN.
+    /// Whether it requests ECN.
     pub ecn: bool,
 }
 
-/// Looks up the way to a destination in the socket's namespace.
+/// Looks up the route to a destination in the socket's namespace.
 ///
 /// # Errors
 /// `ENETUNREACH` if there is none; the socket failed.
 pub fn lookup(nl: &mut Netlink, query: Query) -> Result<Resolved, NetlinkError> {
     let mut route = ask(nl, query, RTM_F_LOOKUP_TABLE)?;
-    // The entry of the table, for its prefix and what an administrator wrote. Older kernels ignore
-    // the flag and repeat the host route that the first answer was.
+    // The table entry, for its prefix and configured metrics. Older kernels ignore the flag and
+    // repeat the host route of the first reply.
     if let Ok(entry) = ask(nl, query, RTM_F_LOOKUP_TABLE | RTM_F_FIB_MATCH) {
         let learned = route.metrics.mtu.take();
         route.prefix = entry.prefix;

@@ -1,4 +1,4 @@
-//! What a process says about itself and its threads to the scheduler.
+//! Scheduler settings of processes and threads.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
@@ -7,7 +7,7 @@ use rustix::{
     thread::CpuSet,
 };
 
-/// Makes the timers of this thread end within `ns` of what was asked, in place of 50 µs.
+/// Sets the timer slack of this thread, ns; the default is 50 µs.
 ///
 /// # Errors
 /// The kernel refused: `prctl(2)`.
@@ -32,11 +32,11 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Lets the child run on one processor only, lead a process group of its own, and die with the
-/// thread that starts it.
+/// Pins the child to one processor, makes it the leader of a new process group, and kills it when
+/// the starting thread ends.
 ///
-/// A guest whose user processes and kernel share one processor hands over without waking another
-/// one, which makes its system calls several times cheaper.
+/// If a guest's user processes and kernel share one processor, switching does not wake another
+/// processor, which makes its system calls several times cheaper.
 pub fn confine(command: &mut Command, cpu: Option<usize>) {
     let parent = rustix::process::getpid();
     // SAFETY: between fork and exec only system calls without allocation are made.
@@ -46,9 +46,9 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
             if rustix::process::getppid() != Some(parent) {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
-            // A session of its own is also a group of its own, and in kernels that share processors
-            // between sessions (sched(7), autogroup) can be told to stand back. Without that, a
-            // guest and its user process, which wake each other all the time, starve all else.
+            // A new session is also a new process group, and can get a low priority in kernels with
+            // autogroups (sched(7)). Otherwise a guest and its user process, which wake each other
+            // continuously, starve other programs.
             rustix::process::setsid()?;
             stand_back();
             if let Some(cpu) = cpu {
@@ -61,8 +61,8 @@ pub fn confine(command: &mut Command, cpu: Option<usize>) {
     }
 }
 
-/// Gives the session of the calling process the least share of the processors. Kernels without
-/// autogroups have no such file, and go by the niceness of each process.
+/// Gives the session of the calling process the lowest priority. Kernels without autogroups have no
+/// such file, and use the niceness of each process.
 fn stand_back() {
     use rustix::fs::{Mode, OFlags, open};
     if let Ok(file) = open(c"/proc/self/autogroup", OFlags::WRONLY, Mode::empty()) {
@@ -77,12 +77,12 @@ pub fn kill_group(leader: u32) {
     }
 }
 
-/// Whether the process has the rights of root over networks here (its effective user is root).
+/// Whether the effective user is root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// How a child ended.
+/// Exit status of a child.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChildEnd {
     /// Exit code; absent if a signal ended it.

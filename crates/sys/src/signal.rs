@@ -1,4 +1,4 @@
-//! Ctrl-C and termination as a flag.
+//! SIGINT and SIGTERM as a flag.
 
 use std::{
     io,
@@ -11,8 +11,8 @@ extern "C" fn note(_signal: libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);
 }
 
-/// From now on SIGINT and SIGTERM set the returned flag in place of ending the process. A second
-/// one ends it as usual.
+/// Makes SIGINT and SIGTERM set the returned flag instead of terminating the process. A second
+/// signal terminates it.
 ///
 /// # Errors
 /// The kernel refused a handler: `sigaction(2)`.

@@ -1,9 +1,7 @@
-//! The live TCP sockets of a network namespace, with what the kernel knows of each
-//! (include/uapi/linux/inet_diag.h, net/ipv4/inet_diag.c, Linux 7.2): what `ss -tni` shows, as
-//! data.
+//! Live TCP sockets of a network namespace, with the kernel's state of each
+//! (include/uapi/linux/inet_diag.h, net/ipv4/inet_diag.c, Linux 7.2): the data of `ss -tni`.
 //!
-//! Nobody needs privilege for this. A namespace shows its own sockets only, those of its containers
-//! not.
+//! It needs no privileges. A namespace shows only its own sockets, not those of containers.
 
 mod decode;
 mod owner;
@@ -18,14 +16,14 @@ use crate::tcp_info::{BbrInfo, TcpInfo};
 pub use owner::{Owner, owners};
 pub use request::{ESTABLISHED, WITH_DATA};
 
-/// A TCP socket as a dump shows it.
+/// A TCP socket in a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TcpSocket {
-    /// Number that no other socket has had or gets while the kernel runs (`sock_gen_cookie`).
+    /// Unique id of the socket since boot (`sock_gen_cookie`).
     pub cookie: u64,
-    /// State, as [`TcpInfo::state`] has it.
+    /// State, as in [`TcpInfo::state`].
     pub state: u8,
-    /// Own address and port. IPv4 in an IPv6 socket is shown as IPv4.
+    /// Local address and port. IPv4 in an IPv6 socket is shown as IPv4.
     pub local: SocketAddr,
     /// The peer's address and port.
     pub remote: SocketAddr,
@@ -33,7 +31,7 @@ pub struct TcpSocket {
     pub bound_to: Option<u32>,
     /// User who owns it.
     pub uid: u32,
-    /// Inode of its descriptor; absent when no process holds it any more, or the kernel made it.
+    /// Inode of its descriptor; absent if no process owns it, or it belongs to the kernel.
     pub inode: Option<u32>,
     /// Bytes received that the application has not read.
     pub receive_queue_bytes: u32,
@@ -49,19 +47,19 @@ pub struct TcpSocket {
     pub memory: Option<SocketMemory>,
 }
 
-/// Memory of a socket (`INET_DIAG_SKMEMINFO`; `SK_MEMINFO_*` in include/uapi/linux/sock_diag.h).
-/// The kernel counts its own bookkeeping, too, so a buffer holds about half of it as payload.
+/// Memory of a socket (`INET_DIAG_SKMEMINFO`; `SK_MEMINFO_*` in include/uapi/linux/sock_diag.h). It
+/// includes the kernel's overhead, so a buffer holds about half of it as payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SocketMemory {
-    /// Used by what was received, bytes.
+    /// Memory of received data, bytes.
     pub receive_used_bytes: u32,
-    /// Limit for what was received (`sk_rcvbuf`), bytes.
+    /// Receive limit (`sk_rcvbuf`), bytes.
     pub receive_limit_bytes: u32,
-    /// Handed to queues and devices and not yet sent out, bytes.
+    /// Memory of data in queues and devices, bytes.
     pub send_in_queues_bytes: u32,
-    /// Limit for what was written (`sk_sndbuf`), bytes.
+    /// Send limit (`sk_sndbuf`), bytes.
     pub send_limit_bytes: u32,
-    /// Used by what was written, bytes.
+    /// Memory of written data, bytes.
     pub send_used_bytes: u32,
     /// Packets dropped at the socket; absent before Linux 4.6.
     pub drops: Option<u32>,
@@ -100,7 +98,7 @@ pub fn tcp_sockets(nl: &mut Netlink, states: u32) -> Result<Vec<TcpSocket>, Netl
         "list the TCP sockets over IPv6",
     ) {
         Ok(more) => sockets.extend(more),
-        // IPv4 was answered, so that the kernel can do it, and has no IPv6.
+        // IPv4 succeeded, so the kernel supports dumps, but not IPv6.
         Err(e) if e.errno == libc::ENOENT => {}
         Err(e) => return Err(e),
     }

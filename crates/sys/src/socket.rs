@@ -1,5 +1,5 @@
-//! Sockets, as far as the standard library does not reach: options, whole-buffer calls that stay
-//! in the kernel, datagram batches with the kernel's receive time.
+//! Socket functions beyond the standard library: options, whole-buffer calls that stay in the
+//! kernel, datagram batches with kernel receive timestamps.
 
 mod batch;
 
@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sock
 
 pub use batch::{Batch, send_batch};
 
-/// Largest count one read or write moves (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
+/// Maximum bytes of one read or write (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
 const MOST: usize = 0x4000_0000;
 
 /// Options a TCP socket needs before it connects or listens.
@@ -21,7 +21,7 @@ const MOST: usize = 0x4000_0000;
 pub struct TcpOptions {
     /// Congestion control by its kernel name; absent = the host's default.
     pub congestion: Option<String>,
-    /// Bytes not yet sent that may be queued (`TCP_NOTSENT_LOWAT`); absent = the host's default.
+    /// Limit of unsent bytes (`TCP_NOTSENT_LOWAT`); absent = the host's default.
     pub notsent_lowat: Option<u32>,
     /// Whether an IPv6 listener leaves IPv4 to others (`IPV6_V6ONLY`, ipv6(7)).
     pub own_family: bool,
@@ -61,10 +61,10 @@ pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<Tcp
     Ok(fd.into())
 }
 
-/// How often a listener repeats its answer to a connection's first packet, 1 to 127; otherwise the
-/// host decides (`net.ipv4.tcp_synack_retries`, 5). Where the answer was lost, the peer's own
-/// repetition brings another, so 1 loses nothing, and whoever forges an address has it bothered
-/// less (`TCP_SYNCNT`; net/ipv4/inet_connection_sock.c, `reqsk_timer_handler`, 6.1).
+/// Sets the number of SYN-ACK retransmissions of a listener, 1 to 127; the default is the host's
+/// (`net.ipv4.tcp_synack_retries`, 5). If a SYN-ACK is lost, the peer's retransmitted SYN triggers
+/// another, so 1 is sufficient, and reduces reflection to forged addresses (`TCP_SYNCNT`;
+/// net/ipv4/inet_connection_sock.c, `reqsk_timer_handler`, 6.1).
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
@@ -77,7 +77,7 @@ pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> 
     )
 }
 
-/// A connection to `address`; blocks until it is made or refused.
+/// Connects to `address`; blocks until the connection is established or rejected.
 ///
 /// # Errors
 /// Nobody answers there, or the connection is refused.
@@ -92,11 +92,11 @@ pub fn tcp_connect(address: SocketAddr, options: &TcpOptions) -> io::Result<TcpS
 /// include/net/tcp.h).
 const CONGESTION_LEN: usize = 16;
 
-/// The congestion control a socket really uses.
+/// The congestion control in use by a socket.
 ///
 /// # Errors
-/// Not a TCP socket; `Unsupported` if what runs the program tells the name in part only. QEMU's
-/// user mode passes four bytes of it.
+/// Not a TCP socket; `Unsupported` if the environment truncates the name, as QEMU's user mode does
+/// to four bytes.
 pub fn congestion(stream: &TcpStream) -> io::Result<String> {
     let mut name = [0u8; CONGESTION_LEN];
     let mut len = CONGESTION_LEN as libc::socklen_t;
@@ -124,8 +124,8 @@ pub fn congestion(stream: &TcpStream) -> io::Result<String> {
 /// Changes the congestion control of a connected socket.
 ///
 /// # Errors
-/// The kernel has it not, or does not let this process choose it. Where neither can be asked for
-/// nor told, as in QEMU's user mode, only the host's default can be had, and is no error.
+/// The kernel lacks it, or does not permit it to this process. In QEMU's user mode, where it can be
+/// neither set nor read, the host's default is used without an error.
 pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
     let Err(error) = sockopt::set_tcp_congestion(stream, name) else {
         return Ok(());
@@ -138,9 +138,9 @@ pub fn set_congestion(stream: &TcpStream, name: &str) -> io::Result<()> {
     Err(error.into())
 }
 
-/// Reads and throws away up to `len` bytes (at most 1 GiB a call), blocking until all have come,
-/// the peer ends or the socket is shut down. Nothing is copied, and the thread does not leave the
-/// kernel between packets, so the receiver reads each one as it comes yet costs one system call.
+/// Reads and discards up to `len` bytes (at most 1 GiB per call), blocking until all have arrived,
+/// the peer closes or the socket is shut down. Nothing is copied, and the thread stays in the
+/// kernel between packets, so each packet is consumed on arrival with a single system call.
 ///
 /// # Errors
 /// The connection failed, or a read timeout passed.
@@ -166,16 +166,15 @@ pub fn discard(stream: &TcpStream, len: usize) -> io::Result<usize> {
     Ok(n)
 }
 
-/// As [`discard`], where the room for all that is thrown away must be there, as in QEMU's user
-/// mode.
+/// Like [`discard`], for environments that need a real buffer, such as QEMU's user mode.
 fn discard_copied(stream: &TcpStream, len: usize) -> io::Result<usize> {
     let mut buffer = [0; 16 << 10];
     let most = len.min(buffer.len());
     receive_whole(stream, &mut buffer[..most])
 }
 
-/// Reads into `buffer` until it is full, the peer ends or the socket is shut down. The thread does
-/// not leave the kernel between packets.
+/// Reads into `buffer` until it is full, the peer closes or the socket is shut down. The thread
+/// stays in the kernel between packets.
 ///
 /// # Errors
 /// The connection failed, or a read timeout passed.
@@ -184,8 +183,7 @@ pub fn receive_whole(stream: &TcpStream, buffer: &mut [u8]) -> io::Result<usize>
     Ok(n)
 }
 
-/// Lets a closed connection throw away what it has not sent, in place of sending it
-/// (`SO_LINGER` of 0, socket(7)).
+/// Makes closing a connection discard unsent data (`SO_LINGER` of 0, socket(7)).
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
@@ -196,8 +194,8 @@ pub fn set_abort(stream: &TcpStream) -> io::Result<()> {
     )?)
 }
 
-/// Lets the kernel find out whether the peer's host is still there when nothing comes from it for
-/// `silence`: it asks `tries` times, once an `interval`, and then ends the connection (tcp(7)).
+/// Enables keepalive: after `silence` without data from the peer, the kernel sends `tries` probes,
+/// one per `interval`, and then closes the connection (tcp(7)).
 ///
 /// # Errors
 /// Not a TCP socket.
@@ -213,18 +211,18 @@ pub fn keep_alive(
     Ok(sockopt::set_socket_keepalive(stream, true)?)
 }
 
-/// What a UDP socket does about the path's MTU (ip(7), `IP_MTU_DISCOVER`).
+/// Path MTU discovery mode of a UDP socket (ip(7), `IP_MTU_DISCOVER`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtuDiscovery {
-    /// Fragments what is too long.
+    /// Fragments large datagrams.
     Dont,
-    /// Never fragments; what the kernel knows to be too long is refused with `EMSGSIZE`.
+    /// Never fragments; datagrams above the known path MTU fail with `EMSGSIZE`.
     Do,
-    /// Never fragments, and sends also what the kernel takes for too long.
+    /// Never fragments, and ignores the known path MTU.
     Probe,
 }
 
-/// Sets what a UDP socket does about the path's MTU.
+/// Sets the path MTU discovery mode of a UDP socket.
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
@@ -244,7 +242,7 @@ pub fn set_mtu_discovery(socket: &UdpSocket, mode: MtuDiscovery) -> io::Result<(
     set_u32(socket.as_raw_fd(), level, name, value as u32)
 }
 
-/// The path's MTU as the kernel knows it, of a connected UDP socket (ip(7), `IP_MTU`).
+/// The path MTU known to the kernel, of a connected UDP socket (ip(7), `IP_MTU`).
 ///
 /// # Errors
 /// The socket is not connected.
@@ -272,10 +270,9 @@ pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
     }
 }
 
-/// A UDP socket on `address`, which others may share, with the kernel's receive times switched on
-/// where it has them.
-/// Among sockets of one port the kernel gives a datagram to the one that is connected to its
-/// sender, if there is one (net/ipv4/udp.c, `compute_score`).
+/// A UDP socket on a shared `address`, with kernel receive timestamps if available. Among sockets
+/// of one port the kernel delivers a datagram to the one connected to its sender, if any
+/// (net/ipv4/udp.c, `compute_score`).
 ///
 /// # Errors
 /// The address is not of this host, or its port is taken.
@@ -283,7 +280,7 @@ pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, false)
 }
 
-/// As [`udp_shared`], and on an IPv6 address without IPv4 (`IPV6_V6ONLY`, ipv6(7)).
+/// Like [`udp_shared`], without IPv4 on an IPv6 address (`IPV6_V6ONLY`, ipv6(7)).
 ///
 /// # Errors
 /// The address is not of this host, or its port is taken.
@@ -291,8 +288,8 @@ pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
     shared(address, true)
 }
 
-/// The kernel's receive times, where it has them: QEMU's user mode refuses. [`Batch`] then takes
-/// the time at which it has the datagram.
+/// Requests kernel receive timestamps; QEMU's user mode does not support them. [`Batch`] then uses
+/// the time after the call.
 fn ask_receive_times(fd: &impl AsRawFd) {
     let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
 }
@@ -308,7 +305,7 @@ fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
     Ok(fd.into())
 }
 
-/// A file in memory full of zeroes, to send from without copying.
+/// An in-memory file of zeroes, for sending without copying.
 ///
 /// # Errors
 /// The host has no memory or descriptor for it.
@@ -328,7 +325,7 @@ pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Re
     Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), len)?)
 }
 
-/// A UDP socket on `address`, with the kernel's receive times switched on where it has them.
+/// A UDP socket on `address`, with kernel receive timestamps if available.
 ///
 /// # Errors
 /// The address is not of this host, or its port is taken.
@@ -339,7 +336,7 @@ pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(fd.into())
 }
 
-/// Asks the `fq` queue to pace this socket, bytes per second.
+/// Sets the maximum pacing rate of this socket, bytes per second.
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
@@ -361,12 +358,12 @@ pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()
     }
 }
 
-/// Bounds of the kernel's buffers of one socket, bytes.
+/// Sets the buffer limits of a socket, bytes.
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
 pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Result<()> {
-    // The forced forms pass the host's limit where the process may; else the plain ones must do.
+    // The forced options exceed the host's limits if permitted; otherwise the plain ones are used.
     if sockopt::set_socket_recv_buffer_size_force(socket, receive).is_err() {
         sockopt::set_socket_recv_buffer_size(socket, receive)?;
     }
@@ -374,7 +371,7 @@ pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Resul
     Ok(())
 }
 
-/// Asks for buffers of one socket in both directions, bytes, within the host's limits.
+/// Requests buffers of a socket in both directions, bytes, within the host's limits.
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
@@ -383,7 +380,7 @@ pub fn set_window(fd: &impl AsFd, bytes: usize) -> io::Result<()> {
     Ok(sockopt::set_socket_send_buffer_size(fd, bytes)?)
 }
 
-/// Sets the type of service (IPv4) or traffic class (IPv6) of what a socket of this family sends.
+/// Sets the type of service (IPv4) or traffic class (IPv6) of a socket.
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.

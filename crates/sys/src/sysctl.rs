@@ -1,4 +1,4 @@
-//! Kernel parameters under /proc/sys by dotted name.
+//! Kernel parameters under /proc/sys, by dotted name.
 //!
 //! Those under `net.` belong to the network namespace of the task that opens them: /proc/sys/net
 //! looks it up at every path walk from `current` (fs/proc/proc_sysctl.c: `net_ctl_root`,
@@ -43,12 +43,12 @@ impl SysctlError {
     }
 }
 
-/// Reads a parameter such as `net.ipv4.tcp_rmem`; several values are separated as the kernel does,
-/// by tabs. A slash in the name stands for itself, so that a link named `eth0.1` can be written
+/// Reads a parameter such as `net.ipv4.tcp_rmem`; several values are separated by tabs, as in the
+/// kernel. A name may use slashes, so that a link named `eth0.1` can be written
 /// `net/ipv4/conf/eth0.1/mtu`.
 ///
 /// # Errors
-/// There is none of this name, or it may not be read.
+/// It does not exist, or may not be read.
 pub fn read(key: &str) -> Result<String, SysctlError> {
     let text = path(key).and_then(fs::read_to_string);
     text.map(|t| t.trim_end().to_owned())
@@ -61,7 +61,7 @@ pub fn read(key: &str) -> Result<String, SysctlError> {
 /// Writes a parameter.
 ///
 /// # Errors
-/// There is none of this name, it may not be written, or the kernel refuses the value.
+/// It does not exist, may not be written, or the kernel rejects the value.
 pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
     // Not fs::write: a parameter that does not exist must not be created where /proc/sys is an
     // ordinary folder.
@@ -75,12 +75,12 @@ pub fn write(key: &str, value: &str) -> Result<(), SysctlError> {
         })
 }
 
-/// Whether there is a parameter of this name.
+/// Whether a parameter exists.
 pub fn exists(key: &str) -> bool {
     path(key).is_ok_and(|p| p.exists())
 }
 
-/// A name with a slash is a path already; without one its dots separate.
+/// A name with a slash is already a path; otherwise dots are separators.
 fn path(key: &str) -> io::Result<PathBuf> {
     let relative = if key.contains('/') {
         key.to_owned()

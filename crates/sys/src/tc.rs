@@ -1,9 +1,9 @@
 //! Traffic control: queue disciplines, classes, filters with actions, and their counters.
 //!
-//! Rates are given in bits a second (`_bps`) and sent in bytes a second, rounded down; lengths are
-//! in bytes, times in microseconds or nanoseconds as the name says. An absent option leaves the
-//! kernel's default. Attribute numbers are from include/uapi/linux/pkt_sched.h, pkt_cls.h and
-//! rtnetlink.h, Linux 7.2.
+//! Rates are given in bits per second (`_bps`) and sent in bytes per second, rounded down; lengths
+//! are in bytes, times in microseconds or nanoseconds as named. An absent option keeps the kernel's
+//! default. Attribute numbers are from include/uapi/linux/pkt_sched.h, pkt_cls.h and rtnetlink.h,
+//! Linux 7.2.
 
 mod aqm;
 mod cake;
@@ -49,8 +49,7 @@ const TCMSG_LEN: usize = 20;
 /// Adds a queue discipline below `parent` ([`Handle::ROOT`], [`Handle::CLSACT`] or a class).
 ///
 /// # Errors
-/// There is one already (other than a default one), the kernel lacks the kind, or refuses an
-/// option.
+/// One exists already (other than the default), the kernel lacks the kind, or rejects an option.
 pub fn add(
     nl: &mut Netlink,
     ifindex: u32,
@@ -58,21 +57,15 @@ pub fn add(
     handle: Handle,
     qdisc: &Qdisc,
 ) -> Result<(), NetlinkError> {
-    let mut m = qdisc_message(NLM_F_CREATE | NLM_F_EXCL, ifindex, parent, handle, qdisc);
-    nl.request(
-        &mut m,
-        format_args!(
-            "add qdisc {} {handle} below {parent} of link {ifindex}",
-            qdisc.kind()
-        ),
-    )
+    let operation = ("add", NLM_F_CREATE | NLM_F_EXCL);
+    request(nl, operation, ifindex, parent, handle, qdisc)
 }
 
-/// Puts a queue discipline below `parent`, instead of what is there. One of the same kind and
+/// Sets the queue discipline below `parent`, replacing an existing one. One of the same kind and
 /// handle is changed in place and keeps its queue and counters.
 ///
 /// # Errors
-/// The kernel lacks the kind, or refuses an option.
+/// The kernel lacks the kind, or rejects an option.
 pub fn replace(
     nl: &mut Netlink,
     ifindex: u32,
@@ -80,21 +73,15 @@ pub fn replace(
     handle: Handle,
     qdisc: &Qdisc,
 ) -> Result<(), NetlinkError> {
-    let mut m = qdisc_message(NLM_F_CREATE | NLM_F_REPLACE, ifindex, parent, handle, qdisc);
-    nl.request(
-        &mut m,
-        format_args!(
-            "set qdisc {} {handle} below {parent} of link {ifindex}",
-            qdisc.kind()
-        ),
-    )
+    let operation = ("set", NLM_F_CREATE | NLM_F_REPLACE);
+    request(nl, operation, ifindex, parent, handle, qdisc)
 }
 
-/// Changes the options of an existing queue discipline; it keeps its queue and counters. What
-/// cannot be changed in place, such as the number of flows, is refused.
+/// Changes the options of an existing queue discipline; it keeps its queue and counters. Options
+/// that cannot be changed in place, such as the number of flows, are rejected.
 ///
 /// # Errors
-/// There is none of this handle and kind, or the kernel refuses an option.
+/// None exists with this handle and kind, or the kernel rejects an option.
 pub fn change(
     nl: &mut Netlink,
     ifindex: u32,
@@ -102,20 +89,30 @@ pub fn change(
     handle: Handle,
     qdisc: &Qdisc,
 ) -> Result<(), NetlinkError> {
-    let mut m = qdisc_message(0, ifindex, parent, handle, qdisc);
+    request(nl, ("change", 0), ifindex, parent, handle, qdisc)
+}
+
+/// Sends a request about a queue discipline: the verb for error messages, and the flags.
+fn request(
+    nl: &mut Netlink,
+    (verb, flags): (&str, u16),
+    ifindex: u32,
+    parent: Handle,
+    handle: Handle,
+    qdisc: &Qdisc,
+) -> Result<(), NetlinkError> {
+    let mut m = qdisc_message(flags, ifindex, parent, handle, qdisc);
+    let kind = qdisc.kind();
     nl.request(
         &mut m,
-        format_args!(
-            "change qdisc {} {handle} below {parent} of link {ifindex}",
-            qdisc.kind()
-        ),
+        format_args!("{verb} qdisc {kind} {handle} below {parent} of link {ifindex}"),
     )
 }
 
-/// Removes the queue discipline below `parent`; the kernel's default one takes its place.
+/// Removes the queue discipline below `parent`, which restores the kernel's default.
 ///
 /// # Errors
-/// There is none but the default.
+/// Only the default exists.
 pub fn delete(nl: &mut Netlink, ifindex: u32, parent: Handle) -> Result<(), NetlinkError> {
     let mut m = Message::new(RTM_DELQDISC, 0);
     m.raw(&tcmsg(ifindex, Handle::NONE, parent, 0));
@@ -125,8 +122,8 @@ pub fn delete(nl: &mut Netlink, ifindex: u32, parent: Handle) -> Result<(), Netl
     )
 }
 
-/// Adds a class to an htb queue discipline: `class` is its own handle, `parent` the qdisc's or
-/// another class's.
+/// Adds a class to an htb queue discipline: `class` is its handle, `parent` that of the qdisc or
+/// another class.
 ///
 /// # Errors
 /// There is no htb of that major number, the class exists, or a rate is 0.

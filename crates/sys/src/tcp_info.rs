@@ -1,7 +1,7 @@
-//! What the kernel knows of a TCP connection: `TCP_INFO`, and `TCP_CC_INFO` of bbr.
+//! Kernel state of TCP connections: `TCP_INFO`, and `TCP_CC_INFO` of bbr.
 //!
-//! The structure is read as bytes and by the length that the kernel returned, since it grows with
-//! the kernel and the C libraries know different parts of it.
+//! The structure is read as bytes with the length returned by the kernel, since it grows with
+//! kernel versions and C libraries define different parts of it.
 
 mod entries;
 mod fields;
@@ -27,8 +27,8 @@ const BBR_UNIT: f64 = 256.0;
 /// holds all of Linux 7.2; nothing is allocated.
 ///
 /// # Errors
-/// Not a TCP socket; `InvalidData` if the kernel returned less than every Linux does, as emulations
-/// of it may.
+/// Not a TCP socket; `InvalidData` if less than the classic part was returned, as by some
+/// emulations.
 pub fn raw(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
     let len = tcp_option(fd, TCP_INFO, buf)?;
     if len < CLASSIC_LEN {
@@ -73,11 +73,11 @@ impl BbrInfo {
     }
 }
 
-/// Reads the state of bbr. Ask only where bbr is in use: of other algorithms that tell as much,
-/// such as dctcp, the bytes mean something else.
+/// Reads the state of bbr. Valid only with bbr in use: other algorithms with this information, such
+/// as dctcp, use another format.
 ///
 /// # Errors
-/// Not a TCP socket. `Ok(None)` where the algorithm tells nothing.
+/// Not a TCP socket. `Ok(None)` if the algorithm provides nothing.
 pub fn bbr(fd: BorrowedFd<'_>) -> io::Result<Option<BbrInfo>> {
     let mut buf = [0; CC_INFO_LEN];
     let len = tcp_option(fd, TCP_CC_INFO, &mut buf)?;

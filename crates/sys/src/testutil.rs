@@ -5,7 +5,7 @@ use std::io;
 use crate::Netns;
 use crate::netlink::{Message, NLM_F_ACK};
 
-/// A throwaway namespace, or `None` with a printed reason where the test may not make one.
+/// A temporary namespace, or `None` with a printed reason if the test may not create one.
 pub(crate) fn netns() -> Option<Netns> {
     match Netns::create() {
         Ok(ns) => Some(ns),

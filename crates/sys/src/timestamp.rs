@@ -1,14 +1,14 @@
-//! When the kernel took datagrams in and sent them out (`SO_TIMESTAMPING`,
-//! Documentation/networking/timestamping.rst, Linux 7.2), so that a probe's round trip leaves out
-//! how long its programs waited for a processor.
+//! Kernel timestamps of received and sent datagrams (`SO_TIMESTAMPING`,
+//! Documentation/networking/timestamping.rst, Linux 7.2), so that a probe's RTT excludes scheduling
+//! delays of its programs.
 //!
 //! Stamps are CLOCK_REALTIME nanoseconds; [`crate::clock::realtime_offset`] leads to
-//! CLOCK_MONOTONIC. Received datagrams carry theirs. Those of sent ones come back through the
-//! socket's error queue, which shares the receive buffer's memory: whoever sends must read it
-//! ([`Stamped::transmitted`]). A socket with something in that queue is reported as `POLLERR` by
-//! poll.
+//! CLOCK_MONOTONIC. Received datagrams carry their timestamp. Timestamps of sent datagrams are
+//! returned through the socket's error queue, which shares the receive buffer's memory: the sender
+//! must read it ([`Stamped::transmitted`]). A socket with something in that queue is reported as
+//! `POLLERR` by poll.
 //!
-//! Where the kernel does not stamp, [`Stamped::support`] says so and everything else works.
+//! Without kernel support, [`Stamped::support`] reports it and everything else works.
 
 pub(crate) mod control;
 mod ids;
@@ -86,7 +86,7 @@ pub struct Received {
     pub at_ns: Option<u64>,
 }
 
-/// A UDP socket whose datagrams are stamped.
+/// A UDP socket with timestamps.
 #[derive(Debug)]
 pub struct Stamped {
     socket: UdpSocket,
@@ -96,8 +96,8 @@ pub struct Stamped {
 }
 
 impl Stamped {
-    /// Switches the stamps on, as far as the kernel has them. Every datagram must be sent through
-    /// this from now on, or the stamps go to the wrong ones.
+    /// Enables timestamps as far as supported. All datagrams must be sent through this from now on,
+    /// otherwise timestamps are attributed to the wrong ones.
     pub fn new(socket: UdpSocket) -> Self {
         let on = |flags| set_flags(&socket, flags).is_ok();
         let support = if on(RECEIVE | TRANSMIT) {
@@ -119,7 +119,7 @@ impl Stamped {
         }
     }
 
-    /// What the kernel stamps.
+    /// Supported timestamps.
     pub fn support(&self) -> Support {
         self.support
     }
@@ -132,8 +132,9 @@ impl Stamped {
     /// Sends on a connected socket and returns the datagram's number: 0, 1, 2 and so on.
     ///
     /// # Errors
-    /// As [`UdpSocket::send`]; such a datagram has no number. A datagram that still waits in a
-    /// queue of this host when a later send fails may have its [`Stage::Sent`] taken for another's.
+    /// As [`UdpSocket::send`]; such a datagram has no number. If a send fails while an earlier
+    /// datagram is still queued on this host, the latter's [`Stage::Sent`] may be attributed to
+    /// another.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let sent = self.socket.send(bytes);
         self.number(sent)
@@ -148,8 +149,7 @@ impl Stamped {
         self.number(sent)
     }
 
-    /// Kernels differ in whether a send that failed takes a number, so that counting starts anew
-    /// after one.
+    /// Kernels differ in whether a failed send uses a number, so counting restarts after one.
     fn number(&mut self, sent: io::Result<usize>) -> io::Result<u64> {
         if let Err(error) = sent {
             if self.support.transmit {
@@ -163,14 +163,14 @@ impl Stamped {
         Ok(self.ids.next())
     }
 
-    /// Appends the stamps of sent datagrams that are there by now, and returns how many; does not
-    /// wait. A datagram has up to one a [`Stage`], in any order.
+    /// Appends the available timestamps of sent datagrams without waiting, and returns their
+    /// number. A datagram has at most one per [`Stage`], in any order.
     ///
     /// # Errors
     /// The socket is broken.
     pub fn transmitted(&mut self, out: &mut Vec<Transmitted>) -> io::Result<usize> {
         if !self.support.transmit {
-            // QEMU's user mode, which has no stamps, would make up messages without end.
+            // QEMU's user mode, which does not support timestamps, would return endless messages.
             return Ok(0);
         }
         let before = out.len();
@@ -195,8 +195,8 @@ impl Stamped {
     }
 }
 
-/// Receives one datagram with its stamp, waiting as long as the socket is set to. Also for a socket
-/// with `SO_TIMESTAMPNS`, as [`crate::socket::udp`] makes them.
+/// Receives one datagram with its timestamp, with the socket's timeout. Also for a socket with
+/// `SO_TIMESTAMPNS`, as [`crate::socket::udp`] makes them.
 ///
 /// # Errors
 /// As [`UdpSocket::recv_from`].
@@ -227,7 +227,7 @@ pub fn receive(socket: &UdpSocket, buf: &mut [u8]) -> io::Result<Received> {
     })
 }
 
-/// Reads what is in the error queue, and returns the lengths of the control messages.
+/// Reads the error queue, and returns the lengths of the control messages.
 fn error_queue(socket: &UdpSocket, control: &mut [[u64; CONTROL_WORDS]]) -> io::Result<Vec<usize>> {
     let mut headers: Vec<libc::mmsghdr> = control
         .iter_mut()

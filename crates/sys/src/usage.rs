@@ -5,13 +5,13 @@ use std::{mem::MaybeUninit, time::Duration};
 /// Processor time, as the kernel accounts it to a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes {
-    /// In the program.
+    /// User time.
     pub user: Duration,
-    /// In the kernel on its behalf: system calls, not interrupts and not kernel threads.
+    /// System time: system calls, without interrupts and kernel threads.
     pub system: Duration,
 }
 
-/// What all threads of this process have used so far, ended ones included (getrusage(2)).
+/// Processor time of all threads of this process, including ended ones (getrusage(2)).
 pub fn process() -> CpuTimes {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a whole rusage, which the kernel fills; all zeroes are valid, so it

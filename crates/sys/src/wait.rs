@@ -1,4 +1,4 @@
-//! Waiting for sockets.
+//! Polling of sockets.
 
 use std::{io, os::fd::BorrowedFd, time::Duration};
 
@@ -7,8 +7,8 @@ use rustix::{
     io::Errno,
 };
 
-/// Waits until one of `fds` can be read (data, a connection, the peer's end or an error) or
-/// `limit` has passed. Says for each, in order, whether it can be; a signal ends the wait early
+/// Waits until one of `fds` can be read (data, a connection, the peer's end or an error) or `limit`
+/// has passed. Returns for each, in order, whether it is readable; a signal ends the wait early
 /// with none.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The kernel's WireGuard over generic netlink (include/uapi/linux/wireguard.h,
+//! Configuration of kernel WireGuard over generic netlink (include/uapi/linux/wireguard.h,
 //! drivers/net/wireguard/netlink.c, Linux 7.2). The link itself is made by
 //! [`crate::link::create_wireguard`].
 
@@ -55,17 +55,17 @@ pub struct Device {
 pub struct Peer {
     /// Its public key.
     pub public_key: Key,
-    /// Key known to both beforehand.
+    /// Preshared key.
     pub preshared_key: Option<Key>,
-    /// Where it is reached; absent = where its packets come from.
+    /// Its endpoint; absent = learned from its packets.
     pub endpoint: Option<SocketAddr>,
-    /// Addresses it may use, with prefix lengths.
+    /// Allowed addresses, with prefix lengths.
     pub allowed_ips: Vec<(IpAddr, u8)>,
-    /// Seconds between keepalives; 0 or absent = none.
+    /// Keepalive interval, seconds; 0 or absent = off.
     pub keepalive_s: Option<u16>,
 }
 
-/// What a device is and has counted.
+/// State and counters of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceState {
     /// Own public key, if it has a private one.
@@ -78,12 +78,12 @@ pub struct DeviceState {
     pub peers: Vec<PeerState>,
 }
 
-/// What is known of a peer.
+/// State and counters of a peer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerState {
     /// Its public key.
     pub public_key: Key,
-    /// Where it was reached last.
+    /// Last endpoint.
     pub endpoint: Option<SocketAddr>,
     /// Time of the last handshake since 1970; absent = none yet.
     pub last_handshake: Option<Duration>,
@@ -91,9 +91,9 @@ pub struct PeerState {
     pub rx_bytes: u64,
     /// Bytes sent to it, of the outer packets' payload.
     pub tx_bytes: u64,
-    /// Seconds between keepalives; 0 = none.
+    /// Keepalive interval, seconds; 0 = off.
     pub keepalive_s: u16,
-    /// Addresses it may use, with prefix lengths.
+    /// Allowed addresses, with prefix lengths.
     pub allowed_ips: Vec<(IpAddr, u8)>,
 }
 
@@ -115,10 +115,10 @@ impl WireGuard {
         Ok(WireGuard { nl, family })
     }
 
-    /// Sets keys, port and peers of a device. What does not fit one message is sent in several.
+    /// Sets keys, port and peers of a device, split into several messages if needed.
     ///
     /// # Errors
-    /// No such device, or a value is refused.
+    /// No such device, or a value is rejected.
     pub fn set(&mut self, ifindex: u32, device: &Device) -> Result<(), NetlinkError> {
         for mut m in encode::set_messages(self.family, ifindex, device) {
             self.nl

@@ -19,19 +19,19 @@ const NL80211_RATE_INFO_BITRATE32: u16 = 5;
 /// Unit of the bit rates above.
 const RATE_UNIT_BPS: u64 = 100_000;
 
-/// What is known of a wireless link. Values of the far side are absent unless there is exactly one,
-/// as on a client.
+/// State of a wireless link. Values of the station are absent unless there is exactly one, as on a
+/// client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wireless {
     /// Frequency of the channel, MHz.
     pub frequency_mhz: Option<u32>,
-    /// Whether the radio may sleep.
+    /// Whether power saving is on.
     pub power_save: Option<bool>,
-    /// The far side.
+    /// The associated station.
     pub station: Option<Station>,
 }
 
-/// What is known of the far side of a wireless link.
+/// State of the associated station of a wireless link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Station {
     /// Signal of the last frames from it, dBm.
@@ -40,9 +40,9 @@ pub struct Station {
     pub tx_bitrate_bps: Option<u64>,
     /// Bit rate of the last frames from it, bit/s.
     pub rx_bitrate_bps: Option<u64>,
-    /// Frames sent again.
+    /// Frame retries.
     pub tx_retries: Option<u32>,
-    /// Frames given up.
+    /// Failed frames.
     pub tx_failed: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ pub struct Station {
 /// The socket failed.
 pub fn show(nl: &mut Netlink, ifindex: u32) -> Result<Option<Wireless>, NetlinkError> {
     let Ok(family) = nl.family("nl80211") else {
-        // A kernel without wireless LAN has no wireless link.
+        // A kernel without wireless support has no wireless links.
         return Ok(None);
     };
     let mut wireless = Wireless::default();
@@ -66,7 +66,7 @@ pub fn show(nl: &mut Netlink, ifindex: u32) -> Result<Option<Wireless>, NetlinkE
         other => other?,
     }
     let mut save = request(family, NL80211_CMD_GET_POWER_SAVE, ifindex);
-    // Not every driver knows.
+    // Not supported by every driver.
     let _ = nl.get(&mut save, &op, |payload| {
         let state = attribute(payload, NL80211_ATTR_PS_STATE).and_then(|a| a.u32());
         wireless.power_save = state.map(|s| s != 0);
@@ -102,7 +102,7 @@ pub(crate) fn station(payload: &[u8]) -> Option<Station> {
     })
 }
 
-/// The 16-bit rate cannot hold fast ones.
+/// Fast rates do not fit the 16-bit attribute.
 fn bitrate(info: Attr<'_>) -> Option<u64> {
     let rates = info.nested();
     let wide = rates.get(NL80211_RATE_INFO_BITRATE32).and_then(|a| a.u32());

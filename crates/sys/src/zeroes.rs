@@ -1,9 +1,9 @@
-//! Zeroes without end, sent without being copied, looked up or read.
+//! Zero-copy source of zeroes.
 //!
-//! `tee` and `splice` (tee(2), splice(2)) hand on references to pages. A pipe that is filled once
-//! and never emptied is teed into a pipe of the sender's own, and that is spliced into the
-//! connection. `sendfile` does the latter too, but looks each page up in its file first, which
-//! costs a third as much again as sending does (Linux 6.18, `perf`).
+//! `tee` and `splice` (tee(2), splice(2)) pass references to pages. A pipe that is filled once and
+//! never emptied is teed into a pipe of the sender, which is spliced into the connection.
+//! `sendfile` also splices, but looks up each page in its file first, which adds a third to the
+//! cost of sending (Linux 6.18, `perf`).
 
 use std::{io, net::TcpStream, os::fd::OwnedFd, sync::Arc};
 
@@ -19,12 +19,12 @@ use rustix::{
 #[derive(Clone, Debug)]
 pub struct Zeroes(Arc<Pipe>);
 
-/// A sender's way to take from [`Zeroes`].
+/// A sender's pipe, filled from [`Zeroes`].
 #[derive(Debug)]
 pub struct Outlet {
     zeroes: Zeroes,
     own: Pipe,
-    /// Bytes in the own pipe.
+    /// Bytes in the sender's pipe.
     left: usize,
 }
 
@@ -36,8 +36,8 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Of a size, or of what the host gives: a user who has many pipes gets them of two pages, or
-    /// one (pipe(7), `pipe-user-pages-soft`; fs/pipe.c of Linux 6.18, `alloc_pipe_info`).
+    /// A pipe of a size, or smaller by the host's limit: a user with many pipes gets pipes of two
+    /// pages or one (pipe(7), `pipe-user-pages-soft`; fs/pipe.c of Linux 6.18, `alloc_pipe_info`).
     fn new(size: usize) -> io::Result<Self> {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
         let size = match fcntl_setpipe_size(&from, size) {
@@ -49,13 +49,13 @@ impl Pipe {
 }
 
 impl Zeroes {
-    /// As many as one call is to send at most, bytes.
+    /// With the maximum size of one call, bytes.
     ///
     /// # Errors
     /// The process has no descriptors left, or the kernel no memory.
     pub fn new(bytes: usize) -> io::Result<Self> {
         let pipe = Pipe::new(bytes)?;
-        // A hole takes no memory: the kernel has one page of zeroes for all.
+        // A hole takes no memory: the kernel uses a shared page of zeroes.
         let hole = memfd_create("zeroes", MemfdFlags::CLOEXEC)?;
         ftruncate(&hole, pipe.size as u64)?;
         let mut at = 0;
@@ -76,7 +76,7 @@ impl Zeroes {
         Ok(Self(Arc::new(pipe)))
     }
 
-    /// For one sender.
+    /// An outlet for one sender.
     ///
     /// # Errors
     /// The process has no descriptors left.
@@ -90,10 +90,10 @@ impl Zeroes {
 }
 
 impl Outlet {
-    /// Sends up to `bytes` zeroes, and says how many went. Blocks as a write of as many would.
+    /// Sends up to `bytes` zeroes, and returns the number sent. Blocks like a write.
     ///
     /// # Errors
-    /// As a write.
+    /// Those of a write.
     pub fn send(&mut self, stream: &TcpStream, bytes: usize) -> io::Result<usize> {
         let again = |result| match result {
             Err(Errno::INTR) => Ok(0),
@@ -177,7 +177,7 @@ mod tests {
                 }
             }
         });
-        // Nobody reads: it blocks before long, or is still on the way there.
+        // Nobody reads, so it blocks soon.
         near.shutdown(Shutdown::Both).unwrap();
         assert_eq!(sender.join().unwrap().kind(), io::ErrorKind::BrokenPipe);
         drop(far);

@@ -1,4 +1,5 @@
-//! Giving up root, tried in child processes. There is no test harness: it would start threads.
+//! Dropping of root privileges in child processes. There is no test harness, because it would start
+//! threads.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -14,7 +15,7 @@ use rustix::thread::{
 };
 use sys::privilege::{Identity, Keep, Left, PrivilegeError, give_up, has_net_admin};
 
-/// What a child does, by the name it is given.
+/// Actions of a child, by name.
 const TESTS: [(&str, fn()); 5] = [
     ("nothing_is_kept", nothing_is_kept),
     ("net_admin_is_kept_and_works", net_admin_is_kept_and_works),
@@ -98,7 +99,7 @@ fn nothing_is_kept() {
     );
 }
 
-/// A congestion control that is there and that not everybody may have, if there is one.
+/// An available congestion control that is not allowed to unprivileged users, if any.
 fn restricted() -> Option<String> {
     let read = |name: &str| {
         let path = format!("/proc/sys/net/ipv4/tcp_{name}_congestion_control");
@@ -139,7 +140,7 @@ fn what_was_opened_stays_open() {
     if let Ok(key) = key {
         assert!(std::io::read_to_string(key).is_ok());
     }
-    // Threads that start now have nothing to give up.
+    // Threads started now have no privileges to drop.
     let inside = thread::spawn(|| fs::read_to_string("/proc/thread-self/status").unwrap());
     let inside = inside.join().unwrap();
     assert!(inside.contains("CapPrm:\t0000000000000000"), "{inside}");
@@ -161,7 +162,7 @@ fn a_second_thread_is_refused() {
     let _ = other.join().unwrap();
 }
 
-/// As a service manager starts it: not root, with one capability.
+/// Started as by a service manager: not root, with one capability.
 fn one_who_is_not_root_stays() {
     let (uid, gid) = (Uid::from_raw(7777), Gid::from_raw(7777));
     set_keep_capabilities(true).unwrap();

@@ -1,4 +1,4 @@
-//! A client that holds the key and wants more than a session may have.
+//! Key holders who try to exceed the limits of a session.
 
 use std::{
     io::Write,
@@ -15,10 +15,10 @@ use crate::{
     client::{Session, drain, drain_datagrams, tcp, udp},
 };
 
-/// The attacker's address; the legitimate client is at 127.0.0.1, of another network.
+/// The attacker's address; the legitimate client is at 127.0.0.1, in another network.
 pub(super) const ATTACKER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 2, 2));
 
-/// Bytes of one call that may pass a bound.
+/// Bytes of one call that may exceed a bound.
 const CALL: f64 = (1 << 20) as f64;
 
 pub(super) const CASES: &[Case] = &[
@@ -68,8 +68,8 @@ pub(super) const CASES: &[Case] = &[
 
 fn second_start_tcp(target: &Target) -> Result<Seen, Trouble> {
     const FLOWS: u16 = 100;
-    // All senders of a user share one allowance of pipe buffers (pipe(7), `pipe-user-pages-soft`),
-    // which is no matter of this attack.
+    // All senders of a user share one limit of pipe buffers (pipe(7), `pipe-user-pages-soft`),
+    // which is not part of this attack.
     let scene = Scene::new(target, &["--user", "root"])?;
     let mut seen = Seen::default();
     let ((starts, held, refused), most) = scene.beside(&mut seen, |going| {
@@ -108,7 +108,7 @@ fn second_start_udp(target: &Target) -> Result<Seen, Trouble> {
         let opened = session.open(udp(true, RATE, 1200, Duration::from_secs(20)))?;
         let mut sockets = Vec::new();
         for _ in 0..3 {
-            // A second one may get no proof: that is as good.
+            // A second one may not be proved, which is as good.
             let Ok(socket) = session.proved(&opened) else {
                 break;
             };
@@ -130,7 +130,7 @@ fn second_start_udp(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Bit/s of payload that several sockets get.
+/// Payload received by several sockets, bit/s.
 pub(super) fn rate_of(sockets: &[UdpSocket], time: Duration) -> f64 {
     let begun = Instant::now();
     let deadline = begun + time;
@@ -144,7 +144,7 @@ pub(super) fn rate_of(sockets: &[UdpSocket], time: Duration) -> f64 {
     bytes as f64 * 8.0 / begun.elapsed().as_secs_f64()
 }
 
-/// Throws away what is in the queue of a socket.
+/// Discards the queue of a socket.
 fn empty(socket: &UdpSocket) {
     let _ = socket.set_nonblocking(true);
     while socket.recv(&mut [0; 2048]).is_ok() {}
@@ -169,7 +169,7 @@ fn shared_bytes(target: &Target) -> Result<Seen, Trouble> {
         for (mut stream, opened) in loads {
             let silence = Duration::from_secs(3);
             readers.push(thread::spawn(move || drain(&mut stream, silence, deadline)));
-            // The last ones may find that nothing is left.
+            // The last ones may find the budget used up.
             let _ = session.start(&opened);
         }
         going.ready();
@@ -188,8 +188,8 @@ fn shared_bytes(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Sends a datagram each 5 ms or so until it is told to stop; by several threads, so that a busy
-/// machine makes no gap that a server might take for the end.
+/// Sends a datagram about every 5 ms until stopped; from several threads, so that a busy machine
+/// causes no gap that a server could interpret as the end.
 fn trickle(socket: &UdpSocket, going: &(dyn Fn() -> bool + Sync)) {
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -213,7 +213,7 @@ fn trickle_finish(target: &Target) -> Result<Seen, Trouble> {
     let mut seen = Seen::default();
     let (took, _) = scene.beside(&mut seen, |going| {
         let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
-        session.set_patience(Duration::from_secs(6));
+        session.set_timeout(Duration::from_secs(6));
         let opened = session.open(udp(false, 1_000_000, 17, Duration::from_secs(1)))?;
         let socket = session.proved(&opened)?;
         session.start(&opened)?;
@@ -246,7 +246,7 @@ fn trickle_finish(target: &Target) -> Result<Seen, Trouble> {
 fn trickle_slot(target: &Target) -> Result<Seen, Trouble> {
     let scene = Scene::new(target, &["--max-clients", "1"])?;
     let mut seen = Seen::default();
-    // The place of the client before may not be free yet.
+    // The slot of the previous client may not be free yet.
     thread::sleep(Duration::from_millis(300));
     let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
     let opened = session.open(udp(false, 1_000_000, 17, Duration::from_secs(1)))?;
@@ -295,7 +295,7 @@ fn undeclared_bytes(target: &Target) -> Result<Seen, Trouble> {
         for number in 0..1700u64 {
             datagram[1..9].copy_from_slice(&number.to_be_bytes());
             let _ = socket.send(&datagram);
-            // What it takes in is bounded by the server, not by the queue of its socket.
+            // The server limits the received data, not the queue of its socket.
             if number % 20 == 0 {
                 thread::sleep(Duration::from_millis(10));
             }

@@ -1,4 +1,4 @@
-//! A client that holds the key and wants what others need.
+//! Key holders who try to exhaust shared resources.
 
 use std::{
     io::Write,
@@ -140,7 +140,7 @@ fn threads(target: &Target) -> Result<Seen, Trouble> {
                 held.extend(session.stream(&opened));
             }
         }
-        // Half a request each, so that each has its thread.
+        // Half a request each, so that each occupies a thread.
         for stream in &mut held {
             let _ = stream.write_all(b"GET / HTT");
         }
@@ -151,17 +151,17 @@ fn threads(target: &Target) -> Result<Seen, Trouble> {
     drop(held);
     let threads = most.threads.saturating_sub(scene.before.threads);
     let descriptors = most.descriptors.saturating_sub(scene.before.descriptors);
-    // Those of the legitimate client come on top.
+    // Plus those of the legitimate client.
     seen.at_most("threads", threads as f64, 320.0 + 8.0);
     seen.at_most("descriptors", descriptors as f64, 896.0 + 16.0);
     scene.rests(&mut seen)?;
     Ok(seen)
 }
 
-/// What answers to large requests may come to in one session, as the protocol's reference says.
+/// Limit of responses to size requests per session, as in the protocol reference.
 const ECHOES: f64 = (8 << 20) as f64;
 
-/// Asks for one answer of so many bytes.
+/// Requests one response of a given size.
 fn ask(number: u32) -> [u8; 40] {
     Datagram::SizedAsk {
         number,
@@ -216,7 +216,7 @@ fn echo_forged(target: &Target) -> Result<Seen, Trouble> {
         let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
         let opened = session.open(Order::Echo)?;
         let proved: SocketAddr = session.proved(&opened)?.local_addr()?;
-        // Its client has gone away from the port, not from the session.
+        // Its client has closed the port, but not the session.
         let mut tap = Tap::new(scene.address(), Ipv4Addr::from(victim.octets()))?;
         going.ready();
         let mut sent = 0;
@@ -231,7 +231,7 @@ fn echo_forged(target: &Target) -> Result<Seen, Trouble> {
         Ok((sent, tap.read()))
     })?;
     seen.note(format!("{sent} bytes sent from the forged address"));
-    // Each answer has headers of 28 bytes, and those of its fragments.
+    // Each response has headers of 28 bytes, plus those of its fragments.
     seen.at_most("bytes to it", back as f64, ECHOES * 1.01);
     scene.rests(&mut seen)?;
     Ok(seen)

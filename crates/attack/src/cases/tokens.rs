@@ -1,4 +1,4 @@
-//! Those who overhear what goes over the wire in the clear, and do not hold the key.
+//! Attackers without the key who observe unencrypted traffic.
 
 use std::{
     io::Write,
@@ -17,7 +17,7 @@ use crate::{
     client::{Session, connect_from, drain, drain_datagrams, prove, stranger, udp},
 };
 
-/// Where those are who overhear.
+/// Address of the observing attacker.
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 9, 9));
 
 pub(super) const CASES: &[Case] = &[
@@ -61,7 +61,7 @@ fn overheard_answers(target: &Target, order: Order, request: &[u8]) -> Result<Se
     let mut seen = Seen::default();
     let request_from = |from: IpAddr, first: &[u8]| -> Result<u64, Trouble> {
         let mut stream = connect_from(from, scene.address())?;
-        // One that is closed at once has refused.
+        // A connection that is closed immediately was rejected.
         let _ = stream
             .write_all(first)
             .and_then(|()| stream.write_all(request));
@@ -100,7 +100,7 @@ fn overheard_udp(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// What came of an overheard hello of UDP.
+/// Result of replaying an observed UDP hello.
 struct Overheard {
     proved_his: bool,
     proved_own: bool,
@@ -116,7 +116,7 @@ fn overhear(scene: &Scene, going: &Going<'_>) -> Result<Overheard, Trouble> {
     let hello = session.answer(&opened, None);
     let proved_his = prove(&own, stranger(&hello))?;
     let client = session.proved(&opened);
-    // He comes in between again, before the start.
+    // A second attempt before the start.
     let _ = prove(&own, stranger(&hello))?;
     session.start(&opened)?;
     going.ready();
@@ -134,7 +134,7 @@ fn guessed(target: &Target) -> Result<Seen, Trouble> {
     let scene = Scene::new(target, &[])?;
     let mut seen = Seen::default();
     let (back, _) = scene.beside(&mut seen, |going| {
-        // There is something to guess.
+        // A load exists whose token could be guessed.
         let mut session = Session::open_from(CLIENT, scene.address(), &scene.key)?;
         let _opened = session.open(Order::Echo)?;
         going.ready();
@@ -145,7 +145,7 @@ fn guessed(target: &Target) -> Result<Seen, Trouble> {
     Ok(seen)
 }
 
-/// Bytes that come back for made-up tokens.
+/// Bytes received for invented tokens.
 fn guess(scene: &Scene) -> Result<usize, Trouble> {
     use traffic::wire::{Greeting, Token, datagram::Datagram};
     let socket = UdpSocket::bind((STRANGER, 0))?;

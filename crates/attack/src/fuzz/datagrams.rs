@@ -1,4 +1,4 @@
-//! Datagrams of the own protocol, and what looks like them.
+//! Datagrams of the measurement protocol, and similar ones.
 
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(super) fn any(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// Proves an address for a load; counts what went and came before that.
+/// Proves an address for a load; counts the bytes sent and received before.
 pub(super) fn prove(
     session: &Session,
     opened: &Opened,
@@ -75,7 +75,7 @@ pub(super) fn prove(
     Ok(None)
 }
 
-/// Datagrams of one without the key.
+/// Datagrams of a client without the key.
 pub(super) fn strange(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
     let Ok(socket) = UdpSocket::bind((from, 0)) else {
         return;

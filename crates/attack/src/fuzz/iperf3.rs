@@ -13,7 +13,7 @@ use stats::Random;
 use super::{choice::pick, tally::Tally};
 use crate::{iperf3::Client, served::Served};
 
-/// One test, from its cookie to whatever end.
+/// One test, from its cookie to any end.
 pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
     let Some(at) = served.iperf3 else { return };
     tally.iperf3 += 1;
@@ -30,7 +30,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     tally.admitted += 1;
     let (mut streams, mut sockets) = (Vec::<TcpStream>::new(), Vec::<UdpSocket>::new());
     let wanted = parameters["parallel"].as_u64().unwrap_or(1).min(16);
-    // One stream short now and then.
+    // Occasionally one stream is missing.
     for _ in 0..wanted.saturating_sub(u64::from(random.next_u64().is_multiple_of(8))) {
         tally.iperf3 += 1;
         if udp {
@@ -71,7 +71,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     }
 }
 
-/// The end of a test as it should be, more or less.
+/// A mostly correct end of a test.
 fn end(client: &mut Client, random: &mut Random) {
     let _ = client.say(&[State::TestEnd.byte()]);
     let results = json!({
@@ -88,7 +88,7 @@ fn end(client: &mut Client, random: &mut Random) {
     let _ = client.say(&bytes);
 }
 
-/// Parameters: mostly such that make sense.
+/// Mostly valid parameters.
 fn parameters(random: &mut Random) -> Value {
     let mut value = json!({
         "time": 1 + random.next_u64() % 2,

@@ -1,4 +1,4 @@
-//! Sessions of the own protocol.
+//! Sessions of the measurement protocol.
 
 use std::{
     io::{Read, Write},
@@ -19,10 +19,10 @@ use crate::{
     served::Served,
 };
 
-/// How long a reply is waited for; a start may take longer, and its client is gone then.
+/// Timeout of replies; a start may take longer, and its client has then left.
 const TIMEOUT: Duration = Duration::from_millis(400);
 
-/// A load or service, and what the client has done for it.
+/// A load or service with its state on the client.
 struct Load {
     order: Order,
     opened: Opened,
@@ -32,7 +32,7 @@ struct Load {
 }
 
 impl Load {
-    /// Whether all has come that a start waits for, or it cannot be started.
+    /// Whether everything that a start waits for is ready, or it cannot be started.
     fn is_ready(&self) -> bool {
         match &self.order {
             _ if self.is_started => true,
@@ -43,7 +43,7 @@ impl Load {
     }
 }
 
-/// What a client has got so far.
+/// State of a client.
 struct State<'a> {
     served: &'a Served,
     from: IpAddr,
@@ -53,10 +53,10 @@ struct State<'a> {
     sockets: Vec<UdpSocket>,
 }
 
-/// Whether the session goes on.
+/// Whether the session continues.
 type Goes = Result<bool, Trouble>;
 
-/// One session, from its greeting to whatever end.
+/// One session, from its greeting to any end.
 pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
     if random.next_u64().is_multiple_of(16) {
         stranger(served, from, random, tally);
@@ -67,7 +67,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
         return;
     };
     tally.admitted += 1;
-    session.set_patience(TIMEOUT);
+    session.set_timeout(TIMEOUT);
     let mut state = State {
         served,
         from,
@@ -112,7 +112,7 @@ impl State<'_> {
         }
     }
 
-    /// Several requests at once: the server answers one after the other.
+    /// Several requests at once, which the server processes in order.
     fn ask(&mut self, random: &mut Random, tally: &mut Tally) -> Goes {
         let count = 1 + random.next_u64() % 40;
         for _ in 0..count {
@@ -125,7 +125,7 @@ impl State<'_> {
                 398 => Request::Facts {
                     toward: Some(self.from),
                 },
-                // Too long for any request; it ends the session.
+                // Longer than any request: ends the session.
                 _ => Request::Hello {
                     program: "x".repeat(100_000),
                 },
@@ -161,7 +161,7 @@ impl State<'_> {
         let Some(load) = pick_mut(random, &mut self.loads) else {
             return Ok(true);
         };
-        // As many as a load needs, mostly.
+        // Mostly as many as a load needs.
         let wanted = match &load.order {
             Order::Tcp(tcp) if !random.next_u64().is_multiple_of(8) => tcp.flows.min(16),
             _ => 1,
@@ -169,7 +169,7 @@ impl State<'_> {
         for _ in 0..wanted {
             tally.connections += 1;
             if random.next_u64().is_multiple_of(40) {
-                // A number that was used, and one far beyond.
+                // A used number, and one far beyond.
                 let number = pick(random, &[0, 1, 5000, u32::MAX]).copied().unwrap_or(0);
                 let mut stream = connect_from(self.from, self.served.address())?;
                 stream.write_all(&self.session.greeting(&load.opened, number))?;
@@ -200,8 +200,7 @@ impl State<'_> {
             pick_mut(random, &mut self.loads)
         };
         let Some(load) = chosen else { return Ok(true) };
-        // One whose connections have not come is waited for by the server, for 10 s: a few are
-        // enough.
+        // The server waits 10 s for missing connections: a few such cases are enough.
         if !load.is_ready() && !random.next_u64().is_multiple_of(64) {
             return Ok(true);
         }
@@ -219,7 +218,7 @@ impl State<'_> {
         tally.requests += 1;
         let at = (random.next_u64() % self.loads.len() as u64) as usize;
         self.session.finish(&self.loads[at].opened)?;
-        // One that is finished is now and then used again.
+        // A finished load is occasionally used again.
         if !random.next_u64().is_multiple_of(8) {
             self.loads.swap_remove(at);
         }
@@ -259,7 +258,7 @@ impl State<'_> {
         Ok(true)
     }
 
-    /// Takes what has come.
+    /// Reads available data.
     fn read(&mut self, tally: &mut Tally) {
         let mut buffer = vec![0; 1 << 16];
         for mut stream in &self.streams {
@@ -287,13 +286,13 @@ impl State<'_> {
     }
 }
 
-/// One of several, to change it.
+/// One of several items, mutable.
 fn pick_mut<'a>(random: &mut Random, all: &'a mut [Load]) -> Option<&'a mut Load> {
     let at = random.next_u64().checked_rem(all.len() as u64)?;
     all.get_mut(at as usize)
 }
 
-/// Any order: mostly one that makes sense.
+/// Any order, mostly a valid one.
 fn order(random: &mut Random) -> Order {
     let odd = random.next_u64().is_multiple_of(12);
     let mut amount = |most: u64| {
@@ -334,7 +333,7 @@ fn order(random: &mut Random) -> Order {
     }
 }
 
-/// One without the key: a greeting of any kind, then silence or bytes.
+/// A client without the key: any greeting, then silence or bytes.
 fn stranger(served: &Served, from: IpAddr, random: &mut Random, tally: &mut Tally) {
     for _ in 0..4 {
         tally.connections += 1;

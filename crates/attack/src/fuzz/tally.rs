@@ -1,19 +1,19 @@
-//! What was sent and what came back.
+//! Counters of sent and received messages.
 
 /// Counts of messages by kind, and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Sessions, those that were refused included.
+    /// Sessions, including rejected ones.
     pub sessions: u64,
-    /// Sessions that were let in.
+    /// Accepted sessions.
     pub admitted: u64,
     /// Requests on the control channel.
     pub requests: u64,
-    /// Of these, refused by the server in words.
+    /// Of these, rejected by the server with a reason.
     pub refused: u64,
-    /// Loads and services agreed on.
+    /// Opened loads and services.
     pub opened: u64,
-    /// Loads that were started.
+    /// Started loads.
     pub started: u64,
     /// Data connections.
     pub connections: u64,
@@ -21,25 +21,25 @@ pub struct Tally {
     pub written: u64,
     /// Datagrams.
     pub datagrams: u64,
-    /// Addresses that were proved.
+    /// Proved addresses.
     pub proved: u64,
     /// Messages of iperf3's protocol.
     pub iperf3: u64,
-    /// Payload bytes that came in on data connections and proved sockets.
+    /// Payload bytes received on data connections and proved sockets.
     pub received: u64,
-    /// Bytes that came to an address before it was proved.
+    /// Bytes received by an address before its proof.
     pub came_before: u64,
-    /// Bytes that it had sent before that.
+    /// Bytes sent by an address before its proof.
     pub sent_before: u64,
 }
 
 impl Tally {
-    /// Messages in all.
+    /// Total messages.
     pub fn messages(&self) -> u64 {
         self.requests + self.connections + self.written + self.datagrams + self.iperf3
     }
 
-    /// Adds what another counted.
+    /// Adds another tally.
     pub fn add(&mut self, other: &Self) {
         let Self {
             sessions,
@@ -77,8 +77,8 @@ impl Tally {
         }
     }
 
-    /// Of one session: which bound of bytes to its address it broke, if it did. `most`: payload
-    /// that a session may move; heads of answers come on top.
+    /// The byte limit that a session violated, if any. `most`: payload limit of a session, without
+    /// headers of responses.
     pub(super) fn excess(&self, most: u64) -> Option<String> {
         let most = most + most / 20;
         if self.received > most {

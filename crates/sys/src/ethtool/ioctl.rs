@@ -20,12 +20,12 @@ struct Ifreq {
     rest: [u8; 16],
 }
 
-/// Sends a request that starts with `head`, which starts with the command, and returns what the
-/// kernel made of it, `len` bytes, in the calling thread's network namespace.
+/// Sends a request that starts with `head`, whose first word is the command, and returns the result
+/// of `len` bytes, in the calling thread's network namespace.
 ///
-/// For some commands the kernel decides alone how much it writes (net/ethtool/ioctl.c:
-/// `ethtool_get_stats`), so the request ends before a page without access: what is too long is then
-/// an error.
+/// For some commands the kernel determines the length of the result (net/ethtool/ioctl.c:
+/// `ethtool_get_stats`), so the request ends before an inaccessible page: a result that is too long
+/// is then an error.
 pub(super) fn exchange(link: &str, head: &[u32], len: usize) -> io::Result<Vec<u8>> {
     if link.len() >= IFNAMSIZ {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
@@ -56,7 +56,7 @@ pub(super) fn exchange(link: &str, head: &[u32], len: usize) -> io::Result<Vec<u
     }
 }
 
-/// Mapped memory before a page without access.
+/// Mapped memory before an inaccessible page.
 struct Pages {
     start: NonNull<libc::c_void>,
     usable: usize,

@@ -1,6 +1,6 @@
-//! What a driver says of its device (include/uapi/linux/ethtool.h, net/ethtool/ioctl.c, Linux 7.2).
+//! Driver queries (include/uapi/linux/ethtool.h, net/ethtool/ioctl.c, Linux 7.2).
 //!
-//! None of these needs privilege. Drivers that do not know an answer give `EOPNOTSUPP`.
+//! They need no privileges. Drivers without support return `EOPNOTSUPP`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,19 +21,19 @@ const ETH_SS_STATS: u32 = 1;
 const ETH_SS_FEATURES: u32 = 4;
 /// `ETH_GSTRING_LEN`.
 const NAME_LEN: usize = 32;
-/// More names than any driver has; a longer set is not asked for.
+/// Maximum number of names in a set, above that of any driver.
 const MOST_NAMES: usize = 65_536;
 
-/// Speed and duplex of a link; absent if the driver does not know, as while there is no carrier.
+/// Speed and duplex of a link; absent if unknown, for example without carrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkMode {
     /// Bits a second.
     pub speed_bps: Option<u64>,
-    /// Whether both directions go at once.
+    /// Whether it is full duplex.
     pub full_duplex: Option<bool>,
 }
 
-/// Sizes of rings in packets, and the most there can be.
+/// Ring sizes and their maximums, packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rings {
     /// Receive ring.
@@ -49,20 +49,20 @@ pub struct Rings {
 /// Numbers of hardware queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelCounts {
-    /// That only receive.
+    /// Receive-only.
     pub rx: u32,
-    /// That only send.
+    /// Transmit-only.
     pub tx: u32,
-    /// That do both.
+    /// Combined.
     pub combined: u32,
-    /// The most of each of the three.
+    /// Maximum of each of the three.
     pub max: [u32; 3],
 }
 
-/// The name of a link's driver, and the device's place on its bus, such as `0000:00:03.0`.
+/// The name of a link's driver, and the bus address of the device, such as `0000:00:03.0`.
 ///
 /// # Errors
-/// No such link, or it has no driver that says so.
+/// No such link, or its driver does not report them.
 pub fn driver(link: &str) -> io::Result<(String, String)> {
     let info = exchange(link, &[ETHTOOL_GDRVINFO], 196)?;
     Ok((text(&info, 4, NAME_LEN), text(&info, 100, NAME_LEN)))
@@ -71,10 +71,10 @@ pub fn driver(link: &str) -> io::Result<(String, String)> {
 /// Speed and duplex.
 ///
 /// # Errors
-/// No such link, or its driver has no such notion.
+/// No such link, or its driver does not support it.
 pub fn link_mode(link: &str) -> io::Result<LinkMode> {
-    // With no words of masks asked for, the kernel only says how many there are, as a negative
-    // number; asked for those, it answers (`ethtool_get_link_ksettings`).
+    // A request with 0 mask words returns their number, negated; a request with that number returns
+    // the settings (`ethtool_get_link_ksettings`).
     let sized = exchange(link, &[ETHTOOL_GLINKSETTINGS], 48)?;
     let words = bytes::u8_at(&sized, 15).map_or(0, u8::cast_signed);
     let words = usize::from(words.unsigned_abs());
@@ -102,7 +102,7 @@ pub(crate) fn read_link_mode(settings: &[u8]) -> LinkMode {
     }
 }
 
-/// Sizes of the rings.
+/// Ring sizes.
 ///
 /// # Errors
 /// No such link, or it has no rings.
@@ -120,7 +120,7 @@ pub fn rings(link: &str) -> io::Result<Rings> {
 /// Numbers of hardware queues.
 ///
 /// # Errors
-/// No such link, or its driver does not say.
+/// No such link, or its driver does not report them.
 pub fn channels(link: &str) -> io::Result<ChannelCounts> {
     let params = exchange(link, &[ETHTOOL_GCHANNELS], 36)?;
     let at = |i: usize| bytes::u32_at(&params, i * 4).unwrap_or_default();
@@ -132,7 +132,7 @@ pub fn channels(link: &str) -> io::Result<ChannelCounts> {
     })
 }
 
-/// All offloads by the kernel's names, and whether each is on.
+/// State of all offloads, by the kernel's names.
 ///
 /// # Errors
 /// No such link.

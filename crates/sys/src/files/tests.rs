@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A folder that goes when the test ends.
+/// A folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -57,7 +57,7 @@ fn what_somebody_put_at_the_first_name_is_neither_followed_nor_reused() {
     let folder = Folder::new("planted");
     let (victim, file) = (folder.at("victim"), folder.at("key"));
     fs::write(&victim, "not to be touched").unwrap();
-    // Names are counted: whatever comes next, a good many of them are taken.
+    // Names contain a counter: occupy many of the next ones.
     let name = |n: u32| folder.at(&format!(".pathtwin-{}-{n}.partial", std::process::id()));
     for n in 0..60 {
         if n % 2 == 0 {

@@ -1,5 +1,4 @@
-//! Rules of Landlock: nothing is written but beneath one folder
-//! (Documentation/userspace-api/landlock.rst).
+//! Landlock rules: writing only beneath one folder (Documentation/userspace-api/landlock.rst).
 
 use std::{
     ffi::CStr,
@@ -10,8 +9,8 @@ use std::{
 
 use super::check;
 
-/// `struct landlock_ruleset_attr` of include/uapi/linux/landlock.h; each version of the interface
-/// knows more of it.
+/// `struct landlock_ruleset_attr` of include/uapi/linux/landlock.h; newer ABI versions have more
+/// fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 struct Handled {
@@ -33,12 +32,12 @@ const PATH_BENEATH: libc::c_int = 1;
 /// `LANDLOCK_CREATE_RULESET_VERSION`.
 const VERSION: libc::c_uint = 1;
 
-/// `LANDLOCK_ACCESS_FS_*` that change something, by the version that brought them: writing to
-/// files, removing and making of every kind; linking and renaming across folders; truncating;
-/// `ioctl` on devices.
+/// Modifying `LANDLOCK_ACCESS_FS_*` rights, by the version that introduced them: writing files,
+/// removing and creating all types; linking and renaming across folders; truncating; `ioctl` on
+/// devices.
 const CHANGES: [(u32, u64); 4] = [(1, 0x1ff2), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15)];
 
-/// `LANDLOCK_ACCESS_FS_MAKE_CHAR` and `_MAKE_BLOCK`: nobody here makes devices.
+/// `LANDLOCK_ACCESS_FS_MAKE_CHAR` and `_MAKE_BLOCK`: devices are never created here.
 const DEVICES: u64 = 1 << 6 | 1 << 11;
 
 /// `LANDLOCK_ACCESS_FS_WRITE_FILE`.
@@ -47,11 +46,11 @@ const WRITE_FILE: u64 = 1 << 1;
 /// `LANDLOCK_ACCESS_NET_BIND_TCP` and `_CONNECT_TCP`, since version 4.
 const TCP: u64 = 3;
 
-/// `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `_SIGNAL`, since version 6: neither sockets nor
-/// signals to processes outside.
+/// `LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `_SIGNAL`, since version 6: no abstract sockets and no
+/// signals to outside processes.
 const SCOPES: u64 = 3;
 
-/// The version of the interface; `None` if the kernel has no Landlock or does not use it.
+/// The ABI version; `None` if Landlock is not available or disabled.
 pub(super) fn version() -> Option<u32> {
     // SAFETY: with this flag no pointer is read.
     let rc = unsafe {
@@ -65,7 +64,7 @@ pub(super) fn version() -> Option<u32> {
     u32::try_from(rc).ok().filter(|&v| v > 0)
 }
 
-/// What is denied outside of the folder.
+/// Rights denied outside of the folder.
 #[derive(Debug)]
 pub(super) struct Landlock {
     handled: Handled,
@@ -73,14 +72,14 @@ pub(super) struct Landlock {
 }
 
 impl Landlock {
-    /// All that a version of the interface can deny.
+    /// All rights that an ABI version can deny.
     pub(super) fn new(version: u32) -> Self {
         let files = CHANGES
             .iter()
             .filter(|(since, _)| version >= *since)
             .fold(0, |all, (_, bits)| all | bits);
         let since = |first: u32, bits: u64| if version >= first { bits } else { 0 };
-        // A kernel refuses what it does not know, unless it is zero.
+        // A kernel rejects unknown fields unless they are zero.
         Self {
             handled: Handled {
                 files,
@@ -91,7 +90,7 @@ impl Landlock {
         }
     }
 
-    /// Applies it to the calling process and all that it starts. For use between fork and exec:
+    /// Applies it to the calling process and its descendants. For use between fork and exec:
     /// nothing is allocated. `PR_SET_NO_NEW_PRIVS` must be set.
     pub(super) fn restrict(&self, folder: &CStr) -> io::Result<()> {
         // SAFETY: a structure of the size that is given.
@@ -113,7 +112,7 @@ impl Landlock {
     }
 }
 
-/// Allows `changes` to a file, or to all beneath a folder.
+/// Allows `changes` to a file, or to everything beneath a folder.
 fn allow(rules: &OwnedFd, path: &CStr, changes: u64) -> io::Result<()> {
     use rustix::fs::{Mode, OFlags, open};
     let path = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -138,8 +137,8 @@ fn allow(rules: &OwnedFd, path: &CStr, changes: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The bits of include/uapi/linux/landlock.h: execute is 0, reading 2 and 3, all others change
-    /// something.
+    /// The bits of include/uapi/linux/landlock.h: execute is 0, reading 2 and 3, all others are
+    /// modifications.
     #[test]
     fn reading_and_executing_are_never_denied() {
         for version in 1..=9 {
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(Landlock::new(9).handled.files, 0xfff2);
     }
 
-    /// A kernel refuses bits of a later version than its own.
+    /// A kernel rejects bits of later versions.
     #[test]
     fn no_bit_is_asked_for_before_its_version() {
         let bits = |v: u32| {

@@ -1,16 +1,16 @@
-//! A filter of system calls that change what a file is said to be: mode, owner, times, flags,
-//! extended attributes.
+//! Seccomp filter of system calls that change file metadata: mode, owner, times, flags, extended
+//! attributes.
 //!
-//! Landlock leaves those alone. A call that would change them does nothing and reports success: the
-//! guest's kernel sets the mode of its memory file, and would not start after a refusal.
+//! Landlock does not cover these. A filtered call does nothing and reports success: the guest's
+//! kernel sets the mode of its memory file, and would not start after an error.
 
 use std::io;
 
 /// A program for the kernel's classic BPF machine (seccomp(2), linux/filter.h).
 pub(super) type Filter = Vec<libc::sock_filter>;
 
-/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64` of include/uapi/linux/audit.h; absent = the calls
-/// are not known here.
+/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64` of include/uapi/linux/audit.h; absent = not
+/// supported here.
 const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xc000_003e)
 } else if cfg!(target_arch = "aarch64") {
@@ -19,7 +19,7 @@ const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Those of every architecture. The last ones are younger than libc's list: `fchmodat2` (Linux
+/// System calls of every architecture. The last ones are newer than libc's list: `fchmodat2` (Linux
 /// 6.6), `setxattrat`, `removexattrat` (6.13), `file_setattr` (6.17).
 const EVERYWHERE: [libc::c_long; 15] = [
     libc::SYS_fchmod,
@@ -39,7 +39,7 @@ const EVERYWHERE: [libc::c_long; 15] = [
     469,
 ];
 
-/// Those that only x86-64 has.
+/// System calls of x86-64 only.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[libc::c_long] = &[
     libc::SYS_chmod,
@@ -55,7 +55,7 @@ const OLD: &[libc::c_long] = &[];
 /// `FS_IOC_SETFLAGS` and `FS_IOC_FSSETXATTR` of include/uapi/linux/fs.h.
 const FLAGS: [u32; 2] = [0x4008_6602, 0x401c_5820];
 
-/// First call of the x32 interface, which has numbers of its own.
+/// First call of the x32 ABI, which has its own numbers.
 const X32: u32 = 0x4000_0000;
 
 const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
@@ -70,12 +70,12 @@ const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const SECOND_ARGUMENT_AT: u32 = 24;
 
-/// Whether the numbers of this architecture's calls are known.
+/// Whether this architecture is supported.
 pub(super) fn is_known() -> bool {
     ARCHITECTURE.is_some()
 }
 
-/// The filter; `None` where the numbers are not known.
+/// The filter; `None` on unsupported architectures.
 pub(super) fn filter() -> Option<Filter> {
     let architecture = ARCHITECTURE?;
     let changing: Vec<u32> = EVERYWHERE.iter().chain(OLD).map(|&n| n as u32).collect();
@@ -89,7 +89,7 @@ pub(super) fn filter() -> Option<Filter> {
     program.push(step(EQUAL, architecture, 0, jump(1, unknown)));
     program.push(load(NUMBER_AT));
     program.push(step(AT_LEAST, X32, jump(3, unknown), 0));
-    // A ring of requests goes past every filter of calls, and can set extended attributes.
+    // io_uring bypasses system call filters, and can set extended attributes.
     let ring = libc::SYS_io_uring_setup as u32;
     program.push(step(EQUAL, ring, jump(4, unknown), 0));
     for number in changing {
@@ -117,8 +117,8 @@ fn step(code: u16, k: u32, then: usize, otherwise: usize) -> libc::sock_filter {
     }
 }
 
-/// Filters the calling process and all that it starts. For use between fork and exec: nothing is
-/// allocated. `PR_SET_NO_NEW_PRIVS` must be set.
+/// Installs the filter in the calling process and its descendants. For use between fork and exec:
+/// nothing is allocated. `PR_SET_NO_NEW_PRIVS` must be set.
 pub(super) fn install(filter: &Filter) -> io::Result<()> {
     let program = libc::sock_fprog {
         len: filter.len() as libc::c_ushort,
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// What the kernel's machine would answer to a call.
+    /// Result of the filter for a call, computed as the kernel does.
     fn answer(architecture: u32, number: u32, second: u32) -> u32 {
         let program = filter().unwrap();
         let (mut at, mut loaded) = (0, 0);

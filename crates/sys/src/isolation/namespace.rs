@@ -1,4 +1,4 @@
-//! A mount namespace in which all is read-only but one folder.
+//! Mount namespaces in which everything except one folder is read-only.
 
 use std::{ffi::CStr, io, ptr};
 
@@ -24,7 +24,7 @@ const NO_DEVICES: u64 = 4;
 /// `AT_RECURSIVE` of include/uapi/linux/fcntl.h.
 const RECURSIVE: libc::c_uint = 0x8000;
 
-/// What is needed to make one, prepared where memory may be allocated.
+/// Data for creating one, prepared before the fork, where memory may be allocated.
 #[derive(Debug)]
 pub(super) struct Namespace {
     /// For `unshare(2)`.
@@ -34,10 +34,10 @@ pub(super) struct Namespace {
 }
 
 impl Namespace {
-    /// With the caller's own power to mount if there is one, else in a user namespace in which the
-    /// caller is who it was.
+    /// With the caller's own privilege to mount if it has it, otherwise in a user namespace that
+    /// maps the caller to itself.
     pub(super) fn of_caller() -> Self {
-        // Without a network of the host: nothing in a guest needs one.
+        // Without the host's network, which no guest needs.
         let kinds = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWIPC;
         if capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN)) {
             return Self { kinds, maps: None };
@@ -53,7 +53,7 @@ impl Namespace {
         }
     }
 
-    /// Moves the calling process there; `folder`, if one is named, stays writable and becomes the
+    /// Moves the calling process into it; `folder`, if given, stays writable and becomes the
     /// working directory. For use between fork and exec: nothing is allocated.
     pub(super) fn enter(&self, folder: Option<&CStr>) -> io::Result<()> {
         // SAFETY: takes no pointers; the process has one thread.
@@ -65,9 +65,9 @@ impl Namespace {
             write(c"/proc/self/uid_map", uids)?;
             write(c"/proc/self/gid_map", gids)?;
         }
-        // Mounts that the host makes later must not appear here, where they would be writable.
+        // Later mounts of the host must not appear here, where they would be writable.
         mount(None, c"/", libc::MS_REC | libc::MS_PRIVATE)?;
-        // Mounts of their own, so that these can stay writable.
+        // Separate mounts, so that these can stay writable.
         if let Some(folder) = folder {
             mount(Some(folder), folder, libc::MS_BIND)?;
         }
@@ -118,8 +118,8 @@ fn write(file: &CStr, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether one can be made here: tried in a child process, because there is no other way to know
-/// (limits, security modules, and filters of containers refuse in ways of their own).
+/// Whether one can be created here: tried in a child process, because limits, security modules and
+/// container filters cannot be detected otherwise.
 pub(super) fn can_be_made() -> bool {
     let namespace = Namespace::of_caller();
     // SAFETY: the child makes system calls without allocation and ends at once.

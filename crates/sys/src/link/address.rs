@@ -13,7 +13,7 @@ const RTM_NEWNEIGH: u16 = 28;
 
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
-/// No duplicate address detection: the address is usable at once.
+/// No duplicate address detection: the address is usable immediately.
 const IFA_F_NODAD: u8 = 0x02;
 
 const RTA_DST: u16 = 1;
@@ -30,7 +30,7 @@ const NDA_DST: u16 = 1;
 const NDA_LLADDR: u16 = 2;
 const NUD_PERMANENT: u16 = 0x80;
 
-/// Adds an address with its prefix length; an IPv6 address is usable at once.
+/// Adds an address with its prefix length; an IPv6 address is usable immediately.
 ///
 /// # Errors
 /// No such link, or it has the address already.
@@ -73,9 +73,9 @@ pub struct Route {
     /// Destination: address and prefix length. The unspecified address with length 0 is the default
     /// route of its family.
     pub to: (IpAddr, u8),
-    /// The gateway; absent = the destination is on the link.
+    /// The gateway; absent = the destination is on-link.
     pub via: Option<IpAddr>,
-    /// Index of the link to leave by; may be absent if there is a gateway.
+    /// Index of the outgoing link; may be absent with a gateway.
     pub dev: Option<u32>,
     /// Lower is preferred; absent = the kernel's default (IPv4 0, IPv6 1024).
     pub metric: Option<u32>,
@@ -133,8 +133,7 @@ pub(super) fn route_message(route: &Route) -> Message {
     m
 }
 
-/// Adds a neighbour that never expires and is never asked for, so that no ARP or ND traffic
-/// disturbs a path.
+/// Adds a permanent neighbour entry, so that no ARP or ND traffic disturbs a path.
 ///
 /// # Errors
 /// No such link, or it has no hardware addresses.

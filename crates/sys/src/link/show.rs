@@ -1,4 +1,4 @@
-//! What a link is and has counted.
+//! Attributes and counters of links.
 
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, Netlink, NetlinkError};
@@ -9,7 +9,7 @@ use super::{
     IFLA_STATS64, IFLA_TXQLEN, Mac, RTM_GETLINK, ifinfomsg,
 };
 
-/// A link as the kernel shows it.
+/// A link as reported by the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Index, unique in its namespace.
@@ -23,7 +23,7 @@ pub struct Link {
     /// Index of the link below it, such as a VLAN's, or of a veth's other end; absent if it is in
     /// another namespace.
     pub below: Option<u32>,
-    /// Index of the bridge or bond that it is part of.
+    /// Index of its bridge or bond.
     pub master: Option<u32>,
     /// Receive queues.
     pub rx_queues: Option<u32>,
@@ -39,7 +39,7 @@ pub struct Link {
     pub mac: Option<Mac>,
     /// Length of the transmit queue in packets.
     pub txqueuelen: Option<u32>,
-    /// Counters since the link was made.
+    /// Counters since the creation of the link.
     pub counters: LinkCounters,
 }
 
@@ -58,19 +58,19 @@ pub struct LinkCounters {
     pub rx_errors: u64,
     /// Failed transmissions.
     pub tx_errors: u64,
-    /// Packets dropped on the way in, by software.
+    /// Received packets dropped by software.
     pub rx_dropped: u64,
-    /// Packets dropped on the way out; drops of a queue discipline are counted there, not here.
+    /// Packets dropped on transmission; does not include drops of queue disciplines.
     pub tx_dropped: u64,
-    /// Packets that found the receive queue of the device full.
+    /// Packets dropped because the receive queue of the device was full.
     pub rx_over_errors: u64,
     /// Packets received with a wrong checksum of the link.
     pub rx_crc_errors: u64,
     /// Packets lost in a full receive fifo.
     pub rx_fifo_errors: u64,
-    /// Packets that the device had no buffer for.
+    /// Packets dropped because the device had no buffer.
     pub rx_missed_errors: u64,
-    /// Packets not sent for lack of a carrier.
+    /// Packets not sent because of missing carrier.
     pub tx_carrier_errors: u64,
     /// Packets lost in a transmit fifo.
     pub tx_fifo_errors: u64,

@@ -1,5 +1,4 @@
-//! Netlink attributes as the kernel sends them (include/uapi/linux/netlink.h, Linux 7.2: `struct
-//! nlattr`).
+//! Decoder of netlink attributes (include/uapi/linux/netlink.h, Linux 7.2: `struct nlattr`).
 //!
 //! The parser accepts any bytes: it stops at the first attribute that does not fit, and getters
 //! return `None` for a payload that is too short.
@@ -8,9 +7,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::bytes;
 
-/// Marks an attribute that carries attributes (`NLA_F_NESTED`).
+/// Flag of an attribute with nested attributes (`NLA_F_NESTED`).
 pub const NLA_F_NESTED: u16 = 1 << 15;
-/// The bits of an attribute's type that name it (`NLA_TYPE_MASK`).
+/// Mask of an attribute's type without flags (`NLA_TYPE_MASK`).
 const NLA_TYPE_MASK: u16 = 0x3fff;
 /// Size of `struct nlattr`.
 pub(crate) const HEADER_LEN: usize = 4;

@@ -1,13 +1,12 @@
-//! What went wrong in a netlink exchange.
+//! Errors of netlink exchanges.
 
 use std::fmt;
 use std::io;
 
-/// A refused or failed request: what was attempted, the error number, and the kernel's own words if
-/// it gave any.
+/// A failed request: the operation, the error number, and the kernel's message, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetlinkError {
-    /// What was attempted and on what, such as `add qdisc netem to link 3`.
+    /// The operation and its object, such as `add qdisc netem to link 3`.
     pub op: String,
     /// Error number, positive.
     pub errno: i32,
@@ -16,7 +15,7 @@ pub struct NetlinkError {
 }
 
 impl NetlinkError {
-    /// An error without words from the kernel.
+    /// An error without a message of the kernel.
     pub fn new(op: impl fmt::Display, errno: i32) -> Self {
         NetlinkError {
             op: op.to_string(),
@@ -29,18 +28,18 @@ impl NetlinkError {
         Self::new(op, errno_of(error).unwrap_or(libc::EIO))
     }
 
-    /// A reply that lacks what it must have.
+    /// A malformed reply.
     pub(crate) fn malformed(op: impl fmt::Display) -> Self {
         Self::new(op, libc::EBADMSG)
     }
 
-    /// The error as `std::io` knows it, without the text.
+    /// The error as an `io::Error`, without the text.
     pub fn io(&self) -> io::Error {
         io::Error::from_raw_os_error(self.errno)
     }
 }
 
-/// The error number of an error or of what caused it.
+/// The error number of an error or its cause.
 fn errno_of(error: &io::Error) -> Option<i32> {
     if let Some(errno) = error.raw_os_error() {
         return Some(errno);

@@ -6,13 +6,13 @@ use super::attr::{HEADER_LEN, NLA_F_NESTED, align};
 
 /// Size of `struct nlmsghdr` (include/uapi/linux/netlink.h, Linux 7.2).
 pub(crate) const NLMSG_HDRLEN: usize = 16;
-/// Every request carries it (`NLM_F_REQUEST`).
+/// Set in every request (`NLM_F_REQUEST`).
 pub const NLM_F_REQUEST: u16 = 0x1;
-/// Asks for an acknowledgement (`NLM_F_ACK`).
+/// Requests an acknowledgement (`NLM_F_ACK`).
 pub const NLM_F_ACK: u16 = 0x4;
-/// Asks for the notification that the request causes (`NLM_F_ECHO`).
+/// Requests the notification caused by the request (`NLM_F_ECHO`).
 pub const NLM_F_ECHO: u16 = 0x8;
-/// Asks for all objects (`NLM_F_ROOT | NLM_F_MATCH`).
+/// Requests all objects (`NLM_F_ROOT | NLM_F_MATCH`).
 pub const NLM_F_DUMP: u16 = 0x300;
 /// Replaces an existing object (`NLM_F_REPLACE`).
 pub const NLM_F_REPLACE: u16 = 0x100;
@@ -40,7 +40,7 @@ impl Message {
         }
     }
 
-    /// Appends bytes as they are, padded to 4: the family header, or a C struct inside a nest.
+    /// Appends raw bytes, padded to 4: the family header, or a C struct inside a nest.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.buf.extend_from_slice(bytes);
         self.buf.resize(align(self.buf.len()), 0);
@@ -95,7 +95,7 @@ impl Message {
         self
     }
 
-    /// Appends a truth value as a `u32` if there is one.
+    /// Appends a boolean as a `u32` if there is one.
     pub fn opt_bool32(&mut self, kind: u16, value: Option<bool>) -> &mut Self {
         self.opt_u32(kind, value.map(u32::from))
     }
@@ -116,21 +116,21 @@ impl Message {
         }
     }
 
-    /// Appends a nest without `NLA_F_NESTED`, as route netlink and most of traffic control have it.
+    /// Appends a nest without `NLA_F_NESTED`, as in route netlink and most of traffic control.
     pub fn nest(&mut self, kind: u16, fill: impl FnOnce(&mut Self)) -> &mut Self {
         let start = self.open(kind);
         fill(self);
         self.close(start)
     }
 
-    /// Appends a nest with `NLA_F_NESTED`, as generic netlink and the strictly checked parts of the
-    /// kernel demand.
+    /// Appends a nest with `NLA_F_NESTED`, as required by generic netlink and the strictly
+    /// validated parts of the kernel.
     pub fn nest_flagged(&mut self, kind: u16, fill: impl FnOnce(&mut Self)) -> &mut Self {
         self.nest(kind | NLA_F_NESTED, fill)
     }
 
-    /// The whole message with its length set and the sequence number `seq`; `None` if an attribute
-    /// outgrew its 16-bit length.
+    /// The complete message with its length and the sequence number `seq`; `None` if an attribute
+    /// exceeds its 16-bit length.
     pub fn finish(&mut self, seq: u32) -> Option<&[u8]> {
         if self.overflow {
             return None;

@@ -1,4 +1,4 @@
-//! Splitting a received datagram into messages.
+//! Parser of received datagrams.
 
 use crate::bytes;
 
@@ -10,7 +10,7 @@ use super::message::NLMSG_HDRLEN;
 pub(crate) const NLMSG_ERROR: u16 = 2;
 /// Message type of the end of a dump (`NLMSG_DONE`).
 pub(crate) const NLMSG_DONE: u16 = 3;
-/// The dump changed under the reader (`NLM_F_DUMP_INTR`).
+/// The dump was interrupted by a change (`NLM_F_DUMP_INTR`).
 pub(crate) const NLM_F_DUMP_INTR: u16 = 0x10;
 /// The acknowledgement does not repeat the request's body (`NLM_F_CAPPED`).
 const NLM_F_CAPPED: u16 = 0x100;
@@ -28,7 +28,7 @@ pub struct Reply<'a> {
     pub flags: u16,
     /// Sequence number of the request it answers.
     pub seq: u32,
-    /// All after the netlink header.
+    /// Everything after the netlink header.
     pub payload: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! The socket: one request at a time, answered before the call returns.
+//! Netlink sockets with synchronous requests.
 
 use std::fmt::Display;
 use std::io;
@@ -22,7 +22,7 @@ const NETLINK_CAP_ACK: libc::c_int = 10;
 const NETLINK_EXT_ACK: libc::c_int = 11;
 /// The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c: `netlink_recvmsg`).
 const RECEIVE_BYTES: usize = 64 * 1024;
-/// How often a dump that changed under the reader is taken again.
+/// Maximum attempts at an interrupted dump.
 const DUMP_ATTEMPTS: usize = 8;
 
 /// A blocking netlink socket with its buffer.
@@ -60,7 +60,7 @@ impl Netlink {
             protocol,
         )
         .map_err(|e| NetlinkError::new(op, e.raw_os_error()))?;
-        // Kernels before 4.12 lack these; their errors then come without text.
+        // Not available before 4.12; errors then have no text.
         let _ = set_option(fd.as_fd(), NETLINK_CAP_ACK);
         let _ = set_option(fd.as_fd(), NETLINK_EXT_ACK);
         Ok(Netlink {
@@ -70,17 +70,17 @@ impl Netlink {
         })
     }
 
-    /// Sends a request and waits for its acknowledgement. `op` says what is attempted on what, for
-    /// the error.
+    /// Sends a request and waits for its acknowledgement. `op` describes the operation and its
+    /// object in errors.
     ///
     /// # Errors
-    /// The kernel refused, with its text; or the socket failed.
+    /// The kernel rejected the request, with its message; or the socket failed.
     pub fn request(&mut self, message: &mut Message, op: impl Display) -> Result<(), NetlinkError> {
         message.add_flags(NLM_F_ACK);
         self.exchange(message, &op, &mut |_| {}).map(|_| ())
     }
 
-    /// Sends a request for one object and gives each reply's payload to `each`; waits for the
+    /// Sends a request for one object and calls `each` with each reply's payload; waits for the
     /// acknowledgement.
     ///
     /// # Errors
@@ -96,11 +96,11 @@ impl Netlink {
             .map(|_| ())
     }
 
-    /// Sends a dump request and returns what `each` makes of every reply's payload; replies for
-    /// which it returns `None` are left out. A dump that changed while it was read is taken again.
+    /// Sends a dump request and returns the results of `each` for every reply's payload, without
+    /// `None`. An interrupted dump is repeated.
     ///
     /// # Errors
-    /// As [`Netlink::request`]; `EINTR` if the dump never stood still.
+    /// As [`Netlink::request`]; `EINTR` if all attempts were interrupted.
     pub fn dump<T>(
         &mut self,
         message: &mut Message,
@@ -118,9 +118,9 @@ impl Netlink {
         Err(NetlinkError::new(op, libc::EINTR))
     }
 
-    /// Sends a request for one object without asking for an acknowledgement, and reads one
-    /// datagram: two system calls. The kernel answers within `sendto`, so an answer that is not
-    /// there then (`EAGAIN`) never comes.
+    /// Sends a request for one object without requesting an acknowledgement, and reads one
+    /// datagram: two system calls. The kernel replies within `sendto`, so a missing reply
+    /// (`EAGAIN`) never arrives.
     ///
     /// # Errors
     /// As [`Netlink::request`].
@@ -203,7 +203,7 @@ fn send_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Receives one datagram; a datagram that does not fit is an error, not a shorter datagram.
+/// Receives one datagram; truncation is an error.
 fn receive(fd: BorrowedFd<'_>, buf: &mut [u8], flags: RecvFlags) -> io::Result<usize> {
     let (_, len) = rustix::io::retry_on_intr(|| recv(fd, &mut *buf, flags | RecvFlags::TRUNC))?;
     if len <= buf.len() {

@@ -1,4 +1,4 @@
-//! Records of a ring buffer, counted.
+//! Counting of records in a ring buffer.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::bytes;
 
 const PERF_RECORD_LOST: u32 = 2;
 const PERF_RECORD_SAMPLE: u32 = 9;
-/// Bits of `misc` that say what the processor ran.
+/// Bits of `misc` with the CPU mode.
 const CPUMODE_MASK: u16 = 7;
 const CPUMODE_KERNEL: u16 = 1;
 const CPUMODE_USER: u16 = 2;
@@ -16,13 +16,13 @@ const HEADER_LEN: usize = 8;
 /// Samples of all processors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// How often the kernel was seen at an address.
+    /// Number of samples per kernel address.
     pub kernel: BTreeMap<u64, u64>,
-    /// Samples of programs.
+    /// User space samples.
     pub user: u64,
-    /// Samples of a hypervisor or of virtual machines.
+    /// Samples of a hypervisor or guests.
     pub other: u64,
-    /// Samples that found the buffer full.
+    /// Samples lost because the buffer was full.
     pub lost: u64,
 }
 
@@ -32,7 +32,7 @@ impl Samples {
         self.kernel.values().sum::<u64>() + self.user + self.other
     }
 
-    /// Counts records; stops at one that does not fit.
+    /// Counts records; stops at a truncated one.
     pub(crate) fn add(&mut self, mut records: &[u8]) {
         while let Some((record, rest)) = split(records) {
             self.count_one(record);
@@ -45,7 +45,7 @@ impl Samples {
             return;
         };
         match kind {
-            // The identity of the event, then how many.
+            // The event id, then the number of lost samples.
             PERF_RECORD_LOST => {
                 let lost = bytes::u64_at(record, 16).unwrap_or_default();
                 self.lost = self.lost.saturating_add(lost);
@@ -64,7 +64,7 @@ impl Samples {
     }
 }
 
-/// The first record and what follows it.
+/// The first record and the rest.
 fn split(records: &[u8]) -> Option<(&[u8], &[u8])> {
     let len = usize::from(bytes::u16_at(records, 6)?);
     if len < HEADER_LEN {

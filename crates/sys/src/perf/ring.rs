@@ -1,4 +1,4 @@
-//! The memory into which the kernel writes records.
+//! Ring buffers that the kernel writes records into.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Sizes of the data that are tried, bytes: a process without privilege may have little
-/// (`kernel.perf_event_mlock_kb`).
+/// Buffer sizes to try, bytes: unprivileged processes have a limit (`kernel.perf_event_mlock_kb`).
 const SIZES: [usize; 3] = [256 * 1024, 64 * 1024, 16 * 1024];
-/// Places in `struct perf_event_mmap_page`: how far the kernel has written, and the reader read.
+/// Offsets in `struct perf_event_mmap_page` of the write and read positions.
 const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
-/// A page that describes the data, then the data, whose length is a power of two.
+/// A header page followed by the data, whose length is a power of two.
 #[derive(Debug)]
 pub(super) struct Ring {
     start: NonNull<u8>,
@@ -50,7 +49,7 @@ impl Ring {
         Err(failed)
     }
 
-    /// Takes the records that were not taken yet, one after the other.
+    /// Takes all unread records.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let head = self.position(DATA_HEAD).load(Ordering::Acquire);
         let tail = self.position(DATA_TAIL).load(Ordering::Relaxed);

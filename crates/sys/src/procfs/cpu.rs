@@ -1,30 +1,29 @@
-//! Processor time of cores and threads.
+//! Processor time of processors and threads.
 
 use std::fs;
 use std::io;
 
-/// Ticks of one processor since boot, by what it did (Documentation/filesystems/proc.rst, Linux
-/// 7.2).
+/// Ticks of one processor since boot by state (Documentation/filesystems/proc.rst, Linux 7.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoreTicks {
     /// Number of the processor.
     pub cpu: u32,
-    /// Programs, also of low priority and of virtual machines.
+    /// User space, including nice and guest time.
     pub user: u64,
-    /// The kernel for programs.
+    /// Kernel, in process context.
     pub system: u64,
-    /// Nothing to do, or waiting for a disk.
+    /// Idle or waiting for I/O.
     pub idle: u64,
     /// Interrupts.
     pub irq: u64,
     /// Softirqs.
     pub softirq: u64,
-    /// Taken by the hypervisor.
+    /// Stolen by the hypervisor.
     pub steal: u64,
 }
 
 /// Reads `/proc/stat`: a line `cpuN user nice system idle iowait irq softirq steal ...` for each
-/// processor that is online. Time of virtual machines is in `user` already.
+/// online processor. Guest time is already part of `user`.
 pub fn cores(text: &str) -> Vec<CoreTicks> {
     text.lines().filter_map(core).collect()
 }
@@ -33,7 +32,7 @@ fn core(line: &str) -> Option<CoreTicks> {
     // The first line is the sum of all, `cpu` without a number.
     let (cpu, ticks) = line.strip_prefix("cpu")?.split_once(' ')?;
     let cpu = cpu.parse().ok()?;
-    // A kernel too old for a column has not counted it.
+    // Columns missing in old kernels are 0.
     let ticks = ticks.split_whitespace();
     let ticks: Vec<u64> = ticks.map_while(|word| word.parse().ok()).collect();
     let at = |i: usize| ticks.get(i).copied().unwrap_or_default();
@@ -48,20 +47,20 @@ fn core(line: &str) -> Option<CoreTicks> {
     })
 }
 
-/// Ticks of one thread since it began.
+/// Ticks of one thread since its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTicks {
-    /// Its number.
+    /// Thread id.
     pub tid: u32,
-    /// Its name; of a kernel worker, what it works on follows a dash.
+    /// Its name; for kernel workers, the work queue follows a dash.
     pub name: String,
-    /// Number of its parent; threads of the kernel have 2.
+    /// Parent id; 2 for kernel threads.
     pub parent: u32,
-    /// In the program.
+    /// User time.
     pub user: u64,
-    /// In the kernel.
+    /// System time.
     pub system: u64,
-    /// When it began, in ticks since boot, which tells it from a later one of the same number.
+    /// Start time in ticks since boot, which distinguishes it from later threads with the same id.
     pub started: u64,
 }
 
@@ -82,7 +81,7 @@ pub fn task(text: &str) -> Option<TaskTicks> {
     })
 }
 
-/// The threads of a process now; those that end meanwhile are left out.
+/// Current threads of a process, without those that end meanwhile.
 ///
 /// # Errors
 /// No such process.

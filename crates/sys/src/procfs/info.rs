@@ -1,18 +1,18 @@
 //! Processors, memory and interrupts.
 
-/// What `/proc/cpuinfo` says.
+/// Content of `/proc/cpuinfo`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuInfo {
     /// Model of the first processor.
     pub model: Option<String>,
     /// Vendor, such as `GenuineIntel` or `User Mode Linux`.
     pub vendor: Option<String>,
-    /// Abilities of the first processor (`flags`, `Features`, `ASEs implemented`); absent if there
+    /// Features of the first processor (`flags`, `Features`, `ASEs implemented`); absent if there
     /// is no such line.
     pub flags: Option<Vec<String>>,
 }
 
-/// Reads `/proc/cpuinfo`, whose form differs by architecture.
+/// Parses `/proc/cpuinfo`, whose format depends on the architecture.
 pub fn cpu_info(text: &str) -> CpuInfo {
     let mut info = CpuInfo::default();
     for line in text.lines() {
@@ -59,15 +59,15 @@ pub fn online_cpus(text: &str) -> Option<u32> {
 /// A line of `/proc/interrupts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterruptLine {
-    /// Its number, or a word such as `LOC`.
+    /// Its number, or a name such as `LOC`.
     pub number: String,
-    /// Interrupts on each processor that is online.
+    /// Interrupts on each online processor.
     pub counts: Vec<u64>,
     /// Controller, kind and names of the devices, as one text.
     pub what: String,
 }
 
-/// Reads `/proc/interrupts`; its first line has a word for each processor.
+/// Parses `/proc/interrupts`; its first line has a column for each processor.
 pub fn interrupts(text: &str) -> Vec<InterruptLine> {
     let mut lines = text.lines();
     let cpus = lines.next().map_or(0, |l| l.split_whitespace().count());

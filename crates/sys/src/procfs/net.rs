@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Values among the counters that are none: settings and levels.
+/// Values in these files that are not counters: settings and gauges.
 const NOT_COUNTERS: [&str; 9] = [
     "IpForwarding",
     "IpDefaultTTL",
@@ -56,7 +56,7 @@ fn keep(all: &mut BTreeMap<String, u64>, name: String, value: &str) {
     }
 }
 
-/// What one processor's input queue counted.
+/// Counters of one processor's input queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Softnet {
     /// Number of the processor.
@@ -65,11 +65,11 @@ pub struct Softnet {
     pub processed: u32,
     /// Packets dropped because the queue was full (`net.core.netdev_max_backlog`).
     pub dropped: u32,
-    /// How often work was left over when the budget or time was spent (`net.core.netdev_budget`).
+    /// Number of times the budget or time was exhausted (`net.core.netdev_budget`).
     pub time_squeeze: u32,
-    /// Packets handed over by another processor (receive packet steering).
+    /// Packets received from other processors (receive packet steering).
     pub received_rps: u32,
-    /// Packets of greedy flows dropped early (`net.core.flow_limit_cpu_bitmap`).
+    /// Packets of large flows dropped early (`net.core.flow_limit_cpu_bitmap`).
     pub flow_limit: u32,
 }
 
@@ -106,9 +106,9 @@ pub struct UdpSocket {
     pub port: u16,
     /// Bytes waiting to be read.
     pub rx_queue_bytes: u64,
-    /// Number of the socket.
+    /// Inode of the socket.
     pub inode: u64,
-    /// Datagrams dropped at the socket since it was made.
+    /// Datagrams dropped at the socket since its creation.
     pub drops: u64,
 }
 

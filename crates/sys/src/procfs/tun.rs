@@ -1,4 +1,4 @@
-//! Which process moves the packets of a tun device, and which processes run a program.
+//! Owners of tun devices, and processes of a program.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,17 +7,17 @@ use std::path::Path;
 /// A process that holds a tun device open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// Name of its program without the folder.
     pub program: String,
-    /// Whether it is in the calling thread's network namespace; false also if that cannot be told.
+    /// Whether it is in the calling thread's network namespace; false also if unknown.
     pub same_namespace: bool,
 }
 
-/// The processes that hold the tun device `link` open, by what the kernel says of their descriptors
-/// of /dev/net/tun (`iff:` in fdinfo, drivers/net/tun.c: `tun_chr_show_fdinfo`, Linux 7.2); those
-/// of the calling thread's network namespace first. Processes of other users are seen by root only.
+/// The processes that have the tun device `link` open, by their descriptors of /dev/net/tun (`iff:`
+/// in fdinfo, drivers/net/tun.c: `tun_chr_show_fdinfo`, Linux 7.2); those of the calling thread's
+/// network namespace first. Processes of other users are seen by root only.
 pub fn tun_holders(link: &str) -> Vec<Holder> {
     let own = namespace("thread-self");
     let mut holders: Vec<Holder> = processes()
@@ -47,13 +47,12 @@ pub fn with_program(name: &str) -> Vec<u32> {
     found.into_iter().map(|(_, pid)| pid).collect()
 }
 
-/// Name of a process's program without the folder; of one that may not be looked at, the first 15
-/// bytes of it.
+/// Name of a process's program without the folder; without permission, its first 15 bytes.
 pub fn program(pid: u32) -> Option<String> {
     let target = fs::read_link(format!("/proc/{pid}/exe")).ok();
     let name = target.as_deref().and_then(Path::file_name);
     if let Some(name) = name {
-        // The kernel marks a program whose file is gone, as after an upgrade.
+        // The kernel marks programs whose file was deleted, for example by an upgrade.
         let name = name.to_string_lossy();
         return Some(name.trim_end_matches(" (deleted)").to_owned());
     }
@@ -61,7 +60,7 @@ pub fn program(pid: u32) -> Option<String> {
     Some(comm.trim_end().to_owned())
 }
 
-/// The processes that /proc shows.
+/// The visible processes.
 pub fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())

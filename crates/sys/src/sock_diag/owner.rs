@@ -1,20 +1,19 @@
-//! Which process holds a socket, by the descriptors in /proc.
+//! Owners of sockets, by the descriptors in /proc.
 
 use std::collections::HashMap;
 use std::fs;
 
-/// A process that holds a socket.
+/// The owner of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Number of the process.
+    /// Process id.
     pub pid: u32,
     /// Its name, at most 15 bytes (`/proc/PID/comm`).
     pub name: String,
 }
 
-/// The processes that hold sockets, by the sockets' inodes. Processes whose descriptors may not be
-/// read are left out: without root that is all but one's own. Of several processes that hold one
-/// socket the first is named.
+/// Owners of sockets by inode. Processes whose descriptors cannot be read are left out: without
+/// root all except those of the same user. Of several owners the first is used.
 pub fn owners() -> HashMap<u32, Owner> {
     let mut pids: Vec<u32> = fs::read_dir("/proc")
         .into_iter()
@@ -29,7 +28,7 @@ pub fn owners() -> HashMap<u32, Owner> {
         if inodes.is_empty() {
             continue;
         }
-        // The process may have ended since: then there is nobody to name.
+        // The process may have ended in the meantime.
         let Ok(name) = fs::read_to_string(format!("/proc/{pid}/comm")) else {
             continue;
         };

@@ -9,17 +9,17 @@ pub(super) const AF_INET6: u8 = libc::AF_INET6 as u8;
 /// Size of `struct inet_diag_sockid`, all zero in a request for all.
 pub(super) const SOCKID_LEN: usize = 48;
 
-/// Extensions of a reply, as attributes (`INET_DIAG_*`). bbr and vegas are asked for by one bit,
-/// and answer with their own attribute.
+/// Extensions of a reply, as attributes (`INET_DIAG_*`). bbr and vegas share one request bit, and
+/// reply with their own attribute.
 pub(super) const INET_DIAG_INFO: u16 = 2;
 pub(super) const INET_DIAG_VEGASINFO: u16 = 3;
 pub(super) const INET_DIAG_CONG: u16 = 4;
 pub(super) const INET_DIAG_SKMEMINFO: u16 = 7;
 pub(super) const INET_DIAG_BBRINFO: u16 = 16;
 
-/// Connections that are up (`TCP_ESTABLISHED`, include/net/tcp_states.h).
+/// Established connections (`TCP_ESTABLISHED`, include/net/tcp_states.h).
 pub const ESTABLISHED: u32 = 1 << 1;
-/// Connections that are up or still have data to move: established, FIN_WAIT1, FIN_WAIT2,
+/// Connections that are established or may still transfer data: established, FIN_WAIT1, FIN_WAIT2,
 /// CLOSE_WAIT, LAST_ACK, CLOSING.
 pub const WITH_DATA: u32 = ESTABLISHED | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 

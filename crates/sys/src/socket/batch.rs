@@ -1,23 +1,23 @@
-//! Datagrams, many a call, with the kernel's receive time.
+//! Batches of datagrams with kernel receive timestamps.
 
 use std::{io, net::UdpSocket, os::fd::AsRawFd};
 
 use crate::clock;
 
-/// Room for datagrams that one call receives.
+/// Buffers for the datagrams of one call.
 pub struct Batch {
     payload: usize,
     bytes: Vec<u8>,
     control: Vec<[u64; 8]>,
     lengths: Vec<(usize, u64)>,
-    /// What each payload of the last call had, also where less of it was kept.
+    /// Payload sizes of the last call, before truncation.
     sizes: Vec<usize>,
-    /// Bytes of the payloads of the last call, also those that were not kept.
+    /// Total payload of the last call, before truncation.
     received: u64,
 }
 
 impl Batch {
-    /// Room for `count` datagrams of which `payload` bytes each are kept.
+    /// Buffers for `count` datagrams, truncated to `payload` bytes each.
     pub fn new(count: usize, payload: usize) -> Self {
         Self {
             payload,
@@ -29,8 +29,8 @@ impl Batch {
         }
     }
 
-    /// Blocks until all the room is used or the socket's read timeout has passed with at least one
-    /// datagram there; an error if none came. The thread does not leave the kernel in between.
+    /// Blocks until all buffers are used, or the socket's read timeout has passed with at least one
+    /// datagram; an error if there are none. The thread stays in the kernel in between.
     ///
     /// # Errors
     /// No datagram came before the timeout, or the socket failed.
@@ -38,8 +38,8 @@ impl Batch {
         self.receive_with(socket, 0)
     }
 
-    /// As [`receive`](Self::receive), but blocks for the first datagram only and then takes what
-    /// is there.
+    /// Like [`receive`](Self::receive), but blocks only for the first datagram and then takes the
+    /// available ones.
     ///
     /// # Errors
     /// No datagram came before the timeout, or the socket failed.
@@ -73,8 +73,8 @@ impl Batch {
                 socket.as_raw_fd(),
                 headers.as_mut_ptr(),
                 count as libc::c_uint,
-                // With MSG_TRUNC, msg_len is what a datagram has, not what was kept of it
-                // (net/ipv4/udp.c, udp_recvmsg).
+                // With MSG_TRUNC, msg_len is the size before truncation (net/ipv4/udp.c,
+                // udp_recvmsg).
                 (flags | libc::MSG_TRUNC) as _,
                 std::ptr::null_mut(),
             )
@@ -93,19 +93,18 @@ impl Batch {
         Ok(n)
     }
 
-    /// Bytes of the payloads of the last call's datagrams, also of those that were longer than the
-    /// room for them.
+    /// Total payload of the last call's datagrams, before truncation.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Bytes that the payload of each of them had, in the same order.
+    /// Payload sizes of each datagram, before truncation.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         self.sizes.iter().copied()
     }
 
-    /// The datagrams of the last call: their bytes, and when the kernel took them in or, if it did
-    /// not say, when the call was over (CLOCK_REALTIME nanoseconds).
+    /// The datagrams of the last call with their kernel receive timestamps or, without those, the
+    /// time after the call (CLOCK_REALTIME nanoseconds).
     pub fn datagrams(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.lengths
             .iter()
@@ -130,7 +129,7 @@ fn receive_time(header: &libc::msghdr) -> Option<u64> {
     None
 }
 
-/// Sends each of `datagrams` on a connected socket in one call; says how many went.
+/// Sends `datagrams` on a connected socket in one call; returns the number sent.
 ///
 /// # Errors
 /// The kernel took none of them: its queue is full, or an ICMP error of an earlier one is due.

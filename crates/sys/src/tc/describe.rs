@@ -1,5 +1,4 @@
-//! Queue disciplines and htb's classes with their options, as names and values for people and
-//! rules.
+//! Descriptions of queue disciplines and htb classes, with options as names and values.
 //!
 //! Attribute numbers are from include/uapi/linux/pkt_sched.h, Linux 7.2.
 
@@ -13,16 +12,16 @@ use super::{Handle, RTM_GETQDISC, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
 
 const RTM_GETTCLASS: u16 = 42;
 
-/// A queue discipline, or a class of htb, as it is set up.
+/// A queue discipline or htb class with its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
     /// Kind.
     pub kind: String,
-    /// Its handle; one that the kernel made by default has none. A class has a minor number.
+    /// Its handle, none for the kernel's defaults. A class has a minor number.
     pub handle: Handle,
-    /// What it hangs below.
+    /// Parent.
     pub parent: Handle,
-    /// Options by name, with the unit in it. Of a kind that is not known here, none.
+    /// Options by name with unit; empty for unsupported kinds.
     pub options: BTreeMap<String, String>,
 }
 
@@ -80,16 +79,16 @@ fn read(kind: &str, handle: Handle, options: Attr<'_>) -> Options {
     }
 }
 
-/// How the payload of an option is read.
+/// Format of an option's payload.
 #[derive(Clone, Copy)]
 enum Form {
     /// A `u8`, `u32` or `u64`, by its length.
     Number,
-    /// A number that is left out if it is all ones: not set.
+    /// A number, left out if all bits are set, which means not set.
     Unless,
-    /// Bytes a second, shown as bits a second; all ones and 0 are no limit and left out.
+    /// Bytes per second, shown as bits per second; all ones and 0 mean no limit and are left out.
     Rate,
-    /// Off and on.
+    /// A boolean.
     Switch,
     /// A `i32`.
     Signed,

@@ -1,4 +1,4 @@
-//! What single kinds of queue disciplines count besides (`TCA_STATS_APP`;
+//! Additional counters of single kinds of queue disciplines (`TCA_STATS_APP`;
 //! include/uapi/linux/pkt_sched.h, Linux 7.2).
 
 use crate::bytes;
@@ -25,7 +25,7 @@ pub enum QdiscExtra {
         dropped: u64,
         /// Packets with a bit flipped.
         corrupted: u64,
-        /// Packets sent twice.
+        /// Duplicated packets.
         duplicated: u64,
         /// Packets that skipped the delay.
         reordered: u64,
@@ -34,7 +34,7 @@ pub enum QdiscExtra {
     },
     /// `struct tc_codel_xstats`.
     Codel {
-        /// Delay of the last packet that left, us.
+        /// Delay of the last dequeued packet, us.
         ldelay_us: u32,
         /// Drops in the present dropping state.
         count: u32,
@@ -44,7 +44,7 @@ pub enum QdiscExtra {
         ecn_mark: u32,
         /// Packets marked for the threshold.
         ce_mark: u32,
-        /// Whether it is dropping now.
+        /// Whether it is in the dropping state.
         dropping: bool,
     },
     /// `struct tc_fq_codel_qd_stats`.
@@ -64,13 +64,13 @@ pub enum QdiscExtra {
     },
     /// `struct tc_fq_qd_stats`.
     Fq {
-        /// How often a flow was held back by its pacing.
+        /// Number of times a flow was throttled by pacing.
         throttled: u64,
-        /// Packets dropped because their flow was full.
+        /// Packets dropped by the flow limit.
         flows_plimit: u64,
         /// Flows.
         flows: u32,
-        /// Flows held back now.
+        /// Currently throttled flows.
         throttled_flows: u32,
         /// Packets marked for the threshold.
         ce_mark: u64,
@@ -102,7 +102,7 @@ pub enum QdiscExtra {
         peak_delay_us: u32,
         /// Smoothed delay, us.
         avg_delay_us: u32,
-        /// Most bytes of memory that were in use.
+        /// Maximum memory in use, bytes.
         memory_bytes: u32,
     },
     /// `struct tc_dualpi2_xstats`.

@@ -1,5 +1,5 @@
-//! Filters that match every packet, on the ingress and egress hooks of clsact, and what they do
-//! with it (net/sched/cls_matchall.c, act_police.c, act_gact.c, Linux 7.2).
+//! Matchall filters on the ingress and egress hooks of clsact, with their actions
+//! (net/sched/cls_matchall.c, act_police.c, act_gact.c, Linux 7.2).
 
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, Netlink, NetlinkError};
@@ -32,12 +32,12 @@ const TC_ACT_PIPE: u32 = 3;
 /// `ETH_P_ALL` in network byte order, as the lower half of `tcm_info` holds it.
 const PROTOCOL_ALL: u32 = (3u16.to_be()) as u32;
 
-/// Where a filter sits on a link with a clsact queue discipline.
+/// Hook of a filter on a link with a clsact queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hook {
-    /// On what the link receives.
+    /// Received packets.
     Ingress,
-    /// On what the link is about to send, before its queue.
+    /// Packets to transmit, before the queue.
     Egress,
 }
 
@@ -50,10 +50,10 @@ impl Hook {
     }
 }
 
-/// What a filter does with each packet; the next action sees what this one lets pass.
+/// Action of a filter; the next action gets the packets that pass this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Drops what exceeds a token bucket, without queueing.
+    /// Drops packets that exceed a token bucket, without queueing.
     Police {
         /// Rate, bits a second, link headers included.
         rate_bps: u64,
@@ -83,9 +83,9 @@ pub struct ActionStats {
     pub overlimits: u32,
 }
 
-/// Adds a filter that matches every packet. Filters of a hook run by rising `priority` (1 to 65535)
-/// until one decides; these decide always, so one hook has use for one filter, with several
-/// actions.
+/// Adds a filter that matches every packet. Filters of a hook run in order of `priority` (1 to
+/// 65535) until one returns a verdict; these always do, so a hook needs only one filter with
+/// several actions.
 ///
 /// # Errors
 /// The link has no clsact, the priority is taken, or the kernel lacks matchall or an action.

@@ -1,4 +1,4 @@
-//! Names of queue disciplines and classes.
+//! Handles of queue disciplines and classes.
 
 use std::fmt;
 
@@ -13,9 +13,9 @@ impl Handle {
     pub const ROOT: Handle = Handle(0xffff_ffff);
     /// Parent of a link's clsact queue discipline (`TC_H_CLSACT`).
     pub const CLSACT: Handle = Handle(0xffff_fff1);
-    /// Parent of filters on what a link receives (`TC_H_CLSACT`, `TC_H_MIN_INGRESS`).
+    /// Parent of filters on received packets (`TC_H_CLSACT`, `TC_H_MIN_INGRESS`).
     pub const INGRESS: Handle = Handle(0xffff_fff2);
-    /// Parent of filters on what a link is about to send, before its queue (`TC_H_CLSACT`,
+    /// Parent of filters on packets to transmit, before the queue (`TC_H_CLSACT`,
     /// `TC_H_MIN_EGRESS`).
     pub const EGRESS: Handle = Handle(0xffff_fff3);
 
@@ -24,12 +24,12 @@ impl Handle {
         Handle((major as u32) << 16 | minor as u32)
     }
 
-    /// The handle of a number of the kernel.
+    /// The handle from the kernel's number.
     pub const fn from_raw(raw: u32) -> Handle {
         Handle(raw)
     }
 
-    /// The number of the kernel.
+    /// The kernel's number.
     pub const fn raw(self) -> u32 {
         self.0
     }

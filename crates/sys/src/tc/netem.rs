@@ -16,7 +16,7 @@ const TCA_NETEM_LATENCY64: u16 = 10;
 const TCA_NETEM_JITTER64: u16 = 11;
 const TCA_NETEM_PRNG_SEED: u16 = 14;
 const NETEM_LOSS_GE: u16 = 2;
-/// The limit that iproute2 sends when none is given; the kernel has no default of its own.
+/// iproute2's default limit; the kernel has none.
 const DEFAULT_LIMIT_PACKETS: u32 = 1000;
 
 /// Options of netem; the default passes packets unchanged.
@@ -24,8 +24,8 @@ const DEFAULT_LIMIT_PACKETS: u32 = 1000;
 pub struct Netem {
     /// Delay of every packet, ns.
     pub delay_ns: u64,
-    /// Deviation of the delay, uniform in ± this, ns. Packets overtake each other when it exceeds
-    /// their spacing.
+    /// Deviation of the delay, uniform in ± this, ns. Packets are reordered if it exceeds their
+    /// spacing.
     pub jitter_ns: u64,
     /// Packets held, delayed ones included; absent = 1000.
     pub limit_packets: Option<u32>,
@@ -33,9 +33,9 @@ pub struct Netem {
     pub loss: Option<Loss>,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Packets that skip the delay and so overtake; needs a delay.
+    /// Packets that skip the delay and are thereby reordered; needs a delay.
     pub reorder: Option<Reorder>,
-    /// Share of packets sent twice.
+    /// Share of duplicated packets.
     pub duplicate: f64,
     /// Share of packets with a bit flipped.
     pub corrupt: f64,
@@ -74,7 +74,7 @@ pub struct Gemodel {
 pub struct Reorder {
     /// Probability with which a candidate skips the delay.
     pub probability: f64,
-    /// Every how manieth packet is a candidate; 1 = all.
+    /// Every `gap`-th packet is a candidate; 1 = all.
     pub gap: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Any queue discipline.
+//! Queue disciplines of all kinds.
 
 use crate::netlink::Message;
 
@@ -44,7 +44,7 @@ pub enum Qdisc {
     DualPi2(DualPi2),
     /// Random early detection.
     Red(Red),
-    /// Holder of ingress and egress filters; its parent is [`super::Handle::CLSACT`].
+    /// Container of ingress and egress filters; its parent is [`super::Handle::CLSACT`].
     Clsact,
 }
 

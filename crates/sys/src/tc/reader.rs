@@ -1,4 +1,4 @@
-//! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` a sample, no
+//! Frequent sampling of one queue discipline: one `sendto` and one `recvfrom` per sample, without
 //! allocation.
 
 use crate::netlink::{Message, NLM_F_ECHO, Netlink, NetlinkError};
@@ -25,14 +25,14 @@ impl StatsReader {
         Self::new(nl, ifindex, Handle::NONE, parent)
     }
 
-    /// Samples the queue discipline of a handle, wherever it hangs; the parent in its samples is
+    /// Samples the queue discipline with a handle below any parent; the parent in its samples is
     /// none.
     pub fn of_handle(nl: Netlink, ifindex: u32, handle: Handle) -> StatsReader {
         Self::new(nl, ifindex, handle, Handle::NONE)
     }
 
     fn new(nl: Netlink, ifindex: u32, handle: Handle, parent: Handle) -> StatsReader {
-        // Without it the answer goes to the multicast group only (net/core/rtnetlink.c:
+        // Without it the reply is sent only to the multicast group (net/core/rtnetlink.c:
         // `rtnetlink_send`).
         let mut request = Message::new(RTM_GETQDISC, NLM_F_ECHO);
         request.raw(&tcmsg(ifindex, handle, parent, 0));
@@ -46,8 +46,8 @@ impl StatsReader {
     /// Takes a sample.
     ///
     /// # Errors
-    /// No such link or queue discipline; `EAGAIN` for one that the kernel does not show, such as a
-    /// default one.
+    /// No such link or queue discipline; `EAGAIN` for one that the kernel hides, such as a default
+    /// one.
     pub fn read(&mut self) -> Result<QdiscStats, NetlinkError> {
         let op = format_args!("sample a qdisc of link {}", self.ifindex);
         let found = self.nl.ask_once(&mut self.request, op, parse)?;

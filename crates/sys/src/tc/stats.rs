@@ -11,7 +11,7 @@ const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 const TCA_STATS_PKT64: u16 = 8;
-/// Longest name of a kind with its NUL (`IFNAMSIZ`).
+/// Maximum length of a kind's name including NUL (`IFNAMSIZ`).
 const KIND_LEN: usize = 16;
 
 /// Name of a kind of queue discipline or action, held without allocation.
@@ -49,32 +49,32 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// Counters of one queue discipline since it was made.
+/// Counters of one queue discipline since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QdiscStats {
     /// Link.
     pub ifindex: u32,
     /// Its handle; none for the kernel's default ones.
     pub handle: Handle,
-    /// What it hangs below.
+    /// Parent.
     pub parent: Handle,
     /// Kind.
     pub kind: Kind,
-    /// Bytes that left it, link headers included.
+    /// Dequeued bytes, including link headers.
     pub bytes: u64,
-    /// Packets that left it.
+    /// Dequeued packets.
     pub packets: u64,
     /// Packets dropped.
     pub drops: u32,
-    /// How often it had to wait for its rate.
+    /// Number of times it was limited by its rate.
     pub overlimits: u32,
-    /// How often the driver gave a packet back.
+    /// Number of requeued packets.
     pub requeues: u32,
-    /// Packets in it now.
+    /// Backlog, packets.
     pub qlen: u32,
-    /// Bytes in it now.
+    /// Backlog, bytes.
     pub backlog_bytes: u32,
-    /// What its kind counts besides.
+    /// Additional counters of its kind.
     pub extra: Option<QdiscExtra>,
 }
 

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
-//! Against iproute2 6.1: every golden is the message that the named command sent on a link with
-//! index 3.
+//! Comparison with iproute2 6.1: every golden is the message sent by the named command on a link
+//! with index 3.
 
 mod live;
 mod queues;

@@ -5,7 +5,7 @@ use crate::bytes;
 
 use super::{SO_TIMESTAMPING_NEW, SO_TIMESTAMPING_OLD, Stage};
 
-/// `SO_TIMESTAMPNS_OLD` and `_NEW`: one time, of receiving.
+/// `SO_TIMESTAMPNS_OLD` and `_NEW`: one receive timestamp.
 const TIMESTAMPNS: [libc::c_int; 2] = [35, 64];
 const TIMESTAMPING: [libc::c_int; 2] = [SO_TIMESTAMPING_OLD, SO_TIMESTAMPING_NEW];
 /// `IP_RECVERR` at `SOL_IP`, `IPV6_RECVERR` at `SOL_IPV6`.
@@ -46,7 +46,7 @@ impl<'a> Iterator for Controls<'a> {
     }
 }
 
-/// What came out of the error queue.
+/// A timestamp from the error queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// The kernel's number of the datagram.
@@ -55,19 +55,19 @@ pub(crate) struct Stamp {
     pub(super) at_ns: u64,
 }
 
-/// When a received datagram was taken in, CLOCK_REALTIME ns.
+/// Receive time of a datagram, CLOCK_REALTIME ns.
 pub(crate) fn received(control: &[u8]) -> Option<u64> {
     let socket = || Controls(control).filter(|c| c.level == libc::SOL_SOCKET);
     let first = |kinds: [libc::c_int; 2]| {
         let mut found = socket().filter(|c| kinds.contains(&c.kind));
         found.find_map(time)
     };
-    // Asked for one time only, the kernel makes one up when a datagram has none: that of its
-    // reading.
+    // With only one requested timestamp, the kernel substitutes the read time if a datagram has
+    // none.
     first(TIMESTAMPING).or_else(|| first(TIMESTAMPNS))
 }
 
-/// The stamp in a message of the error queue; `None` if it is about something else.
+/// The timestamp in an error queue message; `None` for other messages.
 pub(crate) fn transmitted(control: &[u8]) -> Option<Stamp> {
     let error = Controls(control).find(|c| RECVERR.contains(&(c.level, c.kind)))?;
     // struct sock_extended_err: u32 errno; u8 origin, type, code, pad; u32 info; u32 data.
@@ -86,7 +86,7 @@ pub(crate) fn transmitted(control: &[u8]) -> Option<Stamp> {
     })
 }
 
-/// The first of the times in a message: software's. Zero is none.
+/// The first timestamp in a message, which is the software one; zero means none.
 fn time(control: Control<'_>) -> Option<u64> {
     let seconds = bytes::u64_at(control.data, 0)?;
     let nanoseconds = bytes::u64_at(control.data, 8)?;

@@ -1,22 +1,22 @@
-//! Numbers of datagrams: the kernel counts 32 bits from when it was asked to, we count for ever.
+//! Mapping of the kernel's 32-bit datagram numbers to 64-bit numbers.
 
 use std::collections::VecDeque;
 
-/// Counts that are remembered: more than sends fail between two looks at the error queue.
+/// Number of remembered counts, above the failed sends between two reads of the error queue.
 const REMEMBERED: usize = 64;
 
-/// How many datagrams were sent, and how the kernel counts them.
+/// Number of sent datagrams, and the kernel's counts.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
-    /// Sent in all.
+    /// Total sent.
     sent: u64,
-    /// Of these, before the kernel began its present count.
+    /// Sent before the start of the kernel's current count.
     base: u64,
-    /// The counts before, oldest first.
+    /// Earlier counts, oldest first.
     earlier: VecDeque<Count>,
 }
 
-/// A count of the kernel that is over.
+/// A finished count of the kernel.
 #[derive(Debug)]
 struct Count {
     /// Numbers of its datagrams.
@@ -33,7 +33,7 @@ impl Ids {
         id
     }
 
-    /// The kernel counts from 0 again.
+    /// The kernel restarts counting from 0.
     pub(super) fn restart(&mut self, now_ns: u64) {
         if self.base == self.sent {
             return;
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(ids.next(), 5);
         assert_eq!((ids.of(3, 999), ids.of(0, 1001)), (Some(3), Some(5)));
         assert_eq!(ids.of(5, 999), None);
-        // Two failures in a row begin one count only.
+        // Consecutive failures start only one count.
         ids.restart(3000);
         ids.restart(4000);
         assert_eq!(ids.next(), 6);

@@ -113,7 +113,7 @@ fn pass(a: &mut Stamped, b: &Stamped, bytes: &[u8]) -> (u64, Option<u64>) {
     (id, received.at_ns)
 }
 
-/// The kernel switches its stamps on a moment after they were asked for: waits until it has.
+/// Waits until the kernel has enabled timestamps, which happens asynchronously.
 fn warm(a: &mut Stamped, b: &Stamped) -> u64 {
     let mut passed = 0;
     loop {
@@ -165,9 +165,9 @@ fn numbers_still_match_after_a_send_that_failed() {
     for round in 0..5 {
         let mut stamps = Vec::new();
         let (before, _) = pass(&mut a, &b, b"before");
-        // Larger than UDP has: refused in the midst of it.
+        // Larger than UDP supports: fails during sending.
         assert!(a.send(&vec![0; 65_536]).is_err());
-        // Refused for want of a route or of room, depending on the host.
+        // Fails because of a missing route or buffer space, depending on the host.
         let _ = a.send_to(b"x", "240.0.0.1:9".parse().unwrap());
         let (after, _) = pass(&mut a, &b, b"after");
         a.transmitted(&mut stamps).unwrap();

@@ -1,4 +1,4 @@
-//! Messages from the wireguard family.
+//! Decoder of messages of the wireguard family.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::time::Duration;
@@ -29,8 +29,8 @@ pub(crate) fn device(payload: &[u8]) -> DeviceState {
     state
 }
 
-/// Joins the parts: only the first names the device's own settings, and a peer whose allowed
-/// addresses did not fit goes on in the next part under the same key.
+/// Joins the parts of a dump: only the first contains the device's settings, and a peer whose
+/// allowed addresses do not fit continues in the next part under the same key.
 pub(crate) fn join(parts: Vec<DeviceState>) -> DeviceState {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().unwrap_or_default();

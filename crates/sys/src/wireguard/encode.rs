@@ -1,4 +1,4 @@
-//! Messages to the wireguard family.
+//! Encoder of messages to the wireguard family.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,8 +14,8 @@ use super::{
 
 /// `WG_GENL_VERSION`.
 const WG_GENL_VERSION: u8 = 1;
-/// Peers in one message: far below what an attribute's 16-bit length holds, with a few allowed
-/// addresses each.
+/// Peers per message: far below the 16-bit length of an attribute, with a few allowed addresses
+/// each.
 const PEERS_PER_MESSAGE: usize = 64;
 
 /// A message that names a device.
@@ -26,7 +26,8 @@ pub(super) fn header(family: u16, command: u8, ifindex: u32) -> Message {
     m
 }
 
-/// The first message has the device's own settings and removes old peers; the others add peers.
+/// The first message contains the device's settings and removes existing peers; the others add
+/// peers.
 pub(super) fn set_messages(family: u16, ifindex: u32, device: &Device) -> Vec<Message> {
     let mut first = header(family, WG_CMD_SET_DEVICE, ifindex);
     if let Some(key) = &device.private_key {

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
-//! The host at hand has no wireguard: messages are read back by the decoder, and lengths are those
-//! of the kernel's policy (drivers/net/wireguard/generated/netlink.c, Linux 7.2).
+//! Tests without kernel WireGuard: messages are read back by the decoder, and lengths are those of
+//! the kernel's policy (drivers/net/wireguard/generated/netlink.c, Linux 7.2).
 
 use super::*;
 use crate::netlink::{Attrs, Message};

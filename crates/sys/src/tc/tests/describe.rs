@@ -1,4 +1,4 @@
-//! What is set is what is described.
+//! Descriptions match the configuration.
 
 use proptest::prelude::*;
 
@@ -80,7 +80,7 @@ fn a_tree_of_queues_is_described() {
     assert_eq!(described[0].options, wanted);
 }
 
-/// What a kind is given has the form in which it is listed.
+/// The options sent for a kind have the format of its listing.
 fn encoded(qdisc: &Qdisc) -> Options {
     let mut m = Message::new(36, 0);
     m.raw(&tcmsg(1, Handle::NONE, Handle::ROOT, 0))

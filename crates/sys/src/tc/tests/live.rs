@@ -1,4 +1,4 @@
-//! Against the running kernel, in a throwaway namespace, with the kinds that every kernel has.
+//! Tests on the running kernel, in a temporary namespace, with kinds that every kernel has.
 
 use crate::link::{self, NewLink};
 use crate::netlink::Netlink;
