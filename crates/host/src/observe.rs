@@ -17,7 +17,7 @@ use sys::sock_diag::{Owner, TcpSocket};
 
 use sample::Sample;
 
-pub use live::{Config, End, ObserveError, Observer};
+pub use live::{Config, End, ObserveError, Observer, OnList};
 pub use verdict::{
     BUSY_AT_LEAST, CWND_AT_LEAST, MIN_OBSERVED_US, MIN_SAMPLES, MOSTLY, PACING_AT_LEAST,
     SENT_AT_LEAST, WINDOW_OVER,

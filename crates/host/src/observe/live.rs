@@ -104,6 +104,11 @@ pub enum End {
     Cancelled,
 }
 
+/// Called after each list: with the observer, the time since the start in µs, and the time that is
+/// left, if there is an end. It breaks to cancel the observation.
+pub type OnList<'a, E> =
+    &'a mut dyn FnMut(&Observer, u64, Option<Duration>) -> Result<ControlFlow<()>, E>;
+
 /// An observation of this host.
 #[derive(Debug)]
 pub struct Observer {
@@ -133,7 +138,7 @@ impl Observer {
     pub fn run<E: From<ObserveError>>(
         &mut self,
         stop: &AtomicBool,
-        on_list: &mut dyn FnMut(&Self, u64, Option<Duration>) -> Result<ControlFlow<()>, E>,
+        on_list: OnList<'_, E>,
     ) -> Result<End, E> {
         let start = Instant::now();
         let span = self.config.duration.as_micros() as u64;
