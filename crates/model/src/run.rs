@@ -153,9 +153,6 @@ impl Run {
     ///
     /// # Errors
     /// The text is not a Run, or its schema is newer than this program.
-    ///
-    /// # Errors
-    /// The text is not a Run, or its schema is newer than this program.
     pub fn parse(text: &[u8]) -> Result<Self, RunError> {
         #[derive(Deserialize)]
         struct Version {

@@ -266,7 +266,7 @@ pub struct UdpOutcome {
 /// What one end saw of bulk QUIC.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
-    /// The samples: `bytes_received`, payload in order; of the sender also what the library reports.
+    /// The samples: `bytes_received`, payload in order; of the sender also the library's own.
     pub series: Series,
     /// The library and its congestion control.
     pub cc_used: String,
