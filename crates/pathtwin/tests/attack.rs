@@ -3,6 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Instant,
 };
 
 use attack::{Target, Verdict, cases, runner, table};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     };
     let wanted = |name: &str| names.is_empty() || names.iter().any(|text| name.contains(text));
     let chosen: Vec<_> = cases::all().filter(|case| wanted(case.name)).collect();
+    let begun = Instant::now();
     let rows = runner::run(&chosen, &target, JOBS, |row| print!("{}", table::text(row)));
     let bad = |verdict| matches!(verdict, Verdict::Broken | Verdict::Failed);
     let broken: Vec<_> = rows
@@ -36,6 +38,10 @@ fn main() -> ExitCode {
         .filter(|row| bad(row.verdict))
         .map(|row| row.name)
         .collect();
-    println!("{} attacks; did not hold: {broken:?}", rows.len());
+    println!(
+        "{} attacks in {:.0} s; did not hold: {broken:?}",
+        rows.len(),
+        begun.elapsed().as_secs_f64()
+    );
     ExitCode::from(u8::from(!broken.is_empty()))
 }
