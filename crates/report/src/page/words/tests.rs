@@ -48,7 +48,7 @@ fn no_text_is_unused_and_none_is_missing() {
     for figure in &figures {
         assert!(keys().contains(figure.as_str()), "{figure}");
     }
-    let said = sources.split("say(\"").skip(1);
+    let said = sources.split("label(\"").skip(1);
     let filled = sources.split("fill(\"").skip(1);
     for after in said.chain(filled) {
         let key = after.split('"').next().unwrap_or_default();
