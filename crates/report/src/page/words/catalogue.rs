@@ -8,12 +8,13 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 5] = [
+pub(super) const CHINESE: [&str; 6] = [
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
     include_str!("../../../locales/zh-CN/measure.toml"),
     include_str!("../../../locales/zh-CN/page.toml"),
     include_str!("../../../locales/zh-CN/remedies.toml"),
+    include_str!("../../../locales/zh-CN/twin.toml"),
 ];
 
 /// The catalogue of a language; none for English.
