@@ -34,7 +34,7 @@ fn people_get_the_sentence_first_and_the_host_to_act_on() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let text = text(&output.stdout);
     assert!(
-        text.starts_with("The congestion control takes random loss"),
+        text.starts_with("The congestion control mistakes random loss"),
         "{text}"
     );
     assert!(text.contains("Next, on the far host:"), "{text}");
