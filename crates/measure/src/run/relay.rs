@@ -121,7 +121,7 @@ mod tests {
         assert!(!all[4].valid && all[5].valid);
         assert_eq!(
             all[4].invalid[0].to_string(),
-            "the tunnel went from direct to relayed through fra"
+            "the tunnel changed from direct to relayed through fra"
         );
     }
 
