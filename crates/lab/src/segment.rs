@@ -1,7 +1,7 @@
 //! Parts of a spec's cells, for several machines without coordination.
 //!
 //! `K/N` assigns each cell to one of N segments by its number alone, so segment K has the same
-//! cells on every machine. Each segment has a file ([`file`]), to which the rows of a cell are
+//! cells on every machine. Each segment has a file ([`mod@file`]), to which the rows of a cell are
 //! appended when it ends; [`gather`](crate::gather) combines the files.
 
 mod error;

@@ -66,7 +66,7 @@ fn document(report: &Report, table: &str) {
     for line in report.lines.iter().filter(|l| l.verdict != Verdict::Skip) {
         let own = documented
             .lines()
-            .find(|d| d.starts_with(&format!("{}  ", line.check)));
+            .find(|d| d.trim_start().starts_with(&format!("{}  ", line.check)));
         let own = own.unwrap_or_else(|| panic!("not in docs/validation.md: {}", line.check));
         let verdict = format!("  {}  ", line.verdict);
         assert!(own.contains(&verdict), "docs/validation.md: {own}");
