@@ -1,13 +1,13 @@
-# Tasks for people and for CI. `make` alone lists them.
+# Tasks for developers and CI. `make` without a target lists them.
 #
-# What is missing is installed first, by scripts/setup, which says so and does nothing when
-# nothing is missing. Honoured from the environment: CARGO, CARGO_FLAGS, CARGO_TARGET_DIR, PREFIX.
+# scripts/setup installs missing packages first and reports each; if nothing is missing, it does
+# nothing. Environment variables: CARGO, CARGO_FLAGS, CARGO_TARGET_DIR, PREFIX.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-# One target at a time: cargo and the kernel's make use all cores by themselves, and must not take
-# our flags for theirs.
+# One target at a time: cargo and the kernel's make use all cores by themselves, and must not
+# inherit our flags.
 .NOTPARALLEL:
 unexport MAKEFLAGS MFLAGS MAKEOVERRIDES
 
@@ -24,18 +24,18 @@ AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic
 AGENT_LIMIT := 5000000
 SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/images bench/cost bench/history packaging/*/*.init)
 
-# rustup may just have been installed: its folder is not in the caller's PATH then.
+# If rustup has just been installed, its folder is not in the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .PHONY: help
 help: ## list the targets
-	@echo "make TARGET, with one of"
+	@echo "make TARGET, where TARGET is one of"
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1 \2/p' Makefile | while read -r name what; do \
 		printf '  %-8s %s\n' "$$name" "$$what"; \
 	done
 
 .PHONY: demo
-demo: build kernel ## build all, run the speed test case as a matrix, measure a path with a tunnel, report both
+demo: build kernel ## build everything, run the speed test case as a matrix, measure a path with a tunnel, report both
 	mkdir -p out
 	$(PATHTWIN) lab run cases/4-speedtest/demo.toml \
 		--against cases/4-speedtest/figures.toml --graph out/demo.html --out out/speedtest
@@ -43,7 +43,7 @@ demo: build kernel ## build all, run the speed test case as a matrix, measure a 
 	$(PATHTWIN) report out/run.json out/speedtest/rows.jsonl --out out/report.html
 
 .PHONY: test
-test: build agent kernel ## build all, then run every test
+test: build agent kernel ## build everything, then run all tests
 	@scripts/setup test
 	PATHTWIN_GUEST=$(abspath $(RELEASE))/pathtwin-guest PATHTWIN_TARGETS=$(abspath $(CARGO_TARGET_DIR)) \
 		$(CARGO) test $(CARGO_FLAGS) --workspace --no-fail-fast
@@ -55,7 +55,7 @@ sameness: build kernel ## replay three cells a hundred times each under five hos
 		$(CARGO) test $(CARGO_FLAGS) -p pathtwin --test sameness
 
 .PHONY: corpus
-corpus: build kernel ## judge every scenario of the corpus anew, half an hour
+corpus: build kernel ## evaluate all scenarios of the corpus again (half an hour)
 	for part in training evaluation; do \
 		$(PATHTWIN) explain --corpus corpus --part $$part --output jsonl >corpus/judged/$$part.new; \
 		mv corpus/judged/$$part.new corpus/judged/$$part.jsonl; \
@@ -63,7 +63,7 @@ corpus: build kernel ## judge every scenario of the corpus anew, half an hour
 	UPDATE_DOCS=1 $(CARGO) test $(CARGO_FLAGS) -p pathtwin-explain
 
 .PHONY: lint
-lint: ## format, clippy, documentation, rules of the source, licences and advisories, scripts
+lint: ## check format, clippy, documentation, source rules, licences and advisories, scripts
 	@scripts/setup build lint
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
@@ -80,7 +80,7 @@ lint: ## format, clippy, documentation, rules of the source, licences and adviso
 	fi
 
 .PHONY: bench
-bench: build kernel ## measure speed and cost, beside ns-3, iperf3, irtt and the first release's kernel
+bench: build kernel ## measure speed and cost, compared with ns-3, iperf3, irtt and the first release's kernel
 	@scripts/setup bench
 	bench/run
 	bench/images
@@ -88,29 +88,29 @@ bench: build kernel ## measure speed and cost, beside ns-3, iperf3, irtt and the
 	bench/history
 
 .PHONY: fuzz
-fuzz: ## feed every parser with made-up input, SECONDS each (60 unless given)
+fuzz: ## fuzz every parser for SECONDS each (default 60)
 	scripts/fuzz --seconds $(or $(SECONDS),60)
 
 .PHONY: attack
-attack: build ## attack the program: every case once, then random messages for MINUTES (60 unless given)
+attack: build ## run the attack suite: every case once, then random messages for MINUTES (default 60)
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-attack
 	$(RELEASE)/pathtwin-attack table --program $(PATHTWIN)
 	$(RELEASE)/pathtwin-attack fuzz --program $(PATHTWIN) --minutes $(or $(MINUTES),60) \
 		--messages 100000000 $(if $(SEED),--seed $(SEED))
 
 .PHONY: setup
-setup: ## install all that the other targets need
+setup: ## install everything that the other targets need
 	scripts/setup build kernel test bench fuzz lint
 
 .PHONY: build
-build: ## the program, the guest and the checks, optimised, into target/release
+build: ## build the program, the guest and the validation program, optimised, into target/release
 	@scripts/setup build
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin -p pathtwin-validation
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
 
 .PHONY: agent
-agent: ## the program for routers, without the lab, into target/agent-x86_64 and target/agent-aarch64
+agent: ## build the program for routers, without the lab, into target/agent-x86_64 and target/agent-aarch64
 	@scripts/setup build
 	$(CARGO) build $(CARGO_FLAGS) $(AGENT_FLAGS) $(AGENTS:%=--target %-unknown-linux-musl)
 	for agent in $(AGENTS); do \
@@ -121,12 +121,12 @@ agent: ## the program for routers, without the lab, into target/agent-x86_64 and
 	done
 
 .PHONY: kernel
-kernel: build ## the kernel image of the lab; kept in the user's cache until its recipe changes
+kernel: build ## build the kernel image of the lab; cached for the user until its recipe changes
 	@scripts/setup kernel
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
 
 .PHONY: dist
-dist: kernel ## the kernel image as an artefact with its licence, patches and recipe, into out/dist
+dist: kernel ## pack the kernel image with its licence, patches and recipe into out/dist
 	PATHTWIN=$(PATHTWIN) scripts/dist
 
 .PHONY: install
@@ -136,6 +136,6 @@ install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)
 	install -m 755 $(PATHTWIN) $(PATHTWIN)-validation $(RELEASE)/pathtwin-guest $(DESTDIR)$(PREFIX)/bin
 
 .PHONY: clean
-clean: ## remove what was built here; kernel images and cached cells stay
+clean: ## remove build outputs; keep kernel images and cached cells
 	$(CARGO) clean
 	rm -rf out
