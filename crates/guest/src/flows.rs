@@ -1,4 +1,4 @@
-//! The flows of a cell: which there are, and what became of them.
+//! The flows of a cell: their configuration and their results.
 
 mod load;
 mod site;

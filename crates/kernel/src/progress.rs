@@ -34,7 +34,7 @@ pub struct Progress<'a> {
     pub total: u32,
 }
 
-/// The caller's function that is told of progress.
+/// The caller's function that receives progress.
 pub(super) type Report<'a> = &'a mut dyn FnMut(Progress<'_>);
 
 /// Reports a stage without a count.

@@ -6,7 +6,7 @@ use super::Estimate;
 
 /// A load that takes less than this of what the path carries does not fill its queue.
 const UNFILLED: f64 = 0.8;
-/// Losses from which on their pattern is told.
+/// Losses from which on their pattern is reported.
 const ENOUGH_LOST: f64 = 20.0;
 /// Mean length of a run of losses, over what independent ones have, from which on they are bursts.
 const BURSTY: f64 = 1.5;

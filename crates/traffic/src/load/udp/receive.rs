@@ -1,4 +1,4 @@
-//! The receiver of datagrams: what became of them, and when they came.
+//! The receiver of datagrams: counts and arrival times.
 
 use std::{net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
