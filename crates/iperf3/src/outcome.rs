@@ -255,7 +255,7 @@ impl End {
 
 impl Stream {
     fn new(is_client: bool, ours: &Tally, theirs: &StreamResults) -> Self {
-        let theirs_us = ((theirs.end_s - theirs.start_s).max(0.0) * 1e6) as u64;
+        let theirs_us = theirs.counted_us();
         // An end that does not report its time has counted for as long as this one.
         let theirs_us = if theirs_us == 0 {
             ours.time_us
