@@ -261,8 +261,8 @@ fn a_request_that_uploads_is_answered_when_all_of_it_has_come() {
     }
     let answered = client.finish(Duration::ZERO);
     assert_eq!((answered.exchanges.len(), answered.failed), (3, 0));
-    assert_eq!(served.server.bytes(), 3);
     served.server.finish();
+    assert_eq!(served.server.bytes(), 3);
 }
 
 /// An upload that the end of a cell cut off counted as answered, and as a quick one.
