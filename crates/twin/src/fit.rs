@@ -45,7 +45,7 @@ pub trait Bench {
     ) -> Result<(), Stopped>;
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(Debug)]
 pub enum Outcome {
     /// A Run, and the name of the result.

@@ -1,7 +1,7 @@
 //! One of the two hosts: its facts, and what its counters did.
 
 use model::{
-    evidence::{Evidence, ThreadRole},
+    evidence::{Evidence, ThreadRole, ThreadUse},
     facts::{DeviceFacts, HostFacts, TunnelFacts, TunnelPath},
     net::Side,
     run::{Run, Sample},
@@ -90,12 +90,17 @@ impl<'a> Host<'a> {
         Some((stats::median(&busy)?, stats::median(&softirq)?))
     }
 
+    /// The threads of a sample, with the evidence that they belong to.
+    fn threads(&self, sample: &'a Sample) -> Option<(&'a Evidence, &'a [ThreadUse])> {
+        let evidence = self.evidence(sample)?;
+        Some((evidence, &evidence.cpu.as_ref()?.threads))
+    }
+
     /// Median over the samples of the processor share of the tunnel's busiest thread, with its
     /// name.
     pub fn tunnel_thread(&self, samples: &[&'a Sample]) -> Option<(f64, String)> {
         let of = |s: &&'a Sample| {
-            let evidence = self.evidence(s)?;
-            let threads = &evidence.cpu.as_ref()?.threads;
+            let (evidence, threads) = self.threads(s)?;
             let ours = threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
             let used = ours.map(|t| (t.user_s + t.system_s, &t.name));
             let most = used.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -111,17 +116,15 @@ impl<'a> Host<'a> {
     /// how many threads, and the name of the process. Go spreads one process over many threads.
     pub fn tunnel_process(&self, samples: &[&'a Sample]) -> Option<(f64, usize, String)> {
         let used = self.cores_used(samples, |role| role == ThreadRole::Tunnel)?;
-        let threads = samples.iter().filter_map(|s| {
-            let threads = &self.evidence(s)?.cpu.as_ref()?.threads;
-            let ours = threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
-            Some(ours.count())
-        });
-        let name = samples.iter().find_map(|s| {
-            let threads = &self.evidence(s)?.cpu.as_ref()?.threads;
-            let first = threads.iter().find(|t| t.role == ThreadRole::Tunnel)?;
-            Some(first.name.clone())
-        })?;
-        Some((used, threads.max()?, name))
+        let of_tunnel = |s: &&'a Sample| {
+            let (_, threads) = self.threads(s)?;
+            let ours = || threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
+            Some((ours().count(), &ours().next()?.name))
+        };
+        let threads: Vec<_> = samples.iter().filter_map(of_tunnel).collect();
+        let (_, name) = threads.first()?;
+        let most = threads.iter().map(|(count, _)| *count).max()?;
+        Some((used, most, (*name).clone()))
     }
 
     /// Median over the samples of the processors that the measured traffic itself took outside of
@@ -138,8 +141,7 @@ impl<'a> Host<'a> {
         wanted: impl Fn(ThreadRole) -> bool,
     ) -> Option<f64> {
         let of = |s: &&'a Sample| {
-            let evidence = self.evidence(s)?;
-            let threads = &evidence.cpu.as_ref()?.threads;
+            let (evidence, threads) = self.threads(s)?;
             let ours = threads.iter().filter(|t| wanted(t.role));
             let used = ours.map(|t| t.user_s + t.system_s).reduce(|a, b| a + b)?;
             let interval_s = evidence.interval_us as f64 / 1e6;

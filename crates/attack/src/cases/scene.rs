@@ -67,20 +67,22 @@ impl Scene {
 
     /// The same for a running server.
     pub(super) fn of(served: Served) -> Result<Self, Trouble> {
-        let without = Client::start(&served)?.figures()?;
         // The memory used by a client is allocated before the attack.
-        let before = served.at_rest()?;
-        Ok(Self {
-            served,
-            before,
-            without,
-        })
+        Self::with(served, Served::at_rest)
     }
 
     /// The same for a server with limits too small for a normal session.
     pub(super) fn of_small(served: Served) -> Result<Self, Trouble> {
+        Self::with(served, |served| Ok(Held::settled(served.pid())?))
+    }
+
+    /// The client's figures first, then what the server holds `at_rest`.
+    fn with(
+        served: Served,
+        at_rest: impl Fn(&Served) -> Result<Held, Trouble>,
+    ) -> Result<Self, Trouble> {
         let without = Client::start(&served)?.figures()?;
-        let before = Held::settled(served.pid())?;
+        let before = at_rest(&served)?;
         Ok(Self {
             served,
             before,

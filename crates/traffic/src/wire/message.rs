@@ -74,7 +74,7 @@ pub enum Reply {
     },
     /// To `finish`.
     Finished {
-        /// What came of it.
+        /// Its outcome.
         outcome: Box<Outcome>,
     },
     /// Done, and nothing to say about it.
@@ -207,7 +207,7 @@ pub struct UdpOrder {
     pub duration_us: u64,
 }
 
-/// What came of a load on the far end.
+/// Outcome of a load on the far end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {

@@ -31,7 +31,7 @@ const FAILURES: u32 = 10;
 /// Time after a failure.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What came of the requests so far.
+/// Results of the requests so far.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     /// Those that were answered, in order.
@@ -119,7 +119,7 @@ impl RequestClient {
         })
     }
 
-    /// What came of the requests so far.
+    /// Results of the requests so far.
     pub fn so_far(&self) -> Requests {
         lock(&self.shared.requests).clone()
     }

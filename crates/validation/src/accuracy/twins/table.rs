@@ -1,4 +1,4 @@
-//! What came of the twins as tables.
+//! Errors of the twins as tables.
 
 use std::fmt::Write as _;
 
