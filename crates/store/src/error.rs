@@ -1,5 +1,9 @@
 //! What can go wrong with a history.
 
+mod url;
+
+pub use url::{TlsError, UrlError};
+
 use crate::sql::SqlError;
 
 /// Why something could not be done with a history.
@@ -21,7 +25,7 @@ pub enum StoreError {
         /// Its scheme; the rest may hold a password.
         scheme: String,
         /// What is wrong with it.
-        why: String,
+        why: UrlError,
     },
     /// It could not be opened.
     #[error("cannot open the history {place}: {why}")]

@@ -22,7 +22,7 @@ mod trend;
 
 pub use archive::Imported;
 pub use document::{Document, FigureRow, Kind};
-pub use error::StoreError;
+pub use error::{StoreError, TlsError, UrlError};
 pub use place::Place;
 pub use postgres::Address;
 pub use prune::{Pruned, Retention};

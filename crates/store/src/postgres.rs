@@ -1,6 +1,7 @@
 //! A database of PostgreSQL.
 
 mod address;
+mod error;
 mod refusal;
 mod tls;
 mod trust;
@@ -44,7 +45,7 @@ impl Postgres {
         let tls = address.tls();
         let client = match config.get_ssl_mode() {
             SslMode::Disable => config.connect(NoTls),
-            _ => config.connect(trust::connector(tls).map_err(cannot)?),
+            _ => config.connect(trust::connector(tls).map_err(|e| cannot(e.to_string()))?),
         };
         let mut client = client.map_err(|e| cannot(refusal::why(&e, tls)))?;
         client

@@ -9,7 +9,7 @@ use traffic::{
     load::{
         requests::{
             Connect, RequestClient, RequestServer, client,
-            server::{self, Manner},
+            server::{self, Service},
         },
         tcp::TcpLoad,
         udp::UdpLoad,
@@ -71,7 +71,7 @@ impl Requests {
         // An answer of nothing would not show that the request has arrived.
         let bytes = down.max(1);
         let server = Arc::new(RequestServer::new(server::Config {
-            manner: Manner::Short,
+            service: Service::Short,
             upload: GREETING as u64 + up,
             bytes,
             connections: 1,

@@ -4,14 +4,12 @@
 //! ([`crate::far::load`]), gives what both ends saw as a type of its own, and makes the samples of
 //! it. So neither another step's parameters nor another step's outcome can get into a sample.
 
-mod http;
 mod idle;
 mod loaded;
 mod pmtu;
 mod probes;
 mod quic;
 mod requests;
-mod short;
 mod sized;
 mod sizes;
 mod sweep;
@@ -24,6 +22,8 @@ use model::{
     run::{Invalid, Key, Sample, StepKind},
     text::Text,
 };
+
+use requests::{Connections, Requesting};
 
 use super::{bench::Bench, task::Task};
 use crate::far::{Far, FarError};
@@ -188,8 +188,14 @@ pub(crate) fn of(measurement: &Measurement) -> Box<dyn AnyStep> {
         }),
         Measurement::Pmtu => Box::new(pmtu::Pmtu),
         Measurement::Sizes => Box::new(sizes::Sizes),
-        Measurement::Short { bytes } => Box::new(short::Short { bytes }),
-        Measurement::Http { bytes } => Box::new(http::Http { bytes }),
+        Measurement::Short { bytes } => Box::new(Requesting {
+            connections: Connections::Each,
+            bytes,
+        }),
+        Measurement::Http { bytes } => Box::new(Requesting {
+            connections: Connections::Kept,
+            bytes,
+        }),
         Measurement::Quic {
             direction,
             warmup_s,

@@ -15,7 +15,7 @@ use traffic::{
         echo::{self, Echo},
         requests::{
             RequestServer,
-            server::{self, Manner},
+            server::{self, Service},
         },
         tcp::{self, TcpLoad},
         udp::{self, UdpLoad},
@@ -302,13 +302,13 @@ fn need(order: &Order) -> Need {
 
 /// The service that an order asks for, if it asks for one that answers requests.
 fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServer> {
-    let (manner, bytes) = match order {
-        Order::Short { bytes } => (Manner::Short, *bytes),
-        Order::Http { bytes } => (Manner::Http, *bytes),
+    let (service, bytes) = match order {
+        Order::Short { bytes } => (Service::Short, *bytes),
+        Order::Http { bytes } => (Service::Http, *bytes),
         _ => return None,
     };
     Some(RequestServer::new(server::Config {
-        manner,
+        service,
         upload: 0,
         bytes,
         connections: limits.flows as usize,

@@ -10,6 +10,7 @@ use postgres::{
 };
 
 use super::tls::{Mode, PARAMETERS, Tls};
+use crate::error::UrlError;
 
 /// A server and a database on it, with all that the URL says of the connection.
 ///
@@ -25,15 +26,13 @@ pub struct Address {
 impl Address {
     /// From a URL that begins with `postgres://` or `postgresql://`. The error says what is wrong
     /// without anything that could be a part of a password.
-    pub(crate) fn parse(url: &str) -> Result<Self, String> {
-        let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
+    pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = url.split_once("://").ok_or(UrlError::NotAUrl)?;
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
         // The parts cannot be told apart with certainty, and a part of a password would be taken
         // for the host.
         if query.contains('@') || base.matches('@').count() > 1 {
-            return Err(
-                "in a user, a password or a parameter, @ is written %40 and ? is %3F".into(),
-            );
+            return Err(UrlError::Unescaped);
         }
         let (ours, theirs) = parameters(query)?;
         let address = Self {
@@ -44,10 +43,9 @@ impl Address {
         if let Err(error) = address.url.parse::<Config>() {
             // It may name a parameter, and that may be the rest of a password with an & in it.
             return Err(if theirs.iter().any(|pair| pair.starts_with("password")) {
-                "a parameter is not known or has a wrong value; in a password, & is written %26"
-                    .to_owned()
+                UrlError::Parameter
             } else {
-                super::message(&error)
+                UrlError::Refused(super::message(&error))
             });
         }
         Ok(address)
@@ -97,13 +95,11 @@ impl fmt::Debug for Address {
 type Parameters<'a> = (Vec<(&'static str, Cow<'a, str>)>, Vec<&'a str>);
 
 /// Our own parameters, decoded, and those of the client library, as they are.
-fn parameters(query: &str) -> Result<Parameters<'_>, String> {
+fn parameters(query: &str) -> Result<Parameters<'_>, UrlError> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or("a parameter has no value; in a value, & is written %26")?;
+        let (key, value) = pair.split_once('=').ok_or(UrlError::NoValue)?;
         let key = decode(key)?;
         match PARAMETERS.into_iter().find(|ours| *ours == key) {
             Some(key) => ours.push((key, decode(value)?)),
@@ -113,10 +109,10 @@ fn parameters(query: &str) -> Result<Parameters<'_>, String> {
     Ok((ours, theirs))
 }
 
-fn decode(text: &str) -> Result<Cow<'_, str>, String> {
+fn decode(text: &str) -> Result<Cow<'_, str>, UrlError> {
     percent_decode_str(text)
         .decode_utf8()
-        .map_err(|_| "a parameter is not UTF-8 behind its percent signs".to_owned())
+        .map_err(|_| UrlError::NotUtf8)
 }
 
 /// `base` is what stands between `://` and `?`.

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::error::TlsError;
+
 /// The parameters that are read here.
 pub(crate) const PARAMETERS: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
 
@@ -56,7 +58,7 @@ impl Tls {
     /// empty value is none.
     pub(crate) fn of_parameters<'a>(
         given: impl Iterator<Item = (&'static str, &'a str)> + Clone,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TlsError> {
         let value = |name: &str| {
             let values = given.clone().filter(|(key, _)| *key == name);
             values
@@ -75,24 +77,15 @@ impl Tls {
             None => Mode::Prefer,
         };
         if roots == Some(Roots::System) && !matches!(mode, Mode::VerifyFull | Mode::Disable) {
-            return Err(
-                "sslrootcert=system needs sslmode=verify-full: anybody has a certificate \
-                        of some public root"
-                    .to_owned(),
-            );
+            return Err(TlsError::NameUnchecked);
         }
         if roots.is_none() && matches!(mode, Mode::VerifyCa | Mode::VerifyFull) {
-            return Err(
-                "to verify the server, give sslrootcert=FILE, the root that signed its \
-                        certificate, or with verify-full sslrootcert=system, the roots of this \
-                        host"
-                    .to_owned(),
-            );
+            return Err(TlsError::NoRoots);
         }
         let identity = match (value("sslcert"), value("sslkey")) {
             (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
             (None, None) => None,
-            _ => return Err("sslcert and sslkey go together".to_owned()),
+            _ => return Err(TlsError::HalfIdentity),
         };
         Ok(Self {
             mode,
@@ -113,16 +106,14 @@ impl Tls {
     }
 }
 
-fn mode(name: &str) -> Result<Mode, String> {
+fn mode(name: &str) -> Result<Mode, TlsError> {
     match name {
         "disable" => Ok(Mode::Disable),
         "prefer" => Ok(Mode::Prefer),
         "require" => Ok(Mode::Require),
         "verify-ca" => Ok(Mode::VerifyCa),
         "verify-full" => Ok(Mode::VerifyFull),
-        _ => Err(format!(
-            "sslmode={name} is not known: give disable, prefer, require, verify-ca or verify-full"
-        )),
+        _ => Err(TlsError::Mode(name.to_owned())),
     }
 }
 
@@ -132,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn tls(given: &[(&'static str, &str)]) -> Result<Tls, String> {
+    fn tls(given: &[(&'static str, &str)]) -> Result<Tls, TlsError> {
         Tls::of_parameters(given.iter().copied())
     }
 
@@ -186,7 +177,7 @@ mod tests {
             (&[("sslcert", "/c.pem")], "sslkey"),
             (&[("sslkey", "/k.pem")], "sslcert"),
         ] {
-            let why = tls(given).unwrap_err();
+            let why = tls(given).unwrap_err().to_string();
             assert!(why.contains(says), "{given:?}: {why}");
         }
     }

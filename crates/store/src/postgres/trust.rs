@@ -24,7 +24,10 @@ use x509_cert::{
     der::{Decode, Encode},
 };
 
-use super::tls::{Check, Roots, Tls};
+use super::{
+    error::{FileError, TrustError},
+    tls::{Check, Roots, Tls},
+};
 
 /// The application protocol (PostgreSQL 17, section 54.2.11), without which servers refuse
 /// `sslnegotiation=direct`.
@@ -32,21 +35,22 @@ const PROTOCOL: &[u8] = b"postgresql";
 
 /// What makes TLS connections as a URL wants them. Reads the files it names; the error says which
 /// of them is of no use, and why.
-pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, String> {
+pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, TrustError> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(tls, &provider)?;
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|e| e.to_string())?
+        .map_err(TrustError::Provider)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
     let mut config = match &tls.identity {
         None => config.with_no_client_auth(),
         Some((certificate, key)) => config
             .with_client_auth_cert(certificates("sslcert", certificate)?, private_key(key)?)
-            .map_err(|e| {
-                let (certificate, key) = (certificate.display(), key.display());
-                format!("sslcert={certificate} and sslkey={key} do not go together: {e}")
+            .map_err(|why| TrustError::Identity {
+                certificate: certificate.clone(),
+                key: key.clone(),
+                why,
             })?,
     };
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
@@ -54,38 +58,29 @@ pub(super) fn connector(tls: &Tls) -> Result<MakeRustlsConnect, String> {
 }
 
 /// The certificates in a file, at least one.
-fn certificates(what: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let wrong = |why: &dyn std::fmt::Display| {
-        format!(
-            "{what}={}: {why}; give a file with certificates in PEM",
-            file.display()
-        )
-    };
+fn certificates(
+    parameter: &'static str,
+    file: &Path,
+) -> Result<Vec<CertificateDer<'static>>, TrustError> {
     let all: Result<Vec<_>, pem::Error> =
         CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-    match all {
-        Ok(all) if all.is_empty() => Err(wrong(&"there is no certificate in it")),
-        Ok(all) => Ok(all),
-        Err(pem::Error::Io(e)) => Err(wrong(&e)),
-        Err(e) => Err(wrong(&e)),
-    }
+    let why = match all {
+        Ok(all) if !all.is_empty() => return Ok(all),
+        Ok(_) => FileError::Certificates("there is no certificate in it".into()),
+        Err(e) => FileError::certificates(e),
+    };
+    Err(why.of(parameter, file))
 }
 
-fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("sslkey={}: {why}", file.display());
-    let about = fs::metadata(file).map_err(|e| wrong(&e))?;
+fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, TrustError> {
+    let wrong = |why: FileError| why.of("sslkey", file);
+    let about = fs::metadata(file).map_err(|e| wrong(e.into()))?;
     // As libpq: the key of a user is for that user, one of root may be for a group.
     let others = if about.uid() == 0 { 0o027 } else { 0o077 };
     if about.mode() & others != 0 {
-        return Err(wrong(&"others may read it; run chmod 600 on it"));
+        return Err(wrong(FileError::Readable));
     }
-    PrivateKeyDer::from_pem_file(file).map_err(|e| match e {
-        pem::Error::Io(e) => wrong(&e),
-        pem::Error::NoItemsFound => wrong(
-            &"there is no private key in PEM without a passphrase in it; openssl pkey takes one off",
-        ),
-        e => wrong(&e),
-    })
+    PrivateKeyDer::from_pem_file(file).map_err(|e| wrong(FileError::key(e)))
 }
 
 /// Decides whether a server is the right one.
@@ -99,7 +94,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    fn new(tls: &Tls, provider: &CryptoProvider) -> Result<Self, String> {
+    fn new(tls: &Tls, provider: &CryptoProvider) -> Result<Self, TrustError> {
         let mut verifier = Self {
             check: tls.check(),
             roots: RootCertStore::empty(),
@@ -111,9 +106,8 @@ impl Verifier {
             Some(Roots::File(file)) => {
                 verifier.given = certificates("sslrootcert", file)?;
                 for root in &verifier.given {
-                    verifier.roots.add(root.clone()).map_err(|e| {
-                        format!("sslrootcert={}: a certificate in it: {e}", file.display())
-                    })?;
+                    let added = verifier.roots.add(root.clone());
+                    added.map_err(|e| FileError::Root(e).of("sslrootcert", file))?;
                 }
             }
             Some(Roots::System) => {
@@ -121,11 +115,7 @@ impl Verifier {
                 // An odd one among a hundred is no reason to stop.
                 let (usable, _) = verifier.roots.add_parsable_certificates(found.certs);
                 if usable == 0 {
-                    return Err(
-                        "sslrootcert=system: this host has no root certificates; install \
-                                ca-certificates, or give sslrootcert=FILE"
-                            .to_owned(),
-                    );
+                    return Err(TrustError::NoSystemRoots);
                 }
             }
         }
@@ -288,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_key_is_for_nobody_else() {
-        let error = private_key(&PathBuf::from(FILE)).unwrap_err();
+        let error = private_key(&PathBuf::from(FILE)).unwrap_err().to_string();
         assert!(error.contains("chmod 600"), "{error}");
     }
 }

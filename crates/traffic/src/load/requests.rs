@@ -1,12 +1,12 @@
 //! Requests and their answers over TCP: each on a connection of its own, or many with HTTP/1.1 on
 //! one that is kept.
 
+mod body;
 pub mod client;
 mod exchange;
 mod http;
 pub mod server;
 mod short;
-mod supply;
 
 pub use client::RequestClient;
 pub use exchange::Exchange;

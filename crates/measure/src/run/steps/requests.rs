@@ -1,10 +1,12 @@
-//! The common part of steps of requests: the load, what is recorded beside it, the sample.
+//! Requests, one after the other: on one kept HTTP/1.1 connection, or each on a connection of its
+//! own.
 
 use std::{net::SocketAddr, time::Duration};
 
 use analysis::percentile;
 use model::{
-    run::{self, Invalid, Sample},
+    net::Direction,
+    run::{self, Invalid, Key, Sample, StepKind},
     text,
     text::Text,
 };
@@ -17,9 +19,12 @@ use traffic::{
     wire::Ticket,
 };
 
-use super::{Blank, Cost, loaded::Context, probes};
+use super::{Blank, Cost, Measure, Step, loaded::Context, probes};
 use crate::{
-    far::{FarError, load::Service},
+    far::{
+        self, Action, FarError,
+        load::{self, Service},
+    },
     run::{bench::Bench, task::Task},
 };
 
@@ -29,22 +34,86 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after the end of the step the last answer may come.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How requests use connections.
+#[derive(Clone, Copy)]
+pub(super) enum Connections {
+    /// HTTP/1.1 on one connection that is kept.
+    Kept,
+    /// One for each request.
+    Each,
+}
+
+/// Requests for answers of the same size.
+pub(super) struct Requesting {
+    pub(super) connections: Connections,
+    /// Bytes of an answer.
+    pub(super) bytes: u64,
+}
+
 /// What the near end saw of the requests.
 pub(super) struct Seen {
     requests: Requests,
     context: Context,
 }
 
-/// What a step of requests takes: half of the time its answers are under way, by experience.
-pub(super) fn cost(duration_s: f64) -> Cost {
-    Cost {
-        time_s: duration_s,
-        loaded_s: duration_s * 0.5,
+impl Step for Requesting {
+    fn kind(&self) -> StepKind {
+        match self.connections {
+            Connections::Kept => StepKind::Http,
+            Connections::Each => StepKind::Short,
+        }
+    }
+
+    fn distinguish(&self, key: &mut Key) {
+        key.bytes = Some(self.bytes);
+    }
+
+    /// Half of the time answers are under way, by experience.
+    fn cost(&self, duration_s: f64) -> Cost {
+        Cost {
+            time_s: duration_s,
+            loaded_s: duration_s * 0.5,
+        }
+    }
+
+    fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
+        // Requests are small beside their answers.
+        capacity(Direction::Down)
+    }
+}
+
+impl Measure for Requesting {
+    type Seen = Seen;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
+        let bytes = self.bytes;
+        match self.connections {
+            Connections::Kept => {
+                let service = load::Http { bytes };
+                measure(bench, task, &service, bytes, |ticket, address, config| {
+                    let stream = far::stream(ticket, address, 0)?;
+                    RequestClient::http(stream, config).map_err(Action::Request.failed(address))
+                })
+            }
+            Connections::Each => {
+                let service = load::Short { bytes };
+                measure(bench, task, &service, bytes, |ticket, address, config| {
+                    let connect = far::connector(address, TIMEOUT);
+                    let greeting = move |number| ticket.greeting(number).bytes();
+                    RequestClient::short(connect, greeting, config)
+                        .map_err(Action::Request.failed(address))
+                })
+            }
+        }
+    }
+
+    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        seen.samples(blank)
     }
 }
 
 /// Runs requests for answers of `bytes` at a service, by a client that `start` makes.
-pub(super) fn measure<S: Service>(
+fn measure<S: Service>(
     bench: &mut Bench<'_>,
     task: &Task,
     service: &S,
@@ -99,7 +168,7 @@ fn left(bench: &Bench<'_>) -> Option<u64> {
 }
 
 impl Seen {
-    pub(super) fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
+    fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
         let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
             let none = || text!("no request was answered before the timeout");

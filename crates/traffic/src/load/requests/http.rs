@@ -8,19 +8,19 @@ use std::{
 use sys::clock::Instant;
 
 use super::{
+    body::ResponseBody,
     exchange::{self, Exchange},
-    supply::Supply,
 };
 use crate::wire::http::{self, LONGEST, Parsed, Request, Status};
 
 /// Answers requests until the peer ends, breaks the rules or makes the service wait.
-pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
+pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> {
     let mut held = Vec::new();
-    while let Some(request) = next(stream, &mut held, supply)? {
+    while let Some(request) = next(stream, &mut held, body)? {
         let status = match request {
             Ok(request) if request.known => {
-                let head = http::answer(Status::Ok, supply.bytes, request.close);
-                supply.give(stream, &head)?;
+                let head = http::answer(Status::Ok, body.bytes, request.close);
+                body.give(stream, &head)?;
                 if request.close {
                     return Ok(());
                 }
@@ -39,7 +39,7 @@ pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
 fn next(
     mut stream: &TcpStream,
     held: &mut Vec<u8>,
-    supply: &Supply,
+    body: &ResponseBody,
 ) -> io::Result<Option<Result<Request, Status>>> {
     let mut deadline = None;
     loop {
@@ -53,7 +53,7 @@ fn next(
         }
         // One that sends a byte now and then is cut off as well as one that sends none.
         let now = Instant::now();
-        if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(supply.timeout)) {
+        if !held.is_empty() && now > *deadline.get_or_insert_with(|| now.after(body.timeout)) {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut buffer = [0; 2048];
@@ -61,7 +61,7 @@ fn next(
             0 if held.is_empty() => return Ok(None),
             0 => return Err(io::ErrorKind::UnexpectedEof.into()),
             n => {
-                supply.received(n)?;
+                body.received(n)?;
                 held.extend_from_slice(&buffer[..n]);
             }
         }

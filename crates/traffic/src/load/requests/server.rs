@@ -12,7 +12,7 @@ use std::{
 
 use sys::socket;
 
-use super::{http, short, supply::Supply};
+use super::{body::ResponseBody, http, short};
 use crate::{
     admission::{Amounts, Hold, Lease, Need},
     load::Stop,
@@ -21,7 +21,7 @@ use crate::{
 
 /// How requests are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum Service {
     /// One a connection, which the greeting is already.
     Short,
     /// HTTP/1.1, many a connection.
@@ -32,8 +32,8 @@ pub enum Manner {
 #[derive(Clone, Debug)]
 pub struct Config {
     /// How requests are made.
-    pub manner: Manner,
-    /// Bytes of a request that come after its greeting; only of [`Manner::Short`].
+    pub service: Service,
+    /// Bytes of a request that come after its greeting; only of [`Service::Short`].
     pub upload: u64,
     /// Bytes of an answer.
     pub bytes: u64,
@@ -74,9 +74,9 @@ const THREAD: Amounts = Amounts {
 pub struct RequestServer(Arc<Pool>);
 
 struct Pool {
-    manner: Manner,
+    service: Service,
     connections: usize,
-    supply: Supply,
+    body: ResponseBody,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -96,9 +96,9 @@ impl RequestServer {
     pub fn new(config: Config) -> Self {
         let stop = Stop::new(config.lease);
         Self(Arc::new(Pool {
-            manner: config.manner,
+            service: config.service,
             connections: config.connections,
-            supply: Supply::new(config.upload, config.bytes, config.timeout, stop),
+            body: ResponseBody::new(config.upload, config.bytes, config.timeout, stop),
             state: Mutex::default(),
             changed: Condvar::new(),
         }))
@@ -106,11 +106,11 @@ impl RequestServer {
 
     /// Takes a connection that has greeted. Never blocks; one too many is closed.
     pub fn take(&self, stream: TcpStream) {
-        let lease = self.0.supply.stop.lease();
+        let lease = self.0.body.stop.lease();
         let mut state = self.0.lock();
         let held = state.waiting.len() + state.active.len();
         // A client that has its answer may be back before the thread that gave it is free.
-        if self.0.supply.stop.is_set() || held > self.0.connections {
+        if self.0.body.stop.is_set() || held > self.0.connections {
             return;
         }
         let Ok(hold) = lease.hold(CONNECTION) else {
@@ -134,12 +134,12 @@ impl RequestServer {
 
     /// Bytes of answers so far.
     pub fn bytes(&self) -> u64 {
-        self.0.supply.given()
+        self.0.body.given()
     }
 
     /// Ends the service and all its connections.
     pub fn finish(&self) {
-        self.0.supply.stop.set();
+        self.0.body.stop.set();
         let threads = {
             let mut state = self.0.lock();
             state.waiting.clear();
@@ -194,7 +194,7 @@ impl Pool {
     fn next(&self) -> Option<(Arc<TcpStream>, Hold)> {
         let mut state = self.lock();
         loop {
-            if self.supply.stop.is_set() {
+            if self.body.stop.is_set() {
                 return None;
             }
             if let Some((stream, hold)) = state.waiting.pop_front() {
@@ -212,16 +212,16 @@ impl Pool {
     }
 
     fn answer(&self, stream: &TcpStream) -> io::Result<()> {
-        let timeout = Some(self.supply.timeout);
+        let timeout = Some(self.body.timeout);
         stream.set_nodelay(true)?;
         stream.set_read_timeout(timeout)?;
         stream.set_write_timeout(timeout)?;
-        if let Some(bps) = self.supply.stop.lease().rate_bps() {
+        if let Some(bps) = self.body.stop.lease().rate_bps() {
             socket::set_max_pacing(stream, bps / 8)?;
         }
-        match self.manner {
-            Manner::Short => short::answer(stream, &self.supply),
-            Manner::Http => http::answer(stream, &self.supply),
+        match self.service {
+            Service::Short => short::answer(stream, &self.body),
+            Service::Http => http::answer(stream, &self.body),
         }
     }
 }

@@ -8,8 +8,8 @@ use std::{
 use sys::clock::Instant;
 
 use super::{
+    body::ResponseBody,
     exchange::{self, Config, Exchange, Open},
-    supply::Supply,
 };
 
 /// Opens a connection.
@@ -21,9 +21,9 @@ const FIRST: usize = 16 << 10;
 /// Answers one request: the connection is closed after it, which the answering end does first, so
 /// that its end waits out the time in which late segments may come (RFC 9293 section 3.6.1) and the
 /// client keeps its ports.
-pub(super) fn answer(stream: &TcpStream, supply: &Supply) -> io::Result<()> {
-    supply.take(stream)?;
-    supply.give(stream, &[])
+pub(super) fn answer(stream: &TcpStream, body: &ResponseBody) -> io::Result<()> {
+    body.take(stream)?;
+    body.give(stream, &[])
 }
 
 /// One request on a connection of its own.

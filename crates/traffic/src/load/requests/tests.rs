@@ -12,7 +12,7 @@ use sys::clock::Instant;
 
 use super::{
     RequestClient, RequestServer, client,
-    server::{Config, Manner},
+    server::{Config, Service},
 };
 use crate::{
     admission::Lease,
@@ -21,9 +21,9 @@ use crate::{
 
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-fn config(manner: Manner, bytes: u64) -> Config {
+fn config(service: Service, bytes: u64) -> Config {
     Config {
-        manner,
+        service,
         upload: 0,
         bytes,
         connections: 2,
@@ -92,7 +92,7 @@ fn finish(client: RequestClient) -> client::Requests {
 #[test]
 fn every_short_request_gets_its_bytes() {
     for bytes in [1, 1000, 300_000] {
-        let served = Served::start(config(Manner::Short, bytes));
+        let served = Served::start(config(Service::Short, bytes));
         let address = served.address;
         let connect = Box::new(move || TcpStream::connect(address));
         let answered =
@@ -117,7 +117,7 @@ fn every_short_request_gets_its_bytes() {
 #[test]
 fn http_requests_share_a_connection() {
     for bytes in [0, 1, 1000, 300_000] {
-        let served = Served::start(config(Manner::Http, bytes));
+        let served = Served::start(config(Service::Http, bytes));
         let config = client::Config {
             most_bytes: Some(bytes.max(1) * 20),
             ..served.requests()
@@ -138,7 +138,7 @@ fn http_requests_share_a_connection() {
 
 #[test]
 fn requests_that_come_at_once_are_answered_in_turn() {
-    let served = Served::start(config(Manner::Http, 5));
+    let served = Served::start(config(Service::Http, 5));
     let mut stream = served.connect();
     let last = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     stream
@@ -154,7 +154,7 @@ fn requests_that_come_at_once_are_answered_in_turn() {
 
 #[test]
 fn an_endless_head_is_cut_off() {
-    let served = Served::start(config(Manner::Http, 5));
+    let served = Served::start(config(Service::Http, 5));
     let mut stream = served.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap();
     let mut written = 0;
@@ -169,7 +169,7 @@ fn an_endless_head_is_cut_off() {
 
 #[test]
 fn a_head_that_comes_byte_by_byte_is_cut_off() {
-    let served = Served::start(config(Manner::Http, 5));
+    let served = Served::start(config(Service::Http, 5));
     let mut stream = served.connect();
     let began = Instant::now();
     // A byte each 20 ms: no pause is long, but the whole would take almost a second.
@@ -191,7 +191,7 @@ fn a_head_that_comes_byte_by_byte_is_cut_off() {
 
 #[test]
 fn one_that_asks_nothing_is_cut_off() {
-    let served = Served::start(config(Manner::Http, 5));
+    let served = Served::start(config(Service::Http, 5));
     let (bytes, _) = ended(&mut served.connect());
     assert_eq!(bytes, 0);
     served.server.finish();
@@ -200,8 +200,8 @@ fn one_that_asks_nothing_is_cut_off() {
 #[test]
 fn one_that_never_reads_is_cut_off() {
     // Far more than the kernel's buffers of both ends hold.
-    for manner in [Manner::Short, Manner::Http] {
-        let served = Served::start(config(manner, 1 << 30));
+    for service in [Service::Short, Service::Http] {
+        let served = Served::start(config(service, 1 << 30));
         let mut stream = served.connect();
         stream.write_all(REQUEST).unwrap();
         // While it does not read, the thread that answers gives it up.
@@ -212,7 +212,7 @@ fn one_that_never_reads_is_cut_off() {
             Instant::now().after(Duration::from_millis(1)).wait();
         }
         let (bytes, whole) = ended(&mut stream);
-        assert!(bytes < 1 << 30 && !whole, "{manner:?}: {bytes} bytes");
+        assert!(bytes < 1 << 30 && !whole, "{service:?}: {bytes} bytes");
         served.server.finish();
     }
 }
@@ -221,7 +221,7 @@ fn one_that_never_reads_is_cut_off() {
 fn connections_beyond_those_agreed_on_are_closed() {
     let served = Served::start(Config {
         timeout: Duration::from_secs(60),
-        ..config(Manner::Http, 5)
+        ..config(Service::Http, 5)
     });
     let _held: Vec<_> = (0..3).map(|_| served.connect()).collect();
     assert_eq!(ended(&mut served.connect()), (0, true));
@@ -233,7 +233,7 @@ fn connections_beyond_those_agreed_on_are_closed() {
 fn no_more_than_the_bytes_agreed_on_are_given() {
     let served = Served::start(Config {
         lease: Lease::own(Duration::MAX, Some(2500), None),
-        ..config(Manner::Short, 1000)
+        ..config(Service::Short, 1000)
     });
     let got: Vec<usize> = (0..4).map(|_| ended(&mut served.connect()).0).collect();
     assert_eq!(got, [1000, 1000, 0, 0]);
@@ -245,7 +245,7 @@ fn a_request_that_uploads_is_answered_when_all_of_it_has_come() {
     const UPLOAD: u64 = 3_000_000;
     let served = Served::start(Config {
         upload: 4 + UPLOAD,
-        ..config(Manner::Short, 1)
+        ..config(Service::Short, 1)
     });
     let address = served.address;
     let connect = Box::new(move || TcpStream::connect(address));
@@ -271,7 +271,7 @@ fn an_upload_that_is_cut_off_is_not_answered() {
     let served = Served::start(Config {
         upload: u64::MAX,
         timeout: Duration::from_secs(10),
-        ..config(Manner::Short, 1)
+        ..config(Service::Short, 1)
     });
     let address = served.address;
     let connect = Box::new(move || TcpStream::connect(address));

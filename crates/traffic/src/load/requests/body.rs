@@ -19,7 +19,7 @@ const PIECE: u64 = 1 << 20;
 const SLOWEST: u64 = 1000;
 
 /// What all connections of a service draw their answers from.
-pub(super) struct Supply {
+pub(super) struct ResponseBody {
     /// Bytes of a request that come after its greeting.
     pub(super) upload: u64,
     /// Bytes of an answer.
@@ -30,7 +30,7 @@ pub(super) struct Supply {
     given: AtomicU64,
 }
 
-impl Supply {
+impl ResponseBody {
     /// `upload`, `bytes`: of a request after its greeting, and of its answer.
     pub(super) fn new(upload: u64, bytes: u64, timeout: Duration, stop: Stop) -> Self {
         Self {
