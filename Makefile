@@ -91,6 +91,11 @@ bench: build kernel ## measure speed and cost, compared with ns-3, iperf3, irtt 
 fuzz: ## fuzz every parser for SECONDS each (default 60)
 	scripts/fuzz --seconds $(or $(SECONDS),60)
 
+.PHONY: real
+real: build ## as root: measure and explain real tunnels over shapers between namespaces (an hour and a half)
+	@scripts/setup real
+	bench/real
+
 .PHONY: attack
 attack: build ## run the attack suite: every case once, then random messages for MINUTES (default 60)
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-attack
@@ -100,7 +105,7 @@ attack: build ## run the attack suite: every case once, then random messages for
 
 .PHONY: setup
 setup: ## install everything that the other targets need
-	scripts/setup build kernel test bench fuzz lint
+	scripts/setup build kernel test bench fuzz lint real
 
 .PHONY: build
 build: ## build the program, the guest and the validation program, optimised, into target/release
