@@ -10,7 +10,7 @@ mod commands;
 mod document;
 mod reference;
 mod sentence;
-mod shell;
+pub(crate) mod shell;
 mod trial;
 
 use std::fmt;

@@ -43,6 +43,12 @@ impl Instant {
     }
 }
 
+/// CLOCK_BOOTTIME now, nanoseconds: since boot, suspended time included, and never set by anybody
+/// (clock_gettime(2)).
+pub fn boottime_ns() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Boottime))
+}
+
 /// CLOCK_REALTIME now, nanoseconds.
 pub fn realtime_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))

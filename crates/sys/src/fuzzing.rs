@@ -30,6 +30,10 @@ fn payload(bytes: &[u8]) {
     let _ = link::show::parse(bytes);
     let _ = tc::stats::parse(bytes);
     let _ = route::parse(bytes);
+    if let Some(entry) = route::table::settable(bytes) {
+        let _ = route::table::Entry::from_bytes(entry.with_congestion_control("bbr").bytes());
+    }
+    let _ = tc::tree::node(bytes);
     let _ = neighbour::parse(bytes);
     let _ = wireless::station(bytes);
     let part = wireguard::decode::device(bytes);

@@ -16,6 +16,14 @@ pub fn host_name() -> String {
         .into_owned()
 }
 
+/// Identity of this boot, which differs after every boot (random(4)).
+///
+/// # Errors
+/// /proc is not mounted.
+pub fn boot_id() -> std::io::Result<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|id| id.trim().to_owned())
+}
+
 /// Architecture as the kernel names it, such as `x86_64`.
 pub fn architecture() -> String {
     rustix::system::uname()

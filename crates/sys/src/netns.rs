@@ -50,6 +50,14 @@ impl Netns {
         Ok(Netns { fd: file.into() })
     }
 
+    /// The number of the namespace, unique among those that exist at the same time (namespaces(7)).
+    ///
+    /// # Errors
+    /// The descriptor cannot be examined.
+    pub fn number(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_ino)
+    }
+
     /// The descriptor that holds the namespace.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

@@ -2,6 +2,8 @@
 //!
 //! Numbers are from include/uapi/linux/rtnetlink.h, Linux 7.2.
 
+pub mod table;
+
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::bytes;

@@ -18,6 +18,7 @@ mod reader;
 mod shaper;
 pub(crate) mod stats;
 mod ticks;
+pub mod tree;
 
 use crate::netlink::{Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError};
 

@@ -2,7 +2,7 @@
 //! not be trusted: a name copied into a shell must remain one word, whatever it contains.
 
 /// A value as one word of a POSIX shell; invalid names are replaced by a placeholder.
-pub(super) fn word(value: &str, placeholder: &str) -> String {
+pub(crate) fn word(value: &str, placeholder: &str) -> String {
     let printable = value.bytes().all(|b| (b' '..=b'~').contains(&b));
     // A leading dash would make it an option.
     if value.is_empty() || value.len() > 64 || !printable || value.starts_with('-') {
@@ -16,13 +16,13 @@ pub(super) fn word(value: &str, placeholder: &str) -> String {
 }
 
 /// A placeholder for an unknown value, which is not a valid name.
-pub(super) fn unknown(placeholder: &str) -> String {
+pub(crate) fn unknown(placeholder: &str) -> String {
     format!("'<{placeholder}>'")
 }
 
 /// A device name: up to 15 bytes without spaces, slashes and colons (`dev_valid_name` of
 /// net/core/dev.c, Linux 6.12).
-pub(super) fn device(name: Option<&str>) -> String {
+pub(crate) fn device(name: Option<&str>) -> String {
     let valid = |name: &&str| {
         name.len() < 16 && !name.contains(['/', ' ', ':']) && !matches!(*name, "." | "..")
     };

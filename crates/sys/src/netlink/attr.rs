@@ -94,6 +94,21 @@ impl<'a> Attrs<'a> {
     }
 }
 
+impl<'a> Attrs<'a> {
+    /// Each attribute as its type without flags and its bytes with header and flags, without
+    /// padding: to be sent back unchanged.
+    pub fn whole(self) -> impl Iterator<Item = (u16, &'a [u8])> {
+        let mut rest = self.rest;
+        std::iter::from_fn(move || {
+            let mut attrs = Attrs::new(rest);
+            let attr = attrs.next()?;
+            let bytes = rest.get(..HEADER_LEN + attr.payload.len())?;
+            rest = attrs.rest;
+            Some((attr.kind, bytes))
+        })
+    }
+}
+
 impl<'a> Iterator for Attrs<'a> {
     type Item = Attr<'a>;
 

@@ -1,0 +1,157 @@
+//! The Change: a transaction on a host, with all that is needed to go back.
+//!
+//! A Change is written to a journal before anything is changed. Its steps hold the old values as
+//! read, so that another process, or the next start of the program, can undo it.
+
+mod commands;
+mod id;
+pub mod parse;
+mod process;
+mod queue;
+mod saved;
+mod setting;
+mod state;
+
+use serde::{Deserialize, Serialize};
+
+pub use id::{ChangeId, IdError};
+pub use process::ProcessId;
+pub use queue::{Cake, Fq, FqCodel, Queue};
+pub use saved::{Blob, LinkMtu, QueueNode, Saved};
+pub use setting::{Origin, Setting};
+pub use state::State;
+
+/// Version of [`Change`].
+pub const CHANGE_SCHEMA: u32 = 1;
+
+/// A transaction on a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// [`CHANGE_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Version of the program that wrote it.
+    pub program: String,
+    /// Its name; unguessable.
+    pub id: ChangeId,
+    /// How far it is.
+    pub state: State,
+    /// Where the settings are.
+    pub scope: Scope,
+    /// When it was planned, seconds since 1970 by the host's clock, which may be wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_unix_s: Option<u64>,
+    /// The process that applies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<ProcessId>,
+    /// The process that undoes it unless it is confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeper: Option<ProcessId>,
+    /// When it is undone unless it is confirmed, nanoseconds of CLOCK_BOOTTIME.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline_boottime_ns: Option<u64>,
+    /// Where new TCP connections must succeed before and after, as `host:port`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub probes: Vec<String>,
+    /// The steps, in the order in which they are applied.
+    pub steps: Vec<Step>,
+    /// What is worth knowing before it is applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What happened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
+}
+
+/// The kernel and network namespace of a Change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scope {
+    /// Identity of the boot.
+    pub boot: String,
+    /// Number of the network namespace.
+    pub netns: u64,
+    /// Name of the host.
+    pub host: String,
+}
+
+/// One setting with its old value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// The setting with its new value.
+    pub setting: Setting,
+    /// The value before, as read.
+    pub old: Saved,
+    /// The value after it was applied, as read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<Saved>,
+    /// Index of its device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<u32>,
+    /// Where the setting comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Something that happened to a Change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When, nanoseconds of CLOCK_BOOTTIME.
+    pub boottime_ns: u64,
+    /// What.
+    pub what: String,
+}
+
+/// Why a document is not a Change.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// It is not one.
+    #[error("not a change: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It was written by a later program.
+    #[error("a change of schema {0}; this program reads up to {CHANGE_SCHEMA}")]
+    Newer(u32),
+    /// A number in it is impossible.
+    #[error("an impossible change: {0}")]
+    Impossible(&'static str),
+}
+
+impl Change {
+    /// Reads a Change of any schema up to [`CHANGE_SCHEMA`] from JSON.
+    ///
+    /// # Errors
+    /// The text is not a Change, its schema is newer than this program, or its state names a step
+    /// that it does not have.
+    pub fn parse(text: &[u8]) -> Result<Self, ChangeError> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let version: Version = serde_json::from_slice(text)?;
+        if version.schema > CHANGE_SCHEMA {
+            return Err(ChangeError::Newer(version.schema));
+        }
+        let change: Change = serde_json::from_slice(text)?;
+        let outside = |step: usize| step >= change.steps.len();
+        if change.state.step().is_some_and(outside) {
+            return Err(ChangeError::Impossible("its state names a step it lacks"));
+        }
+        Ok(change)
+    }
+
+    /// As JSON, with a line break at the end.
+    ///
+    /// # Errors
+    /// None in practice: every field has a JSON form.
+    pub fn to_json(&self) -> Result<Vec<u8>, ChangeError> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        Ok(text)
+    }
+
+    /// Whether it waits for a confirmation, or was interrupted before that.
+    pub fn is_pending(&self) -> bool {
+        self.state.is_pending()
+    }
+}
+
+#[cfg(test)]
+mod tests;

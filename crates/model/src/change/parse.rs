@@ -1,0 +1,131 @@
+//! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
+
+use super::{Queue, Setting};
+use crate::prefix::Prefix;
+
+/// Most bytes of a value of a kernel parameter.
+const LONGEST_VALUE: usize = 256;
+
+/// Sockets that a congestion control is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All new sockets of the host.
+    Host,
+    /// Sockets connected to a prefix.
+    Route(Prefix),
+}
+
+impl std::str::FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "host" => Ok(Self::Host),
+            Some(("route", prefix)) => prefix.parse().map(Self::Route),
+            _ => Err(format!(
+                "\"{text}\" is not a scope; write host or route:10.0.0.0/8"
+            )),
+        }
+    }
+}
+
+impl Setting {
+    /// Reads `cc=NAME`, whose sockets `scope` selects, or `PARAMETER=VALUE`.
+    ///
+    /// # Errors
+    /// The text has another form, or a name is impossible.
+    pub fn parse_set(text: &str, scope: Scope) -> Result<Self, String> {
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| format!("\"{text}\": write name=value"))?;
+        let value = value.trim();
+        if name == "cc" {
+            return congestion_control(value, scope);
+        }
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-/".contains(&b);
+        if !name.contains('.') || !name.bytes().all(plain) {
+            return Err(format!(
+                "\"{name}\" is neither cc nor the dotted name of a kernel parameter"
+            ));
+        }
+        let printable = value.bytes().all(|b| (b' '..=b'~').contains(&b));
+        if value.is_empty() || value.len() > LONGEST_VALUE || !printable {
+            return Err(format!("{name}: not a value of a kernel parameter"));
+        }
+        Ok(Self::Sysctl {
+            name: name.to_owned(),
+            value: value.split_whitespace().collect::<Vec<_>>().join(" "),
+        })
+    }
+
+    /// Reads `DEVICE=DISCIPLINE [option=value …]`.
+    ///
+    /// # Errors
+    /// The text has another form; no such discipline or option.
+    pub fn parse_queue(text: &str) -> Result<Self, String> {
+        let (device, queue) = of_device(text)?;
+        let queue: Queue = queue.parse()?;
+        Ok(Self::Queue { device, queue })
+    }
+
+    /// Reads `DEVICE=BYTES`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_mtu(text: &str) -> Result<Self, String> {
+        let (device, bytes) = of_device(text)?;
+        let bytes = number(bytes)?;
+        Ok(Self::Mtu { device, bytes })
+    }
+
+    /// Reads `DEVICE=PACKETS`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_queue_length(text: &str) -> Result<Self, String> {
+        let (device, packets) = of_device(text)?;
+        let packets = number(packets)?;
+        Ok(Self::QueueLength { device, packets })
+    }
+}
+
+fn congestion_control(name: &str, scope: Scope) -> Result<Setting, String> {
+    // TCP_CA_NAME_MAX (include/net/tcp.h, Linux 7.2) counts the final NUL.
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
+    if name.is_empty() || name.len() > 15 || !name.bytes().all(plain) {
+        return Err(format!(
+            "\"{name}\" is not the name of a congestion control"
+        ));
+    }
+    let cc = name.to_owned();
+    Ok(match scope {
+        Scope::Host => Setting::Sysctl {
+            name: "net.ipv4.tcp_congestion_control".to_owned(),
+            value: cc,
+        },
+        Scope::Route(to) => Setting::RouteCongestionControl {
+            to,
+            table: None,
+            cc,
+        },
+    })
+}
+
+/// A name by the rules of the kernel (net/core/dev.c: `dev_valid_name`, Linux 7.2), and the rest.
+fn of_device(text: &str) -> Result<(String, &str), String> {
+    let (device, rest) = text
+        .split_once('=')
+        .ok_or_else(|| format!("\"{text}\": write device=value"))?;
+    let odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
+    let wrong = device.is_empty() || device.len() > 15 || matches!(device, "." | "..");
+    if wrong || device.contains(odd) {
+        return Err(format!("\"{device}\" is not the name of a device"));
+    }
+    Ok((device.to_owned(), rest))
+}
+
+fn number(text: &str) -> Result<u32, String> {
+    text.trim()
+        .parse()
+        .map_err(|_| format!("\"{text}\" is not a whole number"))
+}

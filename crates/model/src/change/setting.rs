@@ -1,0 +1,113 @@
+//! Settings of a host that can be changed and set back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Queue;
+use crate::{net::Side, prefix::Prefix};
+
+/// A setting with the value it should have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Setting {
+    /// A kernel parameter.
+    Sysctl {
+        /// Its dotted name.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// The congestion control of sockets that are connected to a prefix.
+    RouteCongestionControl {
+        /// The destinations.
+        to: Prefix,
+        /// Number of the routing table; absent = the main one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        table: Option<u32>,
+        /// The kernel's name.
+        cc: String,
+    },
+    /// The root queue discipline of a device.
+    Queue {
+        /// The device.
+        device: String,
+        /// The discipline.
+        queue: Queue,
+    },
+    /// The MTU of a device.
+    Mtu {
+        /// The device.
+        device: String,
+        /// Bytes of the IP packet.
+        bytes: u32,
+    },
+    /// The length of the transmit queue of a device.
+    QueueLength {
+        /// The device.
+        device: String,
+        /// Packets.
+        packets: u32,
+    },
+}
+
+impl Setting {
+    /// The device it belongs to.
+    pub fn device(&self) -> Option<&str> {
+        match self {
+            Self::Queue { device, .. }
+            | Self::Mtu { device, .. }
+            | Self::QueueLength { device, .. } => Some(device),
+            Self::Sysctl { .. } | Self::RouteCongestionControl { .. } => None,
+        }
+    }
+
+    /// Whether another setting has the same value on a host, so that only one of them can hold.
+    pub fn is_same_place(&self, other: &Setting) -> bool {
+        use Setting as S;
+        match (self, other) {
+            (S::Sysctl { name: a, .. }, S::Sysctl { name: b, .. }) => a == b,
+            (
+                S::RouteCongestionControl { to, table, .. },
+                S::RouteCongestionControl {
+                    to: to_b,
+                    table: table_b,
+                    ..
+                },
+            ) => to == to_b && table == table_b,
+            (S::Queue { device: a, .. }, S::Queue { device: b, .. })
+            | (S::Mtu { device: a, .. }, S::Mtu { device: b, .. })
+            | (S::QueueLength { device: a, .. }, S::QueueLength { device: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sysctl { name, value } => write!(f, "{name} = {value}"),
+            Self::RouteCongestionControl { to, table, cc } => {
+                write!(f, "congestion control {cc} for connections to {to}")?;
+                match table {
+                    Some(table) => write!(f, " (table {table})"),
+                    None => Ok(()),
+                }
+            }
+            Self::Queue { device, queue } => write!(f, "queue of {device}: {queue}"),
+            Self::Mtu { device, bytes } => write!(f, "MTU of {device}: {bytes} bytes"),
+            Self::QueueLength { device, packets } => {
+                write!(f, "transmit queue of {device}: {packets} packets")
+            }
+        }
+    }
+}
+
+/// Origin of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Code of the finding that proposes it.
+    pub finding: String,
+    /// The end of the path it is for.
+    pub side: Side,
+}

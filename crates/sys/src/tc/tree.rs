@@ -1,0 +1,254 @@
+//! The queue disciplines of a link as the kernel's bytes, so that they are set up again with
+//! everything they had.
+//!
+//! A discipline that the kernel made by itself has the handle 0: it returns by itself when the one
+//! in its place is deleted, and cannot be deleted (net/sched/sch_generic.c:
+//! `attach_default_qdiscs`; sch_api.c: `tc_get_qdisc`, Linux 7.2).
+
+use crate::bytes;
+use crate::netlink::{
+    Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
+};
+
+use super::stats::Kind;
+use super::{
+    Handle, RTM_GETQDISC, RTM_NEWQDISC, RTM_NEWTCLASS, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, delete,
+    tcmsg,
+};
+
+const RTM_GETTCLASS: u16 = 42;
+const RTM_GETTFILTER: u16 = 46;
+const TCA_HTB_INIT: u16 = 2;
+/// Offset of the counter of packets without a class in `struct tc_htb_glob`, which is no option.
+const HTB_DIRECT_PACKETS: usize = 16;
+
+/// A queue discipline or class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Kind.
+    pub kind: String,
+    /// Its handle.
+    pub handle: Handle,
+    /// Its parent.
+    pub parent: Handle,
+    /// The attribute with its options, header included; empty if it has none.
+    pub options: Vec<u8>,
+}
+
+/// The queue disciplines of a link for transmitted packets, and their classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// Disciplines, parents first; the first is the root.
+    pub qdiscs: Vec<Node>,
+    /// Classes of htb, parents first. Other kinds with classes are not read.
+    pub classes: Vec<Node>,
+}
+
+/// Why a tree could not be set up again once it is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Irreversible {
+    /// It has classes of another kind than htb.
+    Classes(String),
+    /// It has filters.
+    Filters,
+}
+
+impl Tree {
+    /// The root.
+    pub fn root(&self) -> Option<&Node> {
+        self.qdiscs.first()
+    }
+
+    /// Whether the kernel made it by itself.
+    pub fn is_default(&self) -> bool {
+        self.root().is_none_or(|root| root.handle == Handle::NONE)
+    }
+}
+
+/// Reads the tree of a link.
+///
+/// # Errors
+/// The socket failed.
+pub fn read(nl: &mut Netlink, ifindex: u32) -> Result<Tree, NetlinkError> {
+    let qdiscs = dump(nl, RTM_GETQDISC, ifindex, "list qdiscs")?;
+    let kept = |node: &Node| !matches!(node.kind.as_str(), "ingress" | "clsact");
+    let mut qdiscs: Vec<Node> = qdiscs.into_iter().filter(kept).collect();
+    // Stable: the kernel lists parents before their children.
+    qdiscs.sort_by_key(|node| node.parent != Handle::ROOT);
+    let mut classes = Vec::new();
+    if qdiscs.iter().any(|q| q.kind == "htb") {
+        classes = dump(nl, RTM_GETTCLASS, ifindex, "list classes")?;
+        classes.retain(|class| class.kind == "htb");
+        let depths: Vec<usize> = classes.iter().map(|c| depth(&classes, c)).collect();
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        order.sort_by_key(|&i| (depths[i], classes[i].handle));
+        classes = order.into_iter().map(|i| classes[i].clone()).collect();
+    }
+    Ok(Tree { qdiscs, classes })
+}
+
+/// Why the tree of a link could not be set up again, if so.
+///
+/// # Errors
+/// The socket failed.
+pub fn irreversible(
+    nl: &mut Netlink,
+    ifindex: u32,
+    tree: &Tree,
+) -> Result<Option<Irreversible>, NetlinkError> {
+    if tree.is_default() {
+        return Ok(None);
+    }
+    let with_classes = ["hfsc", "drr", "qfq", "ets", "cbq", "hfsc", "atm", "dsmark"];
+    if let Some(node) = tree
+        .qdiscs
+        .iter()
+        .find(|q| with_classes.contains(&q.kind.as_str()))
+    {
+        return Ok(Some(Irreversible::Classes(node.kind.clone())));
+    }
+    let places = tree.qdiscs.iter().chain(&tree.classes);
+    for handle in places.map(|n| n.handle).filter(|&h| h != Handle::NONE) {
+        let mut m = Message::new(RTM_GETTFILTER, 0);
+        m.raw(&tcmsg(ifindex, Handle::NONE, handle, 0));
+        let found = nl.dump(&mut m, "list filters", |payload| {
+            (bytes::u32_at(payload, 4)? == ifindex).then_some(())
+        })?;
+        if !found.is_empty() {
+            return Ok(Some(Irreversible::Filters));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets up a tree that was read from this link before, or leaves it if it is there.
+///
+/// # Errors
+/// The kernel lacks a kind, or refuses the options it gave itself.
+pub fn restore(nl: &mut Netlink, ifindex: u32, saved: &Tree) -> Result<(), NetlinkError> {
+    let now = read(nl, ifindex)?;
+    if now == *saved {
+        return Ok(());
+    }
+    if !now.is_default() {
+        delete(nl, ifindex, Handle::ROOT)?;
+    }
+    let Some(root) = saved.root() else {
+        return Ok(());
+    };
+    if root.handle == Handle::NONE {
+        return default_of_kind(nl, ifindex, root);
+    }
+    let rest = |nodes: &[Node], depth_one: bool| -> Vec<Node> {
+        let of_root = |n: &&Node| (n.parent == Handle::ROOT) == depth_one;
+        nodes.iter().filter(of_root).cloned().collect()
+    };
+    for node in rest(&saved.qdiscs, true) {
+        create(nl, RTM_NEWQDISC, ifindex, &node)?;
+    }
+    for class in &saved.classes {
+        create(nl, RTM_NEWTCLASS, ifindex, class)?;
+    }
+    for node in rest(&saved.qdiscs, false) {
+        // Those without a handle come with their parent.
+        if node.handle != Handle::NONE {
+            create(nl, RTM_NEWQDISC, ifindex, &node)?;
+        }
+    }
+    Ok(())
+}
+
+/// The kernel's own discipline returned by itself; if the default has changed since, one of the old
+/// kind is set explicitly.
+fn default_of_kind(nl: &mut Netlink, ifindex: u32, old: &Node) -> Result<(), NetlinkError> {
+    let now = read(nl, ifindex)?;
+    let same = now.root().is_some_and(|root| root.kind == old.kind);
+    if same || old.kind == "mq" || old.kind == "noqueue" {
+        return Ok(());
+    }
+    create(nl, RTM_NEWQDISC, ifindex, old)
+}
+
+fn create(nl: &mut Netlink, kind: u16, ifindex: u32, node: &Node) -> Result<(), NetlinkError> {
+    let exclusive = match node.parent {
+        Handle::ROOT => NLM_F_EXCL,
+        // A child may replace the one that its parent made for it.
+        _ => NLM_F_REPLACE,
+    };
+    let flags = match kind {
+        RTM_NEWTCLASS => NLM_F_EXCL,
+        _ => exclusive,
+    };
+    let mut m = Message::new(kind, NLM_F_CREATE | flags);
+    m.raw(&tcmsg(ifindex, node.handle, node.parent, 0))
+        .str(TCA_KIND, &node.kind)
+        .raw(&node.options);
+    let op = format_args!(
+        "set up {} {} below {} of link {ifindex} again",
+        node.kind, node.handle, node.parent
+    );
+    nl.request(&mut m, op)
+}
+
+fn dump(nl: &mut Netlink, kind: u16, ifindex: u32, op: &str) -> Result<Vec<Node>, NetlinkError> {
+    let mut m = Message::new(kind, 0);
+    m.raw(&tcmsg(ifindex, Handle::NONE, Handle::NONE, 0));
+    nl.dump(&mut m, op, |payload| {
+        (bytes::u32_at(payload, 4)? == ifindex)
+            .then(|| node(payload))
+            .flatten()
+    })
+}
+
+pub(crate) fn node(payload: &[u8]) -> Option<Node> {
+    let attrs = Attrs::after(payload, TCMSG_LEN);
+    let kind = Kind::new(attrs.get(TCA_KIND)?.payload).to_string();
+    let handle = Handle::from_raw(bytes::u32_at(payload, 8)?);
+    let mut options = attrs
+        .whole()
+        .find(|(kind, _)| *kind == TCA_OPTIONS)
+        .map(|(_, whole)| whole.to_vec())
+        .unwrap_or_default();
+    if kind == "htb" && handle.minor() == 0 {
+        settable_htb(&mut options);
+    }
+    Some(Node {
+        kind,
+        handle,
+        parent: Handle::from_raw(bytes::u32_at(payload, 12)?),
+        options,
+    })
+}
+
+/// Turns the report of htb's options into a request: its counter is zeroed, and its version is the
+/// major one only (net/sched/sch_htb.c: `htb_dump`, `htb_init`).
+fn settable_htb(options: &mut [u8]) {
+    let start = options.as_ptr() as usize;
+    let glob = options
+        .get(4..)
+        .and_then(|o| Attrs::new(o).get(TCA_HTB_INIT).map(|a| a.payload));
+    let Some(at) = glob.map(|glob| glob.as_ptr() as usize - start) else {
+        return;
+    };
+    if let Some(version) = bytes::u32_at(options, at).filter(|v| *v > 0xffff) {
+        options[at..at + 4].copy_from_slice(&(version >> 16).to_ne_bytes());
+    }
+    if let Some(counter) = options.get_mut(at + HTB_DIRECT_PACKETS..at + HTB_DIRECT_PACKETS + 4) {
+        counter.fill(0);
+    }
+}
+
+/// Classes above a class.
+fn depth(classes: &[Node], class: &Node) -> usize {
+    let mut at = class;
+    for depth in 0..classes.len() {
+        match classes.iter().find(|c| c.handle == at.parent) {
+            Some(parent) => at = parent,
+            None => return depth,
+        }
+    }
+    classes.len()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::{
+    link::{self, NewLink},
+    tc::{Htb, HtbClass, Qdisc, add, add_htb_class, replace},
+    testutil::netns,
+};
+
+fn pair(nl: &mut Netlink) -> u32 {
+    let end = |name| NewLink {
+        queues: Some(1),
+        ..NewLink::named(name)
+    };
+    link::create_veth(nl, &end("a0"), &end("a1")).unwrap();
+    for name in ["a0", "a1"] {
+        let index = link::index(nl, name).unwrap();
+        link::set_up(nl, index).unwrap();
+    }
+    link::index(nl, "a0").unwrap()
+}
+
+#[test]
+fn the_kernels_own_discipline_comes_back_when_another_is_deleted() {
+    let Some(ns) = netns() else { return };
+    let mut nl = ns.route().unwrap();
+    let index = pair(&mut nl);
+    let before = read(&mut nl, index).unwrap();
+    assert!(before.is_default());
+    let limit = Qdisc::Pfifo { limit: Some(77) };
+    replace(&mut nl, index, Handle::ROOT, Handle::NONE, &limit).unwrap();
+    assert_ne!(read(&mut nl, index).unwrap(), before);
+    restore(&mut nl, index, &before).unwrap();
+    assert_eq!(read(&mut nl, index).unwrap(), before);
+    // Once more: the default cannot be deleted, and need not be.
+    restore(&mut nl, index, &before).unwrap();
+}
+
+#[test]
+fn htb_with_nested_classes_comes_back_with_handles_rates_and_leaves() {
+    let Some(ns) = netns() else { return };
+    let mut nl = ns.route().unwrap();
+    let index = pair(&mut nl);
+    let h = Handle::new;
+    let htb = Qdisc::Htb(Htb {
+        default_class: 0x20,
+        direct_qlen: Some(7),
+    });
+    add(&mut nl, index, Handle::ROOT, h(1, 0), &htb).unwrap();
+    let class = |mbit: u64| HtbClass {
+        rate_bps: mbit * 1_000_000,
+        ..HtbClass::default()
+    };
+    // The child has a lower number than its parent.
+    add_htb_class(&mut nl, index, h(1, 0), h(1, 0x90), &class(50)).unwrap();
+    add_htb_class(&mut nl, index, h(1, 0x90), h(1, 0x20), &class(40_000)).unwrap();
+    let leaf = Qdisc::Bfifo { limit: Some(9000) };
+    add(&mut nl, index, h(1, 0x20), h(5, 0), &leaf).unwrap();
+    let before = read(&mut nl, index).unwrap();
+    assert_eq!((before.qdiscs.len(), before.classes.len()), (2, 2));
+    assert_eq!(irreversible(&mut nl, index, &before).unwrap(), None);
+    let other = Qdisc::Pfifo { limit: Some(1) };
+    replace(&mut nl, index, Handle::ROOT, Handle::NONE, &other).unwrap();
+    restore(&mut nl, index, &before).unwrap();
+    assert_eq!(read(&mut nl, index).unwrap(), before);
+}
+
+#[test]
+fn a_report_of_htb_becomes_a_request() {
+    let mut m = Message::new(0, 0);
+    m.nest(TCA_OPTIONS, |m| {
+        m.attr(TCA_HTB_INIT, &[9; 20]).u32(5, 100);
+    });
+    let mut options = m.payload().to_vec();
+    settable_htb(&mut options);
+    assert_eq!(options[8..12], 0x0909_u32.to_ne_bytes());
+    assert_eq!(options[12..24], [9; 12]);
+    assert_eq!(options[24..28], [0; 4]);
+    // Anything else is left as it is, and nothing panics.
+    for cut in 0..options.len() {
+        settable_htb(&mut options[..cut].to_vec());
+    }
+}
