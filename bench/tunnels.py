@@ -3,14 +3,16 @@
     a 198.18.1.2, fd77:1::2 --veth-- r --veth-- b 198.18.2.2, fd77:2::2
 
 Each host has its own /run, where WireGuard's processes keep their sockets. Nothing has a route out of
-this machine. The hosts are processes that sleep: when they end, by themselves at the latest, the
-kernel removes all that was made.
+this machine. The hosts are processes that sleep: when they end, the kernel removes all that was made.
+They, and all that runs in them, end with the program that made them, also if that is killed.
 """
 import contextlib, os, subprocess, time
 
 LIFETIME_S = 1800
 UNDERLAY = {4: {"a": "198.18.1.2", "b": "198.18.2.2"}, 6: {"a": "fd77:1::2", "b": "fd77:2::2"}}
 TUNNEL = {"a": "198.19.0.1", "b": "198.19.0.2"}
+# A child dies with its parent.
+BOUND = ["setpriv", "--pdeathsig", "KILL", "--"]
 HOST = ("mount -t tmpfs none /run && mkdir -p /run/wireguard && ip link set lo up && echo ready && "
         f"exec sleep {LIFETIME_S}")
 PORT = 51820
@@ -38,7 +40,7 @@ class Hosts:
 
     def start(self, host, *words, env=None):
         """A process in a host, which `close` ends."""
-        child = subprocess.Popen(self.enter(host, *words), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        child = subprocess.Popen([*BOUND, *self.enter(host, *words)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL, env=env)
         self.started.append(child)
         return child
@@ -53,7 +55,7 @@ class Hosts:
 
     def open(self):
         for host in "rab":
-            holder = subprocess.Popen(["unshare", "-n", "-m", "sh", "-c", HOST], stdin=subprocess.DEVNULL,
+            holder = subprocess.Popen([*BOUND, "unshare", "-n", "-m", "sh", "-c", HOST], stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, text=True)
             self.holders[host] = holder
             if holder.stdout.readline().strip() != "ready":
@@ -102,9 +104,9 @@ class Hosts:
             self.on(host, "ip", "link", "set", "wg0", "mtu", str(mtu), "up")
         self.await_("the tunnel", "a", "ping", "-c1", "-W1", TUNNEL["b"])
 
-    def busy(self, seconds):
-        """Other work on this machine: one process that takes all it can get, for a while."""
-        return self.start("r", "timeout", str(seconds), "sh", "-c", "while :; do :; done")
+    def busy(self):
+        """Other work on this machine: one process that takes all it can get."""
+        return self.start("r", "sh", "-c", f"ulimit -t {LIFETIME_S}; while :; do :; done")
 
 
 @contextlib.contextmanager

@@ -62,6 +62,22 @@ fn in_lab(path: &str, plan: &str) -> Vec<u8> {
     output.stdout
 }
 
+/// A path that loses a fifth of what it is sent once looked full at the first rate of the sweep,
+/// 0.5 Mbit/s, and then "healthy", since TCP reached more.
+#[test]
+fn a_path_that_loses_much_is_not_full_at_the_first_rate() {
+    let path = format!("{PATH}[path.up]\nloss = \"20%\"\n");
+    let sweep = "repeats = { min = 1, max = 1 }\n[[step]]\nkind = \"udp_sweep\"\n\
+        direction = \"up\"\nfrom_bps = 500_000\nto_bps = 1_000_000_000\nduration_s = 2\n";
+    let run = Run::parse(&in_lab(&path, sweep)).expect("a run");
+    let capacity = run.samples[0].capacity_bps.expect("a capacity");
+    // Lost before the bottleneck or after it: what is sent, or what may be.
+    let bounds = 0.95 * 20e6..1.05 * 20e6 / 0.8;
+    assert!(bounds.contains(&capacity), "{capacity}");
+    let udp = run.samples[0].udp.expect("a load below the capacity");
+    assert!((0.17..0.23).contains(&udp.lost), "{}", udp.lost);
+}
+
 fn goodput(run: &Run, direction: &str) -> f64 {
     let sample = run
         .samples

@@ -37,12 +37,31 @@ pub(super) fn drops<'a>(
     group: &str,
     ends: &[&str],
 ) -> Option<Drops> {
-    let lost = host.counter_increase(samples, group, ends)?;
+    Some(compared(host, host.counter_increase(samples, group, ends)?))
+}
+
+/// Datagrams that UDP sockets of a host dropped; `None` if the counters were not read.
+///
+/// `SndbufErrors` also counts what the queue of the device dropped: it reports that as ENOBUFS to
+/// the sender (`udp_send_skb`, net/ipv4/udp.c, Linux 7.2). Those are the queue's.
+pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> Option<Drops> {
+    let received = host.counter_increase(samples, "nstat", &["RcvbufErrors"])?;
+    let sent = samples.iter().filter_map(|sample| {
+        let sample = &[*sample][..];
+        let errors = host.counter_increase(sample, "nstat", &["SndbufErrors"])?;
+        let by_queue = host.counter_increase(sample, "qdisc", &[".drops", ".dropped"]);
+        Some((errors - by_queue.unwrap_or(0.0)).max(0.0))
+    });
+    Some(compared(host, received + sent.sum::<f64>()))
+}
+
+/// Drops of a host beside TCP's retransmissions.
+fn compared(host: &Host<'_>, lost: f64) -> Drops {
     let ways = host.view().directions();
     let again: Vec<f64> = ways.iter().filter_map(|w| w.retransmits()).collect();
     let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
-    Some(Drops {
+    Drops {
         lost,
         share: again.map(|again| lost / again.max(1.0)),
-    })
+    }
 }

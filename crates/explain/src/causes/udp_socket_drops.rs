@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::{
-    drops::{Drops, drops},
+    drops::{Drops, udp_socket_drops},
     whole,
 };
 use crate::{
@@ -54,7 +54,7 @@ fn actions(_: &Scope) -> Vec<Action> {
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
-    let Some(found) = drops(host, &samples, "nstat", &["RcvbufErrors", "SndbufErrors"]) else {
+    let Some(found) = udp_socket_drops(host, &samples) else {
         return undecided(
             text!("this host's counters were not read"),
             text!("the same plan with pathtwin on Linux as this end"),

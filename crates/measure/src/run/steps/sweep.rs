@@ -1,7 +1,8 @@
 //! UDP at rising rates to the knee: the capacity of the path, and its loss below that.
 //!
 //! Rates rise until less arrives than the losses at lower rates explain, twice: a burst of losses
-//! looks like a knee once. Then more than the path carries is offered for the whole time: what
+//! looks like a knee once. At the first rate a path that loses much looks like one too, until a
+//! higher rate brings more. Then more than the path carries is offered for the whole time: what
 //! arrives in the second half of it, when the queue has filled or the policer's bucket is empty, is
 //! the capacity after losses. Last, four fifths of that are offered: their loss is the path's own,
 //! and corrects the capacity.
@@ -34,6 +35,10 @@ const OVER: f64 = 1.25;
 const BELOW: f64 = 0.8;
 /// Missing share, beyond what lower rates lose, that makes a knee.
 const MISSING: f64 = 0.04;
+
+/// Factor of what arrives at the second rate over the first from which the first is below the knee:
+/// half of the way from none to [`RISE`].
+const GROWS: f64 = 2.0;
 
 /// Rates that are tried below the knee, and the time of each, s: what a sweep usually takes.
 const USUAL: (f64, f64) = (6.0, 1.2);
@@ -141,7 +146,7 @@ impl Search<'_, '_> {
             let delivery = self.offer(rate, span)?;
             if self.is_knee(&delivery) {
                 let again = self.offer(rate, span)?;
-                if self.is_knee(&again) {
+                if self.is_knee(&again) && !self.grows(rate, to_bps, &again)? {
                     // What arrived includes what the queue or bucket could take at first.
                     return Ok(Some(again.late_bps.unwrap_or(again.udp.received_bps)));
                 }
@@ -153,6 +158,17 @@ impl Search<'_, '_> {
             }
             rate = ((rate as f64 * RISE) as u64).min(to_bps);
         }
+    }
+
+    /// Whether a higher rate brings more than the first one did, of which a part was missing. No
+    /// lower rate says how much the path loses by itself; at the knee nothing more arrives.
+    fn grows(&mut self, rate: u64, to_bps: u64, first: &Delivery) -> Result<bool, FarError> {
+        let higher = ((rate as f64 * RISE) as u64).min(to_bps);
+        if self.base.0 > 0 || higher <= rate {
+            return Ok(false);
+        }
+        let more = self.offer(higher, RISING[0])?;
+        Ok(more.udp.received_bps > GROWS * first.udp.received_bps)
     }
 
     /// What the path carries, bit/s of IP packets, and the load below that. `knee`: what arrived
