@@ -302,12 +302,7 @@ impl<'a> DirectionView<'a> {
     /// Share of a load's full packets that is payload.
     fn payload_share(&self, load: &Load) -> f64 {
         let mss = load.mss_bytes();
-        // 20 bytes of IP, 20 of TCP, 12 of its timestamps; 20 more of IPv6.
-        let headers = match self.view.family {
-            IpVersion::V4 => 52.0,
-            IpVersion::V6 => 72.0,
-        };
-        mss / (mss + headers)
+        mss / (mss + f64::from(self.view.family.tcp_headers()))
     }
 
     /// What the path carries for one flow as payload in packets of a load's size, bit/s.

@@ -71,10 +71,7 @@ pub fn index(causes: &[&Cause]) -> String {
         let _ = writeln!(
             text,
             "| [{0}]({0}.md) | {1} | {2} | {3} |",
-            cause.code,
-            cause.title,
-            cause.severity,
-            class(cause)
+            cause.code, cause.title, cause.severity, cause.remedy.class
         );
     }
     text
@@ -88,18 +85,6 @@ fn list(text: &mut String, title: &str, codes: &[&str]) {
     }
     let links: Vec<String> = codes.iter().map(|c| format!("[{c}]({c}.md)")).collect();
     let _ = write!(text, "## {title}\n\n{}\n\n", links.join(", "));
-}
-
-fn class(cause: &Cause) -> String {
-    let debug = format!("{:?}", cause.remedy.class);
-    let mut words = String::new();
-    for letter in debug.chars() {
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(letter.to_lowercase());
-    }
-    words
 }
 
 /// Joins the source lines of each paragraph.

@@ -124,7 +124,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// Reads what is there. Whether it may stay.
+    /// Reads available data; false if the connection must be closed.
     fn read(&mut self) -> bool {
         let mut bytes = [0; COOKIE_LEN];
         let room = COOKIE_LEN - self.cookie.len();
@@ -188,7 +188,7 @@ impl<'scope, 'env> Acceptor<'scope, 'env> {
         })
     }
 
-    /// Waits a while for something to come, and deals with it.
+    /// Waits for an event for a limited time, and handles it.
     fn wait(&mut self) -> io::Result<()> {
         let waits = self.pending.iter().any(Pending::is_complete);
         let limit = if waits { SOON } else { WAIT };

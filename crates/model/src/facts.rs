@@ -3,6 +3,7 @@
 //! Unknown values are absent; [`HostFacts::notes`] gives the reason. Values belong to the network
 //! namespace in which the facts were taken.
 
+mod connection;
 mod device;
 mod tunnel;
 
@@ -10,6 +11,7 @@ use std::{collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
+pub use connection::Connection;
 pub use device::{
     Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RingSizes, WirelessFacts,
 };

@@ -141,6 +141,27 @@ pub enum IpVersion {
     V6,
 }
 
+impl IpVersion {
+    /// Bytes of an IP header without options or extensions (RFC 791, RFC 8200).
+    pub const fn header_bytes(self) -> u32 {
+        match self {
+            Self::V4 => 20,
+            Self::V6 => 40,
+        }
+    }
+
+    /// Bytes of IP and UDP headers (RFC 768).
+    pub const fn udp_headers(self) -> u32 {
+        self.header_bytes() + 8
+    }
+
+    /// Bytes of IP and TCP headers with timestamps, as Linux sends them by default (RFC 9293, and
+    /// RFC 7323 with its padding: appendix A).
+    pub const fn tcp_headers(self) -> u32 {
+        self.header_bytes() + 20 + 12
+    }
+}
+
 impl fmt::Display for IpVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -160,6 +181,15 @@ mod tests {
             assert_eq!(Side::sends(direction), Side::receives(direction).other());
         }
         assert_eq!(Side::sends(Direction::Up), Side::Near);
+    }
+
+    /// RFC 791 section 3.1, RFC 8200 section 3, RFC 768, RFC 9293 section 3.1; RFC 7323 appendix A:
+    /// ten bytes of timestamps after two of padding.
+    #[test]
+    fn headers_are_those_of_the_standards() {
+        let of = |ip: IpVersion| (ip.header_bytes(), ip.udp_headers(), ip.tcp_headers());
+        assert_eq!(of(IpVersion::V4), (20, 28, 52));
+        assert_eq!(of(IpVersion::V6), (40, 48, 72));
     }
 
     #[test]

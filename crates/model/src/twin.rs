@@ -75,7 +75,7 @@ pub enum TwinVerdict {
     /// No lab path has the figures of the Run, or what was left out is predicted wrongly.
     DoesNotFit,
     /// Nothing was left out, or nothing was run in the lab: the path is what the Run says, and
-    /// nobody knows how well it predicts.
+    /// its predictions are untested.
     Untested,
 }
 
@@ -92,7 +92,7 @@ pub struct Member {
     pub runs: Vec<String>,
 }
 
-/// A figure that a path is held against.
+/// A figure by which a path is compared with the Run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TwinFigure {
@@ -188,7 +188,7 @@ pub struct Undecided {
     /// Direction it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// What could be so or otherwise.
+    /// The undecided parameter.
     pub what: Text,
     /// The measurement that would settle it.
     pub settle: Text,

@@ -1,4 +1,4 @@
-//! One file a command: its wiring.
+//! Commands, one file each: wiring only.
 
 pub(crate) mod compare;
 pub(crate) mod explain;

@@ -26,7 +26,7 @@ pub(crate) fn file(name: &str) -> Option<Result<Vec<u8>, Failure>> {
 }
 
 impl Place {
-    /// A file, or else the run in the history whose id begins so.
+    /// A file, or the run of the history with this ID prefix.
     pub(crate) fn named(&self, name: &str) -> Result<Vec<u8>, Failure> {
         file(name).unwrap_or_else(|| self.kept(name))
     }

@@ -146,7 +146,7 @@ impl Axes {
             .filter(|(k, _)| Some(*k) != self.along.as_ref())
             .map(|(k, v)| format!("{} {}", k.rsplit('.').next().unwrap_or(k), factor(v)))
             .collect();
-        parts.push(format!("{:?}", row.direction).to_lowercase());
+        parts.push(row.direction.to_string());
         parts.join(", ")
     }
 }

@@ -74,7 +74,7 @@ pub fn table(rows: &[Row], figures: Option<&Figures>) -> String {
             .map(|k| group.first().factors.get(k).map(factor).unwrap_or_default())
             .collect();
         if several_directions {
-            line.push(format!("{:?}", group.first().direction).to_lowercase());
+            line.push(group.first().direction.to_string());
         }
         if crossed {
             line.push(

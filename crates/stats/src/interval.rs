@@ -1,4 +1,4 @@
-//! What an interval is.
+//! Confidence intervals.
 
 /// An interval that covers a true value with a stated chance, 95 % if nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use crate::sql::SqlError;
 pub enum StoreError {
     /// A text that names no place.
     #[error(
-        "{text:?} is no place for a history: {why}; give a file, or postgres://USER@HOST/DATABASE"
+        "{text:?} is no history location: {why}; give a file, or postgres://USER@HOST/DATABASE"
     )]
     Place {
         /// What was given.
@@ -94,7 +94,7 @@ pub enum StoreError {
     #[error("no document whose id begins with {0:?}: `pathtwin history list` shows what is there")]
     Missing(String),
     /// Several documents have ids that begin so.
-    #[error("{count} documents have ids that begin with {prefix:?}: give more of it")]
+    #[error("ID prefix {prefix:?} is ambiguous ({count} documents): give more characters")]
     Ambiguous {
         /// What was given.
         prefix: String,

@@ -1,4 +1,4 @@
-//! Where a history is.
+//! Location of a history.
 
 use std::{
     ffi::OsString,
@@ -56,7 +56,7 @@ const KEYWORDS: [&str; 43] = [
     "user",
 ];
 
-/// Where a history is.
+/// Location of a history.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Place {
     /// A file of SQLite.

@@ -1,4 +1,4 @@
-//! The rows that a document is: itself, its body, labels and figures, and what these refer to.
+//! Database rows of a document: metadata, body, labels, figures and references.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const AT_ONCE: usize = 500;
 /// Result of saving a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
-    /// It is saved: it will be there whatever happens to this process or to the power.
+    /// Committed: it survives a crash or a power failure.
     Added,
     /// The same one was there already.
     Known,

@@ -1,9 +1,6 @@
 //! UDP at rising rates in one direction: capacity, loss and delay below and above it.
 
-use model::{
-    net::IpVersion,
-    run::{Sample, SweepStep, Udp},
-};
+use model::run::{Sample, SweepStep, Udp};
 
 use crate::figures::share;
 
@@ -102,7 +99,7 @@ impl Sweep {
     /// The sweeps and single rates of one direction together; `None` without a sweep.
     pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample]) -> Option<Self> {
         let steps: Vec<&SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).collect();
-        let headers = headers(sweeps.first()?.key.family);
+        let headers = f64::from(sweeps.first()?.key.family.udp_headers());
         let offered = |udp: &Udp| packets_bps(udp, udp.sent_bps, headers);
         let capacity_bps = capacity(sweeps, &steps, headers)?;
         let single = rates.iter().filter_map(|s| s.udp.as_ref());
@@ -140,14 +137,6 @@ impl Sweep {
     }
 }
 
-/// Bytes of IP and UDP headers beside the payload of a datagram (RFC 791, RFC 8200, RFC 768).
-fn headers(family: IpVersion) -> f64 {
-    match family {
-        IpVersion::V4 => 28.0,
-        IpVersion::V6 => 48.0,
-    }
-}
-
 /// A rate of payload as one of IP packets, bit/s.
 fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
     let payload = f64::from(udp.payload.max(1));
@@ -169,7 +158,7 @@ fn capacity(sweeps: &[&Sample], steps: &[&SweepStep], headers: f64) -> Option<f6
 mod tests {
     use super::*;
     use model::{
-        net::Layer,
+        net::{IpVersion, Layer},
         run::{Key, StepKind},
     };
 

@@ -125,8 +125,8 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let load = dir.default_load();
     let mss = load.as_ref().and_then(|l| l.mss);
-    // TCP's packet size with the largest common header options.
-    let packet = mss.map(|m| m + 52.0);
+    let headers = f64::from(dir.view.family.tcp_headers());
+    let packet = mss.map(|m| m + headers);
     let stalls = load.as_ref().is_some_and(|l| {
         l.cwnd_p50.is_some_and(|w| w <= 3.0) || l.timeouts.is_some_and(|t| t >= 2.0)
     });

@@ -163,19 +163,9 @@ fn relay_appeared(view: &View) -> Option<Text> {
     view.invalid_reasons().find_map(|why| match why {
         Invalid::RelayChanged { before, after } => Some(text!(
             "from {before} to {after}",
-            before = connection(before),
-            after = connection(after)
+            before = before.text(),
+            after = after.text()
         )),
         _ => None,
     })
-}
-
-/// A kind of connection to the peer, as named in samples.
-fn connection(dir: &str) -> Text {
-    match (dir, dir.strip_prefix("relayed through ")) {
-        ("direct", _) => text!("direct"),
-        ("relayed", _) => text!("relayed"),
-        (_, Some(relay)) => text!("relayed through {relay}", relay = relay),
-        (name, None) => Text::name(name),
-    }
 }

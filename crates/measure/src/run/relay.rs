@@ -1,14 +1,14 @@
 //! Whether a tunnel went from a direct connection to a relay, or back, while it was measured.
 
 use model::{
-    facts::{TunnelFacts, TunnelPath},
+    facts::{Connection, TunnelFacts},
     net::Layer,
     run::{Invalid, Sample},
 };
 
-/// The route of a tunnel's packets, as its product reports it from time to time.
+/// Connection of a tunnel to its peer, as its product reports it from time to time.
 pub(crate) struct Relay {
-    route: Option<String>,
+    connection: Option<Connection>,
     /// Samples before this one were judged.
     judged: usize,
 }
@@ -17,14 +17,14 @@ impl Relay {
     /// Begins with what the facts before the first step say.
     pub(crate) fn new(tunnel: Option<&TunnelFacts>) -> Self {
         Self {
-            route: tunnel.and_then(route),
+            connection: tunnel.and_then(Connection::of),
             judged: 0,
         }
     }
 
     /// Whether the product reports a route at all: asking it again makes sense then.
     pub(crate) fn is_known(&self) -> bool {
-        self.route.is_some()
+        self.connection.is_some()
     }
 
     /// Marks the samples over the tunnel since the last time, if the route is another now: some of
@@ -33,10 +33,10 @@ impl Relay {
         let since = self.judged.min(samples.len());
         self.judged = samples.len();
         // An unknown route, or none because nothing was sent, is no change.
-        let Some(after) = now.and_then(route) else {
+        let Some(after) = now.and_then(Connection::of) else {
             return;
         };
-        let Some(before) = self.route.replace(after.clone()) else {
+        let Some(before) = self.connection.replace(after.clone()) else {
             return;
         };
         if before == after {
@@ -55,18 +55,10 @@ impl Relay {
     }
 }
 
-fn route(tunnel: &TunnelFacts) -> Option<String> {
-    match (tunnel.path?, &tunnel.relay) {
-        (TunnelPath::Direct, _) => Some("direct".to_owned()),
-        (TunnelPath::Relayed, Some(relay)) => Some(format!("relayed through {relay}")),
-        (TunnelPath::Relayed, None) => Some("relayed".to_owned()),
-        (TunnelPath::Idle, _) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::{
+        facts::TunnelPath,
         net::IpVersion,
         run::{Key, StepKind},
     };

@@ -46,8 +46,7 @@ impl Guard {
                 sample.invalid.push(Invalid::ClockStep { by_us });
             }
             if route != self.route {
-                let text =
-                    |r: Option<IpAddr>| r.map_or("none".to_owned(), |ip| format!("from {ip}"));
+                let text = |r: Option<IpAddr>| r.map_or("none".to_owned(), |ip| ip.to_string());
                 sample.invalid.push(Invalid::RouteChanged {
                     before: text(self.route),
                     after: text(route),

@@ -1,5 +1,7 @@
 //! Kinds of remedies.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Kind of a remedy.
@@ -40,4 +42,28 @@ pub enum RemedyClass {
     Settings,
     /// The line itself, or its operator.
     Line,
+}
+
+impl fmt::Display for RemedyClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::DirectConnection => "direct connection",
+            Self::TunnelSoftware => "tunnel software",
+            Self::Buffers => "buffers",
+            Self::QueueLimit => "queue limit",
+            Self::Offload => "offload",
+            Self::Mtu => "mtu",
+            Self::Processor => "processor",
+            Self::Application => "application",
+            Self::QueueManagement => "queue management",
+            Self::AvoidLimit => "avoid limit",
+            Self::MoreFlows => "more flows",
+            Self::Ordering => "ordering",
+            Self::CongestionControl => "congestion control",
+            Self::Radio => "radio",
+            Self::Settings => "settings",
+            Self::Line => "line",
+        })
+    }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_takes_two_bytes_a_look() {
+    fn a_counter_takes_two_bytes_per_sample() {
         let packed: Packed = (0..1000).map(|n| Some(1_000_000_000 + 5_000 * n)).collect();
         assert!(packed.bytes.len() <= 2 * 1000 + 3);
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
+use crate::facts::Connection;
 use crate::net::{Direction, IpVersion, Layer};
 use crate::{
     text,
@@ -216,17 +217,17 @@ pub enum Invalid {
     },
     /// The route to the other end changed.
     RouteChanged {
-        /// Before.
+        /// Own address of the route before; `none` without a route.
         before: String,
-        /// After.
+        /// The same after.
         after: String,
     },
     /// The tunnel changed from a direct connection to a relay or back.
     RelayChanged {
         /// Before.
-        before: String,
+        before: Connection,
         /// After.
-        after: String,
+        after: Connection,
     },
     /// It was too short.
     CutShort,
@@ -268,17 +269,25 @@ impl Invalid {
             ),
             Self::RouteChanged { before, after } => text!(
                 "the route changed from {before} to {after}",
-                before = before,
-                after = after
+                before = route(before),
+                after = route(after)
             ),
             Self::RelayChanged { before, after } => text!(
                 "the tunnel changed from {before} to {after}",
-                before = before,
-                after = after
+                before = before.text(),
+                after = after.text()
             ),
             Self::CutShort => text!("it was cut short"),
             Self::Failed { why } => why.clone(),
         }
+    }
+}
+
+/// The own address of a route. Earlier versions wrote it behind "from".
+fn route(address: &str) -> Text {
+    match address.strip_prefix("from ").unwrap_or(address) {
+        "none" => text!("none"),
+        address => Text::name(address),
     }
 }
 
@@ -289,3 +298,23 @@ impl fmt::Display for Invalid {
 }
 
 impl std::error::Error for Invalid {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Documents of earlier versions have "from" in front of the address.
+    #[test]
+    fn a_changed_route_has_from_once() {
+        for (before, after) in [("from 10.0.0.1", "none"), ("10.0.0.1", "none")] {
+            let changed = Invalid::RouteChanged {
+                before: before.to_owned(),
+                after: after.to_owned(),
+            };
+            assert_eq!(
+                changed.to_string(),
+                "the route changed from 10.0.0.1 to none"
+            );
+        }
+    }
+}

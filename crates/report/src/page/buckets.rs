@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_looks_leave_no_bucket_without_one() {
+    fn sparse_samples_leave_no_bucket_empty() {
         // Samples may be late, never early.
         let points: Vec<(i64, f64)> = (0..200).map(|i| (i * 50_000 + i % 7, 1.0)).collect();
         let grid = Grid::over(0, 9_950_001, 400, 50_000);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_without_looks_is_empty_and_not_zero() {
+    fn a_bucket_without_samples_is_empty_and_not_zero() {
         let grid = Grid::over(0, 1_000_000, 100, 10_000);
         let column = grid.fold(&[(0, 5.0), (900_000, 6.0)], |_, last| last);
         assert_eq!(column.iter().flatten().count(), 2);

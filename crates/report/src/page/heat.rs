@@ -104,7 +104,7 @@ impl Axes {
             .map(|key| format!("{} {}", last(key), level(row, key)))
             .collect();
         if self.several_directions {
-            parts.push(format!("{:?}", row.direction).to_lowercase());
+            parts.push(row.direction.to_string());
         }
         parts.join(", ")
     }

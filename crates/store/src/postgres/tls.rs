@@ -1,5 +1,5 @@
-//! How much TLS there is to be on the way to a server: the parameters of libpq (PostgreSQL 17,
-//! section 32.19), which the client library does not know.
+//! TLS parameters of a connection, as in libpq (PostgreSQL 17, section 32.19), which the client
+//! library does not know.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! TLS with a server, by rustls: whom to trust, and who we are.
+//! TLS with a server, by rustls: trusted roots and client certificate.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! How much there is at each level.
+//! Limits of each level.
 
 use super::account::Amounts;
 use crate::wire::message::Limits;

@@ -1,4 +1,4 @@
-//! How fast bytes may go: a bound that all who move them share.
+//! A shared rate limit.
 //!
 //! The generic cell rate algorithm (ITU-T I.371, annex A) in its form of virtual scheduling: one
 //! number, the time until which all that has moved is paid for. It is as exact as a token bucket

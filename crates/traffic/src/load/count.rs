@@ -1,4 +1,4 @@
-//! What became of numbered datagrams: loss, its runs, reordering, copies, jitter.
+//! Statistics of numbered datagrams: loss, loss runs, reordering, duplicates, jitter.
 
 use model::record::UdpSample;
 

@@ -103,7 +103,7 @@ impl<'a> Answering<'a> {
     fn run(&mut self) {
         // Large datagrams must arrive whole, but only their first bytes are parsed.
         let mut batch = Batch::new(1, GREETING);
-        // An error reports an earlier answer that found nobody, or the end of the timeout.
+        // An error is the ICMP error of an earlier reply, or the timeout.
         while !self.stop.is_set() {
             if batch.receive(self.socket).is_err() {
                 continue;

@@ -69,7 +69,7 @@ struct Shared {
     stopped: AtomicBool,
     /// The last one was sent.
     all_sent: AtomicBool,
-    /// Nobody wants late answers any more.
+    /// Late replies are no longer awaited.
     dropped: AtomicBool,
     slots: Mutex<Vec<Slot>>,
     offset: OnceLock<u64>,
@@ -84,7 +84,7 @@ struct Slot {
     queued_ns: Option<u64>,
     /// When the answer came in, ns of CLOCK_REALTIME.
     came_ns: Option<u64>,
-    /// How long the far end had it, ns.
+    /// Processing time at the far end, ns.
     held_ns: u64,
 }
 

@@ -276,7 +276,7 @@ impl Shared {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the kernel has taken in and nobody has read has been received all the same.
+    /// Unread data in the receive buffer counts as received.
     fn charge_unread(&self) {
         let lease = self.stop.lease();
         if self.role != Role::Receiver || !lease.is_metered() {

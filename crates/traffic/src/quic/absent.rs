@@ -8,7 +8,7 @@ use crate::{
     wire::{PublicKey, message::QuicOutcome},
 };
 
-/// A key, of which there is none.
+/// Placeholder for a key.
 #[derive(Debug)]
 pub struct Identity(Infallible);
 

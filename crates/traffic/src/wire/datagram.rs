@@ -1,6 +1,6 @@
 //! Datagrams: the proof of an address, probes, and numbered data.
 //!
-//! Nobody is sent more than he sent before he has shown that he receives: a `Hello` is answered
+//! No address is sent more than it sent until it is validated: a `Hello` is answered
 //! with a `Challenge` that is no longer, and only what it holds opens a `Prove`.
 
 use super::Token;

@@ -19,7 +19,7 @@ pub struct Key([u8; 32]);
 pub struct KeyError;
 
 impl Key {
-    /// The key of a server in open mode, known to all: it keeps nobody out.
+    /// The key of a server in open mode, publicly known, so anyone is admitted.
     pub const OPEN: Self = Self([0; 32]);
 
     /// A new random key.

@@ -35,7 +35,7 @@ pub enum Request {
         /// Which.
         token: Token,
     },
-    /// The load ends now, if it has not ended by itself; what came of it is the reply.
+    /// Ends the load, if it has not ended by itself; the reply is its outcome.
     Finish {
         /// Which.
         token: Token,
@@ -64,7 +64,7 @@ pub enum Reply {
     },
     /// To `open`.
     Opened {
-        /// Which agreement connections and datagrams say that they belong to.
+        /// The token that its connections and datagrams carry.
         token: Token,
         /// What they prove it by.
         secret: Secret,
@@ -77,7 +77,7 @@ pub enum Reply {
         /// Its outcome.
         outcome: Box<Outcome>,
     },
-    /// Done, and nothing to say about it.
+    /// Done, without further data.
     Done,
     /// It cannot be done, or not here; the session continues.
     No {

@@ -1,4 +1,4 @@
-//! The proof that an address receives, before anything worth the name is sent to it.
+//! Address validation before data is sent.
 
 use std::net::SocketAddr;
 

@@ -73,8 +73,8 @@ impl LineMoments {
 fn rate(way: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
     let tcp = way.loads().into_iter().map(|load| {
         let mss = load.mss_bytes();
-        // 20 bytes each of IP and TCP, 12 of timestamps.
-        load.goodput_bps * headers.on_wire(mss + 52.0) / mss
+        let packet = mss + f64::from(way.view.family.tcp_headers());
+        load.goodput_bps * headers.on_wire(packet) / mss
     });
     let tcp = tcp.fold(0.0, f64::max);
     let sweep = way.sweep().filter(|_| has(&way.view, StepKind::UdpSweep));
@@ -122,7 +122,8 @@ fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Es
         .find(|udp| udp.payload > 0 && udp.sent_bps * 1.05 > rate_bps && udp.lost > 0.02)?;
     let payload = f64::from(first.payload);
     let span_s = first.sent as f64 * payload * 8.0 / first.sent_bps.max(1.0);
-    let wire = first.received as f64 * headers.on_wire(payload + 28.0);
+    let wire =
+        first.received as f64 * headers.on_wire(payload + f64::from(way.view.family.udp_headers()));
     let extra = wire - rate_bps * span_s / 8.0;
     // A policer whose bucket is smaller than a few packets lets no TCP through.
     let least = 10.0 * 1514.0;

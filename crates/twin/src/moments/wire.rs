@@ -27,7 +27,11 @@ pub(super) struct Headers {
 impl Headers {
     pub(super) fn of(view: &View<'_>) -> Self {
         // The outer family is not measured where only the tunnel was.
-        let outer_ip = ip_header(view.underlay().map_or(IpVersion::V4, |u| u.family));
+        let outer_ip = f64::from(
+            view.underlay()
+                .map_or(IpVersion::V4, |u| u.family)
+                .header_bytes(),
+        );
         Self {
             layer: view.layer,
             mtu: mtu(view),
@@ -66,24 +70,15 @@ impl Headers {
     }
 }
 
-fn ip_header(family: IpVersion) -> f64 {
-    match family {
-        IpVersion::V4 => 20.0,
-        IpVersion::V6 => 40.0,
-    }
-}
-
 /// Bytes of the largest IP packet of a view: by the search for it, else by TCP's segments.
 pub(super) fn mtu(view: &View<'_>) -> Option<u32> {
     let found = view.pmtu().and_then(|p| Some(p.up?.min(p.down?)));
-    // 20 bytes of TCP and 12 of its timestamps.
-    let headers = ip_header(view.family) + 32.0;
     found.or_else(|| {
         let tcp = view
             .tcp_samples()
             .into_iter()
             .filter_map(|s| s.tcp.as_ref());
         let mss = tcp.flat_map(|t| &t.flows).filter_map(|f| f.mss).max()?;
-        Some(mss + headers as u32)
+        Some(mss + view.family.tcp_headers())
     })
 }

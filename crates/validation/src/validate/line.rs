@@ -98,7 +98,7 @@ pub(crate) fn number(value: f64) -> String {
 pub enum Verdict {
     /// The value is what it must be.
     Pass,
-    /// It is not, or there is none.
+    /// The value is out of tolerance, or missing.
     Fail,
     /// It is not, for a reason in docs/validation.md; not counted as a failure.
     Known,

@@ -19,7 +19,6 @@ use super::{
     Blank, Cost, Measure, Step,
     loaded::Context,
     probes::{self, Running},
-    udp::headers,
 };
 use crate::{
     far::{self, Action, Far, FarError, load},
@@ -95,7 +94,7 @@ impl Measure for Quic {
         Ok(Seen {
             ends,
             window,
-            headers: headers(task.layer.family),
+            headers: task.layer.family.udp_headers(),
             context: Context {
                 load_at_us: bench.us_at(zero),
                 probes,

@@ -6,7 +6,6 @@ use model::run::LayerAddress;
 use sys::clock::Instant;
 use traffic::wire::datagram::Datagram;
 
-use super::udp;
 use crate::{
     far::{
         self, FarError,
@@ -40,7 +39,7 @@ impl Sized {
             socket,
             number: 0,
             timeout,
-            headers: udp::headers(layer.family),
+            headers: layer.family.udp_headers(),
         })
     }
 

@@ -48,7 +48,7 @@ impl Measure for Sizes {
 
     fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Vec<SizeStep>, FarError> {
         let layer = &task.layer;
-        let largest = udp::largest_payload(bench, layer) + udp::headers(layer.family);
+        let largest = udp::largest_payload(bench, layer) + layer.family.udp_headers();
         let mut all: Vec<u32> = SIZES.into_iter().filter(|s| *s < largest).collect();
         all.push(largest);
         let sized = Sized::open(bench, layer)?;

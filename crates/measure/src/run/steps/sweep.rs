@@ -183,8 +183,8 @@ impl Search<'_, '_> {
         let place = (self.task.layer.clone(), self.direction);
         self.bench.capacity.insert(place, capacity);
         let payload = f64::from(self.payload);
-        let headers = f64::from(udp::headers(self.task.layer.family));
-        // The probes beside the load had their part.
+        let headers = f64::from(self.task.layer.family.udp_headers());
+        // The probes took a share of the capacity.
         let probes = probes_bps * (probe_payload() + headers) / probe_payload();
         let packets = capacity * (payload + headers) / payload + probes;
         Ok((packets, below.udp))

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    net::{Direction, IpVersion},
+    net::Direction,
     run::{self, Key, LayerAddress, Sample, StepKind},
 };
 use sys::{clock::Instant, socket};
@@ -129,14 +129,6 @@ pub(crate) struct Delivery {
     pub(crate) zero: Instant,
 }
 
-/// Bytes of IP and UDP headers.
-pub(crate) fn headers(family: IpVersion) -> u32 {
-    match family {
-        IpVersion::V4 => 20 + 8,
-        IpVersion::V6 => 40 + 8,
-    }
-}
-
 /// Payload of the largest datagram that is not fragmented on a layer: by the search for the path's
 /// MTU if there was one, else by what this host's kernel knows.
 pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
@@ -148,7 +140,7 @@ pub(crate) fn largest_payload(bench: &Bench<'_>, layer: &LayerAddress) -> u32 {
     known
         .unwrap_or(1280)
         .clamp(576, 9000)
-        .saturating_sub(headers(layer.family))
+        .saturating_sub(layer.family.udp_headers())
 }
 
 /// Sends at one rate and waits until what was sent has arrived or is lost.

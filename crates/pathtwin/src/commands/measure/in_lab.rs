@@ -64,7 +64,7 @@ impl Path {
     }
 }
 
-/// A sign of life while a lab path is measured, of which nothing can be seen before its end.
+/// A spinner for measurements in the lab, which report no progress.
 fn waiting(estimate: &Estimate) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     live::style(&bar);

@@ -1,4 +1,4 @@
-//! What a run shows while it runs: one line on a terminal, nothing in a pipe.
+//! Live display of a run: one line on a terminal, nothing in a pipe.
 
 use std::time::Duration;
 
@@ -46,10 +46,7 @@ impl Display {
                 self.total_s = estimate.time_s[1];
                 format::say(format_args!("far end pathtwin {}", safe::line(far)));
                 for layer in *layers {
-                    eprintln!(
-                        "pathtwin: {:?}: {} to {}",
-                        layer.layer, layer.near, layer.far
-                    );
+                    eprintln!("pathtwin: {}: {} to {}", layer.layer, layer.near, layer.far);
                 }
                 eprintln!("pathtwin: {}", estimate.text(&self.budget));
             }

@@ -1,4 +1,4 @@
-//! The bytes of answers: how many, how fast, and to whom no longer.
+//! Response bodies: size, rate, and limits for slow readers.
 
 use std::{
     io::{self, Write},

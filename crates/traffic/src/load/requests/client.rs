@@ -1,4 +1,4 @@
-//! A client that makes one request after the other, for as long as is wanted.
+//! A client of consecutive requests.
 
 use std::{
     io,
@@ -22,7 +22,7 @@ use crate::spawn;
 
 pub use super::exchange::Config;
 
-/// Most requests of a load that a person waits for: more say nothing more, and each is kept.
+/// Maximum requests of a load; each one is stored.
 pub const MOST: usize = 20_000;
 
 /// Failures one after the other from which no more requests are made.

@@ -1,4 +1,4 @@
-//! The loop of one connection: it sends zeroes, or takes what comes.
+//! Send and receive loop of one connection.
 
 use std::{
     io::{self, Read},
