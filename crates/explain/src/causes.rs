@@ -37,12 +37,36 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
-use model::{findings::Value, text::Text};
+use analysis::view::{DirectionView, View};
+use model::{findings::Value, net::Layer, text::Text};
 
 use crate::cause::Cause;
 
 /// Share of the capacity from which TCP counts as filling the path.
 pub(crate) const FULL: f64 = 0.85;
+
+/// Share of the underlay's capacity below which a tunnel itself limits.
+const TUNNEL_SHARE: f64 = 0.7;
+
+/// Whether TCP takes what the path carries, wherever that is known.
+fn filled(view: &View) -> bool {
+    let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
+    let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
+    !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
+}
+
+/// Whether a tunnel carries about what the path below it does: then nothing on the hosts limits it.
+/// True of the underlay itself.
+fn carries_the_underlay(view: &View) -> bool {
+    view.layer == Layer::Underlay
+        || view.directions().iter().all(|dir| {
+            let outside = dir.underlay().and_then(|b| b.sweep());
+            let (inside, outside) = (dir.sweep(), outside);
+            inside.zip(outside).is_some_and(|(inside, outside)| {
+                inside.capacity_bps >= TUNNEL_SHARE * outside.capacity_bps
+            })
+        })
+}
 
 /// Code of the pseudo-cause of a healthy path.
 pub(crate) const HEALTHY: &str = "healthy";

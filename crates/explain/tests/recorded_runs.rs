@@ -84,3 +84,12 @@ fn what_the_shaper_of_the_own_device_drops_is_no_drop_of_a_socket() {
     assert_eq!(codes(&findings)[0], "leftover-shaper", "{findings:#?}");
     assert!(!codes(&findings).contains(&"udp-socket-drops"));
 }
+
+/// BoringTun on a busy machine at 100 Mbit/s: its sockets dropped 746 and 974 datagrams, a third of
+/// TCP's retransmissions, and TCP took all that the line carries.
+#[test]
+fn drops_that_cost_nothing_do_not_lead_loudly_on_a_full_path() {
+    for finding in findings("boringtun-full-drops").findings {
+        assert!(finding.severity <= Severity::Low, "{finding:#?}");
+    }
+}

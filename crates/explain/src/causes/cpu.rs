@@ -1,13 +1,13 @@
 //! Common parts of the three causes of a busy processor.
 
-use analysis::view::{DirectionView, Host, View};
+use analysis::view::{Host, View};
 use model::{
     findings::{EvidenceItem, Severity, Value},
     run::Sample,
     text,
 };
 
-use super::{FULL, percent};
+use super::{filled, percent};
 use crate::verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided};
 
 /// A processor busier than this is saturated.
@@ -153,13 +153,6 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
         return verdict.at(Severity::Info);
     }
     verdict
-}
-
-/// Whether TCP takes what the path carries, wherever that is known.
-fn filled(view: &View) -> bool {
-    let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
-    let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
-    !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
 }
 
 /// Signs that a processor is the limit, not the line.

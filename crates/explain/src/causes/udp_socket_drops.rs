@@ -9,8 +9,9 @@ use model::{
 };
 
 use super::{
+    carries_the_underlay,
     drops::{Drops, udp_socket_drops},
-    whole,
+    filled, whole,
 };
 use crate::{
     advice::Scope,
@@ -100,5 +101,10 @@ fn test(host: &Host) -> Verdict {
         lost = whole(lost)
     );
     let most = share.is_some_and(|s| s > 0.5);
-    confirmed(Strength::of(&[share.is_some(), most]), text, evidence)
+    let verdict = confirmed(Strength::of(&[share.is_some(), most]), text, evidence);
+    // Drops that TCP recovers from on a path that it fills cost nothing.
+    match filled(&host.view()) && carries_the_underlay(&host.view()) {
+        true => verdict.at(Severity::Low),
+        false => verdict,
+    }
 }
