@@ -18,6 +18,7 @@ use serde::Deserialize;
 
 use crate::compose::Scene;
 
+pub use crate::judge::judge_with_strength;
 pub use counting::{count, source};
 pub use outcome::{Found, Outcome};
 pub use score::{Bin, Counts, Score, score};

@@ -24,7 +24,7 @@ pub fn judge(run: &Run) -> Findings {
 }
 
 /// Explains a Run; also returns the strength of each finding before calibration.
-pub(crate) fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
+pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     let mut findings = Findings {
         schema: FINDINGS_SCHEMA,
         program: env!("CARGO_PKG_VERSION").to_owned(),

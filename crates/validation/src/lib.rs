@@ -2,5 +2,6 @@
 //! truth, and of `explain` on scenarios with known causes.
 
 pub mod accuracy;
+pub mod drawn;
 pub mod runs;
 pub mod validate;

@@ -14,6 +14,8 @@ use super::Format;
   pathtwin lab accuracy --coverage 200      (whether the stated intervals hold)
   pathtwin lab accuracy --pairs 500 --out pairs   (whether compare is right; resumes where it stopped)
   pathtwin lab accuracy --twins 30 --draw 7  (whether what twins predict is so)
+  pathtwin lab accuracy --causes 200 --quick --out drawn   (whether explain is right on paths that
+                                             nobody chose; resumes where it stopped)
 
 Exit codes: 0 success, 3 something is missing, 4 a run failed.")]
 pub struct Accuracy {
@@ -34,15 +36,26 @@ pub struct Accuracy {
     /// then asked for bbr, eight flows, shapers and a larger buffer
     #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs"])]
     pub twins: Option<usize>,
+    /// Check explain instead of the errors, on this many drawn scenarios whose true causes are
+    /// derived (docs/drawn.md). Draws below 1000 are for training, others for evaluation
+    #[arg(long, value_name = "N", conflicts_with_all = ["coverage", "pairs", "twins"])]
+    pub causes: Option<usize>,
+    /// With --causes: measure the quick plan instead of the default one
+    #[arg(long, requires = "causes")]
+    pub quick: bool,
     /// With --pairs: runs without a change, and half as many of each kind with one
     #[arg(long, value_name = "N", default_value_t = 33)]
     pub runs: usize,
-    /// Write every run, and every comparison, to this folder; with --pairs, reuse those that exist
+    /// Write every run, and every comparison, to this folder; with --pairs and --causes, reuse
+    /// those that exist
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Runs in parallel; default: one per processor
     #[arg(long, short, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
+    /// Output format of --causes: tables, or one line a scenario
+    #[arg(long, value_enum, default_value_t = Format::Text, requires = "causes")]
+    pub output: Format,
 }
 
 /// Options for a corpus.

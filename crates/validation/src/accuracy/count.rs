@@ -25,7 +25,7 @@ impl Count {
         }
     }
 
-    pub(super) fn add(&mut self, hit: bool) {
+    pub(crate) fn add(&mut self, hit: bool) {
         self.hits += usize::from(hit);
         self.of += 1;
     }

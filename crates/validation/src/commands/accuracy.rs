@@ -1,5 +1,6 @@
 //! `pathtwin lab accuracy`.
 
+mod drawn;
 mod pairs;
 mod twins;
 
@@ -37,7 +38,7 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     // The runs of long plans are more than a cache holds; --out keeps them. Those of twins are
     // short and many.
     let lab = Lab::open(&Config {
-        cache: arguments.twins.is_some(),
+        cache: arguments.twins.is_some() || arguments.causes.is_some(),
         jobs: arguments.jobs,
         wall_limit: WALL_LIMIT,
         ..Config::default()
@@ -45,6 +46,17 @@ pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let bench = Bench { lab: &lab, stop };
     if let Some(count) = arguments.twins {
         return twins::twins(bench, count, arguments.draw).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(scenarios) = arguments.causes {
+        let draw = u32::try_from(arguments.draw);
+        let size = drawn::Size {
+            scenarios,
+            draw: draw.map_err(|_| Failure::new(code::USE, anyhow!("--draw is below 2^32")))?,
+            quick: arguments.quick,
+            folder: arguments.out.as_deref(),
+            output: arguments.output,
+        };
+        return drawn::drawn(bench, &size).map(|()| ExitCode::SUCCESS);
     }
     match (arguments.coverage, arguments.pairs) {
         (Some(seeds), _) => intervals(bench, seeds),

@@ -1,0 +1,120 @@
+//! What `--out` keeps of drawn scenarios: specs, truths, Runs, and the lines of the result.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use model::run::Run;
+use pathtwin::{
+    exit::{Failure, code},
+    format,
+};
+use sys::files::Readers;
+use validation::drawn::{Drawn, outcome::Outcome, truth::Truth};
+
+/// The folder, if there is one, and the name of the plan.
+pub(super) struct Kept<'a> {
+    folder: Option<&'a Path>,
+    plan: &'a str,
+}
+
+impl<'a> Kept<'a> {
+    /// Opens or makes the folder.
+    pub(super) fn open(folder: Option<&'a Path>, plan: &'a str) -> Result<Self, Failure> {
+        if let Some(folder) = folder {
+            let made = std::fs::create_dir_all(folder);
+            made.with_context(|| format!("make {}", folder.display()))?;
+        }
+        Ok(Self { folder, plan })
+    }
+
+    /// The truth of a scenario, if it is kept and of the same spec.
+    pub(super) fn truth(&self, drawn: &Drawn) -> Result<Option<Truth>, Failure> {
+        let read = self.read(drawn, "truth.json")?;
+        let parse = |(file, bytes): (PathBuf, Vec<u8>)| {
+            let truth = serde_json::from_slice(&bytes);
+            truth.with_context(|| file.display().to_string())
+        };
+        Ok(read.map(parse).transpose()?)
+    }
+
+    /// Keeps the truth of a scenario, and its spec.
+    pub(super) fn put_truth(&self, drawn: &Drawn, truth: Truth) -> Result<Truth, Failure> {
+        let text = serde_json::to_vec_pretty(&truth).context("write a truth as JSON")?;
+        self.put(drawn, "truth.json", &text)?;
+        Ok(truth)
+    }
+
+    /// The Run of a scenario, if it is kept and of the same spec.
+    pub(super) fn run(&self, drawn: &Drawn) -> Result<Option<Run>, Failure> {
+        let Some((file, bytes)) = self.read(drawn, &format!("{}.json", self.plan))? else {
+            return Ok(None);
+        };
+        let run = Run::parse(&bytes).with_context(|| file.display().to_string());
+        run.map(Some).map_err(|e| Failure::new(code::USE, e))
+    }
+
+    /// Keeps the Run of a scenario, and its spec.
+    pub(super) fn put_run(&self, drawn: &Drawn, run: &Run) -> Result<(), Failure> {
+        let text = serde_json::to_vec(run).context("write a Run as JSON")?;
+        self.put(drawn, &format!("{}.json", self.plan), &text)
+    }
+
+    /// Outcomes of kept scenarios by the rules of this program: fewer than `part` if one lacks its
+    /// truth or Run.
+    pub(super) fn outcomes(&self, part: &[Drawn], plan: &str) -> Result<Vec<Outcome>, Failure> {
+        let mut outcomes = Vec::new();
+        for drawn in part {
+            if let (Some(truth), Some(run)) = (self.truth(drawn)?, self.run(drawn)?) {
+                outcomes.push(Outcome::of(drawn, &truth, plan, &run));
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Writes the lines of all outcomes so far.
+    pub(super) fn lines(&self, outcomes: &[Outcome]) -> Result<(), Failure> {
+        let Some(folder) = self.folder else {
+            return Ok(());
+        };
+        let mut text = String::new();
+        for outcome in outcomes {
+            text += &serde_json::to_string(outcome).context("write an outcome as JSON")?;
+            text.push('\n');
+        }
+        let file = folder.join(format!("outcomes-{}.jsonl", self.plan));
+        format::file(&file, Readers::ByUmask, text.as_bytes())
+    }
+
+    /// A kept file of a scenario with its name. One of another spec, of a draw by other priors,
+    /// counts as missing.
+    fn read(&self, drawn: &Drawn, what: &str) -> Result<Option<(PathBuf, Vec<u8>)>, Failure> {
+        let Some(folder) = self.folder else {
+            return Ok(None);
+        };
+        let spec = folder.join(format!("{}.toml", drawn.cell.name));
+        let file = folder.join(format!("{}.{what}", drawn.cell.name));
+        let same = std::fs::read_to_string(spec).is_ok_and(|text| text == drawn.spec);
+        if !same || !file.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&file).with_context(|| format!("read {}", file.display()))?;
+        Ok(Some((file, bytes)))
+    }
+
+    fn put(&self, drawn: &Drawn, what: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(folder) = self.folder else {
+            return Ok(());
+        };
+        let spec = folder.join(format!("{}.toml", drawn.cell.name));
+        let file = folder.join(format!("{}.{what}", drawn.cell.name));
+        let same = std::fs::read_to_string(&spec).is_ok_and(|text| text == drawn.spec);
+        if !same {
+            // What is kept of another spec of this name is worth nothing any more.
+            for old in ["truth.json", "quick.json", "default.json"] {
+                let _ = std::fs::remove_file(folder.join(format!("{}.{old}", drawn.cell.name)));
+            }
+            format::file(&spec, Readers::ByUmask, drawn.spec.as_bytes())?;
+        }
+        format::file(&file, Readers::ByUmask, bytes)
+    }
+}

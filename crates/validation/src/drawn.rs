@@ -1,0 +1,140 @@
+//! Drawn scenarios: paths from priors over the whole spec grammar, whose truth is derived.
+//!
+//! A scenario follows from the number of its draw and its index alone ([`prior`]). Its true causes
+//! are not assigned: each fault of its spec ([`fault`]) is removed in a lab cell, and what recovers
+//! by that is a cause ([`truth`]). `docs/drawn.md` has the priors and the definitions.
+//!
+//! **Training and evaluation are disjoint by construction**: a draw below [`EVALUATION`] is for
+//! training, one from there on for evaluation, and no two pairs of draw and index share a stream of
+//! random numbers, because the function that seeds it ([`stream`]) is a bijection.
+
+pub mod fault;
+pub mod outcome;
+pub mod prior;
+pub mod score;
+pub mod table;
+pub mod truth;
+
+use model::{
+    cell::Cell,
+    spec::{Spec, SpecError},
+    units::Seed,
+};
+
+/// First draw of the evaluation; draws below are for training.
+pub const EVALUATION: u32 = 1000;
+
+/// A drawn scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// Number of its draw.
+    pub draw: u32,
+    /// Its index in the draw, from 0.
+    pub index: u32,
+    /// Its path, as a spec.
+    pub spec: String,
+    /// Its path. The seed is that of the Run.
+    pub cell: Cell,
+}
+
+impl Drawn {
+    /// The scenario of a draw and an index.
+    ///
+    /// # Errors
+    /// The drawn spec is invalid; that would be our mistake.
+    pub fn new(draw: u32, index: u32) -> Result<Self, SpecError> {
+        let name = format!("drawn-{draw}-{index:05}");
+        let stream = stream(draw, index);
+        // 31 bits: a seed is a plain number in specs and JSON. Its last two bits are free for the
+        // cells of the truth.
+        let seed = Seed((stream >> 33) << 2);
+        let spec = format!(
+            "name = \"{name}\"\nseed = {seed}\n{}",
+            prior::path(stream).toml()
+        );
+        let mut cells = Spec::parse(&name, &spec)?.cells()?;
+        // A spec without a matrix has one cell.
+        let cell = cells.swap_remove(0);
+        Ok(Self {
+            draw,
+            index,
+            spec,
+            cell,
+        })
+    }
+
+    /// Whether the draw is one of the evaluation.
+    pub fn is_evaluation(&self) -> bool {
+        self.draw >= EVALUATION
+    }
+}
+
+/// Seed of the random numbers of a scenario: the finalizer of splitmix64 over both numbers, which
+/// is a bijection of 64 bits (each of its steps has an inverse), so no two scenarios share one.
+fn stream(draw: u32, index: u32) -> u64 {
+    let mut z = (u64::from(draw) << 32) | u64::from(index);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_follows_from_draw_and_index_alone() {
+        assert_eq!(Drawn::new(3, 7), Drawn::new(3, 7));
+        assert_ne!(
+            Drawn::new(3, 7).unwrap().spec,
+            Drawn::new(3, 8).unwrap().spec
+        );
+    }
+
+    #[test]
+    fn every_drawn_spec_is_valid_and_says_the_same_when_written_again() {
+        for index in 0..3000 {
+            let drawn = Drawn::new(1, index).unwrap_or_else(|e| panic!("{index}: {e}"));
+            let again = Spec::parse("again", &model::spec::write(&drawn.cell)).unwrap();
+            assert_eq!(again.cells().unwrap(), [drawn.cell]);
+        }
+    }
+
+    #[test]
+    fn no_two_scenarios_share_their_random_numbers() {
+        let mut seen = std::collections::BTreeSet::new();
+        for draw in [1, 2, EVALUATION, EVALUATION + 1] {
+            assert!((0..5000).all(|index| seen.insert(stream(draw, index))));
+        }
+    }
+
+    #[test]
+    fn the_draw_covers_its_ranges() {
+        let cells: Vec<Cell> = (0..3000)
+            .map(|index| Drawn::new(1, index).unwrap().cell)
+            .collect();
+        let rates = || {
+            let both = cells
+                .iter()
+                .flat_map(|c| [c.path.down.rate, c.path.up.rate]);
+            both.flatten().map(model::units::Rate::mbps)
+        };
+        assert!(rates().fold(f64::INFINITY, f64::min) < 0.3);
+        assert!(rates().fold(0.0, f64::max) > 2000.0);
+        let rtt = || cells.iter().map(|c| c.path.rtt().as_secs_f64() * 1e3);
+        assert!(rtt().fold(f64::INFINITY, f64::min) < 0.4);
+        assert!(rtt().fold(0.0, f64::max) > 500.0);
+        let share = |has: &dyn Fn(&Cell) -> bool| {
+            cells.iter().filter(|c| has(c)).count() as f64 / cells.len() as f64
+        };
+        assert!((0.2..0.5).contains(&share(&|c| c.tunnel.is_some())));
+        assert!(share(&|c| !c.cross.is_empty()) > 0.05);
+        assert!(share(&|c| c.ends.server.cc != "cubic") > 0.1);
+        for queue in [
+            "fifo", "fq", "fq_codel", "codel", "pie", "cake", "dualpi2", "red", "policer",
+        ] {
+            let has = |c: &Cell| c.path.down.queue.to_string() == queue;
+            assert!(share(&has) > 0.005, "{queue}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! The faults of a path: what they are, how each is removed, and which findings name it.
+//!
+//! This is the only place that maps faults to codes of causes.
+
+use std::fmt;
+
+use model::{
+    cell::{Buffer, Cell, End, EndQdisc, Line, Loss, Queue},
+    net::{Direction, IpVersion, Side},
+    units::{Bytes, Rate, Share},
+};
+use serde::{Deserialize, Serialize};
+
+/// Something of a path that may cost goodput or latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// Packets are lost at random or in a pattern.
+    Loss(Direction),
+    /// The delay varies.
+    Jitter(Direction),
+    /// Packets overtake others.
+    Reordering(Direction),
+    /// Packets arrive twice.
+    Duplicates(Direction),
+    /// The bottleneck's queue lets delay build up.
+    DeepQueue(Direction),
+    /// The bottleneck's buffer holds less than a bandwidth-delay product.
+    ShortBuffer(Direction),
+    /// The bottleneck's queue management drops or marks too early for this path.
+    QueueManagement(Direction),
+    /// What exceeds the rate is dropped instead of queued.
+    Policer(Direction),
+    /// This host's receive buffer is limited.
+    ReceiveBuffer(Side),
+    /// This host's send buffer is limited.
+    SendBuffer(Side),
+    /// A shaper on this host's own device.
+    Shaper(Side),
+    /// A plain queue under that shaper.
+    OwnQueue(Side),
+    /// The tunnel's full packets do not fit the path.
+    TunnelMtu,
+    /// Flows of others on the line, in this direction.
+    Neighbours(Direction),
+}
+
+/// Findings about a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Codes {
+    /// Those that name it.
+    pub right: &'static [&'static str],
+    /// Those that are true beside it without naming it.
+    pub also: &'static [&'static str],
+}
+
+impl Fault {
+    /// The findings about it, with the reason for each companion.
+    pub fn codes(self) -> Codes {
+        let (right, also): (&[_], &[_]) = match self {
+            // Who sends decides what loss costs: the far host, or one whose peer has bbr.
+            Self::Loss(Direction::Down) => {
+                (&["random-loss"], &["far-end-limit", "cc-on-wrong-host"])
+            }
+            Self::Loss(Direction::Up) => (&["random-loss"], &["cc-on-wrong-host"]),
+            Self::Jitter(_) => (&["jitter"], &["far-end-limit", "cc-on-wrong-host"]),
+            Self::Reordering(_) => (&["reordering"], &[]),
+            // A queue on a host's device that has no effect because the line's is the bottleneck.
+            Self::DeepQueue(_) => (&["bufferbloat-remote"], &["aqm-idle", "wrong-queue"]),
+            Self::Policer(_) => (&["policer"], &[]),
+            // The limit is also an unusual setting of that host.
+            Self::ReceiveBuffer(_) => (&["receive-window"], &["host-settings"]),
+            Self::SendBuffer(_) => (&["send-buffer"], &["host-settings", "far-end-limit"]),
+            // The shaper's own queue, whatever it is, is the host's queue.
+            Self::Shaper(_) => (&["leftover-shaper"], &["bufferbloat-local", "wrong-queue"]),
+            Self::OwnQueue(_) => (
+                &["bufferbloat-local", "wrong-queue"],
+                &["leftover-shaper", "aqm-idle"],
+            ),
+            Self::TunnelMtu => (&["fragmentation"], &[]),
+            Self::Neighbours(_) => (&["shared-line"], &[]),
+            // No rule names these: the right answer is to name nothing, and not "healthy".
+            Self::Duplicates(_) | Self::ShortBuffer(_) | Self::QueueManagement(_) => (&[], &[]),
+        };
+        Codes { right, also }
+    }
+
+    /// What is true of its setting alone, whether or not it costs anything.
+    pub fn always(self) -> &'static [&'static str] {
+        match self {
+            Self::ReceiveBuffer(_) | Self::SendBuffer(_) => &["host-settings"],
+            _ => &[],
+        }
+    }
+
+    /// Whether it costs latency under load; else goodput.
+    pub fn is_of_latency(self) -> bool {
+        matches!(self, Self::DeepQueue(_) | Self::OwnQueue(_))
+    }
+
+    /// The direction it is in; `None` if it is in both.
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            Self::Loss(d)
+            | Self::Jitter(d)
+            | Self::Reordering(d)
+            | Self::Duplicates(d)
+            | Self::DeepQueue(d)
+            | Self::ShortBuffer(d)
+            | Self::QueueManagement(d)
+            | Self::Policer(d)
+            | Self::Neighbours(d) => Some(d),
+            Self::SendBuffer(side) | Self::Shaper(side) | Self::OwnQueue(side) => Some(sends(side)),
+            Self::ReceiveBuffer(side) => Some(sends(side.other())),
+            Self::TunnelMtu => None,
+        }
+    }
+
+    /// Whether it may act on a load in this direction. Delay that varies acts through the
+    /// acknowledgements as well, and so do queues that others fill.
+    pub fn acts_on(self, direction: Direction) -> bool {
+        match self {
+            Self::Jitter(_) | Self::Neighbours(_) => true,
+            _ => self.direction().is_none_or(|own| own == direction),
+        }
+    }
+
+    /// The path without it.
+    pub fn remove(self, cell: &mut Cell) {
+        let (mtu, rtt) = (cell.path.mtu, cell.path.rtt());
+        let one_bdp = |line: &Line| {
+            let packets = Buffer::Packets(SHORT_PACKETS).bytes(mtu);
+            Buffer::Bytes(Bytes(bdp(line, rtt).max(packets.0)))
+        };
+        match self {
+            Self::Loss(d) => line(cell, d).loss = Loss::None,
+            Self::Jitter(d) => line(cell, d).jitter = std::time::Duration::ZERO,
+            Self::Reordering(d) => line(cell, d).reorder = Share::ZERO,
+            Self::Duplicates(d) => line(cell, d).duplicate = Share::ZERO,
+            Self::DeepQueue(d) => {
+                let line = line(cell, d);
+                (line.queue, line.buffer) = (Queue::FqCodel, Buffer::Kernel);
+            }
+            Self::ShortBuffer(d) | Self::QueueManagement(d) | Self::Policer(d) => {
+                let line = line(cell, d);
+                (line.queue, line.buffer) = (Queue::Fifo, one_bdp(line));
+            }
+            Self::ReceiveBuffer(side) => end(cell, side).rmem = None,
+            Self::SendBuffer(side) => end(cell, side).wmem = None,
+            Self::Shaper(side) => end(cell, side).shape = None,
+            Self::OwnQueue(side) => end(cell, side).qdisc = EndQdisc::FqCodel,
+            Self::TunnelMtu => {
+                let most = largest(cell);
+                if let Some(tunnel) = &mut cell.tunnel {
+                    tunnel.mtu = tunnel.mtu.min(most);
+                }
+            }
+            Self::Neighbours(d) => {
+                for cross in &mut cell.cross {
+                    cross.directions.retain(|own| *own != d);
+                }
+                cell.cross.retain(|cross| !cross.directions.is_empty());
+            }
+        }
+    }
+}
+
+/// Fewest packets of a buffer that is not short.
+const SHORT_PACKETS: u32 = 20;
+/// A queue below this cannot add the delay that matters, seconds.
+const SHALLOW_S: f64 = 0.025;
+
+/// All faults of a path that may cost anything, in a fixed order.
+pub fn of(cell: &Cell) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        of_line(cell, direction, &mut faults);
+        of_ends(cell, direction, &mut faults);
+    }
+    let tunnel_mtu = cell.tunnel.as_ref().map(|tunnel| tunnel.mtu);
+    if tunnel_mtu.is_some_and(|mtu| mtu > largest(cell)) {
+        faults.push(Fault::TunnelMtu);
+    }
+    faults
+}
+
+fn of_line(cell: &Cell, direction: Direction, faults: &mut Vec<Fault>) {
+    let line = cell.path.line(direction);
+    let mut add = |is: bool, fault: fn(Direction) -> Fault| {
+        if is {
+            faults.push(fault(direction));
+        }
+    };
+    add(line.loss != Loss::None, Fault::Loss);
+    add(!line.jitter.is_zero(), Fault::Jitter);
+    add(!line.reorder.is_zero(), Fault::Reordering);
+    add(!line.duplicate.is_zero(), Fault::Duplicates);
+    let buffer = line.buffer.bytes(cell.path.mtu);
+    let seconds = |rate: Rate| rate.time_for(buffer).as_secs_f64();
+    let deep = line.rate.is_some_and(|rate| seconds(rate) > SHALLOW_S);
+    let plain = matches!(line.queue, Queue::Fifo | Queue::Red);
+    add(plain && deep, Fault::DeepQueue);
+    let short = buffer.0 < bdp(line, cell.path.rtt()) * 4 / 5
+        || buffer.0 < Buffer::Packets(SHORT_PACKETS / 2).bytes(cell.path.mtu).0;
+    add(
+        line.queue == Queue::Fifo && line.rate.is_some() && short,
+        Fault::ShortBuffer,
+    );
+    let managed = !matches!(line.queue, Queue::Fifo | Queue::Policer);
+    add(managed && line.rate.is_some(), Fault::QueueManagement);
+    add(line.queue == Queue::Policer, Fault::Policer);
+    let others = cell.cross.iter().any(|c| c.directions.contains(&direction));
+    add(others, Fault::Neighbours);
+}
+
+/// Faults of the hosts in the data of a direction.
+fn of_ends(cell: &Cell, direction: Direction, faults: &mut Vec<Fault>) {
+    let (sender, receiver) = (Side::sends(direction), Side::receives(direction));
+    let sends = known_end(cell, sender);
+    if known_end(cell, receiver).rmem.is_some() {
+        faults.push(Fault::ReceiveBuffer(receiver));
+    }
+    if sends.wmem.is_some() {
+        faults.push(Fault::SendBuffer(sender));
+    }
+    if sends.shape.is_some() {
+        faults.push(Fault::Shaper(sender));
+        if sends.qdisc == EndQdisc::Fifo {
+            faults.push(Fault::OwnQueue(sender));
+        }
+    }
+}
+
+/// Largest MTU of a tunnel whose packets fit the path: WireGuard adds 60 bytes over IPv4 and 80
+/// over IPv6 (wg-quick(8)).
+fn largest(cell: &Cell) -> u32 {
+    cell.path.mtu.saturating_sub(match cell.path.ip {
+        IpVersion::V4 => 60,
+        IpVersion::V6 => 80,
+    })
+}
+
+/// Bandwidth-delay product of a line, bytes; 0 without a rate.
+fn bdp(line: &Line, rtt: std::time::Duration) -> u64 {
+    line.rate.map_or(0, |rate| rate.bytes_in(rtt).0)
+}
+
+/// The direction of the data that a host sends.
+fn sends(side: Side) -> Direction {
+    match side {
+        Side::Near => Direction::Up,
+        Side::Far => Direction::Down,
+    }
+}
+
+fn line(cell: &mut Cell, direction: Direction) -> &mut Line {
+    match direction {
+        Direction::Down => &mut cell.path.down,
+        Direction::Up => &mut cell.path.up,
+    }
+}
+
+fn end(cell: &mut Cell, side: Side) -> &mut End {
+    match side {
+        Side::Near => &mut cell.ends.client,
+        Side::Far => &mut cell.ends.server,
+    }
+}
+
+fn known_end(cell: &Cell, side: Side) -> &End {
+    match side {
+        Side::Near => &cell.ends.client,
+        Side::Far => &cell.ends.server,
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loss(d) => write!(f, "loss {d}"),
+            Self::Jitter(d) => write!(f, "jitter {d}"),
+            Self::Reordering(d) => write!(f, "reordering {d}"),
+            Self::Duplicates(d) => write!(f, "duplicates {d}"),
+            Self::DeepQueue(d) => write!(f, "deep queue {d}"),
+            Self::ShortBuffer(d) => write!(f, "short buffer {d}"),
+            Self::QueueManagement(d) => write!(f, "queue management {d}"),
+            Self::Policer(d) => write!(f, "policer {d}"),
+            Self::ReceiveBuffer(side) => write!(f, "receive buffer of the {side}"),
+            Self::SendBuffer(side) => write!(f, "send buffer of the {side}"),
+            Self::Shaper(side) => write!(f, "shaper of the {side}"),
+            Self::OwnQueue(side) => write!(f, "own queue of the {side}"),
+            Self::TunnelMtu => f.write_str("tunnel MTU"),
+            Self::Neighbours(d) => write!(f, "neighbours {d}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::spec::Spec;
+
+    use super::*;
+
+    fn cell(spec: &str) -> Cell {
+        Spec::parse("a", spec)
+            .unwrap()
+            .cells()
+            .unwrap()
+            .swap_remove(0)
+    }
+
+    #[test]
+    fn a_path_without_its_faults_has_none_of_them() {
+        let spec = "[path]\nrate = \"10mbit\"\nrtt = \"40ms\"\nbuffer = \"300ms\"\nloss = \"1%\"\n\
+            down.jitter = \"5ms\"\n[tunnel]\nmtu = 1480\n[ends]\nclient.rmem = \"64kB\"\n\
+            server.shape = \"5mbit\"\nserver.qdisc = \"fifo\"\n[[cross]]\ndirection = \"up\"\n";
+        let mut path = cell(spec);
+        let faults = of(&path);
+        let expected = [
+            Fault::Loss(Direction::Down),
+            Fault::Jitter(Direction::Down),
+            Fault::DeepQueue(Direction::Down),
+            Fault::ReceiveBuffer(Side::Near),
+            Fault::Shaper(Side::Far),
+            Fault::OwnQueue(Side::Far),
+            Fault::Loss(Direction::Up),
+            Fault::DeepQueue(Direction::Up),
+            Fault::Neighbours(Direction::Up),
+            Fault::TunnelMtu,
+        ];
+        assert_eq!(faults, expected);
+        for fault in faults {
+            fault.remove(&mut path);
+            assert!(!of(&path).contains(&fault), "{fault}");
+        }
+        assert_eq!(path.impossible(), Vec::new());
+    }
+
+    #[test]
+    fn a_plain_path_has_no_faults() {
+        assert_eq!(
+            of(&cell("[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\n")),
+            []
+        );
+    }
+
+    #[test]
+    fn a_window_belongs_to_the_data_it_limits() {
+        let near = Fault::ReceiveBuffer(Side::Near);
+        assert_eq!(near.direction(), Some(Direction::Down));
+        let near = Fault::SendBuffer(Side::Near);
+        assert_eq!(near.direction(), Some(Direction::Up));
+    }
+
+    #[test]
+    fn every_code_is_one_of_a_rule_or_of_one_to_come() {
+        let all = of(&cell(
+            "[path]\nrate = \"1mbit\"\nbuffer = \"1s\"\nloss = \"1%\"\njitter = \"1ms\"\nreorder = \"1%\"\n\
+             [tunnel]\nmtu = 1480\n[ends]\nrmem = \"64kB\"\nwmem = \"64kB\"\nshape = \"500kbit\"\nqdisc = \"fifo\"\n",
+        ));
+        let known: Vec<&str> = explain::registry().iter().map(|c| c.code).collect();
+        for fault in all {
+            let codes = fault.codes();
+            for code in codes.right.iter().chain(codes.also).chain(fault.always()) {
+                assert!(known.contains(code), "{fault}: {code}");
+            }
+        }
+    }
+}

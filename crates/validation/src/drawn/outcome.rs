@@ -1,0 +1,379 @@
+//! A scenario with its truth and what the rules say: one line of the result.
+
+use std::collections::BTreeSet;
+
+use explain::{corpus::judge_with_strength, registry, verdict::Strength};
+use model::{
+    findings::{Place, RemedyClass, Severity},
+    net::{Direction, Side},
+    run::Run,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Drawn,
+    fault::Fault,
+    truth::{Cause, FULL, Truth},
+};
+
+/// Code of the finding that nothing is wrong.
+const HEALTHY: &str = "healthy";
+
+/// A scenario, its truth and its findings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Number of the draw.
+    pub draw: u32,
+    /// Index in the draw.
+    pub index: u32,
+    /// Name of the plan that was measured.
+    pub plan: String,
+    /// Rate down and up, Mbit/s.
+    pub rate_mbps: [f64; 2],
+    /// Propagation delay there and back, ms.
+    pub rtt_ms: f64,
+    /// Whether the path has a tunnel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tunnel: bool,
+    /// True causes.
+    pub causes: Vec<Cause>,
+    /// Codes that are allowed beside them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub also: BTreeSet<String>,
+    /// Share of goodput that the removal of all faults recovers.
+    pub recovers: f64,
+    /// Findings in order.
+    pub found: Vec<Said>,
+    /// How it is judged.
+    pub judged: Judged,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// Code of the cause.
+    pub code: String,
+    /// Place.
+    #[serde(flatten)]
+    pub place: Place,
+    /// Severity.
+    pub severity: Severity,
+    /// Stated confidence.
+    pub confidence: f64,
+    /// Strength of the evidence, of which the confidence was made.
+    pub strength: Strength,
+}
+
+/// Judgement of a scenario by its first finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// A true cause, in the right direction; nothing or "healthy" where nothing is wrong.
+    Right,
+    /// A true cause in the wrong direction.
+    WrongDirection,
+    /// Something is wrong that a rule could name, and nothing is named.
+    Silent,
+    /// "Healthy" where something is wrong.
+    CalledHealthy,
+    /// Another cause than the true ones.
+    WrongCause,
+    /// A problem on a healthy path.
+    FalseAlarm,
+}
+
+impl Judged {
+    /// In words, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::WrongDirection => "right cause, wrong direction",
+            Self::Silent => "silent",
+            Self::CalledHealthy => "called healthy",
+            Self::WrongCause => "wrong cause",
+            Self::FalseAlarm => "false alarm",
+        }
+    }
+}
+
+impl Outcome {
+    /// Explains the Run of a scenario.
+    pub fn of(drawn: &Drawn, truth: &Truth, plan: &str, run: &Run) -> Self {
+        let (findings, strengths) = judge_with_strength(run);
+        let said = findings.findings.into_iter().zip(strengths);
+        let found = said.map(|(finding, strength)| Said {
+            code: finding.code,
+            place: finding.place,
+            severity: finding.severity,
+            confidence: finding.confidence,
+            strength,
+        });
+        let path = &drawn.cell.path;
+        let mbps = |d: Direction| path.line(d).rate.map_or(0.0, model::units::Rate::mbps);
+        let outcome = Self {
+            draw: drawn.draw,
+            index: drawn.index,
+            plan: plan.to_owned(),
+            rate_mbps: [Direction::Down, Direction::Up].map(mbps),
+            rtt_ms: path.rtt().as_secs_f64() * 1e3,
+            tunnel: drawn.cell.tunnel.is_some(),
+            causes: truth.causes.clone(),
+            also: truth.also.clone(),
+            recovers: truth.recovers,
+            found: found.collect(),
+            judged: Judged::Right,
+        };
+        Self {
+            judged: outcome.judge(),
+            ..outcome
+        }
+    }
+
+    /// Name of the scenario.
+    pub fn name(&self) -> String {
+        format!("drawn-{}-{:05}", self.draw, self.index)
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_healthy(&self) -> bool {
+        self.causes.is_empty()
+    }
+
+    /// The first finding that asserts something and is not merely allowed.
+    pub fn first(&self) -> Option<&Said> {
+        let mut found = self.found.iter();
+        found.find(|s| s.asserts() && !self.also.contains(&s.code))
+    }
+
+    /// Whether a rule has a name for any of the causes.
+    pub fn has_name(&self) -> bool {
+        self.causes.iter().any(|c| !c.codes.is_empty())
+    }
+
+    /// Whether a code is right: one of a true cause, or "healthy" where that may be said.
+    pub fn is_true(&self, code: &str) -> bool {
+        match code {
+            HEALTHY => self.may_be_healthy(),
+            _ => self.with(code).next().is_some(),
+        }
+    }
+
+    /// Whether the first finding names the cause with the largest weight.
+    pub fn names_the_largest(&self) -> bool {
+        let first = self.first().map(|s| &s.code);
+        let largest = self.causes.first();
+        largest.is_some_and(|c| first.is_some_and(|code| c.codes.contains(code)))
+    }
+
+    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong; but
+    /// it is with delay under load or a tunnel that does not fit.
+    fn may_be_healthy(&self) -> bool {
+        let only_goodput = |c: &Cause| !c.fault.is_of_latency() && c.fault != Fault::TunnelMtu;
+        self.causes.iter().all(only_goodput) && (self.is_healthy() || self.recovers < FULL)
+    }
+
+    /// The causes with a code.
+    fn with<'a>(&'a self, code: &'a str) -> impl Iterator<Item = &'a Cause> {
+        let has = move |c: &&Cause| c.codes.iter().any(|own| own == code);
+        self.causes.iter().filter(has)
+    }
+
+    fn judge(&self) -> Judged {
+        if self.is_false_alarm() {
+            return Judged::FalseAlarm;
+        }
+        let Some(first) = self.first() else {
+            return match self.has_name() {
+                true => Judged::Silent,
+                false => Judged::Right,
+            };
+        };
+        match (self.is_true(&first.code), first.code.as_str()) {
+            (true, _) if self.is_misplaced(first) => Judged::WrongDirection,
+            (true, _) => Judged::Right,
+            (false, HEALTHY) => Judged::CalledHealthy,
+            (false, _) => Judged::WrongCause,
+        }
+    }
+
+    /// Whether a problem is reported on a healthy path.
+    fn is_false_alarm(&self) -> bool {
+        let alarm = |s: &Said| s.asserts() && s.code != HEALTHY && !self.also.contains(&s.code);
+        self.is_healthy() && self.found.iter().any(alarm)
+    }
+
+    /// Whether a true cause is placed in a direction in which it is not.
+    pub fn is_misplaced(&self, said: &Said) -> bool {
+        let Some(direction) = said.direction() else {
+            return false;
+        };
+        let mut causes = self.with(&said.code).peekable();
+        let placed = |c: &Cause| c.directions.is_empty() || c.directions.contains(&direction);
+        causes.peek().is_some() && !causes.any(placed)
+    }
+
+    /// Whether the first remedy is another congestion control although no true or allowed cause
+    /// calls for it.
+    pub fn advises_wrong_congestion_control(&self) -> bool {
+        let calls = |code: &str| {
+            let cause = registry().iter().find(|c| c.code == code);
+            cause.is_some_and(|c| c.remedy.class == RemedyClass::CongestionControl)
+        };
+        let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
+        let advised = self.first().is_some_and(|s| calls(&s.code));
+        advised && !true_codes.any(|code| calls(code))
+    }
+
+    /// Each code that is asserted, with whether it is right; without those that are allowed.
+    pub fn asserted(&self) -> Vec<(&Said, bool)> {
+        let mut seen = BTreeSet::new();
+        let asserted = self.found.iter().filter(|s| {
+            s.asserts() && !self.also.contains(&s.code) && seen.insert(s.code.as_str())
+        });
+        asserted.map(|s| (s, self.is_true(&s.code))).collect()
+    }
+}
+
+impl Said {
+    /// Whether it asserts a problem, or that there is none: informational findings do not.
+    pub fn asserts(&self) -> bool {
+        self.severity > Severity::Info || self.code == HEALTHY
+    }
+
+    /// The direction it is about, if it is about one. A queue of a host is in what it sends.
+    fn direction(&self) -> Option<Direction> {
+        const OF_SENDERS: [&str; 3] = ["leftover-shaper", "bufferbloat-local", "wrong-queue"];
+        let end = self
+            .place
+            .end
+            .filter(|_| OF_SENDERS.contains(&self.code.as_str()));
+        self.place.direction.or(end.map(|side| match side {
+            Side::Near => Direction::Up,
+            Side::Far => Direction::Down,
+        }))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A path with these faults as causes, each in its own direction, and these findings.
+    pub(in crate::drawn) fn outcome(
+        faults: &[Fault],
+        found: &[(&str, Option<Direction>, Severity)],
+    ) -> Outcome {
+        let cause = |fault: &Fault| Cause {
+            fault: *fault,
+            codes: fault
+                .codes()
+                .right
+                .iter()
+                .map(|c| (*c).to_owned())
+                .collect(),
+            directions: fault.direction().into_iter().collect(),
+            weight: 1.0 / faults.len() as f64,
+            masked: false,
+        };
+        let said = |(code, direction, severity): &(&str, Option<Direction>, Severity)| Said {
+            code: (*code).to_owned(),
+            place: Place {
+                direction: *direction,
+                end: None,
+            },
+            severity: *severity,
+            confidence: 0.9,
+            strength: Strength::Fair,
+        };
+        let outcome = Outcome {
+            draw: 1,
+            index: 0,
+            plan: "quick".to_owned(),
+            rate_mbps: [50.0, 50.0],
+            rtt_ms: 20.0,
+            tunnel: false,
+            causes: faults.iter().map(cause).collect(),
+            also: ["host-settings".to_owned()].into(),
+            recovers: if faults.is_empty() { 0.0 } else { 0.5 },
+            found: found.iter().map(said).collect(),
+            judged: Judged::Right,
+        };
+        Outcome {
+            judged: outcome.judge(),
+            ..outcome
+        }
+    }
+
+    const DOWN: Option<Direction> = Some(Direction::Down);
+    const UP: Option<Direction> = Some(Direction::Up);
+    const LOSS: Fault = Fault::Loss(Direction::Down);
+
+    fn judged(faults: &[Fault], found: &[(&str, Option<Direction>, Severity)]) -> Judged {
+        outcome(faults, found).judged
+    }
+
+    #[test]
+    fn the_first_finding_decides() {
+        let high = Severity::High;
+        assert_eq!(
+            judged(&[LOSS], &[("random-loss", DOWN, high)]),
+            Judged::Right
+        );
+        assert_eq!(
+            judged(&[LOSS], &[("random-loss", UP, high)]),
+            Judged::WrongDirection
+        );
+        assert_eq!(
+            judged(&[LOSS], &[("policer", DOWN, high)]),
+            Judged::WrongCause
+        );
+        assert_eq!(
+            judged(&[LOSS], &[("healthy", None, Severity::Info)]),
+            Judged::CalledHealthy
+        );
+        assert_eq!(judged(&[LOSS], &[]), Judged::Silent);
+        assert_eq!(
+            judged(&[LOSS], &[("aqm-idle", DOWN, Severity::Info)]),
+            Judged::Silent
+        );
+    }
+
+    #[test]
+    fn a_healthy_path_is_right_with_silence_and_with_healthy_only() {
+        assert_eq!(judged(&[], &[]), Judged::Right);
+        assert_eq!(
+            judged(&[], &[("healthy", None, Severity::Info)]),
+            Judged::Right
+        );
+        assert_eq!(
+            judged(&[], &[("policer", DOWN, Severity::Low)]),
+            Judged::FalseAlarm
+        );
+        assert_eq!(
+            judged(&[], &[("host-settings", None, Severity::Low)]),
+            Judged::Right
+        );
+    }
+
+    #[test]
+    fn what_no_rule_names_is_right_with_silence() {
+        let short = Fault::ShortBuffer(Direction::Up);
+        assert_eq!(judged(&[short], &[]), Judged::Right);
+        assert_eq!(
+            judged(&[short], &[("healthy", None, Severity::Info)]),
+            Judged::CalledHealthy
+        );
+        assert_eq!(
+            judged(&[short], &[("random-loss", UP, Severity::High)]),
+            Judged::WrongCause
+        );
+    }
+
+    #[test]
+    fn bbr_against_a_short_window_is_wrong_advice() {
+        let window = Fault::ReceiveBuffer(Side::Near);
+        let found = [("random-loss", DOWN, Severity::High)];
+        assert!(outcome(&[window], &found).advises_wrong_congestion_control());
+        assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
+    }
+}

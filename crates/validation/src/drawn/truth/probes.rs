@@ -1,0 +1,113 @@
+//! Cells that measure a path with and without faults.
+
+use std::time::Duration;
+
+use model::{
+    cell::{Cell, Traffic, TrafficKind},
+    net::Direction,
+    row::Row,
+    units::Seed,
+};
+
+use crate::drawn::fault::Fault;
+
+/// Seeds of each path. Two, so that an effect by chance has to occur twice.
+const SEEDS: u64 = 2;
+/// Shortest and longest time measured, s; and in round trips.
+const MEASURED: (f64, f64, f64) = (4.0, 20.0, 30.0);
+/// The same of the warm-up, which is past the initial slow start.
+const WARMUP: (f64, f64, f64) = (1.0, 10.0, 15.0);
+/// Packets that are enough to measure a slow line, with and without the warm-up.
+const PACKETS: (f64, f64) = (150.0, 400.0);
+/// Bits that a cell carries at most, unless its shortest times need more.
+const MOST_BITS: f64 = 1.5e9;
+
+/// One cell of a trial: the load's direction, the faults that are removed, the seed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probe {
+    direction: Direction,
+    without: Vec<Fault>,
+    seed: u64,
+}
+
+/// What is read from a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Goodput of one flow with the sender's own congestion control, bit/s.
+    pub goodput_bps: f64,
+    /// Median RTT of the probes under load less the propagation delay, µs.
+    pub added_us: f64,
+}
+
+impl Probe {
+    /// One for each seed.
+    pub(super) fn each_seed(direction: Direction, without: &[Fault]) -> Vec<Self> {
+        let of = |seed| Self {
+            direction,
+            without: without.to_vec(),
+            seed,
+        };
+        (1..=SEEDS).map(of).collect()
+    }
+
+    /// Its cell. The seeds are other ones than that of the Run, and the same with and without a
+    /// fault.
+    pub(super) fn cell(&self, of: &Cell) -> Cell {
+        let mut cell = of.clone();
+        for fault in &self.without {
+            fault.remove(&mut cell);
+        }
+        cell.seed = Seed(of.seed.0 + self.seed);
+        cell.idle = Duration::from_millis(200);
+        // Both from the path with all its faults: what is compared must be of the same length.
+        (cell.warmup, cell.duration) = times(of, self.direction);
+        cell.traffic = Traffic {
+            kind: TrafficKind::Tcp,
+            directions: vec![self.direction],
+            flows: 1,
+            cc: None,
+            ..cell.traffic
+        };
+        cell
+    }
+}
+
+/// Warm-up and measured time on a path.
+fn times(cell: &Cell, direction: Direction) -> (Duration, Duration) {
+    let rtt = cell.path.rtt().as_secs_f64();
+    let bps = cell
+        .path
+        .line(direction)
+        .rate
+        .map_or(1e9, |r| r.bps() as f64);
+    let packet = f64::from(cell.path.mtu) * 8.0 / bps;
+    let time = |(low, high, trips): (f64, f64, f64), packets: f64| {
+        (rtt * trips).max(packet * packets).clamp(low, high)
+    };
+    let warmup = time(WARMUP, PACKETS.0);
+    let measured = time(MEASURED, PACKETS.1);
+    // A fast line needs less time for as many packets, but not fewer round trips.
+    let share = (MOST_BITS / bps / (warmup + measured)).min(1.0);
+    let least = (rtt * MEASURED.2 / 2.0).max(1.0);
+    let seconds = |s: f64, least: f64| Duration::from_secs_f64((s * share).max(least).min(s));
+    (seconds(warmup, rtt * WARMUP.2), seconds(measured, least))
+}
+
+impl Figures {
+    /// By the rows of a cell; `None` if they are invalid.
+    pub fn of(cell: &Cell, rows: &[Row]) -> Option<Self> {
+        let row = rows.iter().find(|r| r.cross.is_none() && r.valid)?;
+        let base = cell.path.rtt().as_secs_f64() * 1e6;
+        // Without an answer all probes waited for longer than the cell ran.
+        let loaded = row.probe_p50_ms.map_or(base, |ms| ms * 1e3);
+        Some(Self {
+            goodput_bps: row.goodput_mbps? * 1e6,
+            added_us: (loaded - base).max(0.0),
+        })
+    }
+
+    /// Share of the goodput of `better` that this lacks; below 0 if it has more.
+    pub(super) fn lost_against(&self, better: &Self) -> f64 {
+        1.0 - self.goodput_bps / better.goodput_bps.max(1.0)
+    }
+}

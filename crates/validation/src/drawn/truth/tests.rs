@@ -1,0 +1,136 @@
+use std::collections::BTreeMap;
+
+use model::{cell::Cell, spec::Spec};
+
+use super::*;
+
+fn cell(spec: &str) -> Cell {
+    Spec::parse("a", spec)
+        .unwrap()
+        .cells()
+        .unwrap()
+        .swap_remove(0)
+}
+
+/// Derives the truth, with figures by a function of the faults that remain.
+fn derive(cell: &Cell, figures: impl Fn(&[Fault]) -> (f64, f64)) -> Truth {
+    let mut trial = Trial::new(cell);
+    for _ in 0..3 {
+        for (probe, cell) in trial.next() {
+            let (mbps, added_ms) = figures(&fault::of(&cell));
+            trial.add(
+                probe,
+                Figures {
+                    goodput_bps: mbps * 1e6,
+                    added_us: added_ms * 1e3,
+                },
+            );
+        }
+    }
+    assert!(trial.next().is_empty());
+    trial.truth()
+}
+
+fn faults(truth: &Truth) -> Vec<Fault> {
+    truth.causes.iter().map(|c| c.fault).collect()
+}
+
+const LOSSY: &str = "[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\ndown.loss = \"1%\"\n";
+const LOSS: Fault = Fault::Loss(Direction::Down);
+const WINDOW: Fault = Fault::ReceiveBuffer(model::net::Side::Near);
+
+#[test]
+fn loss_that_costs_most_of_the_goodput_is_the_cause() {
+    let truth = derive(&cell(LOSSY), |left| {
+        (if left.contains(&LOSS) { 8.0 } else { 48.0 }, 10.0)
+    });
+    assert_eq!(faults(&truth), [LOSS]);
+    assert_eq!(truth.causes[0].directions, [Direction::Down]);
+    assert!((truth.recovers - 40.0 / 48.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_path_on_which_nothing_recovers_anything_is_healthy_whatever_its_spec_says() {
+    let truth = derive(&cell(LOSSY), |_| (47.0, 10.0));
+    assert!(truth.is_healthy() && truth.also.is_empty());
+}
+
+#[test]
+fn what_recovers_seven_per_cent_is_allowed_and_not_demanded() {
+    let truth = derive(&cell(LOSSY), |left| {
+        (if left.contains(&LOSS) { 93.0 } else { 100.0 }, 10.0)
+    });
+    assert!(truth.is_healthy());
+    assert!(truth.also.contains("random-loss"));
+}
+
+#[test]
+fn two_faults_that_mask_each_other_are_both_causes() {
+    let spec = format!("{LOSSY}[ends]\nclient.rmem = \"64kB\"\n");
+    // Either alone limits to 10 Mbit/s.
+    let truth = derive(&cell(&spec), |left| {
+        let limited = left.contains(&LOSS) || left.contains(&WINDOW);
+        (if limited { 10.0 } else { 48.0 }, 5.0)
+    });
+    assert_eq!(faults(&truth), [LOSS, WINDOW]);
+    assert!(
+        truth
+            .causes
+            .iter()
+            .all(|c| c.masked && (c.weight - 0.5).abs() < 1e-9)
+    );
+}
+
+#[test]
+fn a_fault_behind_a_tighter_one_is_allowed() {
+    let spec = format!("{LOSSY}[ends]\nclient.rmem = \"64kB\"\n");
+    let truth = derive(&cell(&spec), |left| {
+        let limits: BTreeMap<Fault, f64> = [(LOSS, 20.0), (WINDOW, 5.0)].into();
+        let least = left.iter().filter_map(|f| limits.get(f)).copied();
+        (least.fold(48.0, f64::min), 5.0)
+    });
+    assert_eq!(faults(&truth), [WINDOW]);
+    assert!(truth.also.contains("random-loss"));
+}
+
+#[test]
+fn a_deep_queue_is_judged_by_latency() {
+    let deep = cell("[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nup.buffer = \"300ms\"\n");
+    let queue = Fault::DeepQueue(Direction::Up);
+    let truth = derive(&deep, |left| {
+        (9.5, if left.contains(&queue) { 280.0 } else { 8.0 })
+    });
+    assert_eq!(faults(&truth), [queue]);
+    let shallow = derive(&deep, |left| {
+        (9.5, if left.contains(&queue) { 25.0 } else { 8.0 })
+    });
+    assert!(shallow.is_healthy() && shallow.also.contains("bufferbloat-remote"));
+}
+
+#[test]
+fn an_effect_of_one_seed_alone_is_no_cause() {
+    let cell = cell(LOSSY);
+    let mut trial = Trial::new(&cell);
+    for (number, (probe, cell)) in trial.next().into_iter().enumerate() {
+        let lossy = fault::of(&cell).contains(&LOSS);
+        let mbps = if lossy && number % 2 == 0 { 30.0 } else { 48.0 };
+        trial.add(
+            probe,
+            Figures {
+                goodput_bps: mbps * 1e6,
+                added_us: 0.0,
+            },
+        );
+    }
+    let truth = trial.truth();
+    assert!(truth.is_healthy() && truth.also.contains("random-loss"));
+}
+
+#[test]
+fn a_tunnel_that_does_not_fit_is_a_cause_by_its_packets() {
+    let truth = derive(
+        &cell("[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\n[tunnel]\nmtu = 1480\n"),
+        |_| (45.0, 5.0),
+    );
+    assert_eq!(faults(&truth), [Fault::TunnelMtu]);
+}

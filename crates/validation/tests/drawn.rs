@@ -1,0 +1,78 @@
+//! `docs/drawn.md` shows what the kept lines of drawn scenarios give. `UPDATE_DOCS=1` writes its
+//! tables anew.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
+
+use validation::drawn::{Drawn, EVALUATION, outcome::Outcome, score, table};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The kept draws, by name of the file: evaluations last.
+fn draws() -> Vec<Vec<Outcome>> {
+    let folder = std::fs::read_dir(root().join("corpus/judged")).unwrap();
+    let paths = folder.map(|entry| entry.unwrap().path());
+    let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    let mut paths: Vec<PathBuf> = paths.filter(|p| name(p).starts_with("drawn-")).collect();
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines.collect()
+    };
+    paths.into_iter().map(read).collect()
+}
+
+const BEGIN: &str = "<!-- results: made by UPDATE_DOCS=1 cargo test -p pathtwin-validation -->\n";
+const END: &str = "<!-- end of results -->";
+
+#[test]
+fn the_page_shows_the_tables_of_the_kept_lines() {
+    let mut tables = String::new();
+    for outcomes in draws() {
+        let first = &outcomes[0];
+        let part = match first.draw >= EVALUATION {
+            true => "evaluation",
+            false => "training",
+        };
+        writeln!(
+            tables,
+            "\n### Draw {}, {} plan, {part}: {} scenarios\n",
+            first.draw,
+            first.plan,
+            outcomes.len()
+        )
+        .unwrap();
+        tables += &table::markdown(&score::score(&outcomes));
+    }
+    let file = root().join("docs/drawn.md");
+    let page = std::fs::read_to_string(&file).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the begin of the results");
+    let (shown, after) = rest.split_once(END).expect("the end of the results");
+    let expected = format!("{tables}\n");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let page = format!("{before}{BEGIN}{expected}{END}{after}");
+        std::fs::write(file, page).unwrap();
+        return;
+    }
+    assert!(
+        shown == expected,
+        "docs/drawn.md is old: run with UPDATE_DOCS=1"
+    );
+}
+
+/// A kept line belongs to the path that is drawn today: its priors were not changed since.
+#[test]
+fn the_kept_lines_are_of_the_paths_of_their_draw() {
+    for outcome in draws().concat() {
+        let drawn = Drawn::new(outcome.draw, outcome.index).unwrap();
+        let rtt_ms = drawn.cell.path.rtt().as_secs_f64() * 1e3;
+        assert_eq!((drawn.cell.name, rtt_ms), (outcome.name(), outcome.rtt_ms));
+    }
+}
