@@ -18,6 +18,39 @@ impl Prefix {
         (length <= bits(address).1).then_some(Self { address, length })
     }
 
+    /// The prefix of one address.
+    pub fn host(address: IpAddr) -> Self {
+        Self {
+            address,
+            length: bits(address).1,
+        }
+    }
+
+    /// The same prefix with zeros beyond its length.
+    #[must_use]
+    pub fn network(self) -> Self {
+        let (own, width) = bits(self.address);
+        let kept = own
+            .checked_shr(u32::from(width - self.length))
+            .and_then(|high| high.checked_shl(u32::from(width - self.length)))
+            .unwrap_or(0);
+        let address = match self.address {
+            IpAddr::V4(_) => IpAddr::V4((kept as u32).into()),
+            IpAddr::V6(_) => IpAddr::V6(kept.into()),
+        };
+        Self { address, ..self }
+    }
+
+    /// Its address, with all bits as given.
+    pub fn address(self) -> IpAddr {
+        self.address
+    }
+
+    /// Its length, bits.
+    pub fn length(self) -> u8 {
+        self.length
+    }
+
     /// Whether it contains an address. An IPv4 prefix never contains an IPv6 address, nor the
     /// reverse.
     pub fn contains(self, address: IpAddr) -> bool {

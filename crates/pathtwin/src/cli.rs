@@ -18,6 +18,7 @@ pub(crate) mod observe;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;
+pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;
 #[cfg(feature = "lab")]
@@ -63,6 +64,9 @@ pub(crate) enum Command {
     Explain(Explain),
     #[cfg(feature = "lab")]
     Twin(twin::Twin),
+    #[command(subcommand)]
+    Tune(tune::Tune),
+
     Compare(compare::Compare),
     #[cfg(feature = "page")]
     Report(report::Report),

@@ -13,5 +13,6 @@ pub(crate) mod observe;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;
+pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;

@@ -57,6 +57,7 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Explain(arguments) => explain::explain(arguments),
         #[cfg(feature = "lab")]
         Command::Twin(arguments) => commands::twin::twin(arguments),
+        Command::Tune(command) => commands::tune::tune(command),
         Command::Compare(arguments) => compare::compare(arguments),
         #[cfg(feature = "page")]
         Command::Report(arguments) => report::report(arguments),

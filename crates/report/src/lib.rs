@@ -1,6 +1,7 @@
 //! Output formats of documents, one module each.
 
 mod busy;
+pub mod change;
 pub mod comparison;
 pub mod csv;
 pub mod documents;

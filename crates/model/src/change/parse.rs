@@ -21,7 +21,7 @@ impl std::str::FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "host" => Ok(Self::Host),
-            Some(("route", prefix)) => prefix.parse().map(Self::Route),
+            Some(("route", prefix)) => prefix.parse().map(|p: Prefix| Self::Route(p.network())),
             _ => Err(format!(
                 "\"{text}\" is not a scope; write host or route:10.0.0.0/8"
             )),

@@ -1,0 +1,186 @@
+//! The command line of `pathtwin tune`.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand, ValueEnum};
+use model::{
+    change::{ChangeId, Setting, parse::Scope},
+    spec::quantity,
+};
+
+/// Change settings of this host with a way back
+///
+/// A change is made in the running kernel only. Unless it is confirmed before its deadline, it is
+/// undone: by its keeper, by the next command, or by a reboot.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Examples:
+  pathtwin tune plan --set cc=bbr --scope route:10.0.0.0/8
+  sudo pathtwin tune apply --queue eth0=fq_codel --probe far.example:22
+  sudo pathtwin tune confirm                    (within a minute, better from a new login)
+  sudo pathtwin tune undo
+States, guarantees and their limits: docs/reference/tune.md.
+Exit codes: 0 done, 1 undone, 2 wrong use, 3 refused or something is missing, 4 undone with errors.")]
+pub(crate) enum Tune {
+    Plan(Plan),
+    Apply(Apply),
+    Status(Status),
+    Confirm(Confirm),
+    Undo(Undo),
+    List(List),
+    #[command(hide = true)]
+    Keep(Keep),
+}
+
+/// Where changes are recorded.
+#[derive(Debug, Args)]
+pub(crate) struct Journal {
+    /// Folder of the journals of changes; default: $PATHTWIN_JOURNAL, or /var/lib/pathtwin/tune
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) journal: Option<PathBuf>,
+}
+
+/// Settings to change.
+#[derive(Debug, Args)]
+pub(crate) struct Settings {
+    /// A congestion control (cc=bbr) or a kernel parameter (net.ipv4.tcp_ecn=1)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Connections that cc is for: host, or route:PREFIX
+    #[arg(long, value_name = "SCOPE", default_value = "host")]
+    pub(crate) scope: Scope,
+
+    /// Root queue discipline of a device, as "eth0=fq_codel target=5ms"
+    #[arg(long, value_name = "DEVICE=QUEUE", value_parser = Setting::parse_queue)]
+    pub(crate) queue: Vec<Setting>,
+
+    /// MTU of a device, bytes
+    #[arg(long, value_name = "DEVICE=BYTES", value_parser = Setting::parse_mtu)]
+    pub(crate) mtu: Vec<Setting>,
+
+    /// Length of the transmit queue of a device, packets
+    #[arg(long, value_name = "DEVICE=PACKETS", value_parser = Setting::parse_queue_length)]
+    pub(crate) queue_length: Vec<Setting>,
+
+    /// What the findings of a run propose for this host: a file of `explain --output json`, or -
+    #[arg(long, value_name = "FILE", requires = "end")]
+    pub(crate) findings: Option<String>,
+
+    /// Which end of that run this host is
+    #[arg(long, value_enum)]
+    pub(crate) end: Option<End>,
+
+    /// Where new TCP connections must succeed before and after
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) probe: Vec<String>,
+}
+
+/// An end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum End {
+    /// The host that ran `measure`
+    Near,
+    /// The host that ran `serve`
+    Far,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TuneForm {
+    /// For people
+    Text,
+    /// The changes as JSON documents
+    Json,
+}
+
+/// Show what would be changed, and what speaks against it; changes nothing
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TuneForm::Text)]
+    pub(crate) output: TuneForm,
+}
+
+/// Change settings; undone at the deadline unless confirmed
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+
+    /// A plan of `tune plan --output json` instead of settings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<String>,
+
+    /// Time to confirm it
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "60s")]
+    pub(crate) window: Duration,
+
+    /// Confirm at once if all new connections of --probe succeed
+    #[arg(long, requires = "probe")]
+    pub(crate) yes: bool,
+
+    /// Only print the commands that a person would type
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Show the change that waits for its confirmation; undo those whose keeper died
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TuneForm::Text)]
+    pub(crate) output: TuneForm,
+}
+
+/// Keep the change that waits, until the next boot
+#[derive(Debug, Args)]
+pub(crate) struct Confirm {
+    /// The beginning of its id
+    pub(crate) id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+
+    /// Only set the deadline to this time from now
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
+    pub(crate) prolong: Option<Duration>,
+}
+
+/// Undo a change, waiting or confirmed
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    /// The beginning of its id; default: the one that waits
+    pub(crate) id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+}
+
+/// List all changes
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TuneForm::Text)]
+    pub(crate) output: TuneForm,
+}
+
+/// The keeper of a change
+#[derive(Debug, Args)]
+pub(crate) struct Keep {
+    pub(crate) id: ChangeId,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
+}

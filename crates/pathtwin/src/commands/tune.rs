@@ -1,0 +1,122 @@
+//! `pathtwin tune`.
+
+mod apply;
+mod settle;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::anyhow;
+use model::change::Change;
+use tune::{BootClock, Env, Folder, Live, Observer, TuneError, Unobserved};
+
+use crate::{
+    cli::tune::{Journal, List, Plan, Tune, TuneForm},
+    exit::{Failure, code},
+    format,
+};
+
+/// Where journals are, unless the user names another place.
+const FOLDER: &str = "/var/lib/pathtwin/tune";
+
+pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
+    match command {
+        Tune::Plan(arguments) => plan(arguments),
+        Tune::Apply(arguments) => apply::apply(arguments),
+        Tune::Status(arguments) => settle::status(arguments),
+        Tune::Confirm(arguments) => settle::confirm(arguments),
+        Tune::Undo(arguments) => settle::undo(arguments),
+        Tune::List(arguments) => list(arguments),
+        Tune::Keep(arguments) => apply::keep(arguments),
+    }
+}
+
+fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
+    let change = apply::planned(&arguments.settings)?;
+    show(&[change], arguments.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(arguments: &List) -> Result<ExitCode, Failure> {
+    let path = path(&arguments.journal);
+    let mut all = Vec::new();
+    if path.exists() {
+        for listed in Folder::open(&path)
+            .map_err(TuneError::from)?
+            .list()
+            .map_err(TuneError::from)?
+        {
+            match listed.change {
+                Ok(change) => all.push(change),
+                Err(error) => format::say(format_args!("{error}")),
+            }
+        }
+    }
+    match arguments.output {
+        TuneForm::Text => format::text(&report::change::list(&all))?,
+        TuneForm::Json => format::json(&all)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(changes: &[Change], form: TuneForm) -> Result<(), Failure> {
+    match form {
+        TuneForm::Text => changes
+            .iter()
+            .try_for_each(|change| format::text(&report::change::text(change))),
+        TuneForm::Json => match changes {
+            [one] => format::json(one),
+            all => format::json(&all),
+        },
+    }
+}
+
+/// The folder that the user names, or the default one.
+fn path(journal: &Journal) -> PathBuf {
+    let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
+    let named = journal.journal.clone().or(named.map(PathBuf::from));
+    named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
+}
+
+/// Calls `act` with the running kernel and a folder of journals.
+fn with_host<T>(
+    journal: &Journal,
+    act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
+) -> Result<T, Failure> {
+    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
+    let mut host = Live::open().map_err(TuneError::from)?;
+    let mut observer: Box<dyn Observer> = Box::new(Unobserved);
+    let mut env = Env {
+        folder: &folder,
+        host: &mut host,
+        clock: &BootClock,
+        observer: observer.as_mut(),
+    };
+    Ok(act(&mut env)?)
+}
+
+impl From<TuneError> for Failure {
+    fn from(error: TuneError) -> Self {
+        use TuneError as E;
+        let code = match &error {
+            E::Refused(_)
+            | E::Privilege(_)
+            | E::Pending(_)
+            | E::Elsewhere(_)
+            | E::Stale(_)
+            | E::ProbeBefore { .. }
+            | E::NoKeeper(_)
+            | E::Busy => code::LACKS,
+            E::Step { rollback, .. } if rollback.is_complete() => code::VERDICT,
+            E::ProbeAfter { .. } | E::TooLate(_) => code::VERDICT,
+            E::Nothing | E::Unknown(_) | E::Ambiguous(_) | E::NonePending | E::Over { .. } => {
+                code::USE
+            }
+            E::Journal(_) => code::LACKS,
+            E::Step { .. } | E::Host(_) | E::Interrupted(_) => code::FAILED,
+        };
+        Self::new(code, anyhow!(error))
+    }
+}

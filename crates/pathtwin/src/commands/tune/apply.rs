@@ -1,0 +1,162 @@
+//! Planning and applying, and the keeper.
+
+use std::{
+    io::{self, Write},
+    process::{Command, ExitCode},
+};
+
+use anyhow::{Context, anyhow};
+use model::{
+    change::{Change, ChangeId, ProcessId, Setting},
+    findings::Findings,
+    net::Side,
+};
+use sys::process::Process;
+use tune::{Arm, Env, Live, NewTcp, Request, TuneError};
+
+use super::{path, with_host};
+use crate::{
+    cli::tune::{Apply, End, Keep, Settings},
+    document,
+    exit::{Failure, code},
+    format,
+};
+
+pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
+    let plan = match &arguments.plan {
+        Some(name) => read(name)?,
+        None => planned(&arguments.settings)?,
+    };
+    if arguments.dry_run {
+        let commands = plan.steps.iter().flat_map(|s| s.setting.commands());
+        let text: String = commands.map(|c| c + "\n").collect();
+        format::text(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if plan.steps.is_empty() {
+        format::text(&report::change::text(&plan))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for warning in plan.warnings.iter().chain(&tune::writers()) {
+        format::say(format_args!("note: {warning}"));
+    }
+    let keeper = |id: &ChangeId| start_keeper(arguments, id);
+    let change = with_host(&arguments.journal, |env| run(env, &plan, arguments, keeper))?;
+    if !arguments.yes {
+        format::text(&report::change::text(&change))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    with_host(&arguments.journal, |env| {
+        let confirmed = tune::confirm(env, Some(change.id.as_str()), &mut NewTcp);
+        if confirmed.is_err() {
+            // At once: nobody is going to repair the connection before the deadline.
+            let _ = tune::undo(env, Some(change.id.as_str()));
+        }
+        confirmed
+    })?;
+    format::text(&format!(
+        "change {} is confirmed, until the next boot\n",
+        change.id.short()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run(
+    env: &mut Env<'_>,
+    plan: &Change,
+    arguments: &Apply,
+    mut keeper: impl FnMut(&ChangeId) -> io::Result<ProcessId>,
+) -> Result<Change, TuneError> {
+    let own = Process::own().map_err(TuneError::NoKeeper)?;
+    let mut arm = Arm {
+        window: arguments.window,
+        controller: ProcessId {
+            pid: own.pid,
+            start_ticks: own.start_ticks,
+        },
+        keeper: &mut keeper,
+        prober: &mut NewTcp,
+    };
+    tune::apply(env, plan, &mut arm)
+}
+
+/// This program again, as the keeper.
+fn start_keeper(arguments: &Apply, id: &ChangeId) -> io::Result<ProcessId> {
+    let folder = std::path::absolute(path(&arguments.journal))?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(["tune", "keep", id.as_str(), "--journal"])
+        .arg(folder);
+    tune::start_keeper(command)
+}
+
+/// The keeper of a change: started by [`apply`], never by a person.
+pub(super) fn keep(arguments: &Keep) -> Result<ExitCode, Failure> {
+    sys::process::ignore_requests_to_end().context("ignore signals")?;
+    with_host(&arguments.journal, |env| {
+        tune::keep(env, &arguments.id, &mut |word| {
+            let mut out = io::stdout().lock();
+            out.write_all(&[word]).and_then(|()| out.flush())
+        })
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The plan of the settings that the user names.
+pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
+    let request = Request {
+        settings: wanted(settings)?,
+        probes: settings.probe.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let mut host = Live::open().map_err(TuneError::from)?;
+    let id = tune::fresh_id().context("make an id")?;
+    Ok(tune::plan(&mut host, &request, id)?)
+}
+
+type Wanted = Vec<(Setting, Option<model::change::Origin>)>;
+
+fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
+    let wrong = |e: String| Failure::new(code::USE, anyhow!(e));
+    let mut all: Wanted = Vec::new();
+    for text in &settings.set {
+        let setting = Setting::parse_set(text, settings.scope).map_err(wrong)?;
+        all.push((setting, None));
+    }
+    let named = [&settings.queue, &settings.queue_length, &settings.mtu];
+    all.extend(named.into_iter().flatten().cloned().map(|s| (s, None)));
+    if let (Some(name), Some(end)) = (&settings.findings, settings.end) {
+        all.extend(proposed(name, end)?);
+    }
+    if all.is_empty() && settings.findings.is_none() {
+        let why = "no setting to change; for example --set cc=bbr, --queue eth0=fq_codel";
+        return Err(wrong(why.to_owned()));
+    }
+    Ok(all)
+}
+
+fn proposed(name: &str, end: End) -> Result<Wanted, Failure> {
+    let findings = Findings::parse(&text_of(name)?)
+        .with_context(|| name.to_owned())
+        .map_err(|e| Failure::new(code::USE, e))?;
+    let side = match end {
+        End::Near => Side::Near,
+        End::Far => Side::Far,
+    };
+    let remedies = tune::settings_of(&findings, side);
+    for not in &remedies.not {
+        format::say(format_args!("not changed: {not}"));
+    }
+    Ok(remedies.settings)
+}
+
+fn read(name: &str) -> Result<Change, Failure> {
+    Change::parse(&text_of(name)?)
+        .with_context(|| name.to_owned())
+        .map_err(|e| Failure::new(code::USE, e))
+}
+
+fn text_of(name: &str) -> Result<Vec<u8>, Failure> {
+    document::file(name)
+        .unwrap_or_else(|| Err(Failure::new(code::USE, anyhow!("{name}: no such file"))))
+}

@@ -1,0 +1,89 @@
+//! The end of a change: status, confirmation, undoing.
+
+use std::process::ExitCode;
+
+use model::change::Change;
+use tune::{LOCK_LIMIT, NewTcp, Recovery, Rollback, TuneError};
+
+use super::{path, show, with_host};
+use crate::{
+    cli::tune::{Confirm, Status, TuneForm, Undo},
+    exit::{Failure, code},
+    format,
+};
+
+pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
+    if !path(&arguments.journal).exists() {
+        if arguments.output == TuneForm::Json {
+            format::json(&Vec::<Change>::new())?;
+        } else {
+            format::text("no change waits for a confirmation\n")?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (recovery, changes) = with_host(&arguments.journal, |env| {
+        let Some(_lock) = env.folder.lock(LOCK_LIMIT)? else {
+            return Err(TuneError::Busy);
+        };
+        let recovery = tune::recover(env)?;
+        let ids: Vec<_> = match &recovery {
+            Recovery::Clean => Vec::new(),
+            Recovery::Waiting(id) => vec![id.clone()],
+            Recovery::Undone(all) => all.iter().map(|(id, _)| id.clone()).collect(),
+        };
+        let changes: Result<Vec<_>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
+        Ok((recovery, changes?))
+    })?;
+    match (arguments.output, &recovery) {
+        (TuneForm::Text, Recovery::Clean) => {
+            format::text("no change waits for a confirmation\n")?;
+        }
+        (form, _) => show(&changes, form)?,
+    }
+    Ok(match recovery {
+        Recovery::Undone(all) => {
+            let complete = all.iter().all(|(_, rollback)| rollback.is_complete());
+            ExitCode::from(if complete {
+                code::VERDICT
+            } else {
+                code::FAILED
+            })
+        }
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
+    let id = arguments.id.as_deref();
+    if let Some(window) = arguments.prolong {
+        let change = with_host(&arguments.journal, |env| {
+            tune::prolong(env, id, &mut NewTcp, window)
+        })?;
+        format::text(&report::change::text(&change))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let kept = with_host(&arguments.journal, |env| {
+        tune::confirm(env, id, &mut NewTcp)
+    })?;
+    for drift in &kept.drift {
+        format::say(format_args!("note: {drift}"));
+    }
+    let short = kept.change.id.short();
+    format::text(&format!(
+        "change {short} is confirmed, until the next boot\n"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn undo(arguments: &Undo) -> Result<ExitCode, Failure> {
+    let id = arguments.id.as_deref();
+    let (id, rollback): (_, Rollback) = with_host(&arguments.journal, |env| tune::undo(env, id))?;
+    format::text(&format!("change {}: {rollback}\n", id.short()))?;
+    if let Some(error) = &rollback.journal {
+        format::say(format_args!("the journal does not say so: {error}"));
+    }
+    Ok(match rollback.is_complete() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(code::FAILED),
+    })
+}

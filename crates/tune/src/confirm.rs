@@ -1,0 +1,185 @@
+//! The end of a pending Change: confirmed, prolonged, or undone.
+
+use std::time::Duration;
+
+use model::change::{Change, ChangeId, State};
+
+use crate::{
+    Env, LOCK_LIMIT,
+    error::TuneError,
+    holds::{brief, same_value},
+    probe::Prober,
+    recover::{Recovery, rebooted, recover},
+    rollback::{Rollback, roll_back},
+    transaction::advance,
+};
+
+/// A change that is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirmed {
+    /// The change.
+    pub change: Change,
+    /// Settings that somebody else has changed since.
+    pub drift: Vec<String>,
+}
+
+/// Keeps a pending change until the next boot, if new connections to its probes succeed and its
+/// deadline has not passed.
+///
+/// # Errors
+/// Nothing waits, a new connection fails (the change remains pending), or it is too late.
+pub fn confirm(
+    env: &mut Env<'_>,
+    prefix: Option<&str>,
+    prober: &mut dyn Prober,
+) -> Result<Confirmed, TuneError> {
+    let _lock = lock(env)?;
+    let mut change = in_time(env, prefix)?;
+    connect(&change, prober)?;
+    // A probe takes time.
+    still_in_time(env, &mut change)?;
+    let drift = drift(env, &change)?;
+    if change.state == State::Applied {
+        advance(env, &mut change, State::Verified)?;
+    }
+    advance(env, &mut change, State::Confirmed)?;
+    Ok(Confirmed { change, drift })
+}
+
+/// Sets a later deadline for a pending change whose new connections succeed, so that its effect can
+/// be measured.
+///
+/// # Errors
+/// As [`confirm`].
+pub fn prolong(
+    env: &mut Env<'_>,
+    prefix: Option<&str>,
+    prober: &mut dyn Prober,
+    window: Duration,
+) -> Result<Change, TuneError> {
+    let _lock = lock(env)?;
+    let mut change = in_time(env, prefix)?;
+    connect(&change, prober)?;
+    still_in_time(env, &mut change)?;
+    let window = u64::try_from(window.as_nanos()).unwrap_or(u64::MAX);
+    change.deadline_boottime_ns = Some(env.clock.boottime_ns().saturating_add(window));
+    advance(env, &mut change, State::Verified)?;
+    Ok(change)
+}
+
+/// Undoes a change, pending or confirmed; without an id, the pending one.
+///
+/// # Errors
+/// There is none, or it is undone already.
+pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollback), TuneError> {
+    let _lock = lock(env)?;
+    let recovered = recover(env)?;
+    let mut change = match (prefix, &recovered) {
+        (Some(prefix), _) => find(env, prefix)?,
+        (None, Recovery::Waiting(id)) => env.folder.read(id)?,
+        (None, Recovery::Undone(all)) if all.len() == 1 => env.folder.read(&all[0].0)?,
+        (None, _) => return Err(TuneError::NonePending),
+    };
+    if let Recovery::Undone(all) = recovered {
+        if let Some(just_now) = all.into_iter().find(|(id, _)| *id == change.id) {
+            return Ok(just_now);
+        }
+    }
+    if change.state == State::RolledBack {
+        return Err(over(&change));
+    }
+    let scope = env.host.scope()?;
+    if scope.boot != change.scope.boot {
+        rebooted(env, &mut change)?;
+        return Ok((change.id, Rollback::default()));
+    }
+    if scope.netns != change.scope.netns {
+        return Err(TuneError::Elsewhere(change.id));
+    }
+    let rollback = roll_back(env, &mut change)?;
+    Ok((change.id, rollback))
+}
+
+fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
+    env.folder.lock(LOCK_LIMIT)?.ok_or(TuneError::Busy)
+}
+
+/// The pending change, whose deadline has not passed.
+fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError> {
+    let recovered = recover(env)?;
+    let mut change = match (prefix, recovered) {
+        (Some(prefix), _) => find(env, prefix)?,
+        (None, Recovery::Waiting(id)) => env.folder.read(&id)?,
+        (None, Recovery::Undone(all)) => {
+            let first = all.into_iter().next().ok_or(TuneError::NonePending)?;
+            return Err(TuneError::TooLate(first.0));
+        }
+        (None, Recovery::Clean) => return Err(TuneError::NonePending),
+    };
+    match change.state {
+        State::Applied | State::Verified => {}
+        State::RolledBack | State::RollbackFailed { .. } => {
+            return Err(TuneError::TooLate(change.id));
+        }
+        _ => return Err(over(&change)),
+    }
+    still_in_time(env, &mut change)?;
+    Ok(change)
+}
+
+/// The holder of the lock undoes a change that is too late: the keeper may be waiting for the lock.
+fn still_in_time(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    let late = |at: u64| env.clock.boottime_ns() >= at;
+    if change.deadline_boottime_ns.is_none_or(late) {
+        roll_back(env, change)?;
+        return Err(TuneError::TooLate(change.id.clone()));
+    }
+    Ok(())
+}
+
+fn connect(change: &Change, prober: &mut dyn Prober) -> Result<(), TuneError> {
+    for target in &change.probes {
+        prober
+            .connect(target)
+            .map_err(|error| TuneError::ProbeAfter {
+                target: target.clone(),
+                error,
+            })?;
+    }
+    Ok(())
+}
+
+/// Settings that no longer have the value that was applied.
+fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<String>, TuneError> {
+    let mut all = Vec::new();
+    for step in &change.steps {
+        let now = env.host.read(&step.setting)?;
+        if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
+            all.push(format!(
+                "{}: somebody else has set it to {}",
+                step.setting,
+                brief(&now)
+            ));
+        }
+    }
+    Ok(all)
+}
+
+fn find(env: &Env<'_>, prefix: &str) -> Result<Change, TuneError> {
+    let all = env.folder.list()?;
+    let mut fit = all
+        .into_iter()
+        .filter(|listed| !prefix.is_empty() && listed.id.as_str().starts_with(prefix));
+    match (fit.next(), fit.next()) {
+        (Some(one), None) => Ok(one.change?),
+        (None, _) => Err(TuneError::Unknown(prefix.to_owned())),
+        (Some(_), Some(_)) => Err(TuneError::Ambiguous(prefix.to_owned())),
+    }
+}
+
+fn over(change: &Change) -> TuneError {
+    TuneError::Over {
+        id: change.id.clone(),
+        state: change.state.to_string(),
+    }
+}

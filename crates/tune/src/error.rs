@@ -1,0 +1,173 @@
+//! Errors of transactions.
+
+use std::{fmt, io};
+
+use model::change::{ChangeId, Setting};
+
+use crate::{journal::JournalError, observer::Interrupted, rollback::Rollback};
+
+/// A setting that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// A request to the kernel.
+    #[error(transparent)]
+    Netlink(#[from] sys::NetlinkError),
+    /// A kernel parameter.
+    #[error(transparent)]
+    Sysctl(#[from] sys::sysctl::SysctlError),
+    /// A file of the kernel.
+    #[error("{op}: {error}")]
+    Io {
+        /// What was attempted.
+        op: String,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+    /// The device does not exist.
+    #[error("there is no device {0}")]
+    NoDevice(String),
+    /// The saved value is of another setting, or damaged.
+    #[error("the journal's old value of {0} is not usable")]
+    Unusable(String),
+    /// The kernel did not take it.
+    #[error("after it was set, the kernel has {0} instead")]
+    NotTaken(String),
+}
+
+/// Why a setting is not changed, found before anything is touched.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The setting.
+    pub setting: Setting,
+    /// The reason.
+    pub why: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl Refusal {
+    /// A refusal from its parts.
+    pub fn new(setting: &Setting, why: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self {
+            setting: setting.clone(),
+            why: why.to_string(),
+            hint: hint.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.setting, self.why, self.hint)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Why a command about changes failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// The plan has no steps.
+    #[error("there is nothing to change")]
+    Nothing,
+    /// Nothing was changed: some settings cannot be.
+    #[error("nothing was changed: {}", lines(.0))]
+    Refused(Vec<Refusal>),
+    /// Nothing was changed: privileges are missing.
+    #[error("nothing was changed: {}; run it as root", missing(.0))]
+    Privilege(Vec<(Setting, &'static str)>),
+    /// Nothing was changed: another change waits.
+    #[error(
+        "change {} of this host waits for its confirmation; run `pathtwin tune confirm` or \
+         `pathtwin tune undo` first", .0.short()
+    )]
+    Pending(ChangeId),
+    /// Nothing was changed: a change waits in another namespace.
+    #[error(
+        "change {} was made in another network namespace of this boot; run this there, or name \
+         another folder with --journal", .0.short()
+    )]
+    Elsewhere(ChangeId),
+    /// Nothing was changed: the plan is out of date.
+    #[error("nothing was changed: {0} is no longer as planned; plan again")]
+    Stale(Setting),
+    /// Nothing was changed: a connection that must work afterwards does not work now.
+    #[error("nothing was changed: no connection to {target}: {error}")]
+    ProbeBefore {
+        /// Where to.
+        target: String,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// Nothing was changed: the keeper did not start.
+    #[error("nothing was changed: the keeper did not start: {0}")]
+    NoKeeper(#[source] io::Error),
+    /// Nothing was changed: another command is at work.
+    #[error("another command is changing this host; try again")]
+    Busy,
+    /// A step failed, and all was undone.
+    #[error("step {} ({setting}) failed: {error}; {rollback}", step + 1)]
+    Step {
+        /// Index of the step.
+        step: usize,
+        /// Its setting.
+        setting: Box<Setting>,
+        /// Why.
+        error: String,
+        /// How the undoing went.
+        rollback: Rollback,
+    },
+    /// A new connection failed after the change; it is still pending.
+    #[error("no new connection to {target}: {error}; the change is undone at its deadline")]
+    ProbeAfter {
+        /// Where to.
+        target: String,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// It was confirmed too late.
+    #[error("too late: change {} was undone", .0.short())]
+    TooLate(ChangeId),
+    /// No change with this id.
+    #[error("no change {0}; `pathtwin tune list` shows those there are")]
+    Unknown(String),
+    /// Several changes fit.
+    #[error("several changes begin with {0}; give more digits")]
+    Ambiguous(String),
+    /// Nothing to confirm or undo.
+    #[error("no change waits for a confirmation")]
+    NonePending,
+    /// It is over.
+    #[error("change {} is already {state}", id.short())]
+    Over {
+        /// Its id.
+        id: ChangeId,
+        /// Its state.
+        state: String,
+    },
+    /// The host cannot be examined.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The process is to stop, in tests.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+fn lines(refusals: &[Refusal]) -> String {
+    let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+    all.join("\n  ")
+}
+
+fn missing(needs: &[(Setting, &'static str)]) -> String {
+    let all: Vec<String> = needs
+        .iter()
+        .map(|(setting, what)| format!("{setting} needs {what}"))
+        .collect();
+    all.join("; ")
+}

@@ -1,0 +1,105 @@
+//! A host in memory, for tests of transactions without a kernel.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use model::change::{Saved, Scope, Setting};
+
+use crate::{
+    error::{HostError, Refusal},
+    holds::holds,
+    host::Host,
+};
+
+/// Values by the text of the setting without its value; a clone shares them, as processes share a
+/// kernel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fake {
+    pub(crate) values: Rc<RefCell<BTreeMap<String, String>>>,
+    pub(crate) boot: Rc<RefCell<String>>,
+    /// Names whose writing fails.
+    pub(crate) stubborn: Rc<RefCell<Vec<String>>>,
+    pub(crate) unprivileged: bool,
+}
+
+impl Fake {
+    pub(crate) fn with(values: &[(&str, &str)]) -> Self {
+        let fake = Self::default();
+        for (name, value) in values {
+            fake.set(name, value);
+        }
+        fake
+    }
+
+    pub(crate) fn set(&self, name: &str, value: &str) {
+        let mut values = self.values.borrow_mut();
+        values.insert(name.to_owned(), value.to_owned());
+    }
+
+    pub(crate) fn dump(&self) -> BTreeMap<String, String> {
+        self.values.borrow().clone()
+    }
+
+    fn put(&self, setting: &Setting, value: &str) -> Result<(), HostError> {
+        let name = name(setting);
+        if self.stubborn.borrow().iter().any(|s| s == name) {
+            return Err(HostError::NotTaken("nothing".to_owned()));
+        }
+        self.set(name, value);
+        Ok(())
+    }
+}
+
+fn name(setting: &Setting) -> &str {
+    match setting {
+        Setting::Sysctl { name, .. } => name,
+        _ => "",
+    }
+}
+
+impl Host for Fake {
+    fn scope(&mut self) -> Result<Scope, HostError> {
+        Ok(Scope {
+            boot: self.boot.borrow().clone(),
+            netns: 1,
+            host: "fake".to_owned(),
+        })
+    }
+
+    fn link(&mut self, _: &str) -> Result<Option<u32>, HostError> {
+        Ok(None)
+    }
+
+    fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {
+        let value = self.values.borrow().get(name(setting)).cloned();
+        let value = value.ok_or_else(|| HostError::Unusable(setting.to_string()))?;
+        Ok(Saved::Parameter {
+            value,
+            allowed: None,
+        })
+    }
+
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+        match name(setting).contains("refused") {
+            true => Err(Refusal::new(setting, "refused", "another one")),
+            false => Ok(vec![format!("{}", holds(setting, old))]),
+        }
+    }
+
+    fn lacks(&mut self, _: &Setting) -> Option<&'static str> {
+        self.unprivileged.then_some("CAP_NET_ADMIN")
+    }
+
+    fn write(&mut self, setting: &Setting, _: &Saved) -> Result<(), HostError> {
+        let Setting::Sysctl { value, .. } = setting else {
+            return Err(HostError::Unusable(setting.to_string()));
+        };
+        self.put(setting, value)
+    }
+
+    fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError> {
+        let Saved::Parameter { value, .. } = old else {
+            return Err(HostError::Unusable(setting.to_string()));
+        };
+        self.put(setting, value)
+    }
+}

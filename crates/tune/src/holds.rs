@@ -1,0 +1,64 @@
+//! Comparison of a setting with a value that was read.
+
+use model::change::{Queue, Saved, Setting};
+use sys::{route::table::Entry, tc::Handle};
+
+/// Whether a value that was read is what a setting asks for. Options of a queue discipline are
+/// rounded by the kernel, so that only its kind counts.
+pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
+    match (setting, read) {
+        (Setting::Sysctl { value, .. }, Saved::Parameter { value: read, .. }) => {
+            words(value) == words(read)
+        }
+        (Setting::RouteCongestionControl { cc, .. }, Saved::Route { entry }) => {
+            let entry = Entry::from_bytes(&entry.0);
+            entry.is_some_and(|e| e.metrics().congctl.as_ref() == Some(cc))
+        }
+        (Setting::Queue { queue, .. }, Saved::Queues { qdiscs, .. }) => is_root(queue, qdiscs),
+        (Setting::Mtu { bytes, .. }, Saved::Mtu { bytes: read, .. }) => bytes == read,
+        (Setting::QueueLength { packets, .. }, Saved::Number { value }) => {
+            u64::from(*packets) == *value
+        }
+        _ => false,
+    }
+}
+
+/// Whether two values are the same for somebody who set one of them: side effects do not count.
+pub(crate) fn same_value(a: &Saved, b: &Saved) -> bool {
+    match (a, b) {
+        (Saved::Parameter { value: a, .. }, Saved::Parameter { value: b, .. }) => {
+            words(a) == words(b)
+        }
+        (Saved::Mtu { bytes: a, .. }, Saved::Mtu { bytes: b, .. }) => a == b,
+        _ => a == b,
+    }
+}
+
+/// A value in a few words.
+pub(crate) fn brief(value: &Saved) -> String {
+    match value {
+        Saved::Parameter { value, .. } => value.clone(),
+        Saved::Route { entry } => {
+            let cc = Entry::from_bytes(&entry.0).and_then(|e| e.metrics().congctl);
+            cc.unwrap_or_else(|| "the host's congestion control".to_owned())
+        }
+        Saved::NoRoute => "no route of its own".to_owned(),
+        Saved::Queues { qdiscs, .. } => qdiscs
+            .first()
+            .map_or("no queue discipline", |q| q.kind.as_str())
+            .to_owned(),
+        Saved::Mtu { bytes, .. } => format!("{bytes} bytes"),
+        Saved::Number { value } => value.to_string(),
+        Saved::NoDevice => "no such device".to_owned(),
+    }
+}
+
+fn is_root(queue: &Queue, qdiscs: &[model::change::QueueNode]) -> bool {
+    qdiscs
+        .first()
+        .is_some_and(|root| root.kind == queue.name() && root.parent == Handle::ROOT.raw())
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}

@@ -1,0 +1,47 @@
+//! The settings of a host, real or in a test.
+
+use model::change::{Saved, Scope, Setting};
+
+use crate::error::{HostError, Refusal};
+
+/// Reads and writes settings.
+pub trait Host {
+    /// The kernel and namespace of the settings.
+    ///
+    /// # Errors
+    /// /proc is not mounted.
+    fn scope(&mut self) -> Result<Scope, HostError>;
+
+    /// The index of a device; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// The kernel cannot be asked.
+    fn link(&mut self, device: &str) -> Result<Option<u32>, HostError>;
+
+    /// The current value of a setting.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn read(&mut self, setting: &Setting) -> Result<Saved, HostError>;
+
+    /// Whether a setting can be written and undone; returns what is worth knowing before.
+    ///
+    /// # Errors
+    /// The host lacks something, the setting cannot be undone, or it would cut the host off.
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal>;
+
+    /// The privilege that a setting needs and this process lacks.
+    fn lacks(&mut self, setting: &Setting) -> Option<&'static str>;
+
+    /// Writes a setting, given its old value.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    fn write(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError>;
+
+    /// Sets the old value again; does nothing if it is there.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError>;
+}

@@ -1,0 +1,170 @@
+//! The folder of journals: one file for each change, replaced atomically and synced at each state.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use model::change::{Change, ChangeError, ChangeId};
+use sys::{
+    files::{self, Existing, Readers},
+    lock::Lock,
+};
+
+/// Largest journal that is read, bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// Extension of journals.
+const EXTENSION: &str = "json";
+
+/// A journal that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The folder.
+    #[error("{op} the folder of journals {}: {error}", folder.display())]
+    Folder {
+        /// What was attempted.
+        op: &'static str,
+        /// The folder.
+        folder: PathBuf,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+    /// One file.
+    #[error("{op} the journal {}: {error}", file.display())]
+    File {
+        /// What was attempted.
+        op: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+    /// Its contents.
+    #[error("the journal {} cannot be read: {error}; move it away if its change is over", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        #[source]
+        error: ChangeError,
+    },
+}
+
+/// A folder of journals.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// A journal in a listing.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its id.
+    pub id: ChangeId,
+    /// The change, or why it cannot be read.
+    pub change: Result<Change, JournalError>,
+}
+
+impl Folder {
+    /// Opens a folder, which is created with mode 0700 if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        // Absolute: the keeper may run elsewhere.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        files::make_private_folder(&path).map_err(|error| JournalError::Folder {
+            op: "create",
+            folder: path.clone(),
+            error,
+        })?;
+        Ok(Self { path })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the lock of the folder: who holds it may change the host. `None` if another process
+    /// keeps it longer than `limit`.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn lock(&self, limit: Duration) -> Result<Option<Lock>, JournalError> {
+        Lock::exclusive(&self.path.join("lock"), limit).map_err(|error| JournalError::Folder {
+            op: "lock",
+            folder: self.path.clone(),
+            error,
+        })
+    }
+
+    /// Writes a change to its journal; when this returns, it survives a power loss.
+    ///
+    /// # Errors
+    /// The disk is full, read-only, or failed; the old journal then remains.
+    pub fn write(&self, change: &Change) -> Result<(), JournalError> {
+        let file = self.file(&change.id);
+        let text = change.to_json().map_err(|error| JournalError::Damaged {
+            file: file.clone(),
+            error,
+        })?;
+        files::write(&file, Readers::Owner, Existing::Replace, &text).map_err(|error| {
+            JournalError::File {
+                op: "write",
+                file,
+                error,
+            }
+        })
+    }
+
+    /// Reads a journal.
+    ///
+    /// # Errors
+    /// It does not exist, cannot be read, or is damaged.
+    pub fn read(&self, id: &ChangeId) -> Result<Change, JournalError> {
+        let file = self.file(id);
+        let text = files::read_untrusted(&file, LARGEST).map_err(|error| JournalError::File {
+            op: "read",
+            file: file.clone(),
+            error,
+        })?;
+        Change::parse(&text).map_err(|error| JournalError::Damaged { file, error })
+    }
+
+    /// All journals, the oldest first.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Listed>, JournalError> {
+        let failed = |error| JournalError::Folder {
+            op: "read",
+            folder: self.path.clone(),
+            error,
+        };
+        let mut all = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let is_journal = path.extension().is_some_and(|e| e == EXTENSION);
+            let stem = path.file_stem().and_then(|s| s.to_str());
+            if let Some(id) = stem.filter(|_| is_journal).and_then(|s| s.parse().ok()) {
+                let change = self.read(&id);
+                all.push(Listed { id, change });
+            }
+        }
+        let age = |listed: &Listed| {
+            let change = listed.change.as_ref().ok();
+            change.and_then(|c| c.created_unix_s)
+        };
+        all.sort_by(|a, b| (age(a), &a.id).cmp(&(age(b), &b.id)));
+        Ok(all)
+    }
+
+    fn file(&self, id: &ChangeId) -> PathBuf {
+        self.path.join(format!("{id}.{EXTENSION}"))
+    }
+}

@@ -1,0 +1,93 @@
+//! Changes of a host's settings as transactions.
+//!
+//! A Change is applied to the running kernel only. Before the first write its journal is on disk,
+//! with all old values, and the keeper runs: a process of its own that undoes the Change at its
+//! deadline, or as soon as the process that applies it dies. If all of them die, the next command
+//! undoes it, and so does a reboot. Only a confirmation before the deadline keeps it.
+
+mod confirm;
+mod conflicts;
+mod error;
+mod holds;
+mod host;
+mod journal;
+mod keeper;
+mod live;
+mod observer;
+mod plan;
+mod probe;
+mod recover;
+mod remedies;
+mod rollback;
+mod transaction;
+
+use std::time::Duration;
+
+use model::change::ChangeId;
+
+pub use confirm::{Confirmed, confirm, prolong, undo};
+pub use conflicts::writers;
+pub use error::{HostError, Refusal, TuneError};
+pub use host::Host;
+pub use journal::{Folder, JournalError, Listed};
+pub use keeper::{keep, start_keeper};
+pub use live::Live;
+pub use observer::{Interrupted, Observer, Point, Unobserved};
+pub use plan::{Request, plan};
+pub use probe::{NewTcp, Prober};
+pub use recover::{Recovery, recover};
+pub use remedies::{Remedies, settings_of};
+pub use rollback::Rollback;
+pub use transaction::{Arm, apply};
+
+/// How long a command waits for another one that changes the same host.
+pub const LOCK_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a transaction acts on and with.
+pub struct Env<'a> {
+    /// The journals.
+    pub folder: &'a Folder,
+    /// The settings.
+    pub host: &'a mut dyn Host,
+    /// Time since boot.
+    pub clock: &'a dyn Clock,
+    /// Sees every step.
+    pub observer: &'a mut dyn Observer,
+}
+
+/// Time since boot, suspended time included.
+pub trait Clock {
+    /// Nanoseconds.
+    fn boottime_ns(&self) -> u64;
+    /// Waits.
+    fn sleep(&self, span: Duration);
+}
+
+/// The kernel's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BootClock;
+
+impl Clock for BootClock {
+    fn boottime_ns(&self) -> u64 {
+        sys::clock::boottime_ns()
+    }
+
+    fn sleep(&self, span: Duration) {
+        std::thread::sleep(span);
+    }
+}
+
+/// A new id from the kernel's random numbers.
+///
+/// # Errors
+/// The kernel has none.
+pub fn fresh_id() -> std::io::Result<ChangeId> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| std::io::Error::other(e.to_string()))?;
+    Ok(ChangeId::from_random(bytes))
+}
+
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;

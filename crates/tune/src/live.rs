@@ -1,0 +1,169 @@
+//! The settings of the kernel that this process runs on, in its network namespace.
+
+mod mtu;
+mod parameter;
+mod queue;
+mod route;
+
+use std::io;
+
+use model::change::{Saved, Scope, Setting};
+use sys::{Netlink, Netns, link, privilege};
+
+use crate::{
+    error::{HostError, Refusal},
+    host::Host,
+};
+
+/// Number of `ENODEV`, the answer for a name without a device.
+const NO_DEVICE: i32 = 19;
+
+/// The running kernel.
+#[derive(Debug)]
+pub struct Live {
+    nl: Netlink,
+}
+
+impl Live {
+    /// Opens the settings of the calling thread's network namespace, in which the thread must stay.
+    ///
+    /// # Errors
+    /// There is no netlink.
+    pub fn open() -> Result<Self, HostError> {
+        Ok(Self {
+            nl: Netlink::route()?,
+        })
+    }
+}
+
+impl Host for Live {
+    fn scope(&mut self) -> Result<Scope, HostError> {
+        let io = |op: &str| {
+            let op = op.to_owned();
+            move |error: io::Error| HostError::Io { op, error }
+        };
+        Ok(Scope {
+            boot: sys::machine::boot_id().map_err(io("read the boot id"))?,
+            netns: Netns::current()
+                .and_then(|ns| ns.number())
+                .map_err(io("examine the network namespace"))?,
+            host: sys::machine::host_name(),
+        })
+    }
+
+    fn link(&mut self, device: &str) -> Result<Option<u32>, HostError> {
+        match link::index(&mut self.nl, device) {
+            Ok(index) => Ok(Some(index)),
+            Err(error) if error.errno == NO_DEVICE => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn read(&mut self, setting: &Setting) -> Result<Saved, HostError> {
+        match setting {
+            Setting::Sysctl { name, .. } => parameter::read(name),
+            Setting::RouteCongestionControl { to, table, .. } => {
+                route::read(&mut self.nl, *to, *table)
+            }
+            Setting::Queue { device, .. } => match self.link(device)? {
+                Some(index) => queue::read(&mut self.nl, index),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::Mtu { device, .. } => match self.link(device)? {
+                Some(index) => mtu::read(&mut self.nl, index, device),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::QueueLength { device, .. } => match self.link(device)? {
+                Some(index) => {
+                    let link = link::show(&mut self.nl, index)?;
+                    let value = link.txqueuelen.unwrap_or_default().into();
+                    Ok(Saved::Number { value })
+                }
+                None => Ok(Saved::NoDevice),
+            },
+        }
+    }
+
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+        match setting {
+            Setting::Sysctl { name, value } => parameter::check(setting, name, value, old),
+            Setting::RouteCongestionControl { to, cc, .. } => {
+                route::check(&mut self.nl, setting, *to, cc, old)
+            }
+            Setting::Queue { device, queue } => {
+                queue::check(&mut self.nl, setting, device, queue, old)
+            }
+            Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
+            Setting::QueueLength { packets, .. } => match packets {
+                0 => Err(Refusal::new(
+                    setting,
+                    "a queue of 0 packets drops all",
+                    "give more",
+                )),
+                _ => Ok(Vec::new()),
+            },
+        }
+    }
+
+    fn lacks(&mut self, _: &Setting) -> Option<&'static str> {
+        // Parameters under net. are writable with it too (net/sysctl_net.c: `net_ctl_permissions`).
+        (!privilege::has_net_admin()).then_some("CAP_NET_ADMIN")
+    }
+
+    fn write(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError> {
+        match setting {
+            Setting::Sysctl { name, value } => Ok(sys::sysctl::write(name, value)?),
+            Setting::RouteCongestionControl { to, cc, .. } => {
+                route::write(&mut self.nl, setting, *to, cc, old)
+            }
+            Setting::Queue { device, queue } => {
+                let index = self.index(device)?;
+                queue::write(&mut self.nl, index, queue)
+            }
+            Setting::Mtu { device, bytes } => {
+                let index = self.index(device)?;
+                Ok(link::set_mtu(&mut self.nl, index, *bytes)?)
+            }
+            Setting::QueueLength { device, packets } => {
+                let index = self.index(device)?;
+                Ok(link::set_txqueuelen(&mut self.nl, index, *packets)?)
+            }
+        }
+    }
+
+    fn restore(&mut self, setting: &Setting, old: &Saved) -> Result<(), HostError> {
+        match setting {
+            Setting::Sysctl { name, .. } => parameter::restore(setting, name, old),
+            Setting::RouteCongestionControl { to, table, .. } => {
+                route::restore(&mut self.nl, setting, *to, *table, old)
+            }
+            Setting::Queue { device, .. } => {
+                let index = self.index(device)?;
+                queue::restore(&mut self.nl, index, setting, old)
+            }
+            Setting::Mtu { device, .. } => {
+                let index = self.index(device)?;
+                mtu::restore(&mut self.nl, index, device, setting, old)
+            }
+            Setting::QueueLength { device, .. } => {
+                let Saved::Number { value } = old else {
+                    return Err(unusable(setting));
+                };
+                let packets = u32::try_from(*value).map_err(|_| unusable(setting))?;
+                let index = self.index(device)?;
+                Ok(link::set_txqueuelen(&mut self.nl, index, packets)?)
+            }
+        }
+    }
+}
+
+impl Live {
+    fn index(&mut self, device: &str) -> Result<u32, HostError> {
+        self.link(device)?
+            .ok_or_else(|| HostError::NoDevice(device.to_owned()))
+    }
+}
+
+fn unusable(setting: &Setting) -> HostError {
+    HostError::Unusable(setting.to_string())
+}

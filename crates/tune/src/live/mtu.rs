@@ -1,0 +1,155 @@
+//! MTU of a device.
+
+use std::{collections::BTreeSet, fs};
+
+use model::change::{Blob, LinkMtu, Saved, Setting};
+use sys::{
+    Netlink,
+    link::{self, Link},
+    route::table::{self, Entry},
+    sysctl,
+};
+
+use super::unusable;
+use crate::error::{HostError, Refusal};
+
+/// Below it a device loses all IPv6 addresses, routes and parameters, of which only the link-local
+/// address returns (RFC 8200 section 5; net/ipv6/addrconf.c: `addrconf_notify`, Linux 6.18).
+const IPV6_MIN: u32 = 1280;
+
+/// What every IPv4 host must accept (RFC 791). Below 68 a device would lose its IPv4 addresses.
+const IPV4_MIN: u32 = 576;
+
+pub(super) fn read(nl: &mut Netlink, index: u32, device: &str) -> Result<Saved, HostError> {
+    let links = link::list(nl)?;
+    let own = links.iter().find(|l| l.index == index);
+    let own = own.ok_or_else(|| HostError::NoDevice(device.to_owned()))?;
+    let mut routes: Vec<Blob> = table::entries(nl)?
+        .iter()
+        .filter(|entry| entry.link() == Some(index) && is_ipv6_with_mtu(entry))
+        .map(|entry| Blob(entry.bytes().to_vec()))
+        .collect();
+    routes.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(Saved::Mtu {
+        bytes: own.mtu,
+        above: above(&links, index),
+        ipv6_bytes: ipv6_mtu(device),
+        routes,
+    })
+}
+
+pub(super) fn check(setting: &Setting, device: &str, bytes: u32) -> Result<Vec<String>, Refusal> {
+    if bytes < IPV4_MIN {
+        let why = format!("every IPv4 host must accept {IPV4_MIN} bytes");
+        return Err(Refusal::new(setting, why, "give more"));
+    }
+    if bytes < IPV6_MIN && has_ipv6(device) {
+        let why = format!(
+            "{device} has IPv6 addresses, and below {IPV6_MIN} bytes the kernel removes them for good"
+        );
+        let hint = "give 1280 or more, or remove IPv6 from the device first";
+        return Err(Refusal::new(setting, why, hint));
+    }
+    Ok(Vec::new())
+}
+
+pub(super) fn restore(
+    nl: &mut Netlink,
+    index: u32,
+    device: &str,
+    setting: &Setting,
+    old: &Saved,
+) -> Result<(), HostError> {
+    let Saved::Mtu {
+        bytes,
+        above: old_above,
+        ipv6_bytes,
+        routes,
+    } = old
+    else {
+        return Err(unusable(setting));
+    };
+    if link::show(nl, index)?.mtu != *bytes {
+        link::set_mtu(nl, index, *bytes)?;
+    }
+    let links = link::list(nl)?;
+    for saved in old_above {
+        let changed = links
+            .iter()
+            .find(|l| l.name == saved.device && l.mtu != saved.bytes);
+        if let Some(link) = changed {
+            link::set_mtu(nl, link.index, saved.bytes)?;
+        }
+    }
+    if let Some(bytes) = ipv6_bytes.filter(|b| ipv6_mtu(device).is_some_and(|now| now != *b)) {
+        sysctl::write(&ipv6_parameter(device), &bytes.to_string())?;
+    }
+    let now: BTreeSet<Vec<u8>> = table::entries(nl)?
+        .iter()
+        .map(|entry| entry.bytes().to_vec())
+        .collect();
+    for route in routes.iter().filter(|route| !now.contains(&route.0)) {
+        let entry = Entry::from_bytes(&route.0).ok_or_else(|| unusable(setting))?;
+        table::replace(nl, &entry)?;
+    }
+    Ok(())
+}
+
+/// The devices on top of a device, directly or not: their MTU follows it down, never up
+/// (net/8021q/vlan.c: `vlan_device_event`; net/bridge/br_if.c: `br_mtu_auto_adjust`).
+fn above(links: &[Link], index: u32) -> Vec<LinkMtu> {
+    let mut found = BTreeSet::from([index]);
+    loop {
+        let more: Vec<u32> = links
+            .iter()
+            .filter(|l| !found.contains(&l.index))
+            .filter(|l| is_on(l, links, &found))
+            .map(|l| l.index)
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    found.remove(&index);
+    let of = |l: &Link| LinkMtu {
+        device: l.name.clone(),
+        bytes: l.mtu,
+    };
+    links
+        .iter()
+        .filter(|l| found.contains(&l.index))
+        .map(of)
+        .collect()
+}
+
+/// The two ends of a veth name each other; neither is above the other.
+fn is_on(link: &Link, links: &[Link], below: &BTreeSet<u32>) -> bool {
+    let on_one =
+        link.below.is_some_and(|b| below.contains(&b)) && link.kind.as_deref() != Some("veth");
+    let has_port = links
+        .iter()
+        .any(|l| below.contains(&l.index) && l.master == Some(link.index));
+    on_one || has_port
+}
+
+fn is_ipv6_with_mtu(entry: &Entry) -> bool {
+    let ipv6 = entry.prefix().is_some_and(|(address, _)| address.is_ipv6());
+    ipv6 && entry.metrics().mtu.is_some()
+}
+
+fn ipv6_parameter(device: &str) -> String {
+    format!("net/ipv6/conf/{device}/mtu")
+}
+
+fn ipv6_mtu(device: &str) -> Option<u32> {
+    sysctl::read(&ipv6_parameter(device)).ok()?.parse().ok()
+}
+
+/// Whether a device has an IPv6 address. The last word of a line of `if_inet6` is its device
+/// (net/ipv6/addrconf.c: `if6_seq_show`).
+fn has_ipv6(device: &str) -> bool {
+    let all = fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap_or_default();
+    all.lines()
+        .any(|line| line.split_whitespace().next_back() == Some(device))
+}

@@ -1,0 +1,155 @@
+//! Kernel parameters.
+
+use model::change::{Saved, Setting};
+use sys::sysctl;
+
+use super::unusable;
+use crate::error::{HostError, Refusal};
+
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
+const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
+
+/// Parameters whose change has no effect on any other, by prefix of their name. `ip_forward`, for
+/// example, resets many others (Documentation/networking/ip-sysctl.rst, Linux 6.12).
+const INDEPENDENT: &[&str] = &[
+    "net.ipv4.tcp_",
+    "net.ipv4.udp_rmem_min",
+    "net.ipv4.udp_wmem_min",
+    "net.ipv4.udp_mem",
+    "net.core.rmem_",
+    "net.core.wmem_",
+    "net.core.optmem_max",
+    "net.core.somaxconn",
+    "net.core.default_qdisc",
+    "net.core.netdev_max_backlog",
+    "net.core.netdev_budget",
+    "net.core.dev_weight",
+    "net.core.busy_poll",
+    "net.core.busy_read",
+];
+
+/// Secrets, lists with rules of their own, and parameters that only report.
+const NOT: &[&str] = &[
+    "net.ipv4.tcp_fastopen_key",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_available_congestion_control",
+    "net.ipv4.tcp_available_ulp",
+    "net.ipv4.tcp_ehash_entries",
+];
+
+/// The value, and what its change has side effects on.
+pub(super) fn read(name: &str) -> Result<Saved, HostError> {
+    let allowed = match name == CONGESTION {
+        true => Some(words(&sysctl::read(ALLOWED)?)),
+        false => None,
+    };
+    let value = words(&sysctl::read(name)?);
+    Ok(Saved::Parameter { value, allowed })
+}
+
+pub(super) fn check(
+    setting: &Setting,
+    name: &str,
+    value: &str,
+    old: &Saved,
+) -> Result<Vec<String>, Refusal> {
+    let known = INDEPENDENT.iter().any(|prefix| name.starts_with(prefix));
+    if !known || NOT.contains(&name) {
+        let why = "it is not known how to undo a change of this parameter completely";
+        return Err(Refusal::new(setting, why, "set it by hand"));
+    }
+    if !is_writable(name) {
+        let why = "the kernel does not allow it to be changed in this network namespace";
+        return Err(Refusal::new(setting, why, "change it in the host's own"));
+    }
+    if name == CONGESTION {
+        return congestion(setting, value, old);
+    }
+    let Saved::Parameter { value: old, .. } = old else {
+        return Ok(Vec::new());
+    };
+    let count = |text: &str| text.split_whitespace().count();
+    if count(old) != count(value) {
+        let why = format!("it has {} values, {} are given", count(old), count(value));
+        return Err(Refusal::new(setting, why, format!("now it is \"{old}\"")));
+    }
+    Ok(match name {
+        "net.core.default_qdisc" => {
+            vec![format!(
+                "{name}: it is for devices that are added or set up later"
+            )]
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// In another namespace than the host's own only allowed ones can be set, so that a way back may be
+/// missing (net/ipv4/tcp_cong.c: `tcp_set_default_congestion_control`, Linux 6.18).
+fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<String>, Refusal> {
+    let list = |name| sysctl::read(name).unwrap_or_default();
+    let has = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
+    available(setting, value)?;
+    let Saved::Parameter { value: old, .. } = old else {
+        return Ok(Vec::new());
+    };
+    let allowed = list(ALLOWED);
+    if !is_writable(ALLOWED) {
+        if !has(&allowed, value) {
+            let why = format!("this network namespace allows only {allowed}");
+            return Err(Refusal::new(setting, why, "change it in the host's own"));
+        }
+        if !has(&allowed, old) {
+            let why = format!("{old} could not be set again, as this namespace allows {allowed}");
+            return Err(Refusal::new(setting, why, "change it in the host's own"));
+        }
+    }
+    Ok(vec![format!(
+        "{CONGESTION}: only connections that this host opens or accepts from now on use it, and \
+         none that it forwards"
+    )])
+}
+
+/// Refuses a congestion control that the kernel does not have at hand: loading a module is a change
+/// of its own.
+pub(super) fn available(setting: &Setting, cc: &str) -> Result<(), Refusal> {
+    let available = sysctl::read(AVAILABLE).unwrap_or_default();
+    if available.split_whitespace().any(|word| word == cc) {
+        return Ok(());
+    }
+    let why = format!("the kernel has only {available}");
+    Err(Refusal::new(
+        setting,
+        why,
+        format!("try `modprobe tcp_{cc}`"),
+    ))
+}
+
+pub(super) fn restore(setting: &Setting, name: &str, old: &Saved) -> Result<(), HostError> {
+    let Saved::Parameter { value, allowed } = old else {
+        return Err(unusable(setting));
+    };
+    if words(&sysctl::read(name)?) != *value {
+        sysctl::write(name, value)?;
+    }
+    // The kernel added the new default to it.
+    if let Some(allowed) = allowed {
+        let now = words(&sysctl::read(ALLOWED)?);
+        if now != *allowed && is_writable(ALLOWED) {
+            sysctl::write(ALLOWED, allowed)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether its file has write permission at all: parameters of the host alone have none in other
+/// namespaces.
+fn is_writable(name: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let file = std::path::Path::new("/proc/sys").join(name.replace('.', "/"));
+    std::fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o200 != 0)
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

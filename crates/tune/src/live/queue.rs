@@ -1,0 +1,162 @@
+//! Root queue disciplines.
+
+use model::change::{Blob, Queue, QueueNode, Saved, Setting};
+use sys::{
+    Netlink, Netns, link,
+    tc::{
+        self, Handle, Qdisc,
+        tree::{self, Irreversible, Node, Tree},
+    },
+};
+
+use super::unusable;
+use crate::error::{HostError, Refusal};
+
+pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
+    let Tree { qdiscs, classes } = tree::read(nl, index)?;
+    let saved = |nodes: Vec<Node>| nodes.into_iter().map(saved).collect();
+    Ok(Saved::Queues {
+        qdiscs: saved(qdiscs),
+        classes: saved(classes),
+    })
+}
+
+pub(super) fn check(
+    nl: &mut Netlink,
+    setting: &Setting,
+    device: &str,
+    queue: &Queue,
+    old: &Saved,
+) -> Result<Vec<String>, Refusal> {
+    let failed = |e: HostError| Refusal::new(setting, e, "look at `tc qdisc show`");
+    let tree = live(old).ok_or_else(|| failed(unusable(setting)))?;
+    let index = link::index(nl, device).map_err(|e| failed(e.into()))?;
+    match tree::irreversible(nl, index, &tree).map_err(|e| failed(e.into()))? {
+        Some(Irreversible::Filters) => {
+            let why = "its queue has filters, which could not be set up again";
+            return Err(Refusal::new(setting, why, "remove them first, or leave it"));
+        }
+        Some(Irreversible::Classes(kind)) => {
+            let why = format!("its {kind} has classes, which could not be set up again");
+            return Err(Refusal::new(setting, why, "remove it first, or leave it"));
+        }
+        None => {}
+    }
+    let mut notes = rehearse(setting, queue)?;
+    if let Some(owner) = tree.root().and_then(|root| shaper(root, queue)) {
+        notes.push(format!("{setting}: {owner}"));
+    }
+    Ok(notes)
+}
+
+pub(super) fn write(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), HostError> {
+    // Not changed in place: what is not given must be the kernel's default, not the old value.
+    if !tree::read(nl, index)?.is_default() {
+        tc::delete(nl, index, Handle::ROOT)?;
+    }
+    Ok(tc::replace(
+        nl,
+        index,
+        Handle::ROOT,
+        Handle::NONE,
+        &qdisc(queue),
+    )?)
+}
+
+pub(super) fn restore(
+    nl: &mut Netlink,
+    index: u32,
+    setting: &Setting,
+    old: &Saved,
+) -> Result<(), HostError> {
+    let tree = live(old).ok_or_else(|| unusable(setting))?;
+    Ok(tree::restore(nl, index, &tree)?)
+}
+
+/// Tries the discipline on the loopback device of a namespace of its own, so that a kind or option
+/// that the kernel lacks is found before anything is touched.
+fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, Refusal> {
+    let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));
+    let Ok(mut nl) = scratch else {
+        return Ok(vec![format!(
+            "{setting}: not tried beforehand, which needs root"
+        )]);
+    };
+    let tried = link::index(&mut nl, "lo")
+        .and_then(|lo| tc::replace(&mut nl, lo, Handle::ROOT, Handle::NONE, &qdisc(queue)));
+    match tried {
+        Ok(()) => Ok(Vec::new()),
+        Err(error) => {
+            let kind = queue.name();
+            let hint = format!("check the options, or try `modprobe sch_{kind}`");
+            Err(Refusal::new(setting, error, hint))
+        }
+    }
+}
+
+/// A shaper that the new discipline would remove.
+fn shaper(root: &Node, new: &Queue) -> Option<&'static str> {
+    let unshaped = !matches!(new, Queue::Cake(cake) if cake.rate_bps.is_some());
+    let shaping = matches!(root.kind.as_str(), "htb" | "tbf" | "cake");
+    (unshaped && shaping && root.handle != Handle::NONE)
+        .then_some("this removes a shaper; if a program such as sqm set it, it may return")
+}
+
+fn qdisc(queue: &Queue) -> Qdisc {
+    match queue {
+        Queue::Fq(q) => Qdisc::Fq(tc::Fq {
+            limit_packets: q.limit_packets,
+            flow_limit_packets: q.flow_limit_packets,
+            ..tc::Fq::default()
+        }),
+        Queue::FqCodel(q) => Qdisc::FqCodel(tc::FqCodel {
+            limit_packets: q.limit_packets,
+            target_us: q.target_us,
+            interval_us: q.interval_us,
+            ecn: q.ecn,
+            ..tc::FqCodel::default()
+        }),
+        Queue::Cake(q) => Qdisc::Cake(tc::Cake {
+            rate_bps: q.rate_bps,
+            rtt_us: q.rtt_us,
+            overhead_bytes: q.overhead_bytes,
+            nat: q.nat,
+            ingress: q.ingress,
+            ..tc::Cake::default()
+        }),
+        Queue::Pfifo { limit_packets } => Qdisc::Pfifo {
+            limit: *limit_packets,
+        },
+        Queue::Bfifo { limit_bytes } => Qdisc::Bfifo {
+            limit: *limit_bytes,
+        },
+    }
+}
+
+fn saved(node: Node) -> QueueNode {
+    QueueNode {
+        kind: node.kind,
+        handle: node.handle.raw(),
+        parent: node.parent.raw(),
+        options: Blob(node.options),
+    }
+}
+
+fn live(saved: &Saved) -> Option<Tree> {
+    let Saved::Queues { qdiscs, classes } = saved else {
+        return None;
+    };
+    let nodes = |all: &[QueueNode]| {
+        let node = |node: &QueueNode| Node {
+            kind: node.kind.clone(),
+            handle: Handle::from_raw(node.handle),
+            parent: Handle::from_raw(node.parent),
+            options: node.options.0.clone(),
+        };
+        all.iter().map(node).collect()
+    };
+    Some(Tree {
+        qdiscs: nodes(qdiscs),
+        classes: nodes(classes),
+    })
+}

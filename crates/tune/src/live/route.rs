@@ -1,0 +1,164 @@
+//! Congestion control by route.
+//!
+//! The whole entry is written each time, because the kernel forgets every metric that is not.
+
+use model::{
+    change::{Blob, Saved, Setting},
+    prefix::Prefix,
+};
+use sys::{
+    Netlink,
+    route::table::{self, Entry, MAIN},
+};
+
+use super::{parameter, unusable};
+use crate::error::{HostError, Refusal};
+
+/// `RTPROT_RA` and `RTPROT_DHCP` (include/uapi/linux/rtnetlink.h, Linux 7.2).
+const RA: u8 = 9;
+const DHCP: u8 = 16;
+
+/// The route with exactly this destination.
+pub(super) fn read(
+    nl: &mut Netlink,
+    to: Prefix,
+    in_table: Option<u32>,
+) -> Result<Saved, HostError> {
+    Ok(match exact(nl, to, in_table)? {
+        Some(entry) => Saved::Route {
+            entry: blob(&entry),
+        },
+        None => Saved::NoRoute,
+    })
+}
+
+pub(super) fn check(
+    nl: &mut Netlink,
+    setting: &Setting,
+    to: Prefix,
+    cc: &str,
+    old: &Saved,
+) -> Result<Vec<String>, Refusal> {
+    parameter::available(setting, cc)?;
+    let (entry, own) = match old {
+        Saved::Route { entry } => (Entry::from_bytes(&entry.0), true),
+        _ => (covering(nl, setting, to)?, false),
+    };
+    let Some(entry) = entry else {
+        return Err(Refusal::new(
+            setting,
+            "its route cannot be read",
+            "name another prefix",
+        ));
+    };
+    if !entry.is_unicast() {
+        let why = "there is no route to a gateway or link";
+        return Err(Refusal::new(
+            setting,
+            why,
+            "name a prefix that is reachable",
+        ));
+    }
+    let managed = entry.protocol() == RA || entry.expires();
+    if managed && own {
+        let why = "its route comes from router advertisements, which rewrite it";
+        return Err(Refusal::new(setting, why, "name a narrower prefix"));
+    }
+    let mut notes = Vec::new();
+    if entry.protocol() == DHCP && own {
+        notes.push(format!("{setting}: a renewal by DHCP rewrites this route"));
+    }
+    if !own {
+        notes.push(format!(
+            "{setting}: a route of its own is added, as a copy of the one in use"
+        ));
+    }
+    notes.push(format!(
+        "{setting}: only connections that this host opens or accepts from now on use it"
+    ));
+    Ok(notes)
+}
+
+pub(super) fn write(
+    nl: &mut Netlink,
+    setting: &Setting,
+    to: Prefix,
+    cc: &str,
+    old: &Saved,
+) -> Result<(), HostError> {
+    match old {
+        Saved::Route { entry } => {
+            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| unusable(setting))?;
+            table::replace(nl, &entry.with_congestion_control(cc))?;
+        }
+        Saved::NoRoute => {
+            let used = table::entry_for(nl, to.address())?;
+            let own = used.toward((to.address(), to.length()));
+            table::add(nl, &own.with_congestion_control(cc))?;
+        }
+        _ => return Err(unusable(setting)),
+    }
+    Ok(())
+}
+
+pub(super) fn restore(
+    nl: &mut Netlink,
+    setting: &Setting,
+    to: Prefix,
+    in_table: Option<u32>,
+    old: &Saved,
+) -> Result<(), HostError> {
+    match old {
+        Saved::Route { entry } => {
+            let entry = Entry::from_bytes(&entry.0).ok_or_else(|| unusable(setting))?;
+            table::replace(nl, &entry)?;
+        }
+        Saved::NoRoute => {
+            if let Some(own) = exact(nl, to, in_table)? {
+                table::delete(nl, &own)?;
+            }
+        }
+        _ => return Err(unusable(setting)),
+    }
+    Ok(())
+}
+
+/// The preferred entry with this destination.
+fn exact(nl: &mut Netlink, to: Prefix, in_table: Option<u32>) -> Result<Option<Entry>, HostError> {
+    let wanted = (to.address(), to.length());
+    let mut all = table::entries(nl)?;
+    all.retain(|entry| {
+        entry.prefix() == Some(wanted)
+            && entry.table() == Some(in_table.unwrap_or(MAIN))
+            && entry.is_unicast()
+    });
+    // Stable: of several with one priority, the kernel uses and replaces the first.
+    all.sort_by_key(Entry::priority);
+    Ok(all.into_iter().next())
+}
+
+/// The entry that is used now, of which a narrower one can be copied.
+fn covering(nl: &mut Netlink, setting: &Setting, to: Prefix) -> Result<Option<Entry>, Refusal> {
+    let entry = table::entry_for(nl, to.address())
+        .map_err(|e| Refusal::new(setting, e, "name a prefix that is reachable"))?;
+    let in_main = entry.table() == Some(MAIN);
+    if !in_main {
+        let table = entry.table().unwrap_or_default();
+        let why = format!(
+            "its route is in table {table}, which belongs to another program, such as a VPN"
+        );
+        return Err(Refusal::new(setting, why, "set it for the host instead"));
+    }
+    let narrower = entry
+        .prefix()
+        .is_some_and(|(_, length)| length < to.length());
+    if !narrower {
+        let why = "a part of it has a route, and the whole has none";
+        return Err(Refusal::new(setting, why, "name the prefix of a route"));
+    }
+    Ok(Some(entry))
+}
+
+fn blob(entry: &Entry) -> Blob {
+    Blob(entry.bytes().to_vec())
+}

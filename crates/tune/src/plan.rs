@@ -1,0 +1,122 @@
+//! Settings to a planned Change: old values, refusals, warnings. Nothing is written.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use model::change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Setting, State, Step};
+
+use crate::{
+    error::{Refusal, TuneError},
+    holds::holds,
+    host::Host,
+};
+
+/// What to plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// The settings in the order in which they are applied, with their origin.
+    pub settings: Vec<(Setting, Option<Origin>)>,
+    /// Where new TCP connections must succeed before and after, as `host:port`.
+    pub probes: Vec<String>,
+    /// Version of the program.
+    pub program: String,
+}
+
+/// Reads the old values of settings and checks that each can be set and undone. Settings that hold
+/// already become no step.
+///
+/// # Errors
+/// [`TuneError::Refused`] with every setting that cannot be changed, and why; the host cannot be
+/// examined.
+pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Change, TuneError> {
+    let mut refusals = contradictions(&request.settings);
+    let mut warnings = Vec::new();
+    let mut steps = Vec::new();
+    for (setting, origin) in &request.settings {
+        match step(host, setting, origin.clone(), &mut warnings) {
+            Ok(step) => steps.extend(step),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(TuneError::Refused(refusals));
+    }
+    order(&mut steps);
+    Ok(Change {
+        schema: CHANGE_SCHEMA,
+        program: request.program.clone(),
+        id,
+        state: State::Planned,
+        scope: host.scope()?,
+        created_unix_s: unix_s(),
+        controller: None,
+        keeper: None,
+        deadline_boottime_ns: None,
+        probes: request.probes.clone(),
+        steps,
+        warnings,
+        events: Vec::new(),
+    })
+}
+
+fn step(
+    host: &mut dyn Host,
+    setting: &Setting,
+    origin: Option<Origin>,
+    warnings: &mut Vec<String>,
+) -> Result<Option<Step>, Refusal> {
+    let unreadable = |e: crate::HostError| Refusal::new(setting, e, "check its name");
+    let link = match setting.device() {
+        None => None,
+        Some(device) => match host.link(device).map_err(unreadable)? {
+            Some(link) => Some(link),
+            None => {
+                let why = format!("there is no device {device}");
+                return Err(Refusal::new(setting, why, "`ip link` lists the devices"));
+            }
+        },
+    };
+    let old = host.read(setting).map_err(unreadable)?;
+    let found = host.check(setting, &old)?;
+    if holds(setting, &old) && !is_queue(setting) {
+        warnings.push(format!("{setting}: it is so already; nothing to do"));
+        return Ok(None);
+    }
+    warnings.extend(found);
+    Ok(Some(Step {
+        setting: setting.clone(),
+        old,
+        new: None,
+        link,
+        origin,
+    }))
+}
+
+/// A queue of the same kind may have other options, which are not compared.
+fn is_queue(setting: &Setting) -> bool {
+    matches!(setting, Setting::Queue { .. })
+}
+
+/// Two values for one place.
+fn contradictions(settings: &[(Setting, Option<Origin>)]) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for (n, (setting, _)) in settings.iter().enumerate() {
+        if settings[..n].iter().any(|(s, _)| s.is_same_place(setting)) {
+            let why = "it is given twice";
+            refusals.push(Refusal::new(setting, why, "give one value"));
+        }
+    }
+    refusals
+}
+
+/// The default queue discipline comes last, so that it is undone first: a queue that goes back to
+/// the kernel's default would otherwise get the new one.
+fn order(steps: &mut [Step]) {
+    let is_default = |step: &Step| matches!(&step.setting, Setting::Sysctl { name, .. } if name == "net.core.default_qdisc");
+    steps.sort_by_key(is_default);
+}
+
+/// For people only: the clock may be wrong.
+fn unix_s() -> Option<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.ok().map(|d| d.as_secs())
+}

@@ -1,0 +1,192 @@
+//! Settings for the remedies of findings.
+
+use model::{
+    change::{Cake, Origin, Queue, Setting},
+    findings::Findings,
+    net::Side,
+    prefix::Prefix,
+    remedy::{Action, CcScope, Discipline, Flow, LimitKind, Remedy},
+};
+
+/// What can be applied of some findings, and what cannot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remedies {
+    /// Settings of the end, with the finding that proposes each.
+    pub settings: Vec<(Setting, Option<Origin>)>,
+    /// What is left to people, with the reason.
+    pub not: Vec<String>,
+}
+
+/// The settings of one end for the findings of a Run: of each finding the first remedy, which is
+/// the most effective, if it belongs to that end.
+pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
+    let mut all = Remedies::default();
+    for finding in &findings.findings {
+        for remedy in &finding.remedies {
+            if remedy.on.side() != Some(side) {
+                all.not.push(format!(
+                    "{}: {} belongs to the {}, not to this host",
+                    finding.code,
+                    remedy.sentence(),
+                    remedy.on
+                ));
+                continue;
+            }
+            match settings(remedy) {
+                Ok(settings) => {
+                    for setting in settings {
+                        add(&mut all, setting, &finding.code, side);
+                    }
+                    break;
+                }
+                Err(why) => {
+                    let what = remedy.sentence();
+                    all.not.push(format!("{}: {what} ({why})", finding.code));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// The first finding that proposes a value for a place wins: findings are in order of importance.
+fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
+    if let Some((held, _)) = all.settings.iter().find(|(s, _)| s.is_same_place(&setting)) {
+        if *held != setting {
+            all.not.push(format!(
+                "{code}: {setting} (a more important finding has {held})"
+            ));
+        }
+        return;
+    }
+    let origin = Origin {
+        finding: code.to_owned(),
+        side,
+    };
+    all.settings.push((setting, Some(origin)));
+}
+
+/// The settings of a remedy, or why it has none.
+fn settings(remedy: &Remedy) -> Result<Vec<Setting>, &'static str> {
+    const NO_DEVICE: &str = "its device is not known";
+    let device = || {
+        let named = remedy.action.device().map(str::to_owned);
+        named.ok_or(NO_DEVICE)
+    };
+    let one = |setting| Ok(vec![setting]);
+    match &remedy.action {
+        Action::CongestionControl { cc, scope } => match scope {
+            CcScope::Host => one(parameter("net.ipv4.tcp_congestion_control", cc)),
+            CcScope::Route(to) => one(Setting::RouteCongestionControl {
+                to: Prefix::host(to.toward),
+                table: None,
+                cc: cc.clone(),
+            }),
+            CcScope::Socket => Err("a program sets it for its own sockets"),
+        },
+        Action::Queue { queue, .. } => one(Setting::Queue {
+            device: device()?,
+            queue: (*queue).into(),
+        }),
+        Action::Shaper { .. } => Ok(vec![shaper(&remedy.action, device()?)?]),
+        Action::QueueLimit { limit, packets, .. } => match limit {
+            LimitKind::Backlog => one(parameter(
+                "net.core.netdev_max_backlog",
+                &packets.to_string(),
+            )),
+            LimitKind::FqFlow => one(Setting::Queue {
+                device: device()?,
+                queue: Queue::Fq(model::change::Fq {
+                    flow_limit_packets: Some(*packets),
+                    limit_packets: None,
+                }),
+            }),
+            LimitKind::DeviceQueue => one(Setting::QueueLength {
+                device: device()?,
+                packets: *packets,
+            }),
+            LimitKind::ReceiveRing => Err("rings of network cards are not changed by tune yet"),
+        },
+        Action::SocketBuffer {
+            buffer,
+            keep,
+            max_bytes,
+        } => {
+            let max = max_bytes.ok_or("its size is not known")?;
+            let [min, default] = keep.unwrap_or(buffer.defaults());
+            one(parameter(
+                buffer.sysctl(),
+                &format!("{min} {default} {max}"),
+            ))
+        }
+        Action::UdpBuffer { bytes } => Ok(["rmem_max", "wmem_max", "rmem_default", "wmem_default"]
+            .iter()
+            .map(|name| parameter(&format!("net.core.{name}"), &bytes.to_string()))
+            .collect()),
+        Action::TunnelMtu { bytes, .. } => one(Setting::Mtu {
+            device: device()?,
+            bytes: bytes.ok_or("its size is not known")?,
+        }),
+        Action::LinkMtu { bytes, .. } => one(Setting::Mtu {
+            device: device()?,
+            bytes: *bytes,
+        }),
+        Action::MtuProbing => one(parameter("net.ipv4.tcp_mtu_probing", "1")),
+        Action::Ecn { on } => one(parameter("net.ipv4.tcp_ecn", if *on { "1" } else { "2" })),
+        Action::NotsentLowat { bytes } => {
+            one(parameter("net.ipv4.tcp_notsent_lowat", &bytes.to_string()))
+        }
+        Action::Sysctl { name, value } => one(parameter(name, value)),
+        Action::Keep => Err("there is nothing to do"),
+        Action::MssClamp { .. }
+        | Action::Offload { .. }
+        | Action::ReceiveSteering { .. }
+        | Action::DeviceQueues { .. }
+        | Action::RemoveShaper { .. } => Err("tune does not change this yet"),
+        Action::FreeBuffer { .. }
+        | Action::Relieve { .. }
+        | Action::Tunnel { .. }
+        | Action::MoreFlows { .. }
+        | Action::FeedSender
+        | Action::KeepOrder
+        | Action::Radio
+        | Action::AskProvider { .. }
+        | Action::Measure { .. }
+        | Action::FreeText { .. } => Err("it is no setting of a host"),
+    }
+}
+
+/// A shaper for what the device sends, with cake, which shapes by itself. Other disciplines need
+/// one around them.
+fn shaper(action: &Action, device: String) -> Result<Setting, &'static str> {
+    let Action::Shaper {
+        rate_bps,
+        queue,
+        flow,
+        ..
+    } = action
+    else {
+        return Err("it is no shaper");
+    };
+    let rate_bps = Some(rate_bps.ok_or("its rate is not known")?);
+    match (queue, flow) {
+        (Discipline::Cake, Flow::Egress) => Ok(Setting::Queue {
+            device,
+            queue: Queue::Cake(Cake {
+                rate_bps,
+                ..Cake::default()
+            }),
+        }),
+        (Discipline::Fq | Discipline::FqCodel, Flow::Egress) => {
+            Err("tune shapes with cake only, so far")
+        }
+        (_, Flow::Ingress) => Err("tune does not shape what is received yet"),
+    }
+}
+
+fn parameter(name: &str, value: &str) -> Setting {
+    Setting::Sysctl {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}

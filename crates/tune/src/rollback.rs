@@ -1,0 +1,148 @@
+//! Undoing a Change: its steps in reverse, each as often as needed, past errors.
+
+use std::fmt;
+
+use model::change::{Change, Saved, State, Step};
+
+use crate::{
+    Env,
+    error::{HostError, TuneError},
+    holds::{brief, same_value},
+    observer::{Interrupted, Point},
+    transaction::{advance, note},
+};
+
+/// How an undoing went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rollback {
+    /// Steps whose old value could not be set, with the reason.
+    pub failed: Vec<(usize, String)>,
+    /// Settings that somebody else has changed since, which were left as they are.
+    pub left: Vec<String>,
+    /// Why the journal could not be written, if so; the old values are back all the same.
+    pub journal: Option<String>,
+}
+
+impl Rollback {
+    /// Whether every old value is back.
+    pub fn is_complete(&self) -> bool {
+        self.failed.is_empty()
+    }
+}
+
+impl fmt::Display for Rollback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.failed.as_slice() {
+            [] => f.write_str("everything was undone")?,
+            failed => {
+                f.write_str("undone except")?;
+                for (step, error) in failed {
+                    write!(f, " step {}: {error};", step + 1)?;
+                }
+            }
+        }
+        for left in &self.left {
+            write!(f, "; left as it is: {left}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Undoes what a change may have written. Errors of the journal do not stop it.
+///
+/// # Errors
+/// Only an interruption by the observer.
+pub(crate) fn roll_back(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, Interrupted> {
+    let mut done = Rollback::default();
+    let current = match change.state {
+        State::Applying { step } => Some(step),
+        _ => None,
+    };
+    let written = change.state.written(change.steps.len());
+    for step in (0..written).rev() {
+        journal(env, change, State::RollingBack { step }, &mut done)?;
+        env.observer.at(&Point::BeforeRestore(step))?;
+        match one(env, &change.steps[step], current == Some(step)) {
+            Ok(None) => {}
+            Ok(Some(left)) => done.left.push(left),
+            Err(error) => done.failed.push((step, error.to_string())),
+        }
+        env.observer.at(&Point::AfterRestore(step))?;
+    }
+    for left in &done.left {
+        note(env, change, format!("left as it is: {left}"));
+    }
+    let last = match done.failed.first() {
+        None => State::RolledBack,
+        Some((step, error)) => State::RollbackFailed {
+            step: *step,
+            error: error.clone(),
+        },
+    };
+    journal(env, change, last, &mut done)?;
+    Ok(done)
+}
+
+fn journal(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    state: State,
+    done: &mut Rollback,
+) -> Result<(), Interrupted> {
+    match advance(env, change, state) {
+        Ok(()) => Ok(()),
+        Err(TuneError::Interrupted(stop)) => Err(stop),
+        Err(error) => {
+            done.journal = Some(error.to_string());
+            Ok(())
+        }
+    }
+}
+
+/// Undoes one step; returns what is left as it is, if somebody else has changed it. The step that
+/// was being written may have any value.
+fn one(env: &mut Env<'_>, step: &Step, unfinished: bool) -> Result<Option<String>, HostError> {
+    let setting = &step.setting;
+    if let (Some(device), Some(old)) = (setting.device(), step.link) {
+        match env.host.link(device)? {
+            None => return Ok(Some(format!("{setting}: the device is gone"))),
+            Some(now) if now != old => {
+                return Ok(Some(format!("{setting}: it is another device by now")));
+            }
+            Some(_) => {}
+        }
+    }
+    let now = env.host.read(setting)?;
+    if now == step.old {
+        return Ok(None);
+    }
+    let drifted = step
+        .new
+        .as_ref()
+        .filter(|new| !unfinished && !same_value(new, &now) && !same_value(&step.old, &now));
+    if drifted.is_some() {
+        return Ok(Some(format!(
+            "{setting}: somebody else has set it to {}",
+            brief(&now)
+        )));
+    }
+    env.host.restore(setting, &step.old)?;
+    let now = env.host.read(setting)?;
+    if is_back(&step.old, &now) {
+        Ok(None)
+    } else {
+        Err(HostError::NotTaken(brief(&now)))
+    }
+}
+
+/// Whether the old value is back. The kernel's own queue discipline may have become another kind,
+/// if its default has changed since; then one of the old kind is set, with a handle.
+fn is_back(old: &Saved, now: &Saved) -> bool {
+    match (old, now) {
+        (Saved::Queues { qdiscs: old, .. }, Saved::Queues { qdiscs: now, .. }) if old != now => {
+            let kinds = |q: &[model::change::QueueNode]| q.first().map(|n| n.kind.clone());
+            old.first().is_some_and(|root| root.handle == 0) && kinds(old) == kinds(now)
+        }
+        _ => old == now,
+    }
+}

@@ -1,0 +1,205 @@
+//! Applying a planned Change.
+
+use std::time::Duration;
+
+use model::change::{Change, ChangeId, Event, ProcessId, State};
+
+use crate::{
+    Env, LOCK_LIMIT,
+    error::TuneError,
+    holds::{brief, holds},
+    observer::{Interrupted, Point},
+    probe::Prober,
+    recover::{Recovery, recover},
+    rollback::{Rollback, roll_back},
+};
+
+/// How a change is armed and confirmed.
+pub struct Arm<'a> {
+    /// Time to confirm it, from now.
+    pub window: Duration,
+    /// This process.
+    pub controller: ProcessId,
+    /// Starts the keeper of a change, and returns when it is ready.
+    pub keeper: &'a mut dyn FnMut(&ChangeId) -> std::io::Result<ProcessId>,
+    /// Tries connections before.
+    pub prober: &'a mut dyn Prober,
+}
+
+/// Applies a planned change to the running kernel. It is then undone at its deadline, unless it is
+/// confirmed.
+///
+/// # Errors
+/// Nothing was changed (refused, out of date, privileges missing, another change pending); or a
+/// step failed, and all was undone.
+pub fn apply(env: &mut Env<'_>, plan: &Change, arm: &mut Arm<'_>) -> Result<Change, TuneError> {
+    let Some(_lock) = env.folder.lock(LOCK_LIMIT)? else {
+        return Err(TuneError::Busy);
+    };
+    if plan.steps.is_empty() {
+        return Err(TuneError::Nothing);
+    }
+    if let Recovery::Waiting(id) = recover(env)? {
+        return Err(TuneError::Pending(id));
+    }
+    check(env, plan)?;
+    for target in &plan.probes {
+        arm.prober
+            .connect(target)
+            .map_err(|error| TuneError::ProbeBefore {
+                target: target.clone(),
+                error,
+            })?;
+    }
+    let mut change = Change {
+        controller: Some(arm.controller),
+        ..plan.clone()
+    };
+    let window = u64::try_from(arm.window.as_nanos()).unwrap_or(u64::MAX);
+    change.deadline_boottime_ns = Some(env.clock.boottime_ns().saturating_add(window));
+    write(env, &mut change)?;
+    if let Err(error) = start(env, &mut change, arm) {
+        // Nothing was written to the kernel yet.
+        settle_unwritten(env, &mut change, &error)?;
+        return Err(error);
+    }
+    steps(env, &mut change)?;
+    Ok(change)
+}
+
+/// Whether the plan can be applied now.
+fn check(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
+    let lacking: Vec<_> = plan
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.setting.clone(), env.host.lacks(&step.setting)?)))
+        .collect();
+    if !lacking.is_empty() {
+        return Err(TuneError::Privilege(lacking));
+    }
+    let scope = env.host.scope()?;
+    for step in &plan.steps {
+        let now = env.host.read(&step.setting)?;
+        if now != step.old || scope != plan.scope {
+            return Err(TuneError::Stale(step.setting.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn start(env: &mut Env<'_>, change: &mut Change, arm: &mut Arm<'_>) -> Result<(), TuneError> {
+    env.observer.at(&Point::BeforeKeeper)?;
+    change.keeper = Some((arm.keeper)(&change.id).map_err(TuneError::NoKeeper)?);
+    env.observer.at(&Point::AfterKeeper)?;
+    advance(env, change, State::Armed)
+}
+
+fn settle_unwritten(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    error: &TuneError,
+) -> Result<(), TuneError> {
+    if let TuneError::Interrupted(stop) = error {
+        return Err(TuneError::Interrupted(*stop));
+    }
+    // If the journal cannot be written, the keeper or the next start finds that nothing was.
+    let _ = advance(env, change, State::RolledBack);
+    Ok(())
+}
+
+fn steps(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    for step in 0..change.steps.len() {
+        if let Err(fault) = one(env, change, step) {
+            let error = match fault {
+                TuneError::Interrupted(stop) => return Err(stop.into()),
+                other => other.to_string(),
+            };
+            return Err(undone(env, change, step, error)?);
+        }
+    }
+    let last = change.steps.len().saturating_sub(1);
+    match advance(env, change, State::Applied) {
+        Ok(()) => Ok(()),
+        Err(TuneError::Interrupted(stop)) => Err(stop.into()),
+        Err(other) => Err(undone(env, change, last, other.to_string())?),
+    }
+}
+
+fn undone(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    step: usize,
+    error: String,
+) -> Result<TuneError, Interrupted> {
+    let setting = Box::new(change.steps[step].setting.clone());
+    note(env, change, format!("step {} failed: {error}", step + 1));
+    let rollback: Rollback = roll_back(env, change)?;
+    Ok(TuneError::Step {
+        step,
+        setting,
+        error,
+        rollback,
+    })
+}
+
+fn one(env: &mut Env<'_>, change: &mut Change, step: usize) -> Result<(), TuneError> {
+    advance(env, change, State::Applying { step })?;
+    env.observer.at(&Point::BeforeWrite(step))?;
+    let (setting, old) = {
+        let step = &change.steps[step];
+        (step.setting.clone(), step.old.clone())
+    };
+    env.host.write(&setting, &old)?;
+    env.observer.at(&Point::AfterWrite(step))?;
+    let new = env.host.read(&setting)?;
+    let taken = holds(&setting, &new);
+    let got = brief(&new);
+    change.steps[step].new = Some(new);
+    if taken {
+        Ok(())
+    } else {
+        Err(crate::HostError::NotTaken(got).into())
+    }
+}
+
+/// Writes the next state to the journal.
+pub(crate) fn advance(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    next: State,
+) -> Result<(), TuneError> {
+    debug_assert!(
+        change.state.may_become(&next),
+        "{:?} to {next:?}",
+        change.state
+    );
+    let before = std::mem::replace(&mut change.state, next);
+    note(env, change, change.state.to_string());
+    write(env, change).inspect_err(|_| {
+        // What the journal says; a rollback starts from the later of both.
+        if !matches!(
+            change.state,
+            State::Applying { .. } | State::RollingBack { .. }
+        ) {
+            change.state = before;
+        }
+    })
+}
+
+pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
+    /// Most events of a change.
+    const MOST: usize = 1000;
+    if change.events.len() < MOST {
+        let boottime_ns = env.clock.boottime_ns();
+        change.events.push(Event { boottime_ns, what });
+    }
+}
+
+fn write(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    env.observer
+        .at(&Point::BeforeJournal(change.state.clone()))?;
+    env.folder.write(change)?;
+    env.observer
+        .at(&Point::AfterJournal(change.state.clone()))?;
+    Ok(())
+}

@@ -1,0 +1,31 @@
+#![no_main]
+//! Any bytes as a journal, a plan, or settings: read or refused, never a panic; what is read is
+//! written and read again as the same.
+
+use libfuzzer_sys::fuzz_target;
+use model::change::{Change, Queue, Saved, Setting, parse::Scope};
+use sys::route::table::Entry;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(change) = Change::parse(bytes) {
+        let again = change.to_json().expect("every change has a JSON form");
+        assert_eq!(Change::parse(&again).expect("a change"), change);
+        for step in &change.steps {
+            let _ = step.setting.commands();
+            let _ = step.setting.to_string();
+            if let Saved::Route { entry } = &step.old {
+                let _ = Entry::from_bytes(&entry.0);
+            }
+        }
+    }
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
+    };
+    let _ = Setting::parse_set(text, Scope::Host);
+    let _ = Setting::parse_mtu(text);
+    let _ = Setting::parse_queue(text);
+    let _ = text.parse::<Scope>();
+    if let Ok(queue) = text.parse::<Queue>() {
+        assert_eq!(queue.to_string().parse(), Ok(queue));
+    }
+});
