@@ -87,6 +87,12 @@ impl LoadDirection {
         }
     }
 
+    /// From a list of directions, if it is one of the three combinations.
+    pub fn of(directions: &[Direction]) -> Option<Self> {
+        let all = [Self::Down, Self::Up, Self::Both];
+        all.into_iter().find(|load| load.directions() == directions)
+    }
+
     /// Whether data goes that way.
     pub fn has(self, direction: Direction) -> bool {
         self.directions().contains(&direction)

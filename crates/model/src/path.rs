@@ -29,7 +29,7 @@ mod walk;
 
 use serde::{Deserialize, Serialize};
 
-pub use end::{Competitor, CompetitorKind, Directions, End, Ends, NotModelled, StandIn};
+pub use end::{Competitor, CompetitorKind, End, Ends, NotModelled, StandIn};
 pub use error::{PathError, Refused};
 pub use lab::Trial;
 pub use layer::{Line, Loss, Tunnel, Underlay};

@@ -73,12 +73,27 @@ fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
-impl FromStr for Prefix {
-    type Err = String;
+/// Why a text is no prefix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrefixError {
+    /// It is no address with or without a length.
+    #[error("\"{0}\" is not an address or prefix; write 10.0.0.0/8 or 2001:db8::1")]
+    NotAPrefix(String),
+    /// The length is more than the bits of the address.
+    #[error("\"{text}\": the prefix of such an address is at most /{bits}")]
+    TooLong {
+        /// What was given.
+        text: String,
+        /// Bits of the address.
+        bits: u8,
+    },
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("\"{text}\" is not an address or prefix; write 10.0.0.0/8 or 2001:db8::1");
+impl FromStr for Prefix {
+    type Err = PrefixError;
+
+    fn from_str(text: &str) -> Result<Self, PrefixError> {
+        let wrong = || PrefixError::NotAPrefix(text.to_owned());
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),
             None => (text, None),
@@ -88,11 +103,9 @@ impl FromStr for Prefix {
             Some(length) => length.parse().map_err(|_| wrong())?,
             None => bits(address).1,
         };
-        Self::new(address, length).ok_or_else(|| {
-            format!(
-                "\"{text}\": the prefix of such an address is at most /{}",
-                bits(address).1
-            )
+        Self::new(address, length).ok_or_else(|| PrefixError::TooLong {
+            text: text.to_owned(),
+            bits: bits(address).1,
         })
     }
 }
@@ -104,9 +117,9 @@ impl fmt::Display for Prefix {
 }
 
 impl TryFrom<String> for Prefix {
-    type Error = String;
+    type Error = PrefixError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, PrefixError> {
         text.parse()
     }
 }

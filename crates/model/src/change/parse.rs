@@ -1,7 +1,7 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
 use super::{Queue, Setting};
-use crate::prefix::Prefix;
+use crate::prefix::{Prefix, PrefixError};
 
 /// Most bytes of a value of a kernel parameter.
 const LONGEST_VALUE: usize = 256;
@@ -21,7 +21,10 @@ impl std::str::FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             None if text == "host" => Ok(Self::Host),
-            Some(("route", prefix)) => prefix.parse().map(|p: Prefix| Self::Route(p.network())),
+            Some(("route", prefix)) => prefix
+                .parse()
+                .map(|prefix: Prefix| Self::Route(prefix.network()))
+                .map_err(|error: PrefixError| error.to_string()),
             _ => Err(format!(
                 "\"{text}\" is not a scope; write host or route:10.0.0.0/8"
             )),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     cell::EndQdisc,
-    net::{Direction, Side},
+    net::{LoadDirection, Side},
     units::{Bytes, Rate},
 };
 
@@ -69,7 +69,7 @@ table! {
         /// its own connection).
         kind: Option<Parameter<CompetitorKind>>,
         /// Direction of the data: `"down"`, `"up"` or `"both"`.
-        direction: Option<Parameter<Directions>>,
+        direction: Option<Parameter<LoadDirection>>,
         /// Flows in each direction.
         flows: Option<Parameter<u32>>,
         /// Congestion control of `tcp` and `short`; absent = that of the sending end.
@@ -97,39 +97,6 @@ pub enum CompetitorKind {
     Udp,
     /// Consecutive requests, each on its own connection.
     Short,
-}
-
-/// Directions of data, one or both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Directions {
-    /// From the far end to the near one.
-    Down,
-    /// From the near end to the far one.
-    Up,
-    /// Both directions.
-    Both,
-}
-
-impl Directions {
-    /// The directions it includes.
-    pub fn each(self) -> Vec<Direction> {
-        match self {
-            Self::Down => vec![Direction::Down],
-            Self::Up => vec![Direction::Up],
-            Self::Both => vec![Direction::Down, Direction::Up],
-        }
-    }
-
-    /// From a list of directions, if it is one of the three combinations.
-    pub fn of(directions: &[Direction]) -> Option<Self> {
-        match directions {
-            [Direction::Down] => Some(Self::Down),
-            [Direction::Up] => Some(Self::Up),
-            [Direction::Down, Direction::Up] => Some(Self::Both),
-            _ => None,
-        }
-    }
 }
 
 /// A property that the lab cannot model, and the parameters that replace it.
@@ -164,7 +131,7 @@ impl AtMost for CompetitorKind {
     }
 }
 
-impl AtMost for Directions {
+impl AtMost for LoadDirection {
     fn at_most(&self, _: &Self) -> bool {
         false
     }

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    Competitor, CompetitorKind, Directions, End, Limit, Line, Loss, Nanos, Parameter, Path,
-    PathError, Refused, Source, Tunnel,
+    Competitor, CompetitorKind, End, Limit, Line, Loss, Nanos, Parameter, Path, PathError, Refused,
+    Source, Tunnel,
     walk::{Fill, Walk},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         self, CELL_SCHEMA, Cell, EndQdisc, Field, LabPath, Queue, Table, Traffic, TrafficKind,
         TunnelAt, TunnelKind, default,
     },
-    net::{IpVersion, Side},
+    net::{IpVersion, LoadDirection, Side},
     units::{Bytes, Rate, Seed, Share},
 };
 
@@ -246,7 +246,9 @@ fn competitor(own: &Competitor) -> Traffic {
     };
     Traffic {
         kind,
-        directions: or(&own.direction, Directions::Down).each(),
+        directions: or(&own.direction, LoadDirection::Down)
+            .directions()
+            .to_vec(),
         flows: or(&own.flows, 1),
         cc: value(&own.cc),
         probe: None,

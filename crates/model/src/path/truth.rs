@@ -1,11 +1,12 @@
 //! Conversion of a cell into its true Path.
 
 use super::{
-    Competitor, CompetitorKind, Directions, End, Ends, Limit, Line, Loss, Parameter, Path, Source,
-    Tunnel, Underlay,
+    Competitor, CompetitorKind, End, Ends, Limit, Line, Loss, Parameter, Path, Source, Tunnel,
+    Underlay,
 };
 use crate::{
     cell::{self, Cell, TrafficKind},
+    net::LoadDirection,
     units::Share,
 };
 
@@ -113,7 +114,7 @@ impl Say {
 
     fn competitor(self, cross: &cell::Traffic) -> Competitor {
         let mut competitor = Competitor {
-            direction: Directions::of(&cross.directions).and_then(|d| self.value(d)),
+            direction: LoadDirection::of(&cross.directions).and_then(|d| self.value(d)),
             flows: self.value(cross.flows),
             cc: cross.cc.as_deref().and_then(|cc| self.value(cc)),
             start_ns: self.value(cross.start),

@@ -180,7 +180,7 @@ fn a_shaper_on_a_router_is_the_bottleneck_of_its_direction() {
 #[test]
 fn what_the_lab_cannot_show_says_why() {
     let why = |action, on| remedy(action, on).apply(&Path::named("p")).unwrap_err();
-    assert_eq!(why(Action::Radio, Location::Near), NotTriable::NotOnAPath);
+    assert_eq!(why(Action::Radio, Location::Near), NotTriable::OfTheLine);
     assert_eq!(why(Action::Keep, Location::Elsewhere), NotTriable::NoChange);
     assert_eq!(
         why(Action::Ecn { on: true }, Location::Router),

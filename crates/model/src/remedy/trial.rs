@@ -14,9 +14,21 @@ pub enum NotTriable {
     /// It changes nothing.
     #[error("it changes nothing")]
     NoChange,
-    /// It has no parameter in a Path: the lab models paths, not processors, cards and programs.
+    /// It has no parameter in a Path.
     #[error("the lab has no such setting")]
     NotOnAPath,
+    /// It belongs to the processors, cards or kernel queues of a host: the lab models paths.
+    #[error("the lab models paths, not the processors, cards and queues of hosts")]
+    OfAHost,
+    /// It belongs to a program: the lab's senders always have data, on sockets of their own.
+    #[error("the lab models paths, not programs")]
+    OfAProgram,
+    /// It belongs to the line or to others, and its effect on the line is unknown beforehand.
+    #[error("what it does to the line is unknown beforehand")]
+    OfTheLine,
+    /// It is a measurement.
+    #[error("it is a measurement, not a change")]
+    Measurement,
     /// A required value is unknown.
     #[error("a required value is unknown")]
     ValueUnknown,
@@ -80,7 +92,22 @@ impl Remedy {
                 self.end(&mut path)?.notsent_lowat_bytes = Some(bytes(*lowat));
             }
             Action::Sysctl { name, value } => parameter(self.end(&mut path)?, name, value)?,
-            _ => return Err(NotTriable::NotOnAPath),
+            Action::MssClamp { .. } | Action::MtuProbing | Action::FreeText { .. } => {
+                return Err(NotTriable::NotOnAPath);
+            }
+            Action::QueueLimit { .. }
+            | Action::UdpBuffer { .. }
+            | Action::Offload { .. }
+            | Action::ReceiveSteering { .. }
+            | Action::DeviceQueues { .. }
+            | Action::Relieve { .. } => return Err(NotTriable::OfAHost),
+            Action::MoreFlows { .. } | Action::FeedSender | Action::Tunnel { .. } => {
+                return Err(NotTriable::OfAProgram);
+            }
+            Action::KeepOrder | Action::Radio | Action::AskProvider { .. } => {
+                return Err(NotTriable::OfTheLine);
+            }
+            Action::Measure { .. } => return Err(NotTriable::Measurement),
         }
         Ok(path)
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
-    path::Directions,
+    net::LoadDirection,
 };
 
 /// Type of a key.
@@ -81,10 +81,10 @@ pub(super) const PLACES: &[(&str, TunnelAt)] =
     &[("ends", TunnelAt::Ends), ("routers", TunnelAt::Routers)];
 pub(super) const TUNNELS: &[(&str, TunnelKind)] = &[("wireguard", TunnelKind::Wireguard)];
 const SWITCH: &[(&str, Switch)] = &[("none", Switch::Off), ("wireguard", Switch::On)];
-pub(super) const DIRECTIONS: &[(&str, Directions)] = &[
-    ("down", Directions::Down),
-    ("up", Directions::Up),
-    ("both", Directions::Both),
+pub(super) const DIRECTIONS: &[(&str, LoadDirection)] = &[
+    ("down", LoadDirection::Down),
+    ("up", LoadDirection::Up),
+    ("both", LoadDirection::Both),
 ];
 const LOADS: &[(&str, Load)] = &[
     ("tcp", Load::Tcp),

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     cell::{Traffic, TrafficKind},
-    path::Directions,
+    net::LoadDirection,
     units::{Bytes, Rate},
 };
 
@@ -39,12 +39,12 @@ fn competitor(view: &mut View<'_>, table: &str) -> Option<Traffic> {
 fn group(view: &mut View<'_>, table: &str, load: &Found<Load>) -> Option<Traffic> {
     let key = |leaf: &str| format!("{table}.{leaf}");
     let kind = kind(view, table, load)?;
-    let directions: Directions = view.plain(&key("direction"))?;
+    let directions: LoadDirection = view.plain(&key("direction"))?;
     let flows: u64 = view.plain(&key("flows"))?;
     let has_cc = matches!(load.value, Load::Tcp | Load::Short);
     Some(Traffic {
         kind,
-        directions: directions.each(),
+        directions: directions.directions().to_vec(),
         flows: if kind == TrafficKind::Idle {
             0
         } else {

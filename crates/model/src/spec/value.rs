@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use crate::{
     cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
-    path::Directions,
+    net::LoadDirection,
     units::{Bytes, Rate, Share},
 };
 
@@ -114,5 +114,5 @@ values! {
     Text(String), Count(u64), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
-    Tunnel(TunnelKind), Switch(Switch), Directions(Directions), Load(Load),
+    Tunnel(TunnelKind), Switch(Switch), Directions(LoadDirection), Load(Load),
 }

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     cell::{Buffer, Cell, End, Line, Traffic, TrafficKind, Tunnel},
+    net::LoadDirection,
     net::{Direction, Side},
-    path::Directions,
 };
 
 /// Writes a spec whose only cell is this one, except for the factors.
@@ -143,7 +143,7 @@ impl Writer {
             TrafficKind::Short { size } => self.quoted("size", size),
             TrafficKind::Tcp | TrafficKind::Idle => {}
         }
-        if let Some(directions) = Directions::of(&traffic.directions) {
+        if let Some(directions) = LoadDirection::of(&traffic.directions) {
             self.quoted("direction", word_for(kind::DIRECTIONS, &directions));
         }
         if traffic.kind != TrafficKind::Idle {

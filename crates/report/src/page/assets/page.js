@@ -78,7 +78,7 @@
 
   const widthOf = (place) => Math.max(240, Math.floor(place.clientWidth));
 
-  // A distribution may stand still in x, but one x can have one value only: each is a hair further on.
+  // A distribution may repeat an x, and the chart needs increasing ones: each is slightly further.
   function rising(xy) {
     let last = -Infinity;
     return xy.map(([x]) => (last = Math.max(x, last + Math.abs(last === -Infinity ? 0 : last) * 1e-9 + 1e-12)));
