@@ -1,22 +1,28 @@
 //! The folder in memory with the guests' root and the folders of the cells; removed at the end.
 //!
 //! ```text
-//! pathtwin-PID-…/          named by its owner, so that a later start finds those of dead processes
+//! pathtwin-PID-…/          named by its owner
+//!   lock                   locked by its owner while it lives; a later start removes the others
 //!   root/init              the guest program
 //!   root/{proc,cell,…}     mount points
 //!   N/                     a cell's folder: job.json, the guest's memory, then its results
 //! ```
 
 use std::{
-    fs,
+    fs::{self, File, TryLockError},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 
 use crate::LabError;
 
 const PREFIX: &str = "pathtwin-";
+const LOCK: &str = "lock";
+
+/// A folder without a lock that is younger may be one whose owner is about to lock it.
+const SETTLED: Duration = Duration::from_secs(60);
 
 /// Mount points of a guest.
 const MOUNT_POINTS: [&str; 6] = ["proc", "cell", "host", "dev", "sys", "tmp"];
@@ -26,6 +32,8 @@ const MOUNT_POINTS: [&str; 6] = ["proc", "cell", "host", "dev", "sys", "tmp"];
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
     next: AtomicUsize,
+    /// Held until the end. The kernel releases it however this process ends.
+    _lock: File,
 }
 
 impl Sandbox {
@@ -37,6 +45,7 @@ impl Sandbox {
             .prefix(&format!("{PREFIX}{}-", std::process::id()))
             .tempdir_in(&base)
             .map_err(LabError::file("create a folder in", &base))?;
+        let _lock = lock(folder.path()).map_err(LabError::file("lock", folder.path()))?;
         let root = folder.path().join("root");
         for point in MOUNT_POINTS {
             let point = root.join(point);
@@ -49,6 +58,7 @@ impl Sandbox {
         Ok(Self {
             folder,
             next: AtomicUsize::new(0),
+            _lock,
         })
     }
 
@@ -59,6 +69,15 @@ impl Sandbox {
         fs::create_dir(&folder).map_err(LabError::file("create", &folder))?;
         Ok(folder)
     }
+}
+
+/// The lock of a sandbox. It gets its name when it is held, so that nobody finds it free before.
+fn lock(folder: &Path) -> std::io::Result<File> {
+    let new = folder.join("new");
+    let file = File::create(&new)?;
+    file.lock()?;
+    fs::rename(new, folder.join(LOCK))?;
+    Ok(file)
 }
 
 /// A guest's memory is a file; it must be in memory, and on a file system that permits execution.
@@ -78,8 +97,52 @@ fn remove_orphans(base: &Path) {
         let owner = name
             .to_str()
             .and_then(|n| n.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
-        if owner.is_some_and(|pid: u32| !Path::new(&format!("/proc/{pid}")).exists()) {
+        if owner.is_some_and(|pid: u32| is_orphan(&entry.path(), pid)) {
             let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+/// Whether nobody holds the lock of a sandbox. Process numbers do not tell: a container that shares
+/// the folder has its own. They decide only about sandboxes of versions that had no lock.
+fn is_orphan(folder: &Path, pid: u32) -> bool {
+    match File::open(folder.join(LOCK)) {
+        Ok(lock) => !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let age = fs::metadata(folder).and_then(|m| m.modified());
+            let settled = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
+            settled && !Path::new(&format!("/proc/{pid}")).exists()
+        }
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process in a container that shares /dev/shm once removed the sandboxes of living processes,
+    /// whose numbers it cannot see.
+    #[test]
+    fn a_sandbox_is_kept_while_its_owner_lives_whatever_its_number() {
+        let base = tempfile::tempdir().unwrap();
+        // No process has this number: the largest is 2^22 (PID_MAX_LIMIT, include/linux/threads.h).
+        let folder = base.path().join("pathtwin-4194305-x");
+        fs::create_dir(&folder).unwrap();
+        let lock = lock(&folder).unwrap();
+        remove_orphans(base.path());
+        assert!(folder.exists());
+        drop(lock);
+        remove_orphans(base.path());
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_locked_yet_is_kept() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("pathtwin-4194305-x");
+        fs::create_dir(&folder).unwrap();
+        remove_orphans(base.path());
+        assert!(folder.exists());
     }
 }
