@@ -9,12 +9,14 @@
 //! ```
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs, io,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
+
+use sys::lock::Lock;
 
 use crate::LabError;
 
@@ -33,7 +35,7 @@ pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
     next: AtomicUsize,
     /// Held until the end. The kernel releases it however this process ends.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Sandbox {
@@ -72,12 +74,11 @@ impl Sandbox {
 }
 
 /// The lock of a sandbox. It gets its name when it is held, so that nobody finds it free before.
-fn lock(folder: &Path) -> std::io::Result<File> {
+fn lock(folder: &Path) -> io::Result<Lock> {
     let new = folder.join("new");
-    let file = File::create(&new)?;
-    file.lock()?;
+    let held = Lock::exclusive(&new, Duration::ZERO)?;
     fs::rename(new, folder.join(LOCK))?;
-    Ok(file)
+    held.ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 /// A guest's memory is a file; it must be in memory, and on a file system that permits execution.
@@ -106,9 +107,10 @@ fn remove_orphans(base: &Path) {
 /// Whether nobody holds the lock of a sandbox. Process numbers do not tell: a container that shares
 /// the folder has its own. They decide only about sandboxes of versions that had no lock.
 fn is_orphan(folder: &Path, pid: u32) -> bool {
-    match File::open(folder.join(LOCK)) {
-        Ok(lock) => !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+    let lock = folder.join(LOCK);
+    match fs::symlink_metadata(&lock) {
+        Ok(_) => matches!(Lock::exclusive(&lock, Duration::ZERO), Ok(Some(_))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let age = fs::metadata(folder).and_then(|m| m.modified());
             let settled = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
             settled && !Path::new(&format!("/proc/{pid}")).exists()
