@@ -41,14 +41,12 @@ pub(crate) fn run(
     }
     let mut next = times.zero;
     let mut count = 0;
+    // At the start and the end of measuring everything is sampled, whatever the grid.
+    let marks = [times.measured, times.end];
+    let mut before = None;
     loop {
-        let at = next.min(times.end);
-        // At the start and the end of measuring everything is sampled, whatever the grid.
-        let marks = [times.measured, times.end];
-        let at = marks
-            .into_iter()
-            .filter(|&m| m > last(next, cell))
-            .fold(at, Ord::min);
+        let at = point(next, marks, before);
+        before = Some(at);
         at.wait();
         let whole = marks.contains(&at) || count % SELDOM == 0;
         let ns = at.since(times.zero);
@@ -72,9 +70,11 @@ pub(crate) fn run(
     }
 }
 
-/// The grid point before `next`.
-fn last(next: Instant, cell: &Cell) -> Instant {
-    Instant(next.0.saturating_sub(cell.sample.as_nanos() as u64))
+/// The time to sample at: the next point of the grid, or a mark that comes first and was not
+/// sampled yet.
+fn point(next: Instant, marks: [Instant; 2], before: Option<Instant>) -> Instant {
+    let open = marks.into_iter().filter(|&mark| Some(mark) > before);
+    open.fold(next, Ord::min)
 }
 
 fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
@@ -147,4 +147,39 @@ fn action(nl: &mut sys::Netlink, device: u32, hook: Hook) -> anyhow::Result<(u64
     Ok(actions
         .first()
         .map_or((0, 0), |a| (a.packets, u64::from(a.drops))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The points of a cell with a grid of 10, up to the end.
+    fn points(measured: u64, end: u64) -> Vec<u64> {
+        let marks = [Instant(measured), Instant(end)];
+        let (mut next, mut before, mut all) = (Instant(0), None, Vec::new());
+        while all.last() != Some(&end) && all.len() < 20 {
+            let at = point(next, marks, before);
+            before = Some(at);
+            all.push(at.0);
+            if at == next {
+                next = Instant(next.0 + 10);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_warm_up_between_two_samples_was_sampled_for_ever() {
+        assert_eq!(points(13, 37), [0, 10, 13, 20, 30, 37]);
+    }
+
+    #[test]
+    fn marks_on_the_grid_are_sampled_once() {
+        assert_eq!(points(20, 40), [0, 10, 20, 30, 40]);
+    }
+
+    #[test]
+    fn a_mark_at_the_start_is_the_first_sample() {
+        assert_eq!(points(0, 20), [0, 10, 20]);
+    }
 }

@@ -89,7 +89,12 @@ fn times(cell: &Cell, direction: Direction) -> (Duration, Duration) {
     // A fast line needs less time for as many packets, but not fewer round trips.
     let share = (MOST_BITS / bps / (warmup + measured)).min(1.0);
     let least = (rtt * MEASURED.2 / 2.0).max(1.0);
-    let seconds = |s: f64, least: f64| Duration::from_secs_f64((s * share).max(least).min(s));
+    // Whole steps of the series, so that both times are points of its grid.
+    let step = cell.sample.as_secs_f64();
+    let seconds = |s: f64, least: f64| {
+        let steps = ((s * share).max(least).min(s) / step).round();
+        cell.sample * steps as u32
+    };
     (seconds(warmup, rtt * WARMUP.2), seconds(measured, least))
 }
 
