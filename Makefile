@@ -22,7 +22,7 @@ AGENTS := x86_64 aarch64
 AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic
 # Bytes: 5 MB.
 AGENT_LIMIT := 5000000
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/images bench/cost bench/history packaging/*/*.init)
+SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/images bench/cost bench/history bench/slurm packaging/*/*.init)
 
 # If rustup has just been installed, its folder is not in the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -86,6 +86,11 @@ bench: build kernel ## measure speed and cost, compared with ns-3, iperf3, irtt 
 	bench/images
 	bench/cost
 	bench/history
+
+.PHONY: slurm
+slurm: build kernel ## run 2,000 cells on a Slurm cluster of its own, and disturb it (as root)
+	@scripts/setup cluster
+	PATHTWIN=$(PATHTWIN) bench/slurm $(or $(CELLS),2000)
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser for SECONDS each (default 60)

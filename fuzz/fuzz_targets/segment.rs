@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(contents) = Contents::parse("segment".as_ref(), bytes) {
-        let _ = contents.header.file_name();
+        let _ = contents.header.part.file_name();
     }
     if let Ok(segment) = String::from_utf8_lossy(bytes).parse::<Segment>() {
         assert_eq!(segment.to_string().parse(), Ok(segment));

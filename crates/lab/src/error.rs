@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 use model::record::StreamError;
 
-use crate::segment::SegmentError;
+use crate::{batch::BatchError, segment::SegmentError};
 
 /// Why the lab could not run a job.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +28,14 @@ pub enum LabError {
     /// The environment names no folder for the cache.
     #[error("there is no folder for the cache of results: set PATHTWIN_CACHE or HOME")]
     NoCache,
+    /// A variable of the environment about the cache has a wrong value.
+    #[error("{name}: {why}")]
+    CacheSetting {
+        /// Name of the variable.
+        name: &'static str,
+        /// What is wrong with its value.
+        why: String,
+    },
     /// The native engine has no right to make what it needs.
     #[error(
         "the native engine needs root, because it creates network namespaces and queues: run it with sudo, or use the \
@@ -117,6 +125,9 @@ pub enum LabError {
     /// Segments cannot be run or combined.
     #[error(transparent)]
     Segment(#[from] SegmentError),
+    /// Cells cannot be run on a cluster.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
     /// The kernel image is missing or unfit.
     #[error(transparent)]
     Kernel(#[from] kernel::KernelError),

@@ -12,7 +12,7 @@ use crate::{
     LabError,
     segment::{
         Segment, SegmentError,
-        file::{Contents, Entry, Sweep},
+        file::{Contents, Entry, Part, Sweep},
     },
 };
 
@@ -21,7 +21,7 @@ use crate::{
 pub struct Gathered {
     /// The sweep of all of them.
     pub sweep: Sweep,
-    /// Segments that were found.
+    /// Segments that were found; tasks of array jobs are not among them.
     pub segments: BTreeSet<Segment>,
     /// Rows of the completed cells, in the order of the cells, without their cost: the same bytes
     /// for every split.
@@ -53,9 +53,10 @@ impl Gathered {
         self.completed == self.sweep.cells
     }
 
-    /// Segments with missing or failed cells, of the finest split that was found.
+    /// Segments with missing or failed cells, of the finest split that was found; none if all files
+    /// are of array jobs.
     pub fn incomplete_segments(&self) -> Vec<Segment> {
-        let count = self.segments.iter().map(|s| s.count()).max().unwrap_or(1);
+        let count = self.segments.iter().map(|s| s.count()).max().unwrap_or(0);
         let failed = self.failed.iter().map(|failed| failed.cell);
         let open: BTreeSet<usize> = self.missing.iter().copied().chain(failed).collect();
         (1..=count)
@@ -99,7 +100,9 @@ pub fn gather(folders: &[PathBuf]) -> Result<Gathered, LabError> {
                 }
             }
         }
-        segments.insert(contents.header.segment);
+        if let Part::Segment(segment) = contents.header.part {
+            segments.insert(segment);
+        }
         unreadable.extend(contents.unreadable.iter().map(|line| (path.clone(), *line)));
         for entry in contents.entries {
             all.add(&path, entry)?;
@@ -132,7 +135,7 @@ fn files(folders: &[PathBuf]) -> Result<Vec<PathBuf>, LabError> {
             let entry = entry.map_err(LabError::file("read", folder))?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if name.starts_with("segment-") && name.ends_with(".jsonl") {
+            if Part::is_file_name(&name) {
                 files.push(entry.path());
             }
         }
@@ -207,7 +210,7 @@ mod tests {
         let folders = files.iter().enumerate().map(|(n, file)| {
             let folder = root.path().join(n.to_string());
             fs::create_dir(&folder).unwrap();
-            fs::write(folder.join(file.header.file_name()), text(file)).unwrap();
+            fs::write(folder.join(file.header.part.file_name()), text(file)).unwrap();
             folder
         });
         let folders = folders.collect();

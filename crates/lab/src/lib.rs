@@ -4,11 +4,12 @@
 //! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
 //! processor, with a folder in memory as its root; many run side by side; results are cached by
 //! content. [`rows`] makes flat rows of the result of a cell. Where one machine is not enough,
-//! [`segment`] runs a part of the cells of a spec, and [`gather`] combines the parts.
+//! [`segment`] runs a part of the cells of a spec, and [`gather`] combines the parts; [`batch`]
+//! does both as array jobs of a cluster.
 
+pub mod batch;
 mod cache;
 pub mod cell;
-mod entry;
 mod error;
 pub mod exec;
 pub mod facts;
@@ -28,8 +29,7 @@ pub mod rows;
 mod sandbox;
 pub mod segment;
 
-pub use cache::Damaged;
-pub use entry::Damage;
+pub use cache::{CacheNote, Damage, action};
 pub use error::{GuestEnd, LabError, Lacking, Task};
 pub use open::{Config, Lab};
 pub use pool::Done;

@@ -81,7 +81,7 @@ impl Native {
                 index,
                 result: self.one(cell, limit, stop),
                 cached: false,
-                damaged: None,
+                notes: Vec::new(),
                 progress: pace.ended(false),
             };
             on_done(&done);

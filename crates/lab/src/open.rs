@@ -12,8 +12,7 @@ use kernel::Image;
 
 use crate::{
     LabError,
-    cache::{self, Cache, Lookup},
-    entry::{self, Damage},
+    cache::{Cache, Tiers, entry},
     guest::{self, Boot},
     job::{Artifacts, Job},
     pool::{self, Done, One},
@@ -78,7 +77,7 @@ impl Lab {
         };
         let program = fs::read(&guest).map_err(LabError::file("read", &guest))?;
         let cache = match config.cache {
-            true => Some(Cache::new(cache::folder()?, &image.sha256, &guest)?),
+            true => Some(Cache::new(Tiers::from_env()?, &guest)?),
             false => None,
         };
         let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
@@ -162,11 +161,11 @@ impl Lab {
         let cache = self.cache.as_ref().filter(|_| job.is_cacheable());
         let Some(cache) = cache else {
             let artifacts = run_guest(boot, job);
-            return fresh(artifacts.and_then(|artifacts| job.result(artifacts)), None);
+            return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
         };
-        match cache.key(job) {
+        match cache.key(job, &self.image.sha256) {
             Ok(key) => cached_or_run(cache, &key, boot, job),
-            Err(error) => fresh(Err(error), None),
+            Err(error) => fresh(Err(error)),
         }
     }
 }
@@ -178,35 +177,34 @@ fn cached_or_run<J: Job>(
     boot: Boot<'_>,
     job: &J,
 ) -> One<J::Output> {
-    let damaged = match cache.get(key) {
-        Lookup::Hit(artifacts) => match job.result(artifacts) {
-            Ok(result) => {
-                return One {
-                    cached: true,
-                    ..fresh(Ok(result), None)
-                };
-            }
-            Err(_) => Some(cache.drop_damaged(key, Damage::Contents)),
-        },
-        Lookup::Miss => None,
-        Lookup::Damaged(damaged) => Some(damaged),
-    };
+    let found = cache.find(key, |artifacts| job.result(artifacts).ok());
+    let mut notes = found.notes;
+    if let Some(result) = found.result {
+        return One {
+            result: Ok(result),
+            cached: true,
+            notes,
+        };
+    }
     let result = run_guest(boot, job).and_then(|artifacts| {
         let text = entry::encode(key, &artifacts);
         let result = job.result(artifacts)?;
-        // The result is valid although the disk is full.
-        let _ = cache.put(key, &text);
+        notes.extend(cache.put(key, &text));
         Ok(result)
     });
-    fresh(result, damaged)
-}
-
-/// A result that was not cached.
-fn fresh<T>(result: Result<T, LabError>, damaged: Option<cache::Damaged>) -> One<T> {
     One {
         result,
         cached: false,
-        damaged,
+        notes,
+    }
+}
+
+/// A result that is not cached.
+fn fresh<T>(result: Result<T, LabError>) -> One<T> {
+    One {
+        result,
+        cached: false,
+        notes: Vec::new(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    cache::Damaged,
+    cache::CacheNote,
     error::LabError,
     progress::{Pace, Progress},
 };
@@ -25,8 +25,8 @@ pub struct Done<T> {
     pub result: Result<T, LabError>,
     /// Whether its result came from the cache.
     pub cached: bool,
-    /// A cached result that was damaged: the job was run again.
-    pub damaged: Option<Damaged>,
+    /// What the user should know about the cache.
+    pub notes: Vec<CacheNote>,
     /// Progress of the list with it.
     pub progress: Progress,
 }
@@ -35,7 +35,7 @@ pub struct Done<T> {
 pub(crate) struct One<T> {
     pub(crate) result: Result<T, LabError>,
     pub(crate) cached: bool,
-    pub(crate) damaged: Option<Damaged>,
+    pub(crate) notes: Vec<CacheNote>,
 }
 
 /// Runs `count` jobs, so many at once, and reports each as it ends, on the calling thread.
@@ -73,7 +73,7 @@ pub(crate) fn each<T: Send>(
                 progress: pace.ended(one.cached),
                 result: one.result,
                 cached: one.cached,
-                damaged: one.damaged,
+                notes: one.notes,
             });
         }
     });

@@ -18,7 +18,7 @@ use model::{cell::Cell, row::Row};
 
 use crate::{Done, Lab, LabError, cell::CellResult};
 pub use error::SegmentError;
-use file::{Header, SegmentFile};
+use file::{Header, Part, SegmentFile};
 
 /// One of N parts of a spec's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,33 +87,71 @@ impl FromStr for Segment {
     }
 }
 
-/// A segment to run.
+/// A task of an array job: the number of the submission and the task in it, both from 0.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+pub struct TaskId {
+    /// Number of the submission.
+    pub round: u32,
+    /// Number of the task.
+    pub task: u32,
+}
+
+/// A text that names no task.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is not a task: give ROUND/TASK")]
+pub struct NotATask(String);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.round, self.task)
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = NotATask;
+
+    fn from_str(text: &str) -> Result<Self, NotATask> {
+        let parts = text.split_once('/').and_then(|(round, task)| {
+            Some(Self {
+                round: round.parse().ok()?,
+                task: task.parse().ok()?,
+            })
+        });
+        parts.ok_or_else(|| NotATask(text.to_owned()))
+    }
+}
+
+/// A part of a spec to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// Name of the spec.
     pub name: &'a str,
-    /// All cells of the spec, not only those of the segment.
+    /// All cells of the spec, not only those of the part.
     pub cells: &'a [Cell],
-    /// The segment.
-    pub segment: Segment,
-    /// The folder of the segment's file.
+    /// The part.
+    pub part: Part,
+    /// Indices of its cells.
+    pub indices: &'a [usize],
+    /// The folder of the part's file.
     pub folder: &'a Path,
     /// Whether results in an existing file are kept; without it there must be no file.
     pub resume: bool,
 }
 
-/// State of a segment after a run.
+/// State of a part after a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Rows of the completed cells, in the order of the cells.
     pub rows: Vec<Row>,
-    /// Number of cells of the segment.
+    /// Number of cells of the part.
     pub cells: usize,
     /// Number of completed cells.
     pub completed: usize,
 }
 
-/// Runs the cells of a segment whose rows are not in its file, and appends the rows of each when
+/// Runs the cells of a part whose rows are not in its file, and appends the rows of each when
 /// it ends. Cells that failed before are run again. `on_done` gets the index of each cell among
 /// all cells. `stop` is set if the file cannot be written.
 ///
@@ -128,7 +166,7 @@ pub fn run(
 ) -> Result<Outcome, LabError> {
     let header = Header::new(lab, &task)?;
     let mut file = SegmentFile::open(task.folder, &header, task.resume)?;
-    let all = task.segment.indices(task.cells.len());
+    let all = task.indices;
     let open: Vec<usize> = all.iter().copied().filter(|i| !file.has(*i)).collect();
     let cells: Vec<Cell> = open.iter().map(|i| task.cells[*i].clone()).collect();
     let mut write_error = None;

@@ -37,14 +37,20 @@ impl Failure {
 #[cfg(feature = "lab")]
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
-        use lab::LabError::{FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot, Segment};
+        use lab::LabError::{
+            Batch, CacheSetting, FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot, Segment,
+        };
+        use lab::batch::BatchError as E;
         let lacks = matches!(
             error,
             NoGuest(_) | Kernel(_) | Lacks(_) | NotRoot | NoCache | FilesWritable
         );
         let code = match &error {
+            Batch(E::Start { .. }) => code::LACKS,
+            Batch(E::Refused { .. } | E::Unreachable { .. }) => code::FAILED,
+            Batch(_) => code::USE,
             Segment(lab::segment::SegmentError::Differs { .. }) => code::FAILED,
-            Segment(_) => code::USE,
+            Segment(_) | CacheSetting { .. } => code::USE,
             _ if lacks => code::LACKS,
             _ => code::FAILED,
         };

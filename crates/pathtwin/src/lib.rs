@@ -37,9 +37,11 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
     match command {
         #[cfg(feature = "lab")]
         Command::Lab(lab) => match lab {
-            Lab::Run(arguments) => match arguments.segment {
-                Some(segment) => commands::lab::segment::run(arguments, segment),
-                None => commands::lab::run::run(arguments),
+            Lab::Run(arguments) => match (arguments.segment, &arguments.on, arguments.task) {
+                (Some(segment), ..) => commands::lab::segment::run(arguments, segment),
+                (_, Some(options), _) => commands::lab::batch::run(arguments, options),
+                (.., Some(task)) => commands::lab::segment::task(arguments, task),
+                (None, None, None) => commands::lab::run::run(arguments),
             },
             Lab::Exec(arguments) => commands::lab::exec::exec(arguments),
             Lab::Validate(_) | Lab::Accuracy(_) => external::validation(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{Damaged, Done};
+use lab::{CacheNote, Done};
 
 /// A bar over `count` things.
 pub fn bar(count: usize) -> ProgressBar {
@@ -16,7 +16,7 @@ pub fn bar(count: usize) -> ProgressBar {
     bar
 }
 
-/// Shows how far a list of jobs is, and reports a damaged cache entry.
+/// Shows how far a list of jobs is, and reports notes about the cache.
 pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     let left = done.progress.left.map_or_else(String::new, |left| {
         let s = left.as_secs();
@@ -24,7 +24,7 @@ pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     });
     bar.set_message(left);
     bar.set_position(done.progress.done as u64);
-    report_damaged(bar, done.damaged.as_ref());
+    report_notes(bar, &done.notes);
 }
 
 /// Shows how far a list of jobs is that comes after `before` others of the same bar.
@@ -39,9 +39,9 @@ pub fn step_of<T>(bar: &ProgressBar, before: u64, done: &Done<T>) {
     bar.set_message(format!(", about {}:{:02} min left", s / 60, s % 60));
 }
 
-/// Reports a damaged cache entry, if there was one.
-pub fn report_damaged(bar: &ProgressBar, damaged: Option<&Damaged>) {
-    if let Some(damaged) = damaged {
-        bar.suspend(|| eprintln!("pathtwin: {damaged}; it was computed again"));
+/// Reports notes about the cache.
+pub fn report_notes(bar: &ProgressBar, notes: &[CacheNote]) {
+    for note in notes {
+        bar.suspend(|| eprintln!("pathtwin: {note}"));
     }
 }

@@ -178,13 +178,10 @@ fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
     }
     let (third, said, took_again) = measure(&[]);
     assert!(first == third, "the run computed again differs");
-    assert!(
-        said.contains("its checksum differs; it was computed again"),
-        "{said}"
-    );
+    assert!(said.contains("its checksum differs"), "{said}");
     assert!(took_again > took);
     let (fourth, said, _) = measure(&["--no-cache"]);
-    assert!(first == fourth && !said.contains("again"), "{said}");
+    assert!(first == fourth && !said.contains("discarded"), "{said}");
 }
 
 /// All files below a folder.

@@ -37,7 +37,7 @@ pub use line::{Expect, Line, Verdict};
 pub use table::table;
 
 use lab::{
-    Damaged, Done, Lab, LabError,
+    CacheNote, Done, Lab, LabError,
     cell::CellResult,
     job::{Fresh, Job},
 };
@@ -170,14 +170,15 @@ pub struct Bench<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// Runs checks, and calls `on_step` after each step, with a damaged cache entry that was discarded.
+/// Runs checks, and calls `on_step` after each step, with what the user should know about the
+/// cache.
 ///
 /// # Errors
 /// A check has an invalid spec, or the user stopped.
 pub fn run(
     bench: Bench<'_>,
     checks: &[Check],
-    on_step: &mut dyn FnMut(Option<&Damaged>),
+    on_step: &mut dyn FnMut(&[CacheNote]),
 ) -> Result<Report, ValidateError> {
     let (known, fresh): (Vec<&Check>, Vec<&Check>) = checks
         .iter()
@@ -199,7 +200,7 @@ pub fn run(
             }
             Work::Program(judge) => {
                 let lines = judge(bench).unwrap_or_else(|e| vec![Line::failed(String::new(), &e)]);
-                on_step(None);
+                on_step(&[]);
                 from(check, lines)
             }
             Work::All(judge) => from(check, judge(&everything)),
@@ -266,7 +267,7 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
     bench: Bench<'_>,
     checks: &[&'a Check],
     job: impl Fn(&Cell) -> J,
-    on_step: &mut dyn FnMut(Option<&Damaged>),
+    on_step: &mut dyn FnMut(&[CacheNote]),
 ) -> Result<Vec<Ran<'a>>, ValidateError> {
     let mut queue: Vec<(usize, usize, Cell)> = Vec::new();
     let mut all = Vec::new();
@@ -278,7 +279,7 @@ fn all_cells<'a, J: Job<Output = CellResult>>(
     }
     queue.sort_by_key(|(.., cell)| std::cmp::Reverse(cell.length()));
     let jobs: Vec<J> = queue.iter().map(|(.., cell)| job(cell)).collect();
-    let on_done = &mut |done: &Done<CellResult>| on_step(done.damaged.as_ref());
+    let on_done = &mut |done: &Done<CellResult>| on_step(&done.notes);
     let mut results = bench.lab.all(&jobs, bench.stop, on_done);
     let mut ran: Vec<Ran<'_>> = Vec::new();
     for (number, (check, cells)) in all.into_iter().enumerate() {

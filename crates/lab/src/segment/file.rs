@@ -14,7 +14,7 @@ use model::{cell::Cell, row::Row, units::Seed};
 use serde::{Deserialize, Serialize};
 use sys::files::{Existing, Readers};
 
-use super::{Segment, SegmentError, Task};
+use super::{Segment, SegmentError, Task, TaskId};
 use crate::{Lab, LabError, cell::CellResult, rows};
 
 /// Version of the file.
@@ -38,6 +38,22 @@ pub struct Sweep {
 }
 
 impl Sweep {
+    /// The sweep of a spec, by its name and cells.
+    ///
+    /// # Errors
+    /// The cells cannot be written as JSON.
+    pub fn new(lab: &Lab, name: &str, cells: &[Cell]) -> Result<Self, LabError> {
+        let text = serde_json::to_vec(cells).map_err(LabError::GuestJob)?;
+        Ok(Self {
+            schema: SEGMENT_SCHEMA,
+            name: name.to_owned(),
+            cells: cells.len(),
+            spec: blake3::hash(&text).to_hex().to_string(),
+            kernel: lab.image().sha256.clone(),
+            guest: lab.guest_hash().to_hex().to_string(),
+        })
+    }
+
     /// The first part in which two sweeps differ; absent = none.
     pub fn differs(&self, other: &Self) -> Option<&'static str> {
         let parts = [
@@ -56,12 +72,39 @@ impl Sweep {
     }
 }
 
+/// The part of a sweep that a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A segment.
+    Segment(#[serde(with = "as_text")] Segment),
+    /// A task of an array job ([`crate::batch`]).
+    Task(#[serde(with = "as_text")] TaskId),
+}
+
+impl Part {
+    /// Name of the file: the same in every run of a part.
+    pub fn file_name(self) -> String {
+        match self {
+            Self::Segment(Segment { count, index }) => {
+                format!("segment-{}-of-{count}.jsonl", index + 1)
+            }
+            Self::Task(TaskId { round, task }) => format!("task-{round}-{task}.jsonl"),
+        }
+    }
+
+    /// Whether a file of this name is one of a part.
+    pub(crate) fn is_file_name(name: &str) -> bool {
+        name.ends_with(".jsonl") && (name.starts_with("segment-") || name.starts_with("task-"))
+    }
+}
+
 /// First line of a segment's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The segment.
-    #[serde(with = "as_text")]
-    pub segment: Segment,
+    /// The part: the field `segment` or `task`.
+    #[serde(flatten)]
+    pub part: Part,
     /// The sweep it is a part of.
     #[serde(flatten)]
     pub sweep: Sweep,
@@ -70,24 +113,10 @@ pub struct Header {
 impl Header {
     /// The header of a task's file.
     pub(super) fn new(lab: &Lab, task: &Task<'_>) -> Result<Self, LabError> {
-        let cells = serde_json::to_vec(task.cells).map_err(LabError::GuestJob)?;
         Ok(Self {
-            segment: task.segment,
-            sweep: Sweep {
-                schema: SEGMENT_SCHEMA,
-                name: task.name.to_owned(),
-                cells: task.cells.len(),
-                spec: blake3::hash(&cells).to_hex().to_string(),
-                kernel: lab.image().sha256.clone(),
-                guest: lab.guest_hash().to_hex().to_string(),
-            },
+            part: task.part,
+            sweep: Sweep::new(lab, task.name, task.cells)?,
         })
-    }
-
-    /// Name of the file: the same in every run of a segment.
-    pub fn file_name(&self) -> String {
-        let (number, count) = (self.segment.index + 1, self.segment.count);
-        format!("segment-{number}-of-{count}.jsonl")
     }
 }
 
@@ -173,7 +202,7 @@ impl SegmentFile {
     /// Creates the file, or opens it to resume the segment.
     pub(super) fn open(folder: &Path, header: &Header, resume: bool) -> Result<Self, LabError> {
         fs::create_dir_all(folder).map_err(LabError::file("create", folder))?;
-        let path = folder.join(header.file_name());
+        let path = folder.join(header.part.file_name());
         let known = match Contents::read(&path) {
             Ok(contents) if resume => kept(&path, header, contents)?,
             Err(LabError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -257,15 +286,19 @@ fn line(value: &impl Serialize) -> Result<Vec<u8>, LabError> {
 }
 
 mod as_text {
+    use std::{fmt::Display, str::FromStr};
+
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use super::Segment;
-
-    pub(super) fn serialize<S: Serializer>(segment: &Segment, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(segment)
+    pub(super) fn serialize<T: Display, S: Serializer>(part: &T, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(part)
     }
 
-    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Segment, D::Error> {
+    pub(super) fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
@@ -314,7 +347,7 @@ mod tests {
             error: Some("the guest ended".to_owned()),
             ..entry(7)
         });
-        let path = folder.path().join(known.header.file_name());
+        let path = folder.path().join(known.header.part.file_name());
         let mut bytes = text(&known);
         bytes.extend(b"{\"cell\":5,\"se");
         fs::write(&path, &bytes).unwrap();
@@ -336,7 +369,7 @@ mod tests {
     fn a_segment_of_another_kernel_is_not_resumed() {
         let folder = tempfile::tempdir().unwrap();
         let known = contents(9, "1/1", &[3]);
-        let path = folder.path().join(known.header.file_name());
+        let path = folder.path().join(known.header.part.file_name());
         fs::write(&path, text(&known)).unwrap();
         let mut other = known.header;
         other.sweep.kernel = "another".to_owned();

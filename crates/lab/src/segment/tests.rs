@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 
 use super::{
-    file::{Contents, Entry, SEGMENT_SCHEMA, Sweep},
+    file::{Contents, Entry, Part, SEGMENT_SCHEMA, Sweep},
     *,
 };
 
@@ -85,11 +85,30 @@ pub(crate) fn contents(total: usize, segment: &str, cells: &[usize]) -> Contents
     };
     Contents {
         header: Header {
-            segment: segment.parse().unwrap(),
+            part: Part::Segment(segment.parse().unwrap()),
             sweep,
         },
         entries: cells.iter().map(|cell| entry(*cell)).collect(),
         unreadable: Vec::new(),
+    }
+}
+
+#[test]
+fn a_header_of_an_earlier_version_is_read_and_a_task_has_one_of_its_own() {
+    let rest = r#""schema":1,"name":"n","cells":2,"spec":"s","kernel":"k","guest":"g"}"#;
+    let read = |part: &str| -> Header {
+        let text = format!("{{{part},{rest}");
+        let header = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&header).unwrap(), text);
+        header
+    };
+    let old = read(r#""segment":"2/3""#);
+    assert_eq!(old.part, Part::Segment(Segment::new(2, 3).unwrap()));
+    assert_eq!(old.part.file_name(), "segment-2-of-3.jsonl");
+    let task = read(r#""task":"1/17""#);
+    assert_eq!(task.part, Part::Task(TaskId { round: 1, task: 17 }));
+    for part in [old.part, task.part] {
+        assert!(Part::is_file_name(&part.file_name()));
     }
 }
 

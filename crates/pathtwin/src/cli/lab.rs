@@ -4,7 +4,11 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
-use lab::{kubernetes::ObjectName, segment::Segment};
+use lab::{
+    batch::Options,
+    kubernetes::ObjectName,
+    segment::{Segment, TaskId},
+};
 use model::job::Command;
 
 use super::{Accuracy, Format, Validate};
@@ -44,6 +48,7 @@ pub(crate) struct Cells {
   pathtwin lab run cases/4-speedtest/download.toml
   pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
   pathtwin lab run path.toml --engine native     (this host's kernel, in real time, as root)
+  pathtwin lab run sweep.toml --on slurm:partition=short --out results
 
 Exit codes: 0 all cells ran, 2 usage error, 3 something is missing, 4 a cell failed.")]
 pub(crate) struct Run {
@@ -67,8 +72,15 @@ pub(crate) struct Run {
     /// `pathtwin lab gather` combines the parts
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["against", "graph"])]
     pub(crate) segment: Option<Segment>,
-    /// Continue a segment: cells whose rows are in DIR are not run again
-    #[arg(long, requires = "segment")]
+    /// Run the cells on a cluster, as --on slurm:partition=short (docs/reference/segments.md): DIR
+    /// of --out must be a folder that all its hosts see
+    #[arg(long, value_name = "slurm[:OPTIONS]", requires = "out", conflicts_with_all = ["segment", "jobs"])]
+    pub(crate) on: Option<Options>,
+    /// Run a task of an array job, whose document is in DIR
+    #[arg(long, value_name = "ROUND/TASK", requires = "out", hide = true, conflicts_with_all = ["segment", "on"])]
+    pub(crate) task: Option<TaskId>,
+    /// Continue a segment or an array job: cells whose rows are in DIR are not run again
+    #[arg(long)]
     pub(crate) resume: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]

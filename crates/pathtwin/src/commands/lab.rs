@@ -1,5 +1,6 @@
 //! `pathtwin lab`.
 
+pub(crate) mod batch;
 pub(crate) mod exec;
 pub(crate) mod kernel;
 pub(crate) mod kubernetes;

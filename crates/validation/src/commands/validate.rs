@@ -27,8 +27,8 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let bar = progress::bar(validate::steps(&checks).map_err(failure)?);
     let bench = Bench { lab: &lab, stop };
-    let report = validate::run(bench, &checks, &mut |damaged| {
-        progress::report_damaged(&bar, damaged);
+    let report = validate::run(bench, &checks, &mut |notes| {
+        progress::report_notes(&bar, notes);
         bar.inc(1);
     });
     bar.finish_and_clear();

@@ -44,6 +44,10 @@ pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     let spec = read_spec(&arguments.spec, &arguments.cells)?;
     let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
+    if arguments.resume {
+        let error = anyhow!("--resume continues a segment (--segment) or an array job (--on)");
+        return Err(Failure::new(code::USE, error));
+    }
     let figures = arguments.against.as_deref().map(read_figures).transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let done = match arguments.engine {
@@ -59,11 +63,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     if let Some(folder) = &arguments.out {
         lab::keep::keep(folder, &cells, &done.results, &rows)?;
     }
-    if let Some(file) = &arguments.graph {
-        let page = report::graph::page(&spec.name, &rows, figures.as_ref());
-        format::file(file, sys::files::Readers::ByUmask, page.as_bytes())?;
-        eprintln!("pathtwin: graph in {}", file.display());
-    }
+    graph(arguments, &spec.name, &rows, figures.as_ref())?;
     print(arguments.output, &spec.name, &rows, figures.as_ref())?;
     if stop.load(Ordering::Relaxed) {
         let ended = done.results.iter().flatten().filter(|r| r.is_ok()).count();
@@ -78,6 +78,22 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Writes the page with a graph, if one is wanted.
+pub(super) fn graph(
+    arguments: &Run,
+    name: &str,
+    rows: &[Row],
+    figures: Option<&Figures>,
+) -> Result<(), Failure> {
+    let Some(file) = &arguments.graph else {
+        return Ok(());
+    };
+    let page = report::graph::page(name, rows, figures);
+    format::file(file, sys::files::Readers::ByUmask, page.as_bytes())?;
+    eprintln!("pathtwin: graph in {}", file.display());
+    Ok(())
 }
 
 /// Prints rows, beside published figures if there are any.
@@ -157,7 +173,7 @@ fn with_progress(
     }
 }
 
-fn read_figures(path: &Path) -> Result<Figures, Failure> {
+pub(super) fn read_figures(path: &Path) -> Result<Figures, Failure> {
     let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("read {}", path.display()))

@@ -57,7 +57,7 @@ impl Path {
         };
         let waiting = waiting(&estimate);
         let measured = lab.run(&job, stop, &mut |done| {
-            progress::report_damaged(&waiting, done.damaged.as_ref());
+            progress::report_notes(&waiting, &done.notes);
         })?;
         waiting.finish_and_clear();
         Ok(measured.run)

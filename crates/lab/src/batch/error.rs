@@ -1,0 +1,77 @@
+//! Errors of array jobs.
+
+use std::{io, path::PathBuf};
+
+/// Why cells cannot be run on a cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// An option of `--on` that there is not, or with a value that it cannot have.
+    #[error("--on slurm: \"{text}\": {why}")]
+    Option {
+        /// The option.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The folder has a batch already, and it is not to be resumed.
+    #[error("{} has an array job already: continue it with --resume, or choose another folder", .0.display())]
+    Exists(PathBuf),
+    /// The folder has no batch to resume.
+    #[error("{} has no array job to resume: run it without --resume first", .0.display())]
+    Nothing(PathBuf),
+    /// The folder belongs to another sweep.
+    #[error("the array job in {} was made with another {what}: choose another folder", folder.display())]
+    OtherRun {
+        /// The part that differs.
+        what: &'static str,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A submission's document cannot be parsed.
+    #[error("cannot parse {}: {source}", file.display())]
+    Document {
+        /// The file.
+        file: PathBuf,
+        /// The parser's error.
+        source: serde_json::Error,
+    },
+    /// A submission's document has no such task.
+    #[error("{} has no task {task}", file.display())]
+    NoTask {
+        /// The file.
+        file: PathBuf,
+        /// The task.
+        task: u32,
+    },
+    /// A program of the scheduler cannot be started.
+    #[error(
+        "cannot start {program}: {source}; is this a host of the cluster that can submit jobs?"
+    )]
+    Start {
+        /// The program.
+        program: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// A program of the scheduler failed.
+    #[error("{program} failed: {report}")]
+    Refused {
+        /// The program.
+        program: &'static str,
+        /// What it printed.
+        report: String,
+    },
+    /// The scheduler has not answered for a long time.
+    #[error(
+        "the scheduler has not answered for {minutes} min ({last}); job {job} goes on without this program: \
+         continue with --resume"
+    )]
+    Unreachable {
+        /// How long.
+        minutes: u64,
+        /// The job.
+        job: String,
+        /// The last error.
+        last: String,
+    },
+}

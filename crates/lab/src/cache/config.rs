@@ -1,0 +1,116 @@
+//! The places of the cache, as the environment names them.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use model::spec::quantity;
+
+use super::{below, http::Url};
+use crate::LabError;
+
+/// Size of the own folder above which results are evicted, bytes.
+const MOST: u64 = 2 << 30;
+
+/// The places of the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tiers {
+    /// The user's own folder.
+    pub(crate) own: PathBuf,
+    /// Its largest size, bytes.
+    pub(crate) most: u64,
+    /// The folder of a team, which is only read.
+    pub(crate) team: Option<PathBuf>,
+    /// A cache over HTTP.
+    pub(in crate::cache) url: Option<Url>,
+    /// Whether new results are stored there.
+    pub(crate) upload: bool,
+}
+
+impl Tiers {
+    /// As the environment of this process names them.
+    ///
+    /// # Errors
+    /// It names no own folder, or a variable has a wrong value.
+    pub(crate) fn from_env() -> Result<Self, LabError> {
+        Self::choose(|name| std::env::var_os(name))
+    }
+
+    fn choose(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, LabError> {
+        let given = |name| variable(name).filter(|value| !value.is_empty());
+        let path = |name| given(name).map(PathBuf::from);
+        let text = |name| given(name).map(|value: OsString| value.to_string_lossy().into_owned());
+        let wrong = |name: &'static str, why: String| LabError::CacheSetting { name, why };
+        let own = path("PATHTWIN_CACHE")
+            .or_else(|| Some(path("XDG_CACHE_HOME")?.join("pathtwin")))
+            .or_else(|| Some(path("HOME")?.join(".cache/pathtwin")))
+            .ok_or(LabError::NoCache)?;
+        let most = text("PATHTWIN_CACHE_SIZE").map(|size| quantity::size(&size));
+        let most = most
+            .transpose()
+            .map_err(|why| wrong("PATHTWIN_CACHE_SIZE", why))?;
+        let url = text("PATHTWIN_CACHE_URL").map(|url| url.parse());
+        let url = url
+            .transpose()
+            .map_err(|why: String| wrong("PATHTWIN_CACHE_URL", why))?;
+        let upload = match text("PATHTWIN_CACHE_UPLOAD").as_deref() {
+            None | Some("yes") => true,
+            Some("no") => false,
+            Some(other) => {
+                let why = format!("\"{other}\" is neither yes nor no");
+                return Err(wrong("PATHTWIN_CACHE_UPLOAD", why));
+            }
+        };
+        Ok(Self {
+            own: below(own),
+            most: most.map_or(MOST, |bytes| bytes.0),
+            team: path("PATHTWIN_CACHE_TEAM").map(below),
+            url,
+            upload,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn with(pairs: &[(&str, &str)]) -> Result<Tiers, LabError> {
+        Tiers::choose(|name| {
+            let pair = pairs.iter().find(|(key, _)| *key == name);
+            pair.map(|(_, value)| value.into())
+        })
+    }
+
+    #[test]
+    fn the_places_follow_the_environment() {
+        let plain = with(&[("HOME", "/h"), ("PATHTWIN_CACHE_TEAM", "")]).unwrap();
+        assert_eq!(plain.own, PathBuf::from("/h/.cache/pathtwin/cells"));
+        assert_eq!((plain.team, plain.url, plain.upload), (None, None, true));
+        let all = with(&[
+            ("PATHTWIN_CACHE", "/c"),
+            ("PATHTWIN_CACHE_SIZE", "10GB"),
+            ("PATHTWIN_CACHE_TEAM", "/team"),
+            ("PATHTWIN_CACHE_URL", "http://cache.example:8080/lab"),
+            ("PATHTWIN_CACHE_UPLOAD", "no"),
+        ])
+        .unwrap();
+        assert_eq!(all.own, PathBuf::from("/c/cells"));
+        assert_eq!(all.most, 10_000_000_000);
+        assert_eq!(all.team, Some(PathBuf::from("/team/cells")));
+        assert!(all.url.is_some() && !all.upload);
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        assert!(matches!(with(&[]), Err(LabError::NoCache)));
+        for (name, value) in [
+            ("PATHTWIN_CACHE_SIZE", "much"),
+            ("PATHTWIN_CACHE_URL", "https://cache.example"),
+            ("PATHTWIN_CACHE_UPLOAD", "perhaps"),
+        ] {
+            let error = with(&[("HOME", "/h"), (name, value)]).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+}
