@@ -3,7 +3,7 @@
 
 use model::run::{Column, FlowResult, Series};
 
-use crate::figures::share;
+use crate::{figures::share, start};
 
 /// Bytes over a time, bit/s; `None` if no time has passed.
 pub fn rate_bps(bytes: f64, span_us: f64) -> Option<f64> {
@@ -77,6 +77,7 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
         mss: seen.last(Column::SndMss),
         pmtu: seen.last(Column::Pmtu),
         options: seen.last(Column::Options),
+        after_start: start::after_start(sent),
         series: None,
         received: None,
     }

@@ -12,5 +12,6 @@ pub mod page;
 pub mod percentile;
 pub mod repeats;
 pub mod rows;
+pub mod start;
 pub mod summary;
 pub mod view;

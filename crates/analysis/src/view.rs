@@ -2,17 +2,21 @@
 
 mod host;
 mod load;
+mod queue;
 mod start;
+mod steady;
 mod sweep;
 
 use model::{
     net::{Direction, IpVersion, Layer, Side},
-    run::{Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
+    run::{Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind, SweepStep},
 };
 
 pub use host::Host;
 pub use load::Load;
+pub use queue::Overflow;
 pub use start::SlowStart;
+pub use steady::Steady;
 pub use sweep::{Above, Datagrams, Sweep};
 
 /// A Run on one layer and address family. It gives what a measurement saw; there is no way from
@@ -282,6 +286,12 @@ impl<'a> DirectionView<'a> {
         let sweeps: Vec<&Sample> = self.samples(|k| k.step == StepKind::UdpSweep).collect();
         let rates: Vec<&Sample> = self.samples(|k| k.step == StepKind::Udp).collect();
         Sweep::of(&sweeps, &rates)
+    }
+
+    /// The steps of the sweeps.
+    fn sweep_steps(&self) -> Vec<SweepStep> {
+        let sweeps = self.samples(|k| k.step == StepKind::UdpSweep);
+        sweeps.flat_map(|s| &s.sweep).copied().collect()
     }
 
     /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load

@@ -22,6 +22,7 @@ mod leftover_shaper;
 mod limited;
 mod mtu_black_hole;
 mod offload_fault;
+mod others;
 mod own_queue;
 mod per_flow_cap;
 mod policer;
@@ -30,6 +31,7 @@ mod receive_window;
 mod relayed_path;
 mod reordering;
 mod send_buffer;
+mod shared_line;
 mod udp_socket_drops;
 mod udp_throttled;
 mod userspace_tcp_stack;
@@ -90,6 +92,7 @@ pub fn registry() -> &'static [&'static Cause] {
         &send_buffer::CAUSE,
         &application::CAUSE,
         &leftover_shaper::CAUSE,
+        &shared_line::CAUSE,
         &bufferbloat_local::CAUSE,
         &bufferbloat_remote::CAUSE,
         &wrong_queue::CAUSE,

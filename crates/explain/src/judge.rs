@@ -1,5 +1,7 @@
 //! Evaluation of all causes, and the order of the findings.
 
+use std::collections::BTreeMap;
+
 use analysis::view::View;
 use model::{
     findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
@@ -12,7 +14,7 @@ use model::{
 
 use crate::{
     advice::Scope,
-    calibration,
+    brief, calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
     verdict::{Confirmed, Strength, Verdict, undecided},
@@ -44,7 +46,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     let answers: Vec<Answer> = registry().iter().flat_map(|c| evaluate(c, &view)).collect();
     let mut held = Vec::new();
     let mut open = None;
-    for answer in resolve(answers) {
+    for answer in in_one_list(resolve(answers)) {
         let (code, place) = (answer.cause.code.to_owned(), answer.place);
         match answer.verdict {
             Verdict::Confirmed(holds) => held.push((answer.cause, place, *holds)),
@@ -93,7 +95,8 @@ fn evaluate(cause: &'static Cause, view: &View) -> Vec<Answer> {
                     end: None,
                 };
                 let missing = lacks(cause.needs.iter().find(|n| !n.met(dir)));
-                answer(place, missing.unwrap_or_else(|| test(dir)))
+                let judged = || brief::corrected(cause, dir, test(dir));
+                answer(place, missing.unwrap_or_else(judged))
             };
             view.directions().iter().map(of).collect()
         }
@@ -170,6 +173,23 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
             }
         }
     }
+    answers
+}
+
+/// Leaves each cause in one list only: what is confirmed somewhere is neither ruled out nor open
+/// elsewhere, and what is open somewhere is not ruled out.
+fn in_one_list(mut answers: Vec<Answer>) -> Vec<Answer> {
+    let level = |verdict: &Verdict| match verdict {
+        Verdict::Confirmed(_) => 2,
+        Verdict::Undecided { .. } => 1,
+        Verdict::RuledOut { .. } => 0,
+    };
+    let mut highest: BTreeMap<&str, u8> = BTreeMap::new();
+    for answer in &answers {
+        let most = highest.entry(answer.cause.code).or_default();
+        *most = (*most).max(level(&answer.verdict));
+    }
+    answers.retain(|a| highest.get(a.cause.code) == Some(&level(&a.verdict)));
     answers
 }
 

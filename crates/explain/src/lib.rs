@@ -10,6 +10,7 @@
 //! which this crate cannot access.
 
 pub mod advice;
+mod brief;
 pub mod calibration;
 pub mod cause;
 mod causes;

@@ -20,7 +20,7 @@ pub use figure::{Figure, Ratio, Spread};
 pub use flat::SampleRow;
 pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
-pub use results::{FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
+pub use results::{AfterStart, FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 pub use sample::{Invalid, Key, Sample, StepKind};
 pub use series::{ColumnValues, Series};
 pub use unit::Unit;

@@ -2,7 +2,7 @@
 
 use model::{
     evidence::{Evidence, ThreadRole, ThreadUse},
-    facts::{DeviceFacts, HostFacts, TunnelFacts, TunnelPath},
+    facts::{DeviceFacts, HostFacts, PathFacts, TunnelFacts, TunnelPath},
     net::Side,
     run::{Run, Sample},
 };
@@ -191,8 +191,16 @@ impl<'a> Host<'a> {
         Some(after.unwrap_or(before))
     }
 
+    /// What the facts say of the path to the other end; `None` if they name neither device nor
+    /// tunnel on it, as where the address had no route.
+    pub fn path(&self) -> Option<&'a PathFacts> {
+        let path = self.facts.path.as_ref()?;
+        let known = path.devices().next().is_some() || path.tunnel().is_some();
+        known.then_some(path)
+    }
+
     /// Whether it is known whether there is a tunnel.
     pub fn path_known(&self) -> bool {
-        self.facts.path.is_some()
+        self.path().is_some()
     }
 }

@@ -11,6 +11,9 @@ const DENSE: f64 = 0.25;
 /// From this share of the capacity on, it is full.
 const ABOVE: f64 = 1.1;
 
+/// Most that a capacity may be above what arrived: the correction of a loss of a quarter.
+const CORRECTED: f64 = 4.0 / 3.0;
+
 /// UDP at rising rates, all repeats together.
 #[derive(Clone, Debug)]
 pub struct Sweep {
@@ -42,6 +45,8 @@ pub struct Datagrams {
     pub reordered: f64,
     /// Longest run lost one after the other.
     pub longest_loss: f64,
+    /// Runs lost one after the other; as many as lost where that was not counted.
+    pub loss_runs: f64,
     /// Payload bytes of one.
     pub payload: f64,
 }
@@ -66,12 +71,19 @@ impl Datagrams {
         self.received += udp.received as f64;
         self.reordered += udp.reordered as f64;
         self.longest_loss = self.longest_loss.max(udp.longest_loss.unwrap_or(0) as f64);
+        let lost = udp.sent.saturating_sub(udp.received);
+        self.loss_runs += udp.loss_runs.unwrap_or(lost).min(lost) as f64;
         self.payload = f64::from(udp.payload);
     }
 
     /// Share that was lost.
     pub fn loss(&self) -> f64 {
         self.lost / self.sent.max(1.0)
+    }
+
+    /// Runs of lost datagrams per datagram sent: the rate of loss events.
+    pub fn loss_events(&self) -> f64 {
+        self.loss_runs / self.sent.max(1.0)
     }
 
     /// Share of those that arrived that was overtaken, as the figure `udp_reordered` (RFC 4737).
@@ -143,15 +155,18 @@ fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
     payload_bps * (payload + headers) / payload
 }
 
-/// The measured capacity: that of the samples, else the most that arrived.
+/// The measured capacity: that of the samples, else the most that arrived. A capacity is corrected
+/// by the loss below it, which is no measure of the path where nearly all is lost there.
 fn capacity(sweeps: &[&Sample], steps: &[&SweepStep], headers: f64) -> Option<f64> {
     let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
-    stats::median(&measured).or_else(|| {
-        let arrived = steps
-            .iter()
-            .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
-        arrived.reduce(f64::max)
-    })
+    let arrived = steps
+        .iter()
+        .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
+    let arrived = arrived.reduce(f64::max);
+    match (stats::median(&measured), arrived) {
+        (Some(measured), Some(arrived)) if arrived > 0.0 => Some(measured.min(CORRECTED * arrived)),
+        (measured, arrived) => measured.or(arrived),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Common parts of the bufferbloat rules.
 
-use super::time;
+use super::{others, others::Others, time};
 use crate::{
     cause::Need,
     verdict::{Verdict, ruled_out, undecided},
@@ -14,13 +14,18 @@ pub(super) const WARN_US: f64 = 30_000.0;
 /// Added delay under load that requires action, µs.
 pub(super) const ACT_US: f64 = 60_000.0;
 
+/// Share of datagrams lost above the capacity from which the queue was full.
+const OVERFLOWS: f64 = 0.05;
+
 /// A load that adds delay.
 pub(super) struct Bloat {
     /// The load.
     pub load: Load,
     /// Idle latency.
     pub idle: Idle,
-    /// Increase of the median RTT, µs.
+    /// Median RTT without any queue, µs.
+    pub calm_us: f64,
+    /// Increase of the median RTT under load over that, µs.
     pub added_us: f64,
 }
 
@@ -29,12 +34,14 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
     let (Some(load), Some(idle)) = (dir.default_load(), dir.view.idle()) else {
         return Err(undecided(Need::Tcp.missing(), Need::Tcp.settle()));
     };
-    let Some(added_us) = dir.added_delay_us(&load) else {
+    let Some(loaded_us) = load.probe_p50_us else {
         return Err(undecided(
             Need::LoadedProbes.missing(),
             Need::LoadedProbes.settle(),
         ));
     };
+    let calm_us = others::calm_us(&dir.view, &idle);
+    let added_us = loaded_us - calm_us;
     if added_us <= WARN_US {
         return Err(ruled_out(text!(
             "the RTT rises by {added} under TCP load; up to {most} is fine",
@@ -42,11 +49,62 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
             most = time(WARN_US)
         )));
     }
+    if others::idle_rise_us(&dir.view).is_some_and(|rise| rise > 0.5 * added_us) {
+        filled_by_others(dir, added_us)?;
+    } else {
+        rises_here(dir, added_us)?;
+    }
     Ok(Bloat {
         load,
         idle,
+        calm_us,
         added_us,
     })
+}
+
+/// The verdict if a queue that others fill, before the load as well, is not this direction's.
+fn filled_by_others(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
+    let here = |dir: &DirectionView| {
+        let load = dir.default_load();
+        load.is_some_and(|load| Others::of(dir, &load).here())
+    };
+    match (here(dir), here(&dir.reverse())) {
+        (true, _) => Ok(()),
+        (false, true) => Err(ruled_out(text!(
+            "{added} of delay are there without this load, in the other direction, where packets get lost",
+            added = time(added_us)
+        ))),
+        (false, false) => Err(undecided(
+            text!(
+                "{added} of delay are there without this load, and no loss shows in which direction",
+                added = time(added_us)
+            ),
+            text!("the same plan when nothing else uses the line"),
+        )),
+    }
+}
+
+/// The verdict if what TCP adds arises in the other direction: by its acknowledgements. UDP has
+/// none, so that its overload fills only this direction's queue.
+fn rises_here(dir: &DirectionView, added_us: f64) -> Result<(), Verdict> {
+    let full = dir
+        .sweep()
+        .and_then(|sweep| sweep.above)
+        .is_some_and(|above| above.lost > OVERFLOWS);
+    let (Some(own), Some(back)) = (
+        dir.overload_rise_us().filter(|_| full),
+        dir.reverse().overload_rise_us(),
+    ) else {
+        return Ok(());
+    };
+    if added_us < 2.0 * own + WARN_US || back < 0.5 * added_us {
+        return Ok(());
+    }
+    Err(ruled_out(text!(
+        "TCP adds {added}, but a full queue in this direction only {own}: acknowledgements fill the other direction's",
+        added = time(added_us),
+        own = time(own)
+    )))
 }
 
 impl Bloat {

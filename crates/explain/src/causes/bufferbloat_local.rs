@@ -39,6 +39,10 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
+/// What a paced flow may hold back in `fq`, bytes: two writes of 64 KiB (tcp_small_queue_check,
+/// Linux net/ipv4/tcp_output.c). Other flows do not wait for it.
+const PACED: f64 = 131_072.0;
+
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     vec![Action::Queue {
@@ -60,7 +64,11 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("the same plan with pathtwin on Linux as the sending end"),
         );
     };
-    let own_us = waiting * 8.0 / load.goodput_bps * 1e6;
+    let paced = match sender.device().and_then(|device| device.root_qdisc()) {
+        Some(queue) if queue.kind == "fq" => PACED,
+        _ => 0.0,
+    };
+    let own_us = (waiting - paced).max(0.0) * 8.0 / load.goodput_bps * 1e6;
     if own_us < 0.4 * added {
         return ruled_out(text!(
             "the backlog of the sender's device is {waiting}, {own} of the added {added}",

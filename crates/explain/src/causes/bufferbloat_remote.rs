@@ -36,7 +36,10 @@ pub(super) const CAUSE: Cause = Cause {
         that buffer; every other packet then waits behind it. The symptom is an RTT that rises \
         with the load in the loaded direction, while loss stays low and throughput is near the \
         capacity. Added delay times rate is the size of the buffer. BBR (version 1) alone keeps \
-        most of it empty with one flow and less so with several.",
+        most of it empty with one flow and less so with several.\n\nThe direction is that whose queue \
+        fills. UDP has no acknowledgements, so its overload shows how deep a direction's own queue is; \
+        where TCP adds far more than that, its acknowledgements wait in the other direction. Delay that \
+        is there before the load belongs to others, in the direction in which packets get lost.",
     sources: &[
         "dslreports.com/faq/17930: grades by added delay: A below 30 ms, B below 60 ms",
         "bufferbloat.net, Tests for Bufferbloat: act above 50 ms",
@@ -61,7 +64,8 @@ fn test(dir: &DirectionView) -> Verdict {
         Err(verdict) => return verdict,
     };
     let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
-    let loaded = idle.p50_us + added;
+    let calm = bloat.calm_us;
+    let loaded = calm + added;
     let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
     let mut evidence = vec![
         figure(text!("added by TCP"), Value::Us(added))
@@ -69,7 +73,7 @@ fn test(dir: &DirectionView) -> Verdict {
             .formula(text!(
                 "{loaded} - {idle}",
                 loaded = time(loaded),
-                idle = time(idle.p50_us)
+                idle = time(calm)
             ))
             .samples(&load.samples)
             .decisive(),
@@ -82,16 +86,16 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(rtt) = above {
         evidence.push(figure(text!("RTT under UDP overload"), Value::Us(rtt)));
     }
-    let deep = above.is_some_and(|rtt| rtt - idle.p50_us > 0.7 * added);
+    let deep = above.is_some_and(|rtt| rtt - calm > 0.7 * added);
     if let Some(bbr) = dir.load_with("bbr").filter(|b| b.cc != load.cc)
-        && let Some(less) = dir.added_delay_us(&bbr)
+        && let Some(less) = bbr.probe_p50_us.map(|loaded| loaded - calm)
     {
         evidence
             .push(figure(text!("added by TCP with bbr"), Value::Us(less)).samples(&bbr.samples));
     }
     let text = text!(
         "the RTT rises from {idle} to {loaded} while TCP runs at {goodput}, which means a backlog of {buffer} in a queue",
-        idle = time(idle.p50_us),
+        idle = time(calm),
         loaded = time(loaded),
         goodput = rate(load.goodput_bps),
         buffer = super::bytes(buffer)

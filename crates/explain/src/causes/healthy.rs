@@ -3,6 +3,7 @@
 use analysis::view::{Load, View};
 use model::{
     findings::{RemedyClass, Severity, Value},
+    net::Layer,
     remedy::Action,
     text,
 };
@@ -10,6 +11,7 @@ use model::{
 use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
     advice::Scope,
+    brief,
     cause::{Advice, Cause, Need, On, Test},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -58,6 +60,9 @@ fn actions(_: &Scope) -> Vec<Action> {
 }
 
 fn test(view: &View) -> Verdict {
+    if view.layer == Layer::Tunnel && view.underlay().is_none() {
+        return undecided(Need::Below.missing(), Need::Below.settle());
+    }
     let mut evidence = Vec::new();
     let mut words = Vec::new();
     let mut certain = true;
@@ -78,6 +83,9 @@ fn test(view: &View) -> Verdict {
                 Need::Sweep.settle(),
             );
         };
+        if filled < FULL && brief::is(&dir, &load) {
+            return brief::verdict(&dir, &load);
+        }
         let growing = filled >= GROWING && still_growing(&load);
         certain &= !growing;
         if growing {

@@ -56,7 +56,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(host: &Host) -> Verdict {
-    if host.facts.path.is_none() {
+    if !host.path_known() {
         return undecided(
             text!("the queues of this host are not known"),
             text!("facts of this host"),
@@ -109,7 +109,7 @@ fn test(host: &Host) -> Verdict {
 
 /// The slowest shaper on the host's own devices: device, kind of queue, bit/s.
 fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
-    let path = host.facts.path.as_ref()?;
+    let path = host.path()?;
     let mut shapers = Vec::new();
     for device in path.devices() {
         for queue in device.qdiscs.iter().flatten() {

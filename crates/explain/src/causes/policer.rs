@@ -7,7 +7,7 @@ use model::{
     text,
 };
 
-use super::{FULL, percent, rate, time};
+use super::{FULL, others, percent, rate, time};
 use crate::{
     advice::{Scope, device},
     cause::{Advice, Cause, Need, On, Test},
@@ -31,6 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
         "cpu-tunnel-thread",
         "cpu-core",
         "cpu-softirq",
+        "shared-line",
     ],
     depends_on: &[],
     test: Test::Direction(test),
@@ -93,6 +94,12 @@ fn test(dir: &DirectionView) -> Verdict {
             capacity = rate(sweep.capacity_bps),
             added = time(added)
         ));
+    }
+    if others::idle_rise_us(&dir.view).is_some() {
+        return undecided(
+            text!("a queue that others fill hides whether one builds up above the rate"),
+            text!("the same plan when nothing else uses the line"),
+        );
     }
     let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
     if above.lost < 0.5 * excess {

@@ -5,12 +5,12 @@ use analysis::{
     view::{DirectionView, Load, Sweep},
 };
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{EvidenceItem, RemedyClass, Severity, Value},
     remedy::Action,
     text,
 };
 
-use super::{FULL, percent, rate, time, whole};
+use super::{FULL, others, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -21,13 +21,17 @@ use crate::{
 const LOW: f64 = 0.4;
 /// ... to this one.
 const HIGH: f64 = 2.5;
-/// Minimum number of lost datagrams for an estimate of UDP's loss.
+/// Minimum number of losses of UDP, one after the other counted as one, for an estimate of its loss.
 const MIN_LOST: f64 = 5.0;
 /// Share of the capacity above which TCP's losses may be overflow of a short queue that it fills
 /// itself.
 const SELF_INDUCED: f64 = 0.5;
 /// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
+/// Minimum number of TCP's loss events with an empty queue that show loss without congestion ...
+const MIN_EVENTS: usize = 3;
+/// ... and their minimum share of all.
+const EMPTY: f64 = 0.6;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "random-loss",
@@ -45,6 +49,7 @@ pub(super) const CAUSE: Cause = Cause {
         "cpu-core",
         "cpu-softirq",
         "cpu-tunnel-thread",
+        "shared-line",
     ],
     depends_on: &[],
     test: Test::Direction(test),
@@ -59,8 +64,10 @@ pub(super) const CAUSE: Cause = Cause {
     about: "Reno and CUBIC interpret every lost packet as a full queue and send less. If packets \
         are lost for another reason (radio, a bad cable, a busy exchange point), the window stays \
         small regardless of the line's rate: about 1.22 / sqrt(p) packets, or 1.054 (RTT / \
-        p)^(3/4). The symptoms are the same loss with UDP at rates well below capacity, an RTT \
-        that does not rise, and a goodput that matches this formula. Several flows reach several \
+        p)^(3/4). The symptoms are the same loss with UDP at rates well below capacity, losses of \
+        TCP while the queue is empty, and in the long run a goodput that matches this formula. TCP \
+        reacts once to what is lost within a round trip, so loss events count, not packets, and slow \
+        start is left out. Several flows reach several \
         times as much. BBR, which does not interpret single losses as congestion, reaches (1 - p) \
         of the rate up to a loss of about 20 %.\n\nThis is the cause most often blamed and least \
         often proven: drops in the hosts' own buffers, faulty offloads, relays, a wrong MTU, busy \
@@ -101,8 +108,8 @@ fn test(dir: &DirectionView) -> Verdict {
     let Some(needed) = models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, mss) else {
         return ruled_out(text!("no loss explains this goodput"));
     };
-    let filled = dir.utilization(&load).unwrap_or(0.0);
-    let (loss, from) = match loss(&sweep, &load, needed, filled) {
+    let events = Events::of(dir, &load);
+    let (loss, from) = match loss(dir, &sweep, &load, needed, events.as_ref()) {
         Ok(found) => found,
         Err(verdict) => return verdict,
     };
@@ -119,7 +126,13 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    if ratio > HIGH {
+    let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
+    let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
+    // The formula holds in the long run; a load of seconds also contains its start. Losses that are
+    // seen one by one need no formula.
+    let seen = events.as_ref().is_some_and(Events::show_loss)
+        || from == From::Udp && gain.is_some_and(|g| g >= GAIN);
+    if ratio > HIGH && !seen {
         return ruled_out(text!(
             "at a random loss of {loss} {cc} should reach {model}, but reaches {goodput}: the losses occur in few bursts",
             loss = percent(loss),
@@ -128,8 +141,6 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    let bbr = dir.load_with("bbr");
-    let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
     if let Some(gain) = gain.filter(|g| *g < 1.2) {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",
@@ -137,6 +148,7 @@ fn test(dir: &DirectionView) -> Verdict {
         ));
     }
     let mut evidence = evidence(dir, &load, &sweep, loss, from, model, rtt);
+    evidence.extend(events.as_ref().map(|e| e.evidence(&load)));
     if let (Some(bbr), Some(gain)) = (&bbr, gain) {
         evidence.push(
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
@@ -173,6 +185,7 @@ fn test(dir: &DirectionView) -> Verdict {
         from == From::Udp && within(least) && within(most),
         gain.is_some_and(|g| g >= GAIN),
         scales && from == From::Udp,
+        events.as_ref().is_some_and(Events::show_loss),
     ];
     let verdict = confirmed(Strength::of(&signs), text, evidence);
     let verdict = match from {
@@ -194,13 +207,74 @@ enum From {
     Tcp,
 }
 
-/// Loss that is not overflow of TCP's own queue, or the reason for none. `needed` is the loss that
-/// would explain the goodput.
-fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, From), Verdict> {
+/// TCP's losses as events, by what waited in the queue at each.
+struct Events {
+    /// With less than half of a full queue.
+    empty: usize,
+    /// All of them.
+    all: usize,
+    /// Events per segment.
+    rate: f64,
+}
+
+impl Events {
+    /// `None` if they were not seen one by one, or if no full queue is known to tell them from.
+    fn of(dir: &DirectionView, load: &Load) -> Option<Self> {
+        let steady = dir.steady(load)?;
+        let limit = others::empty_up_to_us(dir)?;
+        Some(Self {
+            empty: steady.events_within(limit),
+            all: steady.events_us.len(),
+            rate: steady.event_rate()?,
+        })
+    }
+
+    /// Whether TCP lost packets without congestion.
+    fn show_loss(&self) -> bool {
+        self.empty >= MIN_EVENTS && self.empty as f64 >= EMPTY * self.all as f64
+    }
+
+    /// Whether TCP lost packets only in a full queue.
+    fn show_overflow(&self) -> bool {
+        self.all >= MIN_EVENTS && self.empty == 0
+    }
+
+    fn evidence(&self, load: &Load) -> EvidenceItem {
+        figure(
+            text!(
+                "loss events of TCP with an empty queue, of {all}",
+                all = self.all
+            ),
+            Value::Count(self.empty as f64),
+        )
+        .bound(text!("most of them"))
+        .samples(&load.samples)
+    }
+}
+
+/// Loss that is not overflow of a queue, or the reason for none. `needed` is the loss that would
+/// explain the goodput.
+fn loss(
+    dir: &DirectionView,
+    sweep: &Sweep,
+    load: &Load,
+    needed: f64,
+    events: Option<&Events>,
+) -> Result<(f64, From), Verdict> {
+    let filled = dir.utilization(load).unwrap_or(0.0);
     let below = &sweep.below;
     let (_, most) = below.loss_interval();
-    if below.lost >= MIN_LOST {
-        return Ok((below.loss(), From::Udp));
+    if let Some(events) = events.filter(|e| e.show_overflow()) {
+        return Err(ruled_out(text!(
+            "all {all} loss events of TCP occur in a full queue",
+            all = events.all
+        )));
+    }
+    if below.loss_runs >= MIN_LOST && dir.overflow_below().is_none() {
+        return Ok((below.loss_events(), From::Udp));
+    }
+    if let Some(events) = events.filter(|e| e.show_loss()) {
+        return Ok((events.rate, From::Tcp));
     }
     if most < needed / 8.0 {
         return Err(ruled_out(text!(
@@ -211,6 +285,7 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
             needed = percent(needed)
         )));
     }
+    let longer = || text!("UDP for a minute at half of the path's capacity");
     match load.loss() {
         Some(lost) if lost > 0.0 && filled > SELF_INDUCED => Err(undecided(
             text!(
@@ -218,7 +293,14 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
                 lost = percent(lost),
                 filled = percent(filled)
             ),
-            text!("UDP for a minute at half of the path's capacity"),
+            longer(),
+        )),
+        Some(lost) if lost > 0.0 && events.is_some() => Err(undecided(
+            text!(
+                "TCP loses {lost}, in too few events to tell random loss from overflow",
+                lost = percent(lost)
+            ),
+            longer(),
         )),
         Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
         Some(lost) if lost > 0.0 => Err(ruled_out(text!(
@@ -226,10 +308,14 @@ fn loss(sweep: &Sweep, load: &Load, needed: f64, filled: f64) -> Result<(f64, Fr
             lost = percent(lost),
             most = percent(most)
         ))),
+        Some(_) if below.lost > 0.0 => Err(undecided(
+            text!("too few datagrams were sent to detect so small a loss"),
+            longer(),
+        )),
         Some(_) => Err(ruled_out(text!("neither TCP nor UDP loses packets"))),
         None => Err(undecided(
             text!("too few datagrams were sent to detect so small a loss"),
-            text!("UDP for a minute at half of the path's capacity"),
+            longer(),
         )),
     }
 }
@@ -242,7 +328,7 @@ fn evidence(
     from: From,
     model: f64,
     rtt: f64,
-) -> Vec<model::findings::EvidenceItem> {
+) -> Vec<EvidenceItem> {
     let below = &sweep.below;
     let seen = match from {
         From::Udp => figure(text!("UDP loss below capacity"), Value::Share(loss))
@@ -255,7 +341,7 @@ fn evidence(
             .samples(&sweep.samples),
         From::Tcp => figure(text!("TCP loss"), Value::Share(loss))
             .formula(text!(
-                "retransmissions, without those the receiver reported as duplicates"
+                "loss events per segment after slow start, or retransmissions without duplicates"
             ))
             .samples(&load.samples),
     };
@@ -265,7 +351,7 @@ fn evidence(
             text!("goodput of {cc} / its model", cc = &load.cc),
             Value::Ratio(load.goodput_bps / model),
         )
-        .bound(text!("between 0.4 and 2.5"))
+        .bound(text!("between 0.4 and 2.5 in the long run"))
         .samples(&load.samples)
         .decisive(),
         figure(

@@ -98,6 +98,16 @@ fn test(view: &View) -> Verdict {
     {
         return ruled_out(text!("the tunnel's status shows a direct connection"));
     }
+    // What was idle before and after the measurement may have been relayed in between.
+    if tunnels
+        .iter()
+        .any(|(_, t)| t.path == Some(TunnelPath::Idle))
+    {
+        return undecided(
+            text!("the tunnel was idle when its status was read, before and after the measurement"),
+            text!("the status of the tunnel while packets pass (netbird status, tailscale status)"),
+        );
+    }
     let plain = |t: &model::facts::TunnelFacts| {
         t.kind == TunnelKind::KernelWireguard && t.product == Product::None
     };

@@ -16,6 +16,8 @@ use crate::{
 
 /// Minimum share of reordered datagrams.
 const SEEN: f64 = 1e-3;
+/// Minimum number of reordered datagrams.
+const MIN_OVERTAKEN: f64 = 5.0;
 /// Share of spurious retransmissions that distinguishes reordering from loss.
 const SPURIOUS: f64 = 0.5;
 
@@ -64,7 +66,10 @@ fn test(dir: &DirectionView) -> Verdict {
             Need::Sweep.settle(),
         );
     }
-    let by_udp = overtaken.is_some_and(|s| s >= SEEN);
+    // One datagram of some hundred says nothing, either.
+    let by_udp = dir
+        .sweep()
+        .is_some_and(|s| s.below.reordered_share() >= SEEN && s.below.reordered >= MIN_OVERTAKEN);
     // One needless retransmission of one says nothing.
     let by_tcp = seen
         && load

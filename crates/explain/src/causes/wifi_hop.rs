@@ -53,7 +53,7 @@ fn actions(_: &Scope) -> Vec<Action> {
 
 fn test(host: &Host) -> Verdict {
     let view = host.view();
-    let Some(path) = &host.facts.path else {
+    let Some(path) = host.path() else {
         return undecided(
             text!("the devices of this host are not known"),
             text!("facts of this host"),

@@ -88,6 +88,9 @@ pub struct FlowResult {
     /// TCP options in use, as the kernel's bits: 1 timestamps, 2 SACK, 4 window scale, 8 ECN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<u32>,
+    /// The part after slow start; absent if slow start did not end or its end is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_start: Option<AfterStart>,
     /// Samples of the sender's `TCP_INFO`, all fields.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -95,6 +98,20 @@ pub struct FlowResult {
     /// its program if the kernel does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received: Option<Series>,
+}
+
+/// A connection after slow start and the repair of what got lost at its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AfterStart {
+    /// Start and end, µs after the load started.
+    pub window_us: [i64; 2],
+    /// Smoothed RTT, median of the samples, µs.
+    pub rtt_us: f64,
+    /// Data segments sent, including retransmissions.
+    pub segments: f64,
+    /// Smoothed RTT before each loss event, µs. What is lost within a round trip is one event (RFC
+    /// 5348 section 5.2).
+    pub events_us: Vec<f64>,
 }
 
 /// Result of a UDP load.

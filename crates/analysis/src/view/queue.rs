@@ -1,0 +1,180 @@
+//! Queues on the path: what round trips rise to, with and without own load.
+
+use model::run::{Column, Probes, Sample, StepKind, SweepStep};
+
+use super::{DirectionView, Load, View};
+
+/// Up to this share of what the path holds, a flow's own packets do not queue.
+const HOLDS: f64 = 0.7;
+/// Loss of a step from which a queue, if there is one, is full.
+const FULL: f64 = 0.05;
+/// Share of the capacity below which UDP leaves room.
+const BELOW: f64 = 0.82;
+/// Time over which the delay of one probe says nothing of the next where it varies by chance, µs:
+/// jitter is drawn anew for each packet, a queue fills and empties over many round trips.
+const APART_US: i64 = 40_000;
+
+impl View<'_> {
+    /// The smallest round trip of all samples of this layer, µs: of the path without any queue, or
+    /// with the least that ever waited.
+    pub fn floor_us(&self) -> Option<f64> {
+        let of = |s: &Sample| {
+            let probes = s.probes.as_ref().and_then(|p| p.min_us);
+            let tcp = s.tcp.iter().flat_map(|t| &t.flows);
+            let tcp = tcp.filter_map(|f| f.min_rtt_us);
+            tcp.chain(probes).reduce(f64::min)
+        };
+        self.samples().filter_map(of).reduce(f64::min)
+    }
+
+    /// Correlation of the delay of idle probes with that of probes 40 ms later: close to 1 while a
+    /// queue drains and fills, close to 0 where delay varies by chance. `None` without the series.
+    pub fn idle_correlation(&self) -> Option<f64> {
+        let of = |s: &Sample| correlation(s.probes.as_ref()?);
+        let idle = |s: &&Sample| s.key.step == StepKind::Idle;
+        let values: Vec<f64> = self.samples().filter(idle).filter_map(of).collect();
+        stats::median(&values)
+    }
+}
+
+/// Autocorrelation of round trips at [`APART_US`].
+fn correlation(probes: &Probes) -> Option<f64> {
+    let points = probes.series.as_ref()?.points(Column::RttNs);
+    let (first, second) = (points.first()?, points.get(1)?);
+    let apart = (second.0 - first.0).max(1);
+    let lag = (APART_US / apart).max(1) as usize;
+    let values: Vec<f64> = points.iter().map(|(_, ns)| *ns as f64).collect();
+    if values.len() < 4 * lag {
+        return None;
+    }
+    let mean = stats::mean(&values)?;
+    let total: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let pairs = values.iter().zip(values.iter().skip(lag));
+    let shared: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+    (total > 0.0).then(|| shared / total)
+}
+
+impl DirectionView<'_> {
+    /// How far UDP above the capacity lifts the round trip over that of the slower steps of the
+    /// same sweeps, µs: the delay of this direction's own full queue, as datagrams fill no other.
+    pub fn overload_rise_us(&self) -> Option<f64> {
+        let [calm, full] = self.sweep_rtts_us()?;
+        Some((full - calm).max(0.0))
+    }
+
+    /// Round trip beside UDP: the smallest of the steps below the capacity, and the highest of
+    /// those above it or with much loss, µs.
+    fn sweep_rtts_us(&self) -> Option<[f64; 2]> {
+        let sweep = self.sweep()?;
+        let slower = |s: &&SweepStep| s.udp.sent_bps < BELOW * sweep.capacity_bps;
+        let steps = self.sweep_steps();
+        let calm = steps.iter().filter(slower).filter_map(|s| s.rtt_p50_us);
+        // A queue that gives way to whoever sends more overflows below what it carries at most.
+        let full = steps.iter().filter(|s| s.udp.lost >= FULL);
+        let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
+        let above = sweep.above.and_then(|above| above.rtt_us);
+        Some([calm.reduce(f64::min)?, above.into_iter().chain(full).reduce(f64::max)?])
+    }
+
+    /// Smallest round trip of the probes beside a load, the median over its repeats, µs.
+    pub fn least_loaded_us(&self, load: &Load) -> Option<f64> {
+        let least = |s: &Sample| s.probes.as_ref()?.min_us;
+        let values: Vec<f64> = self
+            .samples_of(load)
+            .into_iter()
+            .filter_map(least)
+            .collect();
+        stats::median(&values)
+    }
+
+    /// Whether a load has too little in flight to fill a queue by itself; `None` without a sweep.
+    pub fn below_pipe(&self, load: &Load) -> Option<bool> {
+        let floor = self.view.floor_us()?;
+        let rtt = load.rtt_us()?;
+        Some(load.goodput_bps * rtt < HOLDS * self.flow_capacity_bps()? * floor)
+    }
+
+    /// Share of the reverse direction's capacity that the acknowledgements of a load take: one of
+    /// 80 bytes with its link header for every second segment (RFC 9293 section 3.8.6.3).
+    pub fn acknowledgements_share(&self, load: &Load) -> Option<f64> {
+        const BITS: f64 = 80.0 * 8.0;
+        let back = self.reverse().sweep()?.capacity_bps;
+        let each_s = load.goodput_bps / 8.0 / load.mss_bytes() / 2.0;
+        (back > 0.0).then(|| each_s * BITS / back)
+    }
+}
+
+/// A step of a sweep that meets a full queue although the path carries more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overflow {
+    /// Its rate, bit/s of payload.
+    pub rate_bps: f64,
+    /// Share of its datagrams that was lost.
+    pub lost: f64,
+    /// Round trip beside it, µs.
+    pub rtt_us: f64,
+}
+
+/// Minimum share and number of a step's datagrams that show an overflow, not single losses.
+const OVERFLOW: (f64, u64) = (0.01, 3);
+/// A full queue that delays by less cannot be told from chance, µs.
+const SLIGHT_US: f64 = 2_000.0;
+
+impl DirectionView<'_> {
+    /// The slowest step well below the capacity that loses datagrams in a full queue: one that
+    /// others fill, or that gives way to whoever sends more.
+    pub fn overflow_below(&self) -> Option<Overflow> {
+        let capacity_bps = self.sweep()?.capacity_bps;
+        let [calm, full] = self.sweep_rtts_us()?;
+        let packets_us = 2.0 * 1500.0 * 8e6 / capacity_bps;
+        if full - calm < packets_us.max(SLIGHT_US) {
+            return None;
+        }
+        let overflows = |s: SweepStep| {
+            let udp = &s.udp;
+            let lost = udp.sent.saturating_sub(udp.received);
+            let rtt_us = s.rtt_p50_us?;
+            let below = udp.sent_bps < BELOW * capacity_bps;
+            let loses = udp.lost >= OVERFLOW.0 && lost >= OVERFLOW.1;
+            let waits = rtt_us - calm > 0.5 * (full - calm);
+            (below && loses && waits).then_some(Overflow {
+                rate_bps: udp.sent_bps,
+                lost: udp.lost,
+                rtt_us,
+            })
+        };
+        let found = self.sweep_steps().into_iter().filter_map(overflows);
+        found.min_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use model::run::Series;
+
+    fn probes(rtt: impl Fn(i64) -> u64) -> Probes {
+        let mut series = Series {
+            at_us: (0..200).map(|n| n * 10_000).collect(),
+            ..Series::default()
+        };
+        series.push(Column::RttNs, (0..200).map(|n| Some(rtt(n))).collect());
+        Probes {
+            series: Some(series),
+            ..Probes::default()
+        }
+    }
+
+    /// Jitter of ±10 ms and a queue of 20 ms that others fill have the same percentiles.
+    #[test]
+    fn a_queue_is_told_from_jitter_by_its_slowness() {
+        let queue = probes(|n| 30_000_000 + 100_000 * n as u64);
+        assert!(correlation(&queue).unwrap() > 0.8);
+        let mut random = stats::Random::new(7);
+        let drawn: Vec<u64> = (0..200).map(|_| random.next_u64() % 20_000_000).collect();
+        let jitter = probes(|n| 30_000_000 + drawn[n as usize]);
+        assert!(correlation(&jitter).unwrap().abs() < 0.3);
+    }
+}

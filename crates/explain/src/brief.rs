@@ -1,0 +1,49 @@
+//! Loads that were too short to rule anything out.
+
+use analysis::view::{DirectionView, Load};
+use model::text;
+
+use crate::{
+    cause::{Cause, Need},
+    causes::FULL,
+    verdict::{Verdict, undecided},
+};
+
+/// Round trips after slow start within which a congestion control shows what limits it: CUBIC and
+/// Reno react once per round trip, and to few of them.
+const ROUND_TRIPS: f64 = 20.0;
+
+/// Whether a load was too short.
+pub(crate) fn is(dir: &DirectionView, load: &Load) -> bool {
+    dir.round_trips(load).is_some_and(|n| n < ROUND_TRIPS)
+}
+
+/// The verdict on what was measured too briefly.
+pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
+    let trips = dir.round_trips(load).unwrap_or(0.0);
+    undecided(
+        text!(
+            "too short to tell: TCP ran for {trips} round trips after slow start",
+            trips = format!("{trips:.0}")
+        ),
+        text!("a plan whose loads last at least 40 round trips"),
+    )
+}
+
+/// What a rule says of a direction whose load was too short: no cause that shows in TCP over time
+/// is ruled out by it, unless TCP already fills the path.
+pub(crate) fn corrected(cause: &Cause, dir: &DirectionView, verdict: Verdict) -> Verdict {
+    let over_time = [Need::TcpInfo, Need::LoadedProbes, Need::Tcp];
+    let judges_tcp = cause.needs.iter().any(|need| over_time.contains(need));
+    if !judges_tcp || !matches!(verdict, Verdict::RuledOut { .. }) {
+        return verdict;
+    }
+    match dir.default_load() {
+        Some(load)
+            if is(dir, &load) && dir.utilization(&load).is_none_or(|filled| filled < FULL) =>
+        {
+            self::verdict(dir, &load)
+        }
+        _ => verdict,
+    }
+}

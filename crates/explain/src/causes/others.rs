@@ -1,0 +1,134 @@
+//! Signs of other hosts' traffic in a queue of the path.
+
+use analysis::view::{DirectionView, Idle, Load, Overflow, View};
+
+use super::FULL;
+use crate::brief;
+
+/// Rise of the round trip above the smallest of the Run that shows a queue, µs ...
+const RISES_US: f64 = 2_000.0;
+/// ... and as a share of that smallest one.
+const RISES: f64 = 0.05;
+/// Correlation of idle delay over 40 ms from which a queue varies it, and not chance.
+const SLOW: f64 = 0.6;
+/// Share of a full queue's delay from which a loss may be that queue's overflow.
+const QUEUED: f64 = 0.5;
+/// Share of the reverse capacity from which the load's own acknowledgements may queue.
+const ACKNOWLEDGEMENTS: f64 = 0.4;
+
+/// Minimum number of loss events that are not chance.
+const EVENTS: usize = 2;
+/// Share of the capacity below which TCP gets too little for its own slowness to explain it.
+const STARVES: f64 = 0.7;
+
+/// What points to other traffic in one direction.
+pub(super) struct Others {
+    /// Idle round trip above the path's smallest, µs, if a queue makes it.
+    pub idle_us: Option<f64>,
+    /// Round trip beside a load too slow to queue by itself, above the path's smallest, µs.
+    pub loaded_us: Option<f64>,
+    /// A step of UDP below the capacity that meets a full queue.
+    pub overflow: Option<Overflow>,
+    /// Loss events of TCP in a queue, and all of them.
+    pub queued: [usize; 2],
+    /// Whether TCP fills the other direction, and not nearly this one.
+    pub only: bool,
+}
+
+/// Whether TCP fills the other direction, and this one so little that its queue must be why.
+fn only(dir: &DirectionView, load: &Load) -> bool {
+    let back = dir.reverse();
+    let fills = |load: &Load| back.utilization(load).is_some_and(|filled| filled >= FULL);
+    let starves = dir.utilization(load).is_some_and(|filled| filled < STARVES);
+    starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
+}
+
+/// Rise from which a queue counts, µs.
+fn rises(floor: f64) -> f64 {
+    RISES_US.max(RISES * floor)
+}
+
+/// Idle round trip above the path's smallest, µs, if a queue that others fill explains it: it never
+/// returns to the smallest one, or varies as slowly as a queue.
+pub(super) fn idle_rise_us(view: &View) -> Option<f64> {
+    let (idle, floor) = (view.idle()?, view.floor_us()?);
+    let never = idle.min_us - floor > rises(floor);
+    let slow = view.idle_correlation().is_some_and(|c| c >= SLOW);
+    let rise = idle.p50_us - floor;
+    (never || slow && rise > rises(floor)).then_some(rise)
+}
+
+/// Round trip without any queue, µs: the idle median, or the smallest of the Run where others
+/// queued while it was idle.
+pub(super) fn calm_us(view: &View, idle: &Idle) -> f64 {
+    match (idle_rise_us(view), view.floor_us()) {
+        (Some(_), Some(floor)) => floor,
+        _ => idle.p50_us,
+    }
+}
+
+/// Highest round trip, µs, at which a loss event cannot be an overflow; `None` if the direction's
+/// full queue is too short or not known, so that no loss can be told from one.
+pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
+    let idle = dir.view.idle()?;
+    let calm = calm_us(&dir.view, &idle);
+    let full = full_us(dir)?;
+    let chance = match idle_rise_us(&dir.view) {
+        Some(_) => 0.0,
+        None => idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us),
+    };
+    let depth = full - calm;
+    (depth > RISES_US.max(4.0 * chance)).then_some(calm + QUEUED * depth)
+}
+
+/// Round trip with this direction's queue full, µs: beside UDP above the capacity, or the highest
+/// beside TCP where no step of UDP got there.
+fn full_us(dir: &DirectionView) -> Option<f64> {
+    let udp = dir.sweep().and_then(|sweep| sweep.above?.rtt_us);
+    let highest = || {
+        let loads = dir.loads();
+        let beside = loads.iter().filter_map(|load| load.probe_p95_us);
+        beside.reduce(f64::max)
+    };
+    udp.or_else(highest)
+}
+
+impl Others {
+    /// The signs of a direction with its load.
+    pub(super) fn of(dir: &DirectionView, load: &Load) -> Self {
+        let floor = dir.view.floor_us();
+        let acknowledgements = dir.acknowledgements_share(load).unwrap_or(0.0);
+        let slow = dir.below_pipe(load) == Some(true) && acknowledgements < ACKNOWLEDGEMENTS;
+        let rise = || Some(dir.least_loaded_us(load)? - floor?);
+        let loaded_us = rise().filter(|us| slow && *us > rises(floor.unwrap_or(0.0)));
+        let events = dir.steady(load).map(|s| s.events_us).unwrap_or_default();
+        let limit = empty_up_to_us(dir).unwrap_or(f64::INFINITY);
+        Self {
+            idle_us: idle_rise_us(&dir.view),
+            loaded_us,
+            overflow: dir.overflow_below(),
+            only: only(dir, load),
+            queued: [
+                events.iter().filter(|us| **us > limit).count(),
+                events.len(),
+            ],
+        }
+    }
+
+    /// Whether a queue stands that the load does not fill.
+    pub(super) fn wait(&self) -> bool {
+        self.idle_us.is_some() || self.loaded_us.is_some()
+    }
+
+    /// Whether most losses of TCP occur in a full queue.
+    pub(super) fn lose(&self) -> bool {
+        let [queued, all] = self.queued;
+        queued >= EVENTS && 2 * queued > all
+    }
+
+    /// Whether this direction's queue is the one that others fill: packets get lost in it, or only
+    /// this direction's TCP does not fill the path.
+    pub(super) fn here(&self) -> bool {
+        self.overflow.is_some() || self.wait() && (self.lose() || self.only)
+    }
+}

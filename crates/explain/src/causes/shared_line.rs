@@ -1,0 +1,165 @@
+//! Lines that other hosts use at the same time.
+
+use analysis::view::{DirectionView, Load};
+use model::{
+    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    net::Direction,
+    remedy::{Action, Bottleneck, Flow},
+    text,
+};
+
+use super::{FULL, others::Others, percent, rate, time};
+use crate::{
+    advice::Scope,
+    cause::{Advice, Cause, Need, On, Test},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
+};
+
+/// Fastest repeat over slowest from which repeats scatter.
+const SCATTER: f64 = 2.0;
+
+pub(super) const CAUSE: Cause = Cause {
+    code: "shared-line",
+    title: "other traffic takes part of the line",
+    severity: Severity::High,
+    needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes, Need::Sweep],
+    masked_by: &["relayed-path", "host-queue-drops", "udp-socket-drops"],
+    depends_on: &[],
+    test: Test::Direction(test),
+    remedy: Advice {
+        class: RemedyClass::QueueManagement,
+        what: "measure again when nothing else uses the line; if the line is yours, find what uses it, or \
+            give each host its share with cake on the last device before the bottleneck",
+        on: On::Router,
+        why: "the flows of other hosts meet these only in the bottleneck's queue; a setting of the two ends takes from others or gives to them, but does not make the line faster",
+        actions,
+    },
+    about: "At a bottleneck with one queue for all, a flow gets what the others leave. Their packets \
+        show before the own load begins: the idle RTT is above the smallest of the measurement and \
+        varies slowly, as a queue does that fills and drains, and not from packet to packet, as \
+        jitter does. Under load, packets wait although the flow has too few in flight to queue by \
+        itself, TCP loses packets while that queue is full, and UDP loses some at rates at which it \
+        should have room, and gets more the more it sends. Repeats scatter. None of that is random \
+        loss, which happens with the queue empty. BBR takes a larger part, from the others.\n\n\
+        Other traffic behind a fair queue (fq_codel, cake) cannot be seen from the ends: the line is \
+        then as fast as its fair share.",
+    sources: &[
+        "RFC 7567 section 2: with tail drop, few flows can keep others out of the queue (lock-out)",
+        "Ware et al.: Modeling BBR's Interactions with Loss-Based Congestion Control, IMC 2019",
+    ],
+};
+
+/// What to do, with the values of the Run.
+fn actions(scope: &Scope) -> Vec<Action> {
+    let flow = match scope.place.direction {
+        Some(Direction::Down) => Flow::Ingress,
+        _ => Flow::Egress,
+    };
+    vec![
+        scope.shaper(None, flow, Bottleneck::Queue),
+        Action::Measure {
+            what: text!("when nothing else uses the line"),
+        },
+    ]
+}
+
+fn test(dir: &DirectionView) -> Verdict {
+    let Some(load) = dir.default_load() else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let (Some(filled), Some(carries)) = (dir.utilization(&load), dir.flow_capacity_bps()) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+    };
+    if filled >= FULL {
+        return ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
+            filled = percent(filled)
+        ));
+    }
+    let others = Others::of(dir, &load);
+    if !others.here() {
+        return match others.wait() {
+            true => undecided(
+                text!(
+                    "a queue stands that this load does not fill, but no loss shows in which direction"
+                ),
+                text!("the same plan when nothing else uses the line"),
+            ),
+            false => ruled_out(text!(
+                "no queue stands that the measured load does not fill itself"
+            )),
+        };
+    }
+    let (scatters, evidence) = evidence(&load, &others);
+    let text = text!(
+        "TCP gets {goodput} of {carries}, and packets wait and get lost in a queue that it does not fill itself",
+        goodput = rate(load.goodput_bps),
+        carries = rate(carries)
+    );
+    let signs = [
+        others.overflow.is_some(),
+        others.idle_us.is_some(),
+        others.loaded_us.is_some(),
+        others.lose(),
+        scatters,
+    ];
+    let further = signs.iter().filter(|s| **s).count().saturating_sub(1);
+    let verdict = confirmed(Strength::of(&[further > 0, further > 1]), text, evidence);
+    verdict.settled_by(text!("the same plan when nothing else uses the line"))
+}
+
+/// The evidence, with whether repeats scatter.
+fn evidence(load: &Load, others: &Others) -> (bool, Vec<EvidenceItem>) {
+    let mut list = Vec::new();
+    if let Some(overflow) = others.overflow {
+        list.push(
+            figure(
+                text!(
+                    "UDP loss at {rate}, beside an RTT of {rtt}",
+                    rate = rate(overflow.rate_bps),
+                    rtt = time(overflow.rtt_us)
+                ),
+                Value::Share(overflow.lost),
+            )
+            .bound(text!("none below the capacity"))
+            .decisive(),
+        );
+    }
+    if let Some(rise) = others.idle_us {
+        list.push(
+            figure(text!("idle RTT above the smallest of all"), Value::Us(rise))
+                .bound(text!("no queue")),
+        );
+    }
+    if let Some(rise) = others.loaded_us {
+        list.push(
+            figure(
+                text!("smallest RTT beside TCP above the smallest of all"),
+                Value::Us(rise),
+            )
+            .bound(text!("no queue: TCP has too little in flight for one"))
+            .samples(&load.samples)
+            .decisive(),
+        );
+    }
+    let [queued, all] = others.queued;
+    list.push(
+        figure(
+            text!("loss events of TCP in a full queue, of {all}", all = all),
+            Value::Count(queued as f64),
+        )
+        .samples(&load.samples),
+    );
+    let most = load.goodputs.iter().copied().reduce(f64::max);
+    let least = load.goodputs.iter().copied().reduce(f64::min);
+    let ratio = most.zip(least).filter(|(_, least)| *least > 0.0);
+    let ratio = ratio.map(|(most, least)| most / least);
+    if let Some(ratio) = ratio {
+        list.push(
+            figure(text!("fastest repeat / slowest"), Value::Ratio(ratio))
+                .bound(text!("close to 1"))
+                .samples(&load.samples),
+        );
+    }
+    (ratio.is_some_and(|r| r >= SCATTER), list)
+}

@@ -1,0 +1,104 @@
+//! Runs of lab paths with the quick plan, whose truth is the spec they were measured on: named
+//! after what was seen on them before.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use model::{
+    findings::{Findings, Severity},
+    net::Direction,
+    run::Run,
+};
+
+fn findings(name: &str) -> Findings {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
+    let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();
+    let run = Run::parse(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
+    explain::judge(&run)
+}
+
+/// Code and direction of each finding that asserts a problem.
+fn found(findings: &Findings) -> Vec<(&str, Option<Direction>)> {
+    let asserted = findings
+        .findings
+        .iter()
+        .filter(|f| f.severity > Severity::Info);
+    asserted
+        .map(|f| (f.code.as_str(), f.place.direction))
+        .collect()
+}
+
+fn down(code: &str) -> (&str, Option<Direction>) {
+    (code, Some(Direction::Down))
+}
+
+fn up(code: &str) -> (&str, Option<Direction>) {
+    (code, Some(Direction::Up))
+}
+
+/// 50 Mbit/s, 50 ms, 0.1 % down: nothing was found, as two seconds of cubic reach 2.3 to 2.8 times
+/// what the formula gives in the long run.
+#[test]
+fn random_loss_is_found_by_its_events_with_an_empty_queue() {
+    let findings = findings("loss-50m-50-01-down");
+    assert_eq!(found(&findings)[0], down("random-loss"), "{findings:#?}");
+}
+
+/// 100 Mbit/s, 20 ms, 0.5 % both ways.
+#[test]
+fn random_loss_is_found_in_both_directions() {
+    let findings = findings("loss-100m-20-05-both");
+    let both = [down("random-loss"), up("random-loss")];
+    assert_eq!(found(&findings), both);
+}
+
+/// 50 Mbit/s, 30 ms, a FIFO of one bandwidth-delay product with two downloads of others: random
+/// loss was found with 98 %, and another congestion control advised.
+#[test]
+fn other_downloads_in_a_fifo_are_no_random_loss() {
+    let findings = findings("shared-50m-2tcp-down");
+    assert_eq!(found(&findings), [down("shared-line")], "{findings:#?}");
+}
+
+/// 16 Mbit/s, of which television takes 8: UDP gets more the more it sends.
+#[test]
+fn television_beside_the_measurement_is_a_shared_line() {
+    let findings = findings("shared-iptv-16m");
+    assert_eq!(found(&findings)[0], down("shared-line"), "{findings:#?}");
+    let local = |c: &(&str, _)| c.0 == "bufferbloat-local";
+    assert!(!found(&findings).iter().any(local), "{findings:#?}");
+}
+
+/// 20/5 Mbit/s, a neighbour's upload keeps 300 ms waiting: "a policer, down", as the RTT rises no
+/// further.
+#[test]
+fn a_queue_that_an_upload_of_others_fills_is_the_upload_queue() {
+    let findings = findings("shared-20-5-upload-bloat");
+    let found = found(&findings);
+    assert_eq!(found[0], up("shared-line"), "{findings:#?}");
+    assert!(found.contains(&up("bufferbloat-remote")), "{findings:#?}");
+    assert!(found.iter().all(|(_, dir)| *dir == Some(Direction::Up)));
+}
+
+/// 200/1 Mbit/s: the acknowledgements of a download fill the upload's queue, and the finding was a
+/// queue of the download.
+#[test]
+fn acknowledgements_fill_the_queue_of_the_other_direction() {
+    let findings = findings("acks-200-1");
+    assert_eq!(found(&findings), [up("bufferbloat-remote")]);
+}
+
+/// 50 Mbit/s, 600 ms, nothing wrong, 2.5 seconds of TCP: "healthy" was ruled out.
+#[test]
+fn a_clean_satellite_line_is_measured_too_briefly_to_tell() {
+    let findings = findings("ok-sat");
+    assert_eq!(found(&findings), []);
+    for code in ["healthy", "random-loss", "receive-window", "bufferbloat-remote"] {
+        assert!(findings.ruled_out.iter().all(|r| r.code != code), "{code}");
+        assert!(
+            findings.cannot_tell.iter().any(|c| c.code == code),
+            "{code}: {findings:#?}"
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! What was not measured is not known: composed Runs with parts left out.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+
+use explain::{
+    compose::{Line, Scene, Tunnel, run},
+    judge,
+};
+use model::{
+    facts::{PathFacts, TunnelPath},
+    findings::Findings,
+    net::Layer,
+    run::{End, Run},
+};
+
+fn ruled_out(findings: &Findings, code: &str) -> bool {
+    findings.ruled_out.iter().any(|r| r.code == code)
+}
+
+fn open(findings: &Findings, code: &str) -> bool {
+    findings.cannot_tell.iter().any(|c| c.code == code)
+}
+
+fn through_a_tunnel() -> Run {
+    let tunnel = Tunnel::default();
+    run(
+        &Scene {
+            tunnel: Some(tunnel),
+            ..Scene::default()
+        },
+        1,
+    )
+}
+
+/// "Nothing limits this tunnel", 98 %, on a tunnel whose packets were fragmented.
+#[test]
+fn a_tunnel_without_the_path_below_it_is_not_called_healthy() {
+    let mut run = through_a_tunnel();
+    assert_eq!(judge(&run).findings[0].code, "healthy");
+    run.samples.retain(|s| s.key.layer == Layer::Tunnel);
+    let findings = judge(&run);
+    assert!(findings.findings.is_empty(), "{findings:#?}");
+    assert!(open(&findings, "healthy") && open(&findings, "fragmentation"));
+}
+
+/// Changes what the facts of both hosts say of the path, before and after.
+fn paths(run: &mut Run, change: impl Fn(&mut PathFacts)) {
+    let facts = |end: &mut End| {
+        end.facts.path.iter_mut().for_each(&change);
+        let after = end.facts_after.iter_mut().flat_map(|f| &mut f.path);
+        after.for_each(&change);
+    };
+    facts(&mut run.near);
+    facts(&mut run.far);
+}
+
+/// A path with no layer, as of an address that could not be reached, ruled out a shaper that was
+/// there.
+#[test]
+fn facts_of_no_route_rule_nothing_out() {
+    let mut run = run(&Scene::default(), 1);
+    assert!(ruled_out(&judge(&run), "leftover-shaper"));
+    paths(&mut run, |path| path.layers.clear());
+    let findings = judge(&run);
+    for code in [
+        "leftover-shaper",
+        "wifi-hop",
+        "userspace-tunnel",
+        "userspace-tcp-stack",
+        "relayed-path",
+    ] {
+        assert!(!ruled_out(&findings, code), "{code}: {findings:#?}");
+        assert!(open(&findings, code), "{code}");
+    }
+}
+
+/// Relayed throughout and idle when its status was read: "the RTT in the tunnel matches".
+#[test]
+fn an_idle_tunnel_does_not_rule_out_a_relay() {
+    let mut run = through_a_tunnel();
+    assert!(ruled_out(&judge(&run), "relayed-path"));
+    paths(&mut run, |path| {
+        for tunnel in path.layers.iter_mut().filter_map(|l| l.tunnel.as_mut()) {
+            tunnel.path = Some(TunnelPath::Idle);
+        }
+    });
+    let findings = judge(&run);
+    assert!(!ruled_out(&findings, "relayed-path") && open(&findings, "relayed-path"));
+}
+
+/// The same code was among the findings, ruled out and undecided at once.
+#[test]
+fn each_cause_is_in_one_list() {
+    let lines = [
+        Line::default(),
+        Line {
+            loss: 0.01,
+            ..Line::default()
+        },
+        Line {
+            rtt_ms: 80.0,
+            rwnd_kb: Some(200.0),
+            ..Line::default()
+        },
+        Line {
+            rate_mbps: 10.0,
+            buffer_ms: 300.0,
+            ..Line::default()
+        },
+    ];
+    for down in &lines {
+        for up in &lines {
+            let scene = Scene {
+                down: down.clone(),
+                up: up.clone(),
+                ..Scene::default()
+            };
+            let findings = judge(&run(&scene, 1));
+            let found: BTreeSet<_> = findings.findings.iter().map(|f| &f.code).collect();
+            let out: BTreeSet<_> = findings.ruled_out.iter().map(|r| &r.code).collect();
+            let open: BTreeSet<_> = findings.cannot_tell.iter().map(|c| &c.code).collect();
+            assert!(found.is_disjoint(&out) && found.is_disjoint(&open) && out.is_disjoint(&open));
+        }
+    }
+}
