@@ -105,12 +105,16 @@ fn a_policer_is_told_from_a_queue() {
 
 #[test]
 fn random_loss_names_the_sender() {
+    let up = Line {
+        rtt_ms: 50.0,
+        ..Line::default()
+    };
     let findings = judged(&Scene {
         down: Line {
-            rtt_ms: 50.0,
             loss: 0.005,
-            ..Line::default()
+            ..up.clone()
         },
+        up,
         ..Scene::default()
     });
     assert_eq!(top(&findings), "random-loss", "{}", findings.summary);

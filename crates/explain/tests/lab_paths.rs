@@ -94,7 +94,12 @@ fn acknowledgements_fill_the_queue_of_the_other_direction() {
 fn a_clean_satellite_line_is_measured_too_briefly_to_tell() {
     let findings = findings("ok-sat");
     assert_eq!(found(&findings), []);
-    for code in ["healthy", "random-loss", "receive-window", "bufferbloat-remote"] {
+    for code in [
+        "healthy",
+        "random-loss",
+        "receive-window",
+        "bufferbloat-remote",
+    ] {
         assert!(findings.ruled_out.iter().all(|r| r.code != code), "{code}");
         assert!(
             findings.cannot_tell.iter().any(|c| c.code == code),

@@ -3,6 +3,7 @@
 use model::run::{Column, Probes, Sample, StepKind, SweepStep};
 
 use super::{DirectionView, Load, View};
+use crate::flows;
 
 /// Up to this share of what the path holds, a flow's own packets do not queue.
 const HOLDS: f64 = 0.7;
@@ -73,25 +74,26 @@ impl DirectionView<'_> {
         let full = steps.iter().filter(|s| s.udp.lost >= FULL);
         let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
         let above = sweep.above.and_then(|above| above.rtt_us);
-        Some([calm.reduce(f64::min)?, above.into_iter().chain(full).reduce(f64::max)?])
+        Some([
+            calm.reduce(f64::min)?,
+            above.into_iter().chain(full).reduce(f64::max)?,
+        ])
     }
 
-    /// Smallest round trip of the probes beside a load, the median over its repeats, µs.
-    pub fn least_loaded_us(&self, load: &Load) -> Option<f64> {
-        let least = |s: &Sample| s.probes.as_ref()?.min_us;
-        let values: Vec<f64> = self
-            .samples_of(load)
-            .into_iter()
-            .filter_map(least)
-            .collect();
-        stats::median(&values)
-    }
-
-    /// Whether a load has too little in flight to fill a queue by itself; `None` without a sweep.
-    pub fn below_pipe(&self, load: &Load) -> Option<bool> {
+    /// Delay that stands beside a load in a queue that it does not fill by itself, µs: the smallest
+    /// round trip of the probes above that of the Run, in a repeat with too little in flight to
+    /// queue; 0 in another. The median over the repeats; `None` without a sweep or probes.
+    pub fn standing_us(&self, load: &Load) -> Option<f64> {
         let floor = self.view.floor_us()?;
-        let rtt = load.rtt_us()?;
-        Some(load.goodput_bps * rtt < HOLDS * self.flow_capacity_bps()? * floor)
+        let holds = HOLDS * self.flow_capacity_bps()? * floor;
+        let of = |s: &Sample| {
+            let (tcp, probes) = (s.tcp.as_ref()?, s.probes.as_ref()?);
+            let rtt = flows::median(&tcp.flows, |f| f.rtt_p50_us).or(probes.p50_us)?;
+            let below = tcp.goodput_bps * rtt < holds;
+            Some(if below { probes.min_us? - floor } else { 0.0 })
+        };
+        let values: Vec<f64> = self.samples_of(load).into_iter().filter_map(of).collect();
+        stats::median(&values)
     }
 
     /// Share of the reverse direction's capacity that the acknowledgements of a load take: one of

@@ -164,7 +164,7 @@ fn capacity(sweeps: &[&Sample], steps: &[&SweepStep], headers: f64) -> Option<f6
         .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
     let arrived = arrived.reduce(f64::max);
     match (stats::median(&measured), arrived) {
-        (Some(measured), Some(arrived)) if arrived > 0.0 => Some(measured.min(CORRECTED * arrived)),
+        (Some(measured), Some(arrived)) if measured > CORRECTED * arrived => Some(arrived),
         (measured, arrived) => measured.or(arrived),
     }
 }

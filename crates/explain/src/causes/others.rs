@@ -78,7 +78,7 @@ pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
         None => idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us),
     };
     let depth = full - calm;
-    (depth > RISES_US.max(4.0 * chance)).then_some(calm + QUEUED * depth)
+    (depth > RISES_US.max(chance / QUEUED)).then_some(calm + QUEUED * depth)
 }
 
 /// Round trip with this direction's queue full, µs: beside UDP above the capacity, or the highest
@@ -96,20 +96,19 @@ fn full_us(dir: &DirectionView) -> Option<f64> {
 impl Others {
     /// The signs of a direction with its load.
     pub(super) fn of(dir: &DirectionView, load: &Load) -> Self {
-        let floor = dir.view.floor_us();
+        let limit = rises(dir.view.floor_us().unwrap_or(0.0));
         let acknowledgements = dir.acknowledgements_share(load).unwrap_or(0.0);
-        let slow = dir.below_pipe(load) == Some(true) && acknowledgements < ACKNOWLEDGEMENTS;
-        let rise = || Some(dir.least_loaded_us(load)? - floor?);
-        let loaded_us = rise().filter(|us| slow && *us > rises(floor.unwrap_or(0.0)));
+        let stands = || dir.standing_us(load).filter(|us| *us > limit);
+        let loaded_us = stands().filter(|_| acknowledgements < ACKNOWLEDGEMENTS);
         let events = dir.steady(load).map(|s| s.events_us).unwrap_or_default();
-        let limit = empty_up_to_us(dir).unwrap_or(f64::INFINITY);
+        let empty = empty_up_to_us(dir).unwrap_or(f64::INFINITY);
         Self {
             idle_us: idle_rise_us(&dir.view),
             loaded_us,
             overflow: dir.overflow_below(),
             only: only(dir, load),
             queued: [
-                events.iter().filter(|us| **us > limit).count(),
+                events.iter().filter(|us| **us > empty).count(),
                 events.len(),
             ],
         }

@@ -285,6 +285,7 @@ fn loss(
             needed = percent(needed)
         )));
     }
+    let few = load.retransmits.is_some_and(|n| n < MIN_LOST);
     let longer = || text!("UDP for a minute at half of the path's capacity");
     match load.loss() {
         Some(lost) if lost > 0.0 && filled > SELF_INDUCED => Err(undecided(
@@ -295,7 +296,7 @@ fn loss(
             ),
             longer(),
         )),
-        Some(lost) if lost > 0.0 && events.is_some() => Err(undecided(
+        Some(lost) if lost > 0.0 && (events.is_some() || few) => Err(undecided(
             text!(
                 "TCP loses {lost}, in too few events to tell random loss from overflow",
                 lost = percent(lost)
