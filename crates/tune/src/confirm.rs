@@ -8,10 +8,11 @@ use crate::{
     Env, LOCK_LIMIT,
     error::TuneError,
     holds::{brief, same_value},
+    outcome::Rollback,
     probe::Prober,
+    progress::advance,
     recover::{Recovery, rebooted, recover},
-    rollback::{Rollback, roll_back},
-    transaction::advance,
+    rollback::roll_back,
 };
 
 /// A change that is kept.
@@ -80,10 +81,10 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
         (None, Recovery::Undone(all)) if all.len() == 1 => env.folder.read(&all[0].0)?,
         (None, _) => return Err(TuneError::NonePending),
     };
-    if let Recovery::Undone(all) = recovered {
-        if let Some(just_now) = all.into_iter().find(|(id, _)| *id == change.id) {
-            return Ok(just_now);
-        }
+    if let Recovery::Undone(all) = recovered
+        && let Some(just_now) = all.into_iter().find(|(id, _)| *id == change.id)
+    {
+        return Ok(just_now);
     }
     if change.state == State::RolledBack {
         return Err(over(&change));

@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use model::change::{ChangeId, Setting};
 
-use crate::{journal::JournalError, observer::Interrupted, rollback::Rollback};
+use crate::{journal::JournalError, observer::Interrupted, outcome::Rollback};
 
 /// A setting that could not be read or written.
 #[derive(Debug, thiserror::Error)]

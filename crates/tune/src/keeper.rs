@@ -14,11 +14,8 @@ use model::change::{Change, ChangeId, ProcessId, State};
 use sys::process::{Process, start_detached};
 
 use crate::{
-    Env,
-    error::TuneError,
-    recover::is_alive,
-    rollback::{Rollback, roll_back},
-    transaction::note,
+    Env, error::TuneError, outcome::Rollback, progress::note, recover::is_alive,
+    rollback::roll_back,
 };
 
 /// Time between two looks at the journal, and the longest delay beyond the deadline.

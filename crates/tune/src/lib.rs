@@ -14,8 +14,10 @@ mod journal;
 mod keeper;
 mod live;
 mod observer;
+mod outcome;
 mod plan;
 mod probe;
+mod progress;
 mod recover;
 mod remedies;
 mod rollback;
@@ -33,11 +35,11 @@ pub use journal::{Folder, JournalError, Listed};
 pub use keeper::{keep, start_keeper};
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
+pub use outcome::Rollback;
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
 pub use recover::{Recovery, recover};
 pub use remedies::{Remedies, settings_of};
-pub use rollback::Rollback;
 pub use transaction::{Arm, apply};
 
 /// How long a command waits for another one that changes the same host.

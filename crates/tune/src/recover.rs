@@ -7,8 +7,9 @@ use crate::{
     Env,
     error::TuneError,
     journal::Listed,
-    rollback::{Rollback, roll_back},
-    transaction::{advance, note},
+    outcome::Rollback,
+    progress::{advance, note},
+    rollback::roll_back,
 };
 
 /// What was found.

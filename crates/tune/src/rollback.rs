@@ -1,7 +1,5 @@
 //! Undoing a Change: its steps in reverse, each as often as needed, past errors.
 
-use std::fmt;
-
 use model::change::{Change, Saved, State, Step};
 
 use crate::{
@@ -9,44 +7,9 @@ use crate::{
     error::{HostError, TuneError},
     holds::{brief, same_value},
     observer::{Interrupted, Point},
-    transaction::{advance, note},
+    outcome::Rollback,
+    progress::{advance, note},
 };
-
-/// How an undoing went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rollback {
-    /// Steps whose old value could not be set, with the reason.
-    pub failed: Vec<(usize, String)>,
-    /// Settings that somebody else has changed since, which were left as they are.
-    pub left: Vec<String>,
-    /// Why the journal could not be written, if so; the old values are back all the same.
-    pub journal: Option<String>,
-}
-
-impl Rollback {
-    /// Whether every old value is back.
-    pub fn is_complete(&self) -> bool {
-        self.failed.is_empty()
-    }
-}
-
-impl fmt::Display for Rollback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.failed.as_slice() {
-            [] => f.write_str("everything was undone")?,
-            failed => {
-                f.write_str("undone except")?;
-                for (step, error) in failed {
-                    write!(f, " step {}: {error};", step + 1)?;
-                }
-            }
-        }
-        for left in &self.left {
-            write!(f, "; left as it is: {left}")?;
-        }
-        Ok(())
-    }
-}
 
 /// Undoes what a change may have written. Errors of the journal do not stop it.
 ///

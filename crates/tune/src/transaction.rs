@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use model::change::{Change, ChangeId, Event, ProcessId, State};
+use model::change::{Change, ChangeId, ProcessId, State};
 
 use crate::{
     Env, LOCK_LIMIT,
     error::TuneError,
     holds::{brief, holds},
     observer::{Interrupted, Point},
+    outcome::Rollback,
     probe::Prober,
+    progress::{advance, note, write},
     recover::{Recovery, recover},
-    rollback::{Rollback, roll_back},
+    rollback::roll_back,
 };
 
 /// How a change is armed and confirmed.
@@ -160,46 +162,4 @@ fn one(env: &mut Env<'_>, change: &mut Change, step: usize) -> Result<(), TuneEr
     } else {
         Err(crate::HostError::NotTaken(got).into())
     }
-}
-
-/// Writes the next state to the journal.
-pub(crate) fn advance(
-    env: &mut Env<'_>,
-    change: &mut Change,
-    next: State,
-) -> Result<(), TuneError> {
-    debug_assert!(
-        change.state.may_become(&next),
-        "{:?} to {next:?}",
-        change.state
-    );
-    let before = std::mem::replace(&mut change.state, next);
-    note(env, change, change.state.to_string());
-    write(env, change).inspect_err(|_| {
-        // What the journal says; a rollback starts from the later of both.
-        if !matches!(
-            change.state,
-            State::Applying { .. } | State::RollingBack { .. }
-        ) {
-            change.state = before;
-        }
-    })
-}
-
-pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
-    /// Most events of a change.
-    const MOST: usize = 1000;
-    if change.events.len() < MOST {
-        let boottime_ns = env.clock.boottime_ns();
-        change.events.push(Event { boottime_ns, what });
-    }
-}
-
-fn write(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
-    env.observer
-        .at(&Point::BeforeJournal(change.state.clone()))?;
-    env.folder.write(change)?;
-    env.observer
-        .at(&Point::AfterJournal(change.state.clone()))?;
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Entries of routing tables as the kernel's bytes, so that an entry is written back with everything
+//! Entries of routing tables as the kernel's bytes, so that an entry is written back with all that
 //! it had.
 //!
 //! `RTM_NEWROUTE` replaces the whole entry: metrics that are not sent again are gone

@@ -182,12 +182,56 @@ fn create(nl: &mut Netlink, kind: u16, ifindex: u32, node: &Node) -> Result<(), 
     let mut m = Message::new(kind, NLM_F_CREATE | flags);
     m.raw(&tcmsg(ifindex, node.handle, node.parent, 0))
         .str(TCA_KIND, &node.kind)
-        .raw(&node.options);
+        .raw(&request_of(node));
     let op = format_args!(
         "set up {} {} below {} of link {ifindex} again",
         node.kind, node.handle, node.parent
     );
     nl.request(&mut m, op)
+}
+
+/// Options that give the reported ones when they are set. The kernel keeps some times in coarser
+/// units and rounds them down both when it takes and when it reports them, so that a report sent
+/// back would shrink each time: codel in 1024 ns (include/net/codel.h: `CODEL_SHIFT`,
+/// `codel_time_to_us`), pie in 64 ns (include/net/pkt_sched.h: `PSCHED_SHIFT`), Linux 6.18. One
+/// microsecond more than a report always gives that report again.
+fn request_of(node: &Node) -> Vec<u8> {
+    let rounded: &[u16] = match node.kind.as_str() {
+        "codel" => &[1, 3, 5],
+        "fq_codel" => &[1, 3, 7],
+        "pie" => &[1],
+        "fq_pie" => &[3],
+        _ => &[],
+    };
+    if node.kind == "cake" {
+        return without_nat(&node.options);
+    }
+    let mut options = node.options.clone();
+    let start = node.options.as_ptr() as usize;
+    for attr in Attrs::new(node.options.get(4..).unwrap_or(&[])) {
+        let time = attr.u32().filter(|_| rounded.contains(&attr.kind));
+        if let Some(more) = time.and_then(|us| us.checked_add(1)) {
+            let at = attr.payload.as_ptr() as usize - start;
+            options[at..at + 4].copy_from_slice(&more.to_ne_bytes());
+        }
+    }
+    options
+}
+
+/// A kernel without connection tracking reports that cake does not look up addresses behind NAT,
+/// and refuses to be told so (net/sched/sch_cake.c: `cake_change`). It is the default.
+fn without_nat(options: &[u8]) -> Vec<u8> {
+    const TCA_CAKE_NAT: u16 = 11;
+    let mut m = Message::new(0, 0);
+    m.nest(TCA_OPTIONS, |m| {
+        for (kind, whole) in Attrs::new(options.get(4..).unwrap_or(&[])).whole() {
+            let off = whole.get(4..).is_none_or(|v| v.iter().all(|&b| b == 0));
+            if kind != TCA_CAKE_NAT || !off {
+                m.raw(whole);
+            }
+        }
+    });
+    m.payload().to_vec()
 }
 
 fn dump(nl: &mut Netlink, kind: u16, ifindex: u32, op: &str) -> Result<Vec<Node>, NetlinkError> {

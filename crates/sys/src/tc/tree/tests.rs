@@ -81,3 +81,50 @@ fn a_report_of_htb_becomes_a_request() {
         settable_htb(&mut options[..cut].to_vec());
     }
 }
+
+/// What the kernel keeps of a time, and what it reports of that (include/net/codel.h).
+fn codel_report(us: u32) -> u32 {
+    ((u64::from(us) * 1000 >> 10 << 10) / 1000) as u32
+}
+
+/// As codel, with ticks of 64 ns (include/net/pkt_sched.h).
+fn pie_report(us: u32) -> u32 {
+    ((u64::from(us) * 1000 >> 6 << 6) / 1000) as u32
+}
+
+#[test]
+fn a_time_that_the_kernel_rounds_does_not_shrink_when_it_is_set_again() {
+    let rules: [(&str, fn(u32) -> u32); 2] = [("fq_codel", codel_report), ("pie", pie_report)];
+    for us in (0..70_000).chain([999_999, 4_000_000]) {
+        for (kind, report) in rules {
+            let mut m = Message::new(0, 0);
+            m.nest(TCA_OPTIONS, |m| {
+                m.u32(2, 100).u32(1, report(us));
+            });
+            let node = Node {
+                kind: kind.to_owned(),
+                handle: Handle::NONE,
+                parent: Handle::ROOT,
+                options: m.payload().to_vec(),
+            };
+            let request = request_of(&node);
+            let sent = |kind| Attrs::new(&request[4..]).get(kind).and_then(|a| a.u32());
+            assert_eq!(sent(1).map(report), Some(report(us)), "{kind} {us}");
+            assert_eq!(sent(2), Some(100));
+        }
+    }
+}
+
+/// Such a kernel sets up cake again only without a word about NAT.
+#[test]
+fn cake_on_a_kernel_without_connection_tracking_is_set_up_again() {
+    let options = |nat: Option<u32>| {
+        let mut m = Message::new(0, 0);
+        m.nest(TCA_OPTIONS, |m| {
+            m.u64(2, 2_500_000).opt_u32(11, nat).u32(7, 50_000);
+        });
+        m.payload().to_vec()
+    };
+    assert_eq!(without_nat(&options(Some(0))), options(None));
+    assert_eq!(without_nat(&options(Some(1))), options(Some(1)));
+}

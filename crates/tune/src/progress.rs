@@ -1,0 +1,48 @@
+//! The states of a transaction, each on disk before what follows it.
+
+use model::change::{Change, Event, State};
+
+use crate::{Env, error::TuneError, observer::Point};
+
+/// Writes the next state to the journal.
+pub(crate) fn advance(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    next: State,
+) -> Result<(), TuneError> {
+    debug_assert!(
+        change.state.may_become(&next),
+        "{:?} to {next:?}",
+        change.state
+    );
+    let before = std::mem::replace(&mut change.state, next);
+    note(env, change, change.state.to_string());
+    write(env, change).inspect_err(|_| {
+        // What the journal says; a rollback starts from the later of both.
+        if !matches!(
+            change.state,
+            State::Applying { .. } | State::RollingBack { .. }
+        ) {
+            change.state = before;
+        }
+    })
+}
+
+pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
+    /// Most events of a change.
+    const MOST: usize = 1000;
+    if change.events.len() < MOST {
+        let boottime_ns = env.clock.boottime_ns();
+        change.events.push(Event { boottime_ns, what });
+    }
+}
+
+/// Writes a change to the journal as it is.
+pub(crate) fn write(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    env.observer
+        .at(&Point::BeforeJournal(change.state.clone()))?;
+    env.folder.write(change)?;
+    env.observer
+        .at(&Point::AfterJournal(change.state.clone()))?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Changes that are interrupted: end states compared as dumps of the kernel, by iproute2.
+//!
+//! Each case is a seed: a host with links, routes and queues, a random plan, and a random
+//! interruption of it. The processes are real and are killed by SIGKILL. Cases run in the lab's
+//! guest, where time is virtual and every queue exists; and in network namespaces of this host, if
+//! this is root. `PATHTWIN_TUNE_CASES` sets their number.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    missing_docs,
+    unreachable_pub
+)]
+
+#[path = "interruptions/case.rs"]
+mod case;
+#[path = "interruptions/process.rs"]
+mod process;
+#[path = "interruptions/scene.rs"]
+mod scene;
+
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+};
+
+/// Cases in the guest.
+const IN_GUEST: u64 = 50;
+/// Cases of one boot.
+const BATCH: u64 = 10;
+/// Boots for one batch, of which the lab's guest may lose some.
+const BOOTS: u32 = 5;
+/// Cases in namespaces of this host.
+const ON_HOST: u64 = 8;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--case", seed] => case::run(seed.parse().unwrap()),
+        ["--cases", first, count] => all(first.parse().unwrap(), count.parse().unwrap()),
+        ["--controller", folder, seed, stop, window] => {
+            process::controller(folder, seed.parse().unwrap(), stop, window.parse().unwrap())
+        }
+        ["--keeper", folder, id, stop] => process::keeper(folder, id, stop.parse().unwrap()),
+        _ => test(),
+    }
+}
+
+fn test() -> ExitCode {
+    let count = std::env::var("PATHTWIN_TUNE_CASES").ok();
+    let count = count.and_then(|c| c.parse().ok());
+    let on_host = match sys::privilege::has_net_admin() {
+        true => all(0, count.unwrap_or(ON_HOST).min(ON_HOST)),
+        false => {
+            println!("skipped: cases in namespaces of this host need root");
+            ExitCode::SUCCESS
+        }
+    };
+    if on_host != ExitCode::SUCCESS {
+        return on_host;
+    }
+    in_guest(count.unwrap_or(IN_GUEST))
+}
+
+/// Runs cases one after another, each in a process and a namespace of its own.
+fn all(first: u64, count: u64) -> ExitCode {
+    let own = std::env::current_exe().unwrap();
+    let mut failed = Vec::new();
+    for seed in first..first + count {
+        let ended = Command::new(&own)
+            .args(["--case", &seed.to_string()])
+            .status()
+            .unwrap();
+        if !ended.success() {
+            failed.push(seed);
+        }
+    }
+    println!(
+        "{count} interruptions, {} left the host changed: {failed:?}",
+        failed.len()
+    );
+    ExitCode::from(u8::from(!failed.is_empty()))
+}
+
+fn in_guest(count: u64) -> ExitCode {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/pathtwin");
+    if !program.exists() {
+        println!("skipped: cases in the lab's guest need `make build`");
+        return ExitCode::SUCCESS;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let spec = folder.path().join("spec.toml");
+    std::fs::write(&spec, "[path]\nrtt = \"2ms\"\nrate = \"1gbit\"\n").unwrap();
+    for first in (0..count).step_by(BATCH as usize) {
+        let batch = BATCH.min(count - first);
+        let mut codes = (0..BOOTS).map(|_| guest(&program, &spec, 1000 + first, batch));
+        // 4: the guest ended without a result, which says nothing about its cases.
+        match codes.find(|code| *code != Some(4)) {
+            Some(Some(0)) => {}
+            other => {
+                println!("cases from {}: {other:?}", 1000 + first);
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs cases in one boot of a guest; its exit code.
+fn guest(program: &Path, spec: &Path, first: u64, count: u64) -> Option<i32> {
+    let status = Command::new(program)
+        .args(["lab", "exec", "--wall-limit", "600"])
+        .args(["--limit", &(count * 60).to_string()])
+        .arg(spec)
+        .args(["--on", "client", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--cases", &first.to_string(), &count.to_string()])
+        .status();
+    status.unwrap().code()
+}

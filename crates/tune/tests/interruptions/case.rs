@@ -1,0 +1,263 @@
+//! One case: a host, a plan, an interruption, and the comparison.
+
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use model::change::{Change, State};
+use sys::{Netns, clock::Instant};
+use tune::{Folder, NewTcp, Recovery, TuneError, Unobserved};
+
+use super::{
+    process::{self, Stop},
+    scene::{self, Random},
+};
+
+/// Longest time for the keeper to end after the deadline.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What interrupts the transaction.
+#[derive(Clone, Copy, Debug)]
+enum Interruption {
+    /// The controller is killed at a point; the keeper undoes.
+    Controller(usize),
+    /// Both are killed at a point; the next start undoes.
+    Both(usize),
+    /// The keeper is killed while it undoes; the next start completes it.
+    Keeper(usize),
+    /// Nobody confirms.
+    Deadline,
+    /// The device goes down and up; nobody confirms.
+    LinkDown,
+    /// The folder of journals disappears.
+    NoJournal,
+    /// It is confirmed and undone later.
+    Undone,
+    /// It is confirmed.
+    Confirmed,
+}
+
+fn interruption(random: &mut Random) -> Interruption {
+    // A transaction of some six steps has about forty points.
+    let point = random.below(45) as usize;
+    match random.below(16) {
+        0..=3 => Interruption::Controller(point),
+        4..=7 => Interruption::Both(point),
+        8..=9 => Interruption::Keeper(point),
+        10 => Interruption::Deadline,
+        11 => Interruption::LinkDown,
+        12 => Interruption::NoJournal,
+        13..=14 => Interruption::Undone,
+        _ => Interruption::Confirmed,
+    }
+}
+
+/// Runs a case in a namespace of its own; fails if the host is left changed.
+pub fn run(seed: u64) -> ExitCode {
+    let netns = Netns::create().and_then(|ns| ns.enter());
+    if let Err(error) = netns {
+        println!("skipped: {error}");
+        return ExitCode::SUCCESS;
+    }
+    let mut random = Random(seed);
+    scene::set_up(&mut random);
+    let interruption = interruption(&mut random);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let before = scene::dump();
+    let result = interrupt(seed, interruption, &journal);
+    let after = scene::dump();
+    // Routes that are added again may be listed in another order.
+    let (before, after) = match interruption {
+        Interruption::LinkDown => (scene::sorted(&before), scene::sorted(&after)),
+        _ => (before, after),
+    };
+    let verdict = result.and_then(|kept| match (kept, after == before) {
+        (false, true) | (true, false) => Ok(()),
+        (false, false) => Err(scene::difference(&before, &after)),
+        (true, true) => Err("a confirmed change changed nothing".to_owned()),
+    });
+    match verdict {
+        Ok(()) => {
+            println!("ok {seed} {interruption:?}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            println!("FAILED {seed} {interruption:?}\n{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Applies and interrupts; whether the change is to be kept.
+fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bool, String> {
+    use Interruption as I;
+    const NEVER: usize = 100_000;
+    let (controller, keeper, window) = match interruption {
+        I::Controller(point) => (
+            Stop {
+                point,
+                keeper_too: false,
+            },
+            NEVER,
+            3000,
+        ),
+        I::Both(point) => (
+            Stop {
+                point,
+                keeper_too: true,
+            },
+            NEVER,
+            3000,
+        ),
+        I::Keeper(point) => (
+            Stop {
+                point: NEVER,
+                keeper_too: false,
+            },
+            point,
+            800,
+        ),
+        I::Deadline | I::LinkDown | I::NoJournal => (
+            Stop {
+                point: NEVER,
+                keeper_too: false,
+            },
+            NEVER,
+            800,
+        ),
+        I::Undone | I::Confirmed => (
+            Stop {
+                point: NEVER,
+                keeper_too: false,
+            },
+            NEVER,
+            60_000,
+        ),
+    };
+    let plan = process::plan(seed);
+    if plan.steps.is_empty() {
+        return Ok(false);
+    }
+    let status = Command::new(std::env::current_exe().unwrap())
+        .arg("--controller")
+        .arg(journal)
+        .args([
+            seed.to_string(),
+            format!("{controller},{keeper}"),
+            window.to_string(),
+        ])
+        .status()
+        .unwrap();
+    let killed = status.code().is_none();
+    if !killed && !status.success() {
+        return Err("the controller failed".to_owned());
+    }
+    match interruption {
+        I::LinkDown => {
+            scene::sh("ip link set v0 down && ip link set v0 up").ok_or("no link")?;
+            return link_down(journal, &plan).map(|()| false);
+        }
+        I::NoJournal => std::fs::remove_dir_all(journal).map_err(|e| e.to_string())?,
+        I::Undone | I::Confirmed => return settle(journal, matches!(interruption, I::Confirmed)),
+        _ => {}
+    }
+    wait_for_keeper(journal, &plan);
+    next_start(journal)?;
+    Ok(false)
+}
+
+/// Confirms through the library, as `tune confirm` does, and undoes it unless it is to be kept.
+fn settle(journal: &Path, keep: bool) -> Result<bool, String> {
+    let folder = journal.to_str().unwrap();
+    let say = |e: TuneError| e.to_string();
+    process::with(folder, &mut Unobserved, |env| {
+        tune::confirm(env, None, &mut NewTcp).map_err(say)
+    })?;
+    next_start(journal)?;
+    if keep {
+        return Ok(true);
+    }
+    let all = Folder::open(journal)
+        .unwrap()
+        .list()
+        .map_err(|e| e.to_string())?;
+    let id = all[0].id.clone();
+    let (_, rollback) = process::with(folder, &mut Unobserved, |env| {
+        tune::undo(env, Some(id.as_str())).map_err(say)
+    })?;
+    match rollback.is_complete() && rollback.left.is_empty() {
+        true => Ok(false),
+        false => Err(rollback.to_string()),
+    }
+}
+
+/// Waits until no keeper of this case runs: its journal is final, or it was killed.
+fn wait_for_keeper(journal: &Path, plan: &Change) {
+    let until = Instant::now().after(PATIENCE);
+    let name = plan.id.to_string();
+    while Instant::now() < until && is_kept(&name) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let _ = journal;
+}
+
+/// Whether a process with this id on its command line runs.
+fn is_kept(id: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|p| std::fs::read(p.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(id))
+}
+
+/// The next command on this host finds what is left.
+fn next_start(journal: &Path) -> Result<(), String> {
+    let until = Instant::now().after(PATIENCE);
+    let recovered = loop {
+        let found = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
+        // A process that was killed takes a moment to end.
+        if !matches!(found, Ok(Recovery::Waiting(_))) || Instant::now() > until {
+            break found;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    match recovered {
+        Ok(Recovery::Waiting(_)) => return Err("its keeper still waits".to_owned()),
+        Ok(Recovery::Undone(all)) => {
+            for (_, rollback) in all {
+                if !rollback.is_complete() || !rollback.left.is_empty() {
+                    return Err(rollback.to_string());
+                }
+            }
+        }
+        Ok(Recovery::Clean) => {}
+        Err(error) => return Err(error.to_string()),
+    }
+    let all = Folder::open(journal)
+        .unwrap()
+        .list()
+        .map_err(|e| e.to_string())?;
+    for listed in all {
+        let change = listed.change.map_err(|e| e.to_string())?;
+        match change.state {
+            State::RolledBack | State::Confirmed => {}
+            state => return Err(format!("its journal says {state}")),
+        }
+    }
+    Ok(())
+}
+
+/// A device that went down has lost its routes, changed or not; what is left must be as if nothing
+/// had been changed.
+fn link_down(journal: &Path, plan: &Change) -> Result<(), String> {
+    wait_for_keeper(journal, plan);
+    let _ = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
+    // The routes and addresses that the device lost are set up again as at the start.
+    for line in scene::LOST_BY_DOWN {
+        let _ = scene::sh(line);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! The processes of a transaction, killed where the case says.
+
+use std::{
+    cell::Cell,
+    io::Write,
+    path::Path,
+    process::{Command, ExitCode},
+    rc::Rc,
+    time::Duration,
+};
+
+use model::change::{Change, ChangeId, ProcessId};
+use sys::process::Process;
+use tune::{
+    Arm, BootClock, Env, Folder, Interrupted, Live, NewTcp, Observer, Point, Request, TuneError,
+};
+
+use super::scene::{self, Random};
+
+/// Where a process is killed.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop {
+    /// The point; the process may end before it.
+    pub point: usize,
+    /// Whether the keeper is killed first.
+    pub keeper_too: bool,
+}
+
+impl std::str::FromStr for Stop {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let keeper_too = text.ends_with('k');
+        let point = text.trim_end_matches('k').parse()?;
+        Ok(Self { point, keeper_too })
+    }
+}
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            self.point,
+            if self.keeper_too { "k" } else { "" }
+        )
+    }
+}
+
+/// Kills this process at a point, and the keeper before it.
+struct Killer {
+    left: usize,
+    keeper: Rc<Cell<Option<ProcessId>>>,
+    keeper_too: bool,
+}
+
+impl Observer for Killer {
+    fn at(&mut self, _: &Point) -> Result<(), Interrupted> {
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(());
+        }
+        if let Some(keeper) = self.keeper.get().filter(|_| self.keeper_too) {
+            process(keeper).kill().unwrap();
+        }
+        Process::own().unwrap().kill().unwrap();
+        Ok(())
+    }
+}
+
+pub fn process(id: ProcessId) -> Process {
+    Process {
+        pid: id.pid,
+        start_ticks: id.start_ticks,
+    }
+}
+
+/// The plan of a seed on the host as it is now. Settings that this kernel refuses are left out.
+pub fn plan(seed: u64) -> Change {
+    let mut random = Random(seed ^ 0x7073);
+    let mut settings: Vec<_> = scene::settings(&mut random)
+        .into_iter()
+        .map(|s| (s, None))
+        .collect();
+    let mut host = Live::open().unwrap();
+    loop {
+        let request = Request {
+            settings: settings.clone(),
+            probes: Vec::new(),
+            program: "test".to_owned(),
+        };
+        // The same id for all processes of the case.
+        let id = ChangeId::from_random([seed as u8; 16]);
+        match tune::plan(&mut host, &request, id) {
+            Ok(plan) => return plan,
+            Err(TuneError::Refused(all)) => {
+                for refusal in &all {
+                    println!("  left out: {refusal}");
+                }
+                settings.retain(|(s, _)| all.iter().all(|r| r.setting != *s));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Applies the plan of a seed; `stop` is `controller[k],keeper`.
+pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64) -> ExitCode {
+    let (own, keepers) = stop.split_once(',').unwrap();
+    let own: Stop = own.parse().unwrap();
+    let plan = plan(seed);
+    let keeper = Rc::new(Cell::new(None));
+    let mut observer = Killer {
+        left: own.point,
+        keeper: keeper.clone(),
+        keeper_too: own.keeper_too,
+    };
+    let this = Process::own().unwrap();
+    let mut arm = Arm {
+        window: Duration::from_millis(window_ms),
+        controller: ProcessId {
+            pid: this.pid,
+            start_ticks: this.start_ticks,
+        },
+        keeper: &mut |id: &ChangeId| {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["--keeper", folder, id.as_str(), keepers]);
+            let started = tune::start_keeper(command)?;
+            keeper.set(Some(started));
+            Ok(started)
+        },
+        prober: &mut NewTcp,
+    };
+    let applied = with(folder, &mut observer, |env| {
+        tune::apply(env, &plan, &mut arm)
+    });
+    match applied {
+        Ok(_) | Err(TuneError::Nothing) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("  controller: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+pub fn keeper(folder: &str, id: &str, stop: usize) -> ExitCode {
+    sys::process::ignore_requests_to_end().unwrap();
+    let mut observer = Killer {
+        left: stop,
+        keeper: Rc::default(),
+        keeper_too: false,
+    };
+    let id: ChangeId = id.parse().unwrap();
+    let kept = with(folder, &mut observer, |env| {
+        tune::keep(env, &id, &mut |word| {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&[word]).and_then(|()| out.flush())
+        })
+    });
+    ExitCode::from(u8::from(kept.is_err()))
+}
+
+pub fn with<T>(
+    folder: &str,
+    observer: &mut dyn Observer,
+    act: impl FnOnce(&mut Env<'_>) -> T,
+) -> T {
+    let folder = Folder::open(Path::new(folder)).unwrap();
+    let mut host = Live::open().unwrap();
+    act(&mut Env {
+        folder: &folder,
+        host: &mut host,
+        clock: &BootClock,
+        observer,
+    })
+}

@@ -1,0 +1,182 @@
+//! A host to change: links, addresses, routes and queues in a namespace, and its dump.
+
+use std::{fs, path::Path, process::Command};
+
+use model::change::{Setting, parse::Scope};
+
+/// Numbers that follow from a seed (splitmix64, Steele et al., OOPSLA 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % most
+    }
+
+    pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// Runs a line of a shell; returns what it printed, or `None` if it failed.
+pub fn sh(line: &str) -> Option<String> {
+    let output = Command::new("sh").args(["-c", line]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then_some(text)
+}
+
+const LINKS: &[&str] = &[
+    "ip link set lo up",
+    "ip link add v0 txqueuelen 500 type veth peer name v1",
+    "sysctl -qw net.ipv6.conf.v0.accept_dad=0 net.ipv6.conf.v1.accept_dad=0 || true",
+    "ip link set v1 up",
+    "ip link set v0 up",
+    "ip addr add 10.1.0.1/24 dev v0",
+    "ip addr add fd00::1/64 dev v0 nodad",
+    "ip route add 10.9.0.0/16 via 10.1.0.2 mtu lock 1400 advmss 1300 initcwnd 20",
+    "ip route add default via 10.1.0.2 metric 50",
+    "ip -6 route add fd09::/32 via fd00::2 mtu 1450 metric 70",
+    "ip route add 10.8.0.0/16 nexthop via 10.1.0.2 weight 2 nexthop via 10.1.0.3",
+];
+
+/// What a device loses when it goes down: all but its IPv4 addresses.
+pub const LOST_BY_DOWN: &[&str] = &[
+    "ip addr add fd00::1/64 dev v0 nodad",
+    "ip route replace 10.9.0.0/16 via 10.1.0.2 mtu lock 1400 advmss 1300 initcwnd 20",
+    "ip route replace default via 10.1.0.2 metric 50",
+    "ip -6 route replace fd09::/32 via fd00::2 mtu 1450 metric 70",
+    "ip route replace 10.8.0.0/16 nexthop via 10.1.0.2 weight 2 nexthop via 10.1.0.3",
+];
+
+/// Queues that v0 may have before, each a line of a shell. The first always works.
+const QUEUES: &[&str] = &[
+    "true",
+    "tc qdisc add dev v0 root handle 7: pfifo limit 77",
+    "tc qdisc add dev v0 root bfifo limit 90000",
+    "tc qdisc add dev v0 root handle 9: tbf rate 50mbit burst 20kb limit 200kb",
+    "tc qdisc add dev v0 root handle 1: htb default 20 && \
+     tc class add dev v0 parent 1: classid 1:10 htb rate 50mbit && \
+     tc class add dev v0 parent 1:10 classid 1:20 htb rate 20mbit ceil 40mbit && \
+     tc qdisc add dev v0 parent 1:20 handle 20: bfifo limit 70000",
+    "tc qdisc add dev v0 root handle 3: fq_codel limit 900 target 7ms noecn",
+    "tc qdisc add dev v0 root handle 4: cake bandwidth 20mbit rtt 50ms",
+    "tc qdisc add dev v0 root handle 8: pie target 17ms tupdate 20ms",
+    "tc qdisc add dev v0 root handle 8: codel target 7ms interval 77ms",
+    "tc qdisc add dev v0 root handle 8: fq_pie target 13ms flows 64",
+    "tc qdisc add dev v0 root handle 5: fq flow_limit 300 maxrate 900mbit",
+    "tc qdisc add dev v0 root handle 6: netem delay 3ms loss 1%",
+];
+
+/// Sets the host up, as `random` says. Queues that this kernel lacks are left out.
+pub fn set_up(random: &mut Random) {
+    for line in LINKS {
+        assert!(sh(line).is_some(), "{line}");
+    }
+    let queue = random.one(QUEUES);
+    if sh(queue).is_none() {
+        let _ = sh("tc qdisc del dev v0 root");
+    }
+    // Carrier and addresses settle.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+}
+
+/// Settings of a random plan.
+pub fn settings(random: &mut Random) -> Vec<Setting> {
+    let has_aqm = sh("tc qdisc add dev v1 root fq_codel && tc qdisc del dev v1 root").is_some();
+    let queues: &[&str] = match has_aqm {
+        true => &[
+            "fq_codel target=9ms",
+            "fq flow_limit=150",
+            "cake bandwidth=30mbit",
+            "pfifo limit=5",
+        ],
+        false => &["pfifo limit=5", "bfifo limit=9000", "pfifo"],
+    };
+    let set = |text: &str, scope: &str| Setting::parse_set(text, scope.parse::<Scope>().unwrap());
+    let mut all = Vec::new();
+    let number = random.below(900) + 100;
+    let choices: Vec<Setting> = vec![
+        set(&format!("net.ipv4.tcp_notsent_lowat={number}000"), "host").unwrap(),
+        set(
+            &format!("net.ipv4.tcp_rmem=4096 131072 {number}0000"),
+            "host",
+        )
+        .unwrap(),
+        set("net.ipv4.tcp_ecn=1", "host").unwrap(),
+        set("cc=reno", "host").unwrap(),
+        set("cc=reno", "route:10.9.0.0/16").unwrap(),
+        set("cc=reno", "route:10.9.7.0/24").unwrap(),
+        set("cc=reno", "route:10.8.0.0/16").unwrap(),
+        set("cc=reno", "route:fd09::/32").unwrap(),
+        set("cc=reno", "route:0.0.0.0/0").unwrap(),
+        Setting::parse_queue(&format!("v0={}", random.one(queues))).unwrap(),
+        Setting::parse_mtu(&format!("v0={}", 1280 + number / 5)).unwrap(),
+        Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
+    ];
+    for setting in choices {
+        if random.below(2) == 0 {
+            let at = random.below(all.len() as u64 + 1) as usize;
+            all.insert(at, setting);
+        }
+    }
+    all
+}
+
+/// Everything that a change may touch, by the programs that everybody uses.
+pub fn dump() -> String {
+    let commands = [
+        "ip -d link show",
+        "ip addr show",
+        "ip -4 route show table all",
+        "ip -6 route show table all",
+        "ip rule show",
+        "tc qdisc show",
+        // Those of other kinds are flows that have packets now.
+        "tc class show dev v0 | grep htb || true",
+        "tc filter show dev v0",
+    ];
+    let mut text = String::new();
+    for command in commands {
+        text.push_str(&format!("# {command}\n"));
+        text.push_str(&sh(command).unwrap_or_default());
+    }
+    parameters(Path::new("/proc/sys/net"), &mut text);
+    text
+}
+
+fn parameters(folder: &Path, text: &mut String) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|e| e.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            parameters(&path, text);
+        } else if let Ok(value) = fs::read_to_string(&path) {
+            text.push_str(&format!("{} = {}\n", path.display(), value.trim()));
+        }
+    }
+}
+
+/// The first lines that differ.
+pub fn difference(before: &str, after: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let gone = a
+        .iter()
+        .filter(|l| !b.contains(l))
+        .map(|l| format!("- {l}"));
+    let new = b
+        .iter()
+        .filter(|l| !a.contains(l))
+        .map(|l| format!("+ {l}"));
+    gone.chain(new).take(12).collect::<Vec<_>>().join("\n")
+}
+
+/// A dump as a set of lines.
+pub fn sorted(dump: &str) -> String {
+    let mut lines: Vec<&str> = dump.lines().collect();
+    lines.sort_unstable();
+    lines.join("\n")
+}
