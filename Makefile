@@ -35,12 +35,15 @@ help: ## list the targets
 	done
 
 .PHONY: demo
-demo: build kernel ## build everything, run the speed test case as a matrix, measure a path with a tunnel, report both
+demo: build kernel ## build everything, run the speed test case as a matrix, measure a path with a tunnel, make its twin, try remedies on it, report all
 	mkdir -p out
 	$(PATHTWIN) lab run cases/4-speedtest/demo.toml \
 		--against cases/4-speedtest/figures.toml --graph out/demo.html --out out/speedtest
 	$(PATHTWIN) measure --lab cases/home.toml --quick --out out/run.json >out/run.txt
-	$(PATHTWIN) report out/run.json out/speedtest/rows.jsonl --out out/report.html
+	$(PATHTWIN) twin out/run.json --out out/twin.toml --output json >out/twin.json || [ $$? = 1 ]
+	$(PATHTWIN) advise out/twin.json --output json >out/advice.json || [ $$? = 1 ]
+	$(PATHTWIN) report out/twin.json out/advice.json --format text
+	$(PATHTWIN) report out/run.json out/twin.json out/advice.json out/speedtest/rows.jsonl --out out/report.html
 
 .PHONY: test
 test: build agent kernel ## build everything, then run all tests

@@ -156,6 +156,10 @@ pub struct HeldOut {
     pub measured: f64,
     /// Predicted.
     pub predicted: f64,
+    /// Standard deviation of the error that repeats and seeds explain, on the scale of the figure:
+    /// a logarithm of goodputs and shares, µs of delays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
     /// The error beyond what repeats and seeds explain, over what is allowed of an error of this
     /// figure: 1 and less is good enough for numbers.
     pub excess: f64,
@@ -172,6 +176,9 @@ pub struct Errors {
     /// Largest of them that 90 % of the predictions keep to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput_p90: Option<f64>,
+    /// The same of the part that repeats and seeds do not explain: the twin's own error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput_beyond_p90: Option<f64>,
     /// Added delays that were predicted.
     pub delay_n: usize,
     /// Median of the absolute errors of the added delay, µs.
@@ -180,6 +187,9 @@ pub struct Errors {
     /// Largest of them that 90 % of the predictions keep to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_p90_us: Option<f64>,
+    /// The same of the part that repeats and seeds do not explain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_beyond_p90_us: Option<f64>,
 }
 
 /// What the members do not agree on.

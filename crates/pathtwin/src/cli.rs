@@ -1,5 +1,7 @@
 //! The command line.
 
+#[cfg(feature = "lab")]
+pub(crate) mod advise;
 #[cfg(feature = "history")]
 mod age;
 #[cfg(feature = "lab")]
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Explain(Explain),
     #[cfg(feature = "lab")]
     Twin(twin::Twin),
+    #[cfg(feature = "lab")]
+    Advise(Box<advise::Advise>),
     #[command(subcommand)]
     Tune(tune::Tune),
 

@@ -1,5 +1,7 @@
 //! Commands, one file each: wiring only.
 
+#[cfg(feature = "lab")]
+pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod explain;
 pub(crate) mod facts;

@@ -59,6 +59,8 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Explain(arguments) => explain::explain(arguments),
         #[cfg(feature = "lab")]
         Command::Twin(arguments) => commands::twin::twin(arguments),
+        #[cfg(feature = "lab")]
+        Command::Advise(arguments) => commands::advise::advise(arguments),
         Command::Tune(command) => commands::tune::tune(command),
         Command::Compare(arguments) => compare::compare(arguments),
         #[cfg(feature = "page")]

@@ -1,12 +1,14 @@
 //! Input documents of reports.
 
 use model::{
+    advice::{Advice, AdviceError},
     findings::Findings,
     row::{Rows, RowsError},
     run::{Run, RunError},
+    twin::{Twin, TwinDocumentError},
 };
 
-use crate::{findings, run, terminal};
+use crate::{advice, findings, run, terminal, twin};
 
 /// A document that a report can be made of.
 #[derive(Clone, Debug)]
@@ -15,6 +17,10 @@ pub enum Document {
     Run(Box<Run>),
     /// Rows of the lab.
     Rows(Rows),
+    /// A twin.
+    Twin(Box<Twin>),
+    /// An advice.
+    Advice(Box<Advice>),
 }
 
 /// The documents of one report, at least one.
@@ -24,13 +30,17 @@ pub struct Documents {
     pub run: Option<(Run, Findings)>,
     /// Results of the lab.
     pub matrices: Vec<Rows>,
+    /// A twin of the run.
+    pub twin: Option<Twin>,
+    /// What was tried on it.
+    pub advice: Option<Advice>,
 }
 
 /// Error of reading a document for a report.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// Neither a run nor rows.
-    #[error("neither a run of `measure` nor rows of `lab run`: {0}")]
+    /// None of the known documents.
+    #[error("neither a run of `measure`, rows of `lab run`, a twin nor an advice: {0}")]
     Format(serde_json::Error),
     /// An unreadable run.
     #[error(transparent)]
@@ -38,16 +48,25 @@ pub enum DocumentError {
     /// Unreadable rows.
     #[error(transparent)]
     Rows(RowsError),
+    /// An unreadable twin.
+    #[error(transparent)]
+    Twin(TwinDocumentError),
+    /// An unreadable advice.
+    #[error(transparent)]
+    Advice(AdviceError),
+    /// More than one twin or advice.
+    #[error("a report takes one twin and one advice, and this is a second one")]
+    TwoTwins,
     /// More than one run.
     #[error("a report takes one run, and this is a second one (use pathtwin compare for two)")]
     TwoRuns,
 }
 
 impl Document {
-    /// Reads a run or rows.
+    /// Reads a run, rows, a twin or an advice.
     ///
     /// # Errors
-    /// The text is neither, or cannot be read.
+    /// The text is none of them, or cannot be read.
     pub fn parse(text: &[u8]) -> Result<Self, DocumentError> {
         // Rows may be one per line: the first value determines the kind.
         let first = serde_json::Deserializer::from_slice(text)
@@ -62,6 +81,14 @@ impl Document {
                 .map(Self::Rows)
                 .map_err(DocumentError::Rows);
         }
+        if first.get("held_out").is_some() || first.get("effort").is_some() {
+            let twin = Twin::parse(text).map_err(DocumentError::Twin)?;
+            return Ok(Self::Twin(Box::new(twin)));
+        }
+        if first.get("tried").is_some() {
+            let advice = Advice::parse(text).map_err(DocumentError::Advice)?;
+            return Ok(Self::Advice(Box::new(advice)));
+        }
         let run = Run::parse(text).map_err(|e| match e {
             RunError::Format(e) if first.get("samples").is_none() => DocumentError::Format(e),
             e => DocumentError::Run(e),
@@ -74,7 +101,7 @@ impl Documents {
     /// Adds a document; findings of a run are computed.
     ///
     /// # Errors
-    /// A run has already been added.
+    /// A run, a twin or an advice has already been added.
     pub fn add(&mut self, document: Document) -> Result<(), DocumentError> {
         match document {
             Document::Run(_) if self.run.is_some() => return Err(DocumentError::TwoRuns),
@@ -83,6 +110,10 @@ impl Documents {
                 self.run = Some((*run, findings));
             }
             Document::Rows(rows) => self.matrices.push(rows),
+            Document::Twin(_) if self.twin.is_some() => return Err(DocumentError::TwoTwins),
+            Document::Twin(twin) => self.twin = Some(*twin),
+            Document::Advice(_) if self.advice.is_some() => return Err(DocumentError::TwoTwins),
+            Document::Advice(advice) => self.advice = Some(*advice),
         }
         Ok(())
     }
@@ -102,5 +133,7 @@ pub fn text(documents: &Documents) -> String {
             terminal::table(&rows.rows, None)
         ));
     }
+    parts.extend(documents.twin.as_ref().map(twin::text));
+    parts.extend(documents.advice.as_ref().map(advice::text));
     parts.join("\n")
 }

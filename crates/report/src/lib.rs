@@ -1,5 +1,6 @@
 //! Output formats of documents, one module each.
 
+pub mod advice;
 mod busy;
 pub mod change;
 pub mod comparison;
@@ -22,3 +23,4 @@ pub mod run;
 pub mod terminal;
 pub mod time;
 pub mod twin;
+mod wrap;

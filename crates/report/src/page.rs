@@ -4,6 +4,7 @@
 //! in the page. All text from documents is escaped by the templates, and a content security policy
 //! blocks everything but the page's own script and style.
 
+mod advice;
 mod buckets;
 mod chart;
 mod charts;
@@ -17,6 +18,7 @@ mod matrix;
 mod reproduce;
 mod tiles;
 mod timeline;
+mod twin;
 mod verdict;
 mod words;
 
@@ -57,6 +59,18 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
         let lead = documents.run.is_some() || number > 0;
         sections.extend(matrix_section(rows, number, lead, &words, &mut charts));
     }
+    sections.extend(documents.twin.as_ref().map(|twin| Section {
+        id: "twin",
+        title: "twin-title",
+        nav: "nav-twin",
+        body: twin::html(twin, &words),
+    }));
+    sections.extend(documents.advice.as_ref().map(|advice| Section {
+        id: "advice",
+        title: "advice-title",
+        nav: "nav-advice",
+        body: advice::html(advice, &words),
+    }));
     sections.push(Section {
         id: "again",
         title: "again-title",
@@ -75,10 +89,15 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
 
 /// Title of the page.
 fn title(documents: &Documents) -> String {
+    let of_twin = || documents.twin.as_ref().map(|t| &t.run);
+    let of_advice = || documents.advice.as_ref().map(|a| &a.run);
     match (&documents.run, documents.matrices.first()) {
         (Some((run, _)), _) => format!("pathtwin {}", run.id),
         (None, Some(rows)) => format!("{} · pathtwin lab", rows.name),
-        (None, None) => "pathtwin".to_owned(),
+        (None, None) => match of_twin().or_else(of_advice) {
+            Some(run) => format!("pathtwin {run}"),
+            None => "pathtwin".to_owned(),
+        },
     }
 }
 

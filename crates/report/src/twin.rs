@@ -12,8 +12,8 @@ use model::{
     units::{Rate, Share},
 };
 
-/// Widest line.
-const WIDTH: usize = 80;
+use crate::wrap::wrap;
+
 /// Predictions that are shown, the worst first.
 const SHOWN: usize = 6;
 
@@ -239,23 +239,4 @@ fn group(left_out: &LeftOut) -> String {
         LeftOut::Bidirectional => "never fitted".to_owned(),
         LeftOut::Tunnel => "tunnel".to_owned(),
     }
-}
-
-/// Running text in lines of at most [`WIDTH`] columns.
-fn wrap(text: &str, indent: &str) -> String {
-    let mut out = String::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        let full = line.chars().count() + 1 + word.chars().count() > WIDTH;
-        if !line.is_empty() && full {
-            let _ = writeln!(out, "{line}");
-            line.clear();
-        }
-        line += if line.is_empty() { indent } else { " " };
-        line += word;
-    }
-    if !line.is_empty() {
-        let _ = writeln!(out, "{line}");
-    }
-    out
 }

@@ -5,8 +5,6 @@ use model::{
     plan::{LoadDirection, Measurement, Plan, Step},
 };
 
-use crate::moments::Moments;
-
 /// Processor time for each bit that crosses a path, s: 2.4 s of a processor for 10 s at 1 Gbit/s
 /// (docs/benchmarks.md).
 const A_BIT_S: f64 = 2.4e-10;
@@ -21,17 +19,16 @@ const A_FLOW_SECOND_S: f64 = 0.015;
 /// Time that a flood of UDP takes beside what it is asked for, s.
 const SWEEP_MORE_S: f64 = 2.0;
 
-/// Processor time of a plan on a path like this, s.
-pub(crate) fn processor_s(plan: &Plan, known: &Moments) -> f64 {
+/// Processor time of a plan on a path of these rates, bit/s, in s.
+pub(crate) fn processor_s(plan: &Plan, rate_bps: &dyn Fn(Direction) -> f64) -> f64 {
     let layers = plan.layers.iter().map(|layer| {
         let bit_s = match layer {
             Layer::Underlay => A_BIT_S,
             Layer::Tunnel => A_BIT_IN_TUNNEL_S,
         };
-        let steps = plan
-            .steps
-            .iter()
-            .map(|s| bits(s, known) * bit_s + span_s(s) * A_SECOND_S + flow_s(s) * A_FLOW_SECOND_S);
+        let steps = plan.steps.iter().map(|s| {
+            bits(s, rate_bps) * bit_s + span_s(s) * A_SECOND_S + flow_s(s) * A_FLOW_SECOND_S
+        });
         steps.sum::<f64>()
     });
     BOOT_S + layers.sum::<f64>()
@@ -43,8 +40,7 @@ pub(crate) fn virtual_s(plan: &Plan) -> f64 {
 }
 
 /// Bits that a step sends, both directions together.
-fn bits(step: &Step, known: &Moments) -> f64 {
-    let rate = |direction| known.line(direction).rate_bps.value;
+fn bits(step: &Step, rate: &dyn Fn(Direction) -> f64) -> f64 {
     let each = |toward: &LoadDirection| -> f64 {
         toward
             .directions()

@@ -17,7 +17,7 @@ use crate::{
     plan::not_in_lab,
     said::Said,
     search::{Found, Tried},
-    statistics::{Fitness, Values, distance, fitness, is_of},
+    statistics::{Fitness, Target, Values, fitness, is_of},
     verdict::{Judged, PLAUSIBLE, judge},
 };
 
@@ -31,13 +31,15 @@ pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str)
         stand_ins: stand_ins.clone(),
         ..path
     };
-    let ranked = ranked(fit, found);
+    let target = found.target(&fit.values);
+    let ranked = ranked(fit, found, &target);
     let best = ranked.first();
-    let mut held_out = rotation(&fit.known, &fit.values, &found.tried);
+    let repeated: Vec<&Tried> = found.members.iter().map(|(tried, _)| tried).collect();
+    let mut held_out = rotation(&fit.known, &target, &found.tried, &repeated);
     let judged = match best {
         None => untested(),
         Some((tried, _, fitness)) => {
-            held_out.extend(never_fitted(&fit.known, &fit.values, &tried.values));
+            held_out.extend(never_fitted(&fit.known, &target, &tried.values));
             judge(fitness, &held_out, held_out.len())
         }
     };
@@ -61,7 +63,7 @@ pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str)
         says: judged.says,
         settle: judged.settle,
         path,
-        fitted: best.map_or_else(Vec::new, |(tried, ..)| fitted(fit, &tried.values)),
+        fitted: best.map_or_else(Vec::new, |(tried, ..)| fitted(fit, &target, &tried.values)),
         errors: errors(&held_out),
         held_out,
         undecided: undecided(&ranked, &members),
@@ -75,14 +77,14 @@ pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str)
 type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
 
 /// What was measured with several seeds, the best first, by the figures of both directions.
-fn ranked<'a>(fit: &Said<'_>, found: &'a Found) -> Vec<Ranked<'a>> {
+fn ranked<'a>(fit: &Said<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
     let counts = |s: &crate::statistics::Statistic| {
         [Direction::Down, Direction::Up]
             .iter()
             .any(|d| is_of(s, &fit.known, *d))
     };
     let of = |(tried, names): &'a (Tried, Vec<String>)| {
-        let fitness = fitness(&fit.values, &tried.values, &counts);
+        let fitness = fitness(target, &tried.values, &counts);
         (tried, names.as_slice(), fitness)
     };
     let mut all: Vec<Ranked<'a>> = found.members.iter().map(of).collect();
@@ -112,7 +114,7 @@ fn members(fit: &Said<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path)
     kept.into_iter().map(member).collect()
 }
 
-fn fitted(fit: &Said<'_>, values: &Values) -> Vec<Fitted> {
+fn fitted(fit: &Said<'_>, target: &Target<'_>, values: &Values) -> Vec<Fitted> {
     let ours = fit.values.iter().filter(|(s, _)| {
         [Direction::Down, Direction::Up]
             .iter()
@@ -126,7 +128,7 @@ fn fitted(fit: &Said<'_>, values: &Values) -> Vec<Fitted> {
             measured: stats::median(measured)?,
             n: measured.len(),
             twin: stats::median(own)?,
-            implausibility: distance(statistic.figure, measured, own)?.implausibility,
+            implausibility: target.distance(statistic, measured, own)?.implausibility,
         })
     })
     .collect()

@@ -27,6 +27,14 @@ pub enum TwinError {
     /// No candidate could be measured in the lab.
     #[error("every path that was tried failed in the lab; the first because: {0}")]
     AllFailed(String),
+    /// The budget of time does not allow a trial.
+    #[error(
+        "one run of each remedy takes {needs_s} s on two processors: give --budget-time {needs_s}s or more"
+    )]
+    NoBudget {
+        /// Real time that would, s.
+        needs_s: u64,
+    },
     /// Stopped before its end.
     #[error("stopped")]
     Stopped,

@@ -18,6 +18,7 @@ use crate::{
     cost, document,
     ends::{ends, in_lab},
     error::TwinError,
+    held_out::champions,
     moments::Moments,
     plan::plan,
     said::Said,
@@ -29,6 +30,8 @@ use crate::{
 const PROCESSORS: f64 = 2.0;
 /// Virtual time of a run over what its steps take, after which it counts as hung.
 const HUNG: f64 = 8.0;
+/// Further seeds of the best path of the first wave.
+const REPEATED: usize = 2;
 /// Most paths that are tried in both waves: more tell little of four parameters.
 const MOST: usize = 30;
 
@@ -92,10 +95,8 @@ impl<'a> Fit<'a> {
             values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
         }
         values.retain(|s, _| s.key.cc.as_ref().is_none_or(|cc| in_lab(cc)));
-        let each = [
-            cost::processor_s(&short, &known),
-            cost::processor_s(&full, &known),
-        ];
+        let rate = |direction| known.line(direction).rate_bps.value;
+        let each = [&short, &full].map(|plan| cost::processor_s(plan, &rate));
         let fit = Self {
             program: program.to_owned(),
             size: size(budget.0.as_secs_f64() * PROCESSORS, each),
@@ -118,15 +119,16 @@ impl<'a> Fit<'a> {
     /// Runs in the lab that the search will make.
     pub fn runs(&self) -> usize {
         self.size
-            .map_or(0, |s| s.first + s.second + s.members * s.seeds)
+            .map_or(0, |s| s.first + REPEATED + s.second + s.members * s.seeds)
     }
 
     /// Processor time that they will take, by the model of the cost; what is cached takes none.
     pub fn processor_s(&self) -> f64 {
         let Some(size) = self.size else { return 0.0 };
-        let [short, full] =
-            [&self.short, &self.full].map(|p| cost::processor_s(p, &self.said.known));
-        (size.first + size.second) as f64 * short + (size.members * size.seeds) as f64 * full
+        let rate = |direction| self.said.known.line(direction).rate_bps.value;
+        let [short, full] = [&self.short, &self.full].map(|p| cost::processor_s(p, &rate));
+        (size.first + REPEATED + size.second) as f64 * short
+            + (size.members * size.seeds) as f64 * full
     }
 
     /// What the Run says without any search.
@@ -160,21 +162,56 @@ impl<'a> Fit<'a> {
             let why = found.first_failure.clone().unwrap_or_default();
             return Err(TwinError::AllFailed(why));
         }
+        self.repeat(bench, found)?;
         let wave = second_wave(
             &self.said.known,
-            &self.said.values,
+            &found.target(&self.said.values),
             &found.tried,
             size.second,
             &mut random,
         );
         self.once(&wave, bench, found)?;
-        let last = finalists(
-            &self.said.known,
-            &self.said.values,
-            &found.tried,
-            size.members,
-        );
-        self.again(&last, size.seeds, bench, found)
+        self.again(&self.last(size, found), size.seeds, bench, found)
+    }
+
+    /// What is measured with several seeds: the best path, those that predict what is left out, and
+    /// the next best ones.
+    fn last(&self, size: Size, found: &Found) -> Vec<Candidate> {
+        let (known, target) = (&self.said.known, found.target(&self.said.values));
+        let best = finalists(known, &target, &found.tried, size.members);
+        let champions = champions(known, &target, &found.tried);
+        let mut last: Vec<Candidate> = Vec::new();
+        let all = best.iter().take(1).chain(&champions).chain(&best);
+        for candidate in all {
+            if last.len() < size.members && !last.contains(candidate) {
+                last.push(*candidate);
+            }
+        }
+        last
+    }
+
+    /// Measures the best of the first wave with more seeds: how much each figure varies by chance
+    /// decides what differences between paths mean.
+    fn repeat(&self, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
+        let target = found.target(&self.said.values);
+        let best = finalists(&self.said.known, &target, &found.tried, 1);
+        let Some(candidate) = best.first().copied() else {
+            return Ok(());
+        };
+        let mut jobs = self.jobs(&[candidate], &self.short, 1 + REPEATED)?;
+        // The first seed is known of a candidate whose directions were measured together.
+        let known = found.tried.iter().find(|t| t.candidate == candidate);
+        let mut values = known.map(|t| t.values.clone()).unwrap_or_default();
+        jobs.drain(..1);
+        let mut parts: Vec<Option<Values>> = vec![None; jobs.len()];
+        self.run_all(&jobs, bench, found, &mut |place, part, _| {
+            parts[place] = Some(part);
+        })?;
+        for (statistic, more) in parts.into_iter().flatten().flatten() {
+            values.entry(statistic).or_default().extend(more);
+        }
+        found.repeated.push(values);
+        Ok(())
     }
 
     /// Measures each candidate once, all with the same seed: what differs is the path.
@@ -296,7 +333,7 @@ impl<'a> Fit<'a> {
 fn size(allowed_s: f64, [short, full]: [f64; 2]) -> Option<Size> {
     const LEAST: usize = 6;
     for (members, seeds) in [(5, 3), (3, 3), (3, 2), (2, 1)] {
-        let left = allowed_s - (members * seeds) as f64 * full;
+        let left = allowed_s - (members * seeds) as f64 * full - REPEATED as f64 * short;
         let paths = (left / short).floor();
         if paths >= LEAST as f64 {
             let paths = (paths as usize).min(MOST);
@@ -336,7 +373,10 @@ mod tests {
     fn what_is_bought_is_never_more_than_what_is_allowed() {
         for allowed in [14.0, 20.0, 44.0, 70.0, 300.0] {
             let s = size(allowed, [1.0, 4.0]).unwrap();
-            assert!((s.first + s.second) as f64 + 4.0 * (s.members * s.seeds) as f64 <= allowed);
+            assert!(
+                (s.first + REPEATED + s.second) as f64 + 4.0 * (s.members * s.seeds) as f64
+                    <= allowed
+            );
         }
     }
 }

@@ -8,13 +8,12 @@ use model::{
 };
 
 use crate::{
+    candidate::{Candidate, Choice},
     moments::Moments,
     search::{Tried, ranked},
-    statistics::{Distance, Statistic, Values, distance},
+    statistics::{Distance, Statistic, Target, Values, is_of},
 };
 
-/// So many of the best paths predict together, by their median.
-const PREDICT: usize = 3;
 /// Errors within this many standard deviations of repeats and seeds are no errors.
 const CHANCE: f64 = 1.96;
 /// Error of a goodput that is good enough for numbers, as a logarithm: what the calibrated
@@ -32,12 +31,11 @@ const FIGURES: [TwinFigure; 3] = [
     TwinFigure::Retransmitted,
 ];
 
-/// Leaves out each congestion control and each number of flows in turn, chooses the best paths of
-/// each direction by the rest, and predicts what was left out.
-pub(crate) fn rotation(known: &Moments, run: &Values, tried: &[Tried]) -> Vec<HeldOut> {
+/// What is left out together, in turn: each congestion control and each number of flows.
+fn groups(known: &Moments, run: &Target<'_>) -> Vec<LeftOut> {
     let ours = || {
-        run.keys()
-            .filter(|s| s.key.layer == known.layer && !s.key.bidirectional)
+        let keys = run.values.keys();
+        keys.filter(|s| s.key.layer == known.layer && !s.key.bidirectional)
     };
     let ccs: BTreeSet<&String> = ours().filter_map(|s| s.key.cc.as_ref()).collect();
     let flows: BTreeSet<u32> = ours().filter_map(|s| s.key.flows).collect();
@@ -48,56 +46,84 @@ pub(crate) fn rotation(known: &Moments, run: &Values, tried: &[Tried]) -> Vec<He
     if flows.len() > 1 {
         groups.extend(flows.into_iter().map(LeftOut::Flows));
     }
+    groups
+}
+
+/// The best path of each rotation, chosen without what is left out: they predict it, and so have to
+/// be measured with several seeds.
+pub(crate) fn champions(known: &Moments, run: &Target<'_>, tried: &[Tried]) -> Vec<Candidate> {
+    let groups = groups(known, run);
+    let of = |group: &LeftOut| {
+        let choice = |direction| {
+            let chosen = champion(known, run, tried, group, direction);
+            // A direction without anything left to choose by goes on with its best.
+            let best = || {
+                let ranked = ranked(known, run, tried, direction, &|_| true);
+                ranked
+                    .first()
+                    .map(|(tried, _)| *tried.candidate.choice(direction))
+            };
+            chosen.or_else(best)
+        };
+        Some(Candidate {
+            down: choice(Direction::Down)?,
+            up: choice(Direction::Up)?,
+        })
+    };
+    groups.iter().filter_map(of).collect()
+}
+
+/// The best choice of a direction by what is not left out; `None` if no TCP is left.
+fn champion(
+    known: &Moments,
+    run: &Target<'_>,
+    tried: &[Tried],
+    group: &LeftOut,
+    direction: Direction,
+) -> Option<Choice> {
+    let kept = |s: &Statistic| !is_in(s, group);
+    let of_tcp = |s: &&Statistic| s.key.flows.is_some() && is_of(s, known, direction);
+    run.values.keys().filter(of_tcp).find(|s| kept(s))?;
+    let ranked = ranked(known, run, tried, direction, &kept);
+    let (best, _) = ranked.first()?;
+    Some(*best.candidate.choice(direction))
+}
+
+/// Leaves out each group in turn, and predicts it by the best path of the rest: with all its seeds,
+/// if it is among the members.
+pub(crate) fn rotation(
+    known: &Moments,
+    run: &Target<'_>,
+    tried: &[Tried],
+    members: &[&Tried],
+) -> Vec<HeldOut> {
     let mut all = Vec::new();
-    for group in groups {
+    for group in groups(known, run) {
         for direction in [Direction::Down, Direction::Up] {
-            all.extend(without(known, run, tried, &group, direction));
+            let Some(chosen) = champion(known, run, tried, &group, direction) else {
+                continue;
+            };
+            let is = |t: &&Tried| *t.candidate.choice(direction) == chosen;
+            let repeated = members.iter().copied().find(|t| is(t));
+            let Some(path) = repeated.or_else(|| tried.iter().find(is)) else {
+                continue;
+            };
+            let mine = |s: &Statistic| {
+                is_in(s, &group) && is_of(s, known, direction) && FIGURES.contains(&s.figure)
+            };
+            let left = run.values.iter().filter(|(s, _)| mine(s));
+            all.extend(left.filter_map(|(statistic, measured)| {
+                let predicted = path.values.get(statistic)?;
+                held(run, group.clone(), statistic, measured, predicted)
+            }));
         }
     }
     all
 }
 
-/// One group left out in one direction.
-fn without(
-    known: &Moments,
-    run: &Values,
-    tried: &[Tried],
-    group: &LeftOut,
-    direction: Direction,
-) -> Vec<HeldOut> {
-    let kept = |s: &Statistic| !is_in(s, group);
-    // Something of TCP must be left to choose by.
-    let of_tcp = |s: &&Statistic| s.key.flows.is_some() && s.key.direction == Some(direction);
-    if !run
-        .keys()
-        .filter(of_tcp)
-        .any(|s| kept(s) && s.key.layer == known.layer)
-    {
-        return Vec::new();
-    }
-    let best = ranked(known, run, tried, direction, &kept);
-    let best: Vec<&Values> = best.iter().take(PREDICT).map(|(t, _)| &t.values).collect();
-    let mine = |s: &Statistic| {
-        is_in(s, group)
-            && crate::statistics::is_of(s, known, direction)
-            && FIGURES.contains(&s.figure)
-    };
-    let left = run.iter().filter(|(s, _)| mine(s));
-    left.filter_map(|(statistic, measured)| {
-        let predicted: Vec<f64> = best
-            .iter()
-            .filter_map(|values| stats::median(values.get(statistic)?))
-            .collect();
-        // All with one seed: what that seed did is in all of them, so they count as one repeat.
-        let predicted = stats::median(&predicted)?;
-        held(group.clone(), statistic, measured, &[predicted])
-    })
-    .collect()
-}
-
 /// What was never fitted: loads in both directions at once, and the tunnel over the path that was
 /// fitted. `member` is the best path, measured with several seeds.
-pub(crate) fn never_fitted(known: &Moments, run: &Values, member: &Values) -> Vec<HeldOut> {
+pub(crate) fn never_fitted(known: &Moments, run: &Target<'_>, member: &Values) -> Vec<HeldOut> {
     let group = |s: &Statistic| {
         if s.key.layer == Layer::Tunnel && known.layer == Layer::Underlay {
             Some(LeftOut::Tunnel)
@@ -105,10 +131,13 @@ pub(crate) fn never_fitted(known: &Moments, run: &Values, member: &Values) -> Ve
             s.key.bidirectional.then_some(LeftOut::Bidirectional)
         }
     };
-    let left = run.iter().filter(|(s, _)| FIGURES.contains(&s.figure));
+    let left = run
+        .values
+        .iter()
+        .filter(|(s, _)| FIGURES.contains(&s.figure));
     left.filter_map(|(statistic, measured)| {
         let predicted = member.get(statistic)?;
-        held(group(statistic)?, statistic, measured, predicted)
+        held(run, group(statistic)?, statistic, measured, predicted)
     })
     .collect()
 }
@@ -123,12 +152,13 @@ fn is_in(statistic: &Statistic, group: &LeftOut) -> bool {
 }
 
 fn held(
+    run: &Target<'_>,
     left_out: LeftOut,
     statistic: &Statistic,
     measured: &[f64],
     predicted: &[f64],
 ) -> Option<HeldOut> {
-    let apart = distance(statistic.figure, measured, predicted)?;
+    let apart = run.distance(statistic, measured, predicted)?;
     let centre = stats::median(measured)?;
     Some(HeldOut {
         left_out,
@@ -136,6 +166,7 @@ fn held(
         figure: statistic.figure,
         measured: centre,
         predicted: stats::median(predicted)?,
+        noise: Some(apart.noise),
         excess: excess(statistic.figure, centre, &apart),
     })
 }
@@ -159,7 +190,16 @@ pub(crate) fn errors(all: &[HeldOut]) -> Option<Errors> {
             .collect()
     };
     let ratio = |h: &HeldOut| (h.predicted.max(1.0) / h.measured.max(1.0)).ln().abs();
+    // What repeats and seeds explain is an error of the measurement, and not of the twin.
+    let beyond = |h: &HeldOut, error: f64| {
+        let noise = h.noise.unwrap_or(0.0);
+        (error * error - noise * noise).max(0.0).sqrt()
+    };
     let goodput = of(TwinFigure::GoodputBps, &ratio);
+    let goodput_beyond = of(TwinFigure::GoodputBps, &|h| beyond(h, ratio(h)));
+    let delay_beyond = of(TwinFigure::AddedP50Us, &|h| {
+        beyond(h, (h.predicted - h.measured).abs())
+    });
     let delay = of(TwinFigure::AddedP50Us, &|h| {
         (h.predicted - h.measured).abs()
     });
@@ -167,8 +207,10 @@ pub(crate) fn errors(all: &[HeldOut]) -> Option<Errors> {
         goodput_n: goodput.len(),
         goodput_p50: stats::median(&goodput),
         goodput_p90: stats::percentile(&goodput, 90.0),
+        goodput_beyond_p90: stats::percentile(&goodput_beyond, 90.0),
         delay_n: delay.len(),
         delay_p50_us: stats::median(&delay),
         delay_p90_us: stats::percentile(&delay, 90.0),
+        delay_beyond_p90_us: stats::percentile(&delay_beyond, 90.0),
     })
 }

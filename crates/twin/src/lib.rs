@@ -7,9 +7,13 @@
 //! (history matching: a path is ruled out, never proved). Figures left out by rotation are
 //! predicted, and the verdict is over those predictions.
 //!
+//! [`Trials`] tries remedies on the members of a Twin, each beside no change with the same seeds, and
+//! says which one to take, which do nothing and why.
+//!
 //! The same Run and budget give the same Twin: every choice comes from the Run, and time is counted
 //! by a model of the cost, never by a clock.
 
+mod advise;
 mod candidate;
 mod cost;
 mod design;
@@ -25,5 +29,6 @@ mod search;
 mod statistics;
 mod verdict;
 
+pub use advise::{Ask, Trials};
 pub use error::{Missing, TwinError};
 pub use fit::{Bench, Budget, Fit, Outcome, Stopped};

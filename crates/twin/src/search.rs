@@ -7,7 +7,7 @@ use crate::{
     candidate::{Bounds, Candidate, Choice},
     design::latin,
     moments::Moments,
-    statistics::{Fitness, Values, fitness, is_of},
+    statistics::{Fitness, Seeds, Target, Values, fitness, is_of},
 };
 
 /// Share of the first box that the second wave looks at around each of the best.
@@ -38,11 +38,24 @@ pub(crate) struct Tried {
 pub(crate) struct Found {
     /// All that was tried once.
     pub(crate) tried: Vec<Tried>,
+    /// The best of the first wave with several seeds: how much figures vary by chance.
+    pub(crate) repeated: Vec<Values>,
     /// The best, measured with several seeds, with the names of the results.
     pub(crate) members: Vec<(Tried, Vec<String>)>,
     pub(crate) runs: usize,
     pub(crate) failed: usize,
     pub(crate) first_failure: Option<String>,
+}
+
+impl Found {
+    /// What paths are held against: the Run, with the variation that was seen so far.
+    pub(crate) fn target<'a>(&self, values: &'a Values) -> Target<'a> {
+        let members = self.members.iter().map(|(tried, _)| &tried.values);
+        Target {
+            values,
+            seeds: Seeds::of(self.repeated.iter().chain(members)),
+        }
+    }
 }
 
 /// Candidates over all queues that could be: the best guess of each first, then places that fill
@@ -69,7 +82,7 @@ pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> 
 /// Candidates near the two best choices of each direction.
 pub(crate) fn second_wave(
     known: &Moments,
-    run: &Values,
+    run: &Target<'_>,
     tried: &[Tried],
     count: usize,
     random: &mut Random,
@@ -94,7 +107,7 @@ pub(crate) fn second_wave(
 /// The best of each direction together, then the second best, and so on.
 pub(crate) fn finalists(
     known: &Moments,
-    run: &Values,
+    run: &Target<'_>,
     tried: &[Tried],
     count: usize,
 ) -> Vec<Candidate> {
@@ -115,7 +128,7 @@ pub(crate) fn finalists(
 /// The choices of a direction, the best first, by the statistics of the Run that count.
 pub(crate) fn best(
     known: &Moments,
-    run: &Values,
+    run: &Target<'_>,
     tried: &[Tried],
     direction: Direction,
     counts: &dyn Fn(&crate::statistics::Statistic) -> bool,
@@ -130,7 +143,7 @@ pub(crate) fn best(
 /// What was tried, the best of a direction first.
 pub(crate) fn ranked<'a>(
     known: &Moments,
-    run: &Values,
+    run: &Target<'_>,
     tried: &'a [Tried],
     direction: Direction,
     counts: &dyn Fn(&crate::statistics::Statistic) -> bool,

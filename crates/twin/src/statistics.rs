@@ -21,6 +21,52 @@ pub(crate) struct Statistic {
 /// Values of figures, one for each repeat.
 pub(crate) type Values = BTreeMap<Statistic, Vec<f64>>;
 
+/// What paths are held against: the figures of a Run, and how much they vary from seed to seed on
+/// one path, as far as that was seen in the lab.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) values: &'a Values,
+    pub(crate) seeds: Seeds,
+}
+
+/// Variation from seed to seed on one path, on the scale of each figure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Seeds(BTreeMap<Statistic, Variation>);
+
+/// Sum of squares around the mean, and its degrees of freedom.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Variation {
+    squares: f64,
+    freedom: f64,
+}
+
+impl Seeds {
+    /// Of paths that were measured with several seeds; with one a path tells nothing.
+    pub(crate) fn of<'a>(paths: impl Iterator<Item = &'a Values>) -> Self {
+        let mut all: BTreeMap<Statistic, Variation> = BTreeMap::new();
+        for (statistic, values) in paths.flatten().filter(|(_, v)| v.len() > 1) {
+            let Some(around) = stats::median(values) else {
+                continue;
+            };
+            let figure = statistic.figure;
+            let scaled = Scale::of(figure, around.abs()).scaled(figure, values);
+            let own = all.entry(statistic.clone()).or_default();
+            own.squares += squares(&scaled);
+            own.freedom += (values.len() - 1) as f64;
+        }
+        Self(all)
+    }
+
+    fn get(&self, statistic: &Statistic) -> Variation {
+        self.0.get(statistic).copied().unwrap_or_default()
+    }
+}
+
+fn squares(values: &[f64]) -> f64 {
+    let mean = stats::mean(values).unwrap_or(0.0);
+    values.iter().map(|v| (v - mean).powi(2)).sum()
+}
+
 /// Offered over the capacity, from which on a step of a sweep is one of overload.
 const OVER: f64 = 1.1;
 /// Share below which retransmissions are as good as none.
@@ -144,13 +190,19 @@ pub(crate) struct Distance {
 /// A path that never had the figure is this far away.
 pub(crate) const ABSENT: f64 = 6.0;
 
-/// The distance of a path's values of a figure from the Run's; `None` without values.
-pub(crate) fn distance(figure: TwinFigure, run: &[f64], path: &[f64]) -> Option<Distance> {
+/// The distance of a path's values of a figure from the Run's; `None` without values. `seeds` is
+/// what is known of its variation beside these values.
+pub(crate) fn distance(
+    figure: TwinFigure,
+    run: &[f64],
+    path: &[f64],
+    seeds: Variation,
+) -> Option<Distance> {
     let around = stats::median(run)?;
     let scale = Scale::of(figure, around.abs());
     let (run, path) = (scale.scaled(figure, run), scale.scaled(figure, path));
     let error = stats::median(&path)? - stats::median(&run)?;
-    let spread = pooled(&run, &path, scale.usual);
+    let spread = pooled(&run, &path, scale.usual, seeds);
     let noise = spread * (1.0 / run.len() as f64 + 1.0 / path.len() as f64).sqrt();
     let implausibility = error.abs() / noise.hypot(scale.discrepancy);
     Some(Distance {
@@ -160,17 +212,25 @@ pub(crate) fn distance(figure: TwinFigure, run: &[f64], path: &[f64]) -> Option<
     })
 }
 
-/// Standard deviation of one repeat, of the Run and of the path together: with few of them, drawn
-/// toward what is usual, which counts as two more.
-fn pooled(run: &[f64], path: &[f64], usual: f64) -> f64 {
+/// Standard deviation of one repeat, of the Run, the path and other paths together: with few of
+/// them, drawn toward what is usual, which counts as two more.
+fn pooled(run: &[f64], path: &[f64], usual: f64, seeds: Variation) -> f64 {
     const USUAL_COUNTS: f64 = 2.0;
-    let squares = |values: &[f64]| {
-        let mean = stats::mean(values).unwrap_or(0.0);
-        values.iter().map(|v| (v - mean).powi(2)).sum::<f64>()
-    };
-    let freedom = (run.len() + path.len()).saturating_sub(2) as f64;
-    let sum = squares(run) + squares(path) + USUAL_COUNTS * usual * usual;
+    let freedom = (run.len() + path.len()).saturating_sub(2) as f64 + seeds.freedom;
+    let sum = squares(run) + squares(path) + seeds.squares + USUAL_COUNTS * usual * usual;
     (sum / (freedom + USUAL_COUNTS)).sqrt()
+}
+
+impl Target<'_> {
+    /// The distance of a path's values of a statistic from these of the Run.
+    pub(crate) fn distance(
+        &self,
+        statistic: &Statistic,
+        run: &[f64],
+        path: &[f64],
+    ) -> Option<Distance> {
+        distance(statistic.figure, run, path, self.seeds.get(statistic))
+    }
 }
 
 /// How well values fit those of the Run.
@@ -187,11 +247,15 @@ pub(crate) struct Fitness {
 }
 
 /// The fitness over those of the Run's statistics that count.
-pub(crate) fn fitness(run: &Values, path: &Values, counts: &dyn Fn(&Statistic) -> bool) -> Fitness {
+pub(crate) fn fitness(
+    run: &Target<'_>,
+    path: &Values,
+    counts: &dyn Fn(&Statistic) -> bool,
+) -> Fitness {
     let mut all: Vec<(&Statistic, f64)> = Vec::new();
-    for (statistic, measured) in run.iter().filter(|(s, _)| counts(s)) {
+    for (statistic, measured) in run.values.iter().filter(|(s, _)| counts(s)) {
         let own = path.get(statistic).map_or(&[][..], Vec::as_slice);
-        let distance = distance(statistic.figure, measured, own);
+        let distance = run.distance(statistic, measured, own);
         all.push((statistic, distance.map_or(ABSENT, |d| d.implausibility)));
     }
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -218,16 +282,20 @@ pub(crate) fn is_of(statistic: &Statistic, known: &Moments, direction: Direction
 mod tests {
     use super::*;
 
+    fn apart(run: &[f64], path: &[f64]) -> Option<Distance> {
+        distance(TwinFigure::GoodputBps, run, path, Variation::default())
+    }
+
     #[test]
     fn equal_values_are_no_distance_apart() {
-        let d = distance(TwinFigure::GoodputBps, &[1e7, 1.1e7, 0.9e7], &[1e7]).unwrap();
+        let d = apart(&[1e7, 1.1e7, 0.9e7], &[1e7]).unwrap();
         assert!(d.error.abs() < 1e-9 && d.implausibility < 1e-6);
     }
 
     #[test]
     fn a_rate_that_is_half_is_far_away_and_repeats_bring_it_no_nearer() {
-        let one = distance(TwinFigure::GoodputBps, &[1e7], &[5e6]).unwrap();
-        let many = distance(TwinFigure::GoodputBps, &[1e7; 9], &[5e6; 9]).unwrap();
+        let one = apart(&[1e7], &[5e6]).unwrap();
+        let many = apart(&[1e7; 9], &[5e6; 9]).unwrap();
         assert!(one.implausibility > 3.0, "{one:?}");
         assert!(many.implausibility > one.implausibility);
         assert!((many.error - 0.5_f64.ln()).abs() < 1e-9);
@@ -235,8 +303,8 @@ mod tests {
 
     #[test]
     fn noisy_repeats_make_a_difference_plausible() {
-        let calm = distance(TwinFigure::GoodputBps, &[2e7, 2.01e7], &[3e7]).unwrap();
-        let noisy = distance(TwinFigure::GoodputBps, &[1.2e7, 3.4e7], &[3e7]).unwrap();
+        let calm = apart(&[2e7, 2.01e7], &[3e7]).unwrap();
+        let noisy = apart(&[1.2e7, 3.4e7], &[3e7]).unwrap();
         assert!(
             calm.implausibility > 3.0 && noisy.implausibility < 2.0,
             "{calm:?} {noisy:?}"
@@ -245,6 +313,35 @@ mod tests {
 
     #[test]
     fn no_value_is_no_fit() {
-        assert_eq!(distance(TwinFigure::AddedP50Us, &[1.0], &[]), None);
+        assert_eq!(apart(&[1.0], &[]), None);
+    }
+
+    #[test]
+    fn what_varies_from_seed_to_seed_on_every_path_is_no_distance_of_one() {
+        // CUBIC under random loss: windows of 5 s on one path differ by a third.
+        let key = Key {
+            step: StepKind::Tcp,
+            layer: Layer::Underlay,
+            family: IpVersion::V4,
+            direction: Some(Direction::Down),
+            bidirectional: false,
+            flows: Some(1),
+            cc: Some("cubic".to_owned()),
+            rate_bps: None,
+            bytes: None,
+        };
+        let statistic = Statistic {
+            key,
+            figure: TwinFigure::GoodputBps,
+        };
+        let paths: Vec<Values> = [[2.3e7, 4.0e7, 3.0e7], [1.9e7, 3.6e7, 2.7e7]]
+            .into_iter()
+            .map(|values| Values::from([(statistic.clone(), values.to_vec())]))
+            .collect();
+        let seeds = Seeds::of(paths.iter());
+        let known = distance(statistic.figure, &[3.1e7], &[1.9e7], seeds.get(&statistic)).unwrap();
+        let unknown = apart(&[3.1e7], &[1.9e7]).unwrap();
+        assert!(unknown.implausibility > 3.0, "{unknown:?}");
+        assert!(known.implausibility < 1.5, "{known:?}");
     }
 }

@@ -238,6 +238,8 @@ pub enum Discipline {
     FqCodel,
     /// CAKE, with its own shaper.
     Cake,
+    /// DualPI2.
+    Dualpi2,
 }
 
 impl Discipline {
@@ -247,6 +249,7 @@ impl Discipline {
             Self::Fq => "fq",
             Self::FqCodel => "fq_codel",
             Self::Cake => "cake",
+            Self::Dualpi2 => "dualpi2",
         }
     }
 }
@@ -257,6 +260,7 @@ impl From<Discipline> for cell::Queue {
             Discipline::Fq => Self::Fq,
             Discipline::FqCodel => Self::FqCodel,
             Discipline::Cake => Self::Cake,
+            Discipline::Dualpi2 => Self::Dualpi2,
         }
     }
 }
@@ -267,6 +271,7 @@ impl From<Discipline> for cell::EndQdisc {
             Discipline::Fq => Self::Fq,
             Discipline::FqCodel => Self::FqCodel,
             Discipline::Cake => Self::Cake,
+            Discipline::Dualpi2 => Self::Dualpi2,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::document;
   pathtwin report run.json --out report.html
   pathtwin report 3f2a --lang zh-CN --out report.html        (a run of the history)
   pathtwin report run.json out/rows.jsonl --out report.html  (with a matrix of the lab)
+  pathtwin report run.json twin.json advice.json --out report.html
   pathtwin report run.json --format text
   pathtwin report run.json --format flent --step 'tunnel/v4 tcp down x1 bbr' --out run.flent.gz
 
@@ -19,7 +20,7 @@ A page is one file that needs no network. See docs/reference/report.md.
 
 Exit codes: 0 success, 2 usage error or not a document that can be reported.")]
 pub(crate) struct Report {
-    /// A run or rows of `lab run`: a file, - for standard input, or the beginning of a run's id in
+    /// A run, rows of `lab run`, a twin or an advice: a file, - for standard input, or the beginning of a run's id in
     /// the history; with a run, there may be several files with rows
     #[arg(required = true, value_name = "RUN")]
     pub(crate) documents: Vec<String>,

@@ -1,6 +1,6 @@
 //! `pathtwin twin`.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{num::NonZeroUsize, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use lab::{Config, Lab};
@@ -28,16 +28,9 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
         env!("CARGO_PKG_VERSION"),
     )?;
     announce(&fit, arguments.budget_time);
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let twin = match fit.runs() {
         0 => fit.search(&mut Nothing)?,
-        runs => {
-            let lab = open(arguments)?;
-            let bar = progress::bar(runs);
-            let found = fit.search(&mut InLab::new(&lab, &bar, stop));
-            bar.finish_and_clear();
-            found?
-        }
+        _ => search(&fit, &open_lab(!arguments.no_cache, arguments.jobs)?)?,
     };
     if let Some(file) = &arguments.out {
         write_spec(file, &twin)?;
@@ -52,17 +45,27 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
     })
 }
 
-fn open(arguments: &Twin) -> Result<Lab, Failure> {
+/// The lab for searches and trials.
+pub(super) fn open_lab(cache: bool, jobs: Option<NonZeroUsize>) -> Result<Lab, Failure> {
     Ok(Lab::open(&Config {
-        cache: !arguments.no_cache,
-        jobs: arguments.jobs,
+        cache,
+        jobs,
         wall_limit: WALL_LIMIT,
         ..Config::default()
     })?)
 }
 
+/// Carries a search out, with a bar, until Ctrl-C.
+pub(super) fn search(fit: &Fit<'_>, lab: &Lab) -> Result<model::twin::Twin, Failure> {
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let bar = progress::bar(fit.runs());
+    let found = fit.search(&mut InLab::new(lab, &bar, stop));
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
 /// Says what the search will take, before it begins.
-fn announce(fit: &Fit<'_>, budget: Duration) {
+pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
     if fit.runs() == 0 && budget.is_zero() {
         return;
     }
@@ -113,9 +116,10 @@ impl Bench for Nothing {
 impl From<TwinError> for Failure {
     fn from(error: TwinError) -> Self {
         let code = match &error {
-            TwinError::Missing { .. } | TwinError::Nonsense { .. } | TwinError::NoPath(_) => {
-                code::USE
-            }
+            TwinError::Missing { .. }
+            | TwinError::Nonsense { .. }
+            | TwinError::NoPath(_)
+            | TwinError::NoBudget { .. } => code::USE,
             TwinError::AllFailed(_) => code::FAILED,
             TwinError::Stopped => code::INTERRUPTED,
         };

@@ -1,9 +1,19 @@
 //! One direction of a path.
 
 use analysis::view::DirectionView;
-use model::{cell::Queue, run::StepKind, text, text::Text};
+use model::{
+    cell::Queue,
+    run::StepKind,
+    text,
+    text::{Text, Value},
+};
 
-use super::{Estimate, LossMoments, has, queue::Added, sane, wire::Headers};
+use super::{
+    Estimate, LossMoments, has,
+    queue::{Added, Held, held},
+    sane,
+    wire::Headers,
+};
 use crate::error::TwinError;
 
 /// Rates that a lab path may have, bit/s.
@@ -11,6 +21,10 @@ const RATES: [f64; 2] = [1e3, 1e12];
 
 /// TCP that gets this much more through than UDP shows that UDP alone was limited.
 const MORE: f64 = 1.08;
+
+/// A buffer that nothing filled is taken to hold this many times what was in it, and may hold up to
+/// so many times.
+const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 
 /// What a Run says of one direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,15 +65,21 @@ impl LineMoments {
         let policed = queues.first() == Some(&Queue::Policer);
         let loss = LossMoments::of(way, policed);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
-        let buffer_bytes = added.full().map(|s| {
-            // A flood shows it at once; TCP alone shows a peak that it may not have reached.
-            let known = if added.overload.is_some() { 0.1 } else { 0.35 };
-            Estimate::around(s * rate_bps.value / 8.0, known)
-        });
+        let held = held(way, headers, [rtt_s, rate_bps.value], &loss);
+        let buffer_bytes = buffer(&held, added.full(), rate_bps.value);
+        if let Some(Buffer::AtLeast(bytes)) = buffer_bytes
+            && queues.first() == Some(&Queue::Fifo)
+        {
+            notes.push(text!(
+                "{direction}: nothing filled the queue, which holds at least {bytes}; a remedy for a queue that is larger may do more than is predicted",
+                direction = way.direction.to_string(),
+                bytes = Value::Bytes(bytes)
+            ));
+        }
         Ok(Self {
             rate_bps,
             rate_is_least,
-            buffer_bytes,
+            buffer_bytes: buffer_bytes.map(Buffer::estimate),
             burst_bytes: burst(way, headers, rate_bps.value),
             loss,
             reorder: reorder(way, rtt_s),
@@ -109,6 +129,46 @@ fn rate(way: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
     }
 }
 
+/// What is known of a buffer, bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Buffer {
+    /// Something overflowed it.
+    Is(f64, f64),
+    /// So much was in it, and it was not full.
+    AtLeast(f64),
+}
+
+impl Buffer {
+    fn estimate(self) -> Estimate {
+        match self {
+            Self::Is(bytes, share) => Estimate::around(bytes, share),
+            Self::AtLeast(bytes) => Estimate {
+                value: bytes * MAY_HOLD[0],
+                low: bytes,
+                high: bytes * MAY_HOLD[1],
+            },
+        }
+    }
+}
+
+/// The buffer: what overloads that filled it left in it, the best known of them; else a lower bound.
+/// Without any overload, what TCP makes others wait.
+fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
+    let delayed = delay_s.map(|s| s * rate_bps / 8.0);
+    let least = 10.0 * 1514.0;
+    let full = held.iter().filter(|h| h.full && h.bytes > least);
+    if let Some(best) = full.min_by(|a, b| a.error.total_cmp(&b.error)) {
+        return Some(Buffer::Is(best.bytes, best.error.min(0.9)));
+    }
+    if held.is_empty() || held.iter().any(|h| h.full) {
+        // TCP alone shows a peak that it may not have reached.
+        return delayed.map(|bytes| Buffer::Is(bytes, 0.35));
+    }
+    let known = held.iter().map(|h| h.bytes * (1.0 - h.error.min(0.9)));
+    let most = known.chain(delayed).reduce(f64::max);
+    most.filter(|bytes| *bytes > least).map(Buffer::AtLeast)
+}
+
 /// What a bucket let through beyond the rate when more was offered for the first time.
 fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
     let samples = way.view.samples();
@@ -156,4 +216,40 @@ fn reorder(way: &DirectionView<'_>, rtt_s: f64) -> f64 {
         }
     }
     f64::midpoint(low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(bytes: f64, full: bool) -> Held {
+        Held {
+            bytes,
+            error: 0.1,
+            full,
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_overflowed_is_what_was_in_it_whatever_the_probes_waited() {
+        // A queue of 125 kB at 5 Mbit/s, whose probes waited 184 ms in the median while it filled.
+        let steps = [held(124_900.0, true), held(123_000.0, true)];
+        let found = buffer(&steps, Some(0.184), 5e6).unwrap().estimate();
+        assert!(found.low < 125_000.0 && 125_000.0 < found.high, "{found:?}");
+    }
+
+    #[test]
+    fn a_buffer_that_nothing_filled_may_be_larger_than_what_was_in_it() {
+        // 400 ms at 20 Mbit/s are 1 MB, of which an overload of 1.5 s filled 933 kB.
+        let steps = [held(812_700.0, false), held(933_000.0, false)];
+        let found = buffer(&steps, Some(0.197), 20e6).unwrap().estimate();
+        assert!(found.low < 1e6 && 1e6 < found.high, "{found:?}");
+        assert!(found.high > 2.0 * found.low);
+    }
+
+    #[test]
+    fn a_delay_of_tcp_without_a_flood_is_an_uncertain_buffer() {
+        let found = buffer(&[], Some(0.1), 8e6).unwrap().estimate();
+        assert!(found.low < 70_000.0 && found.high > 130_000.0);
+    }
 }

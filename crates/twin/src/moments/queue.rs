@@ -2,7 +2,12 @@
 //! to its own.
 
 use analysis::view::{DirectionView, Load};
-use model::{cell::Queue, run::StepKind};
+use model::{
+    cell::Queue,
+    run::{StepKind, SweepStep, Udp},
+};
+
+use super::{LossMoments, wire::Headers};
 
 /// Offered over the capacity, from which on a step is one of overload.
 const OVER: f64 = 1.1;
@@ -12,6 +17,20 @@ const FILLED: f64 = 0.9;
 const MANAGED: f64 = 0.6;
 /// A mild overload that adds less than this share of what a great one adds is held, too.
 const CONTROLLED: f64 = 0.3;
+
+/// Datagrams lost in a step, beside what is lost without overload, from which on its queue was full.
+const OVERFLOW: f64 = 5.0;
+/// Share of a step in which the queue fills, below which the median probe saw it full.
+const FILLING: f64 = 0.4;
+/// Error of a buffer that was seen full.
+const KNOWN: f64 = 0.1;
+/// Error of the rate, as a share.
+const RATE_ERROR: f64 = 0.005;
+/// Bytes of the headers of IPv4 and UDP.
+const UDP_IP: f64 = 28.0;
+/// A step of this many round trips shows what its overload adds to the probes; in a shorter one most
+/// probes are answered before the queue has grown.
+const ROUND_TRIPS: f64 = 1.5;
 
 /// What overload and full loads add to the round trip, s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,7 +63,7 @@ impl Added {
             values.reduce(f64::max)
         };
         Self {
-            overload: overload(way).map(|added| added.map(|s| s - rtt_s)),
+            overload: overload(way, rtt_s).map(|added| added.map(|s| s - rtt_s)),
             loaded: highest(|l| l.probe_p95_us.or(l.probe_p50_us)),
             own: highest(|l| l.rtt_p50_us),
             slack,
@@ -66,7 +85,8 @@ impl Added {
         let Some([mild, great]) = self.overload else {
             return self.without_overload();
         };
-        if great <= self.slack {
+        // The greatest overload may be short; the mildest lasts longest.
+        if great.max(mild) <= self.slack {
             return match self.own {
                 Some(own) if own > self.own_slack() => vec![Queue::FqCodel, Queue::Cake],
                 Some(_) => vec![Queue::Policer, Queue::FqCodel],
@@ -103,18 +123,86 @@ impl Added {
     }
 }
 
-/// Round trip of the probes beside the smallest and the greatest overload, s.
-fn overload(way: &DirectionView<'_>) -> Option<[f64; 2]> {
+/// Round trip of the probes beside the smallest and the greatest overload that lasted long enough to
+/// show it, s.
+fn overload(way: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
+    let mut steps: Vec<(f64, f64)> = overloads(way)?
+        .into_iter()
+        .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s)
+        .filter_map(|step| Some((step.udp.sent_bps, step.rtt_p50_us? / 1e6)))
+        .collect();
+    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Some([steps.first()?.1, steps.last()?.1])
+}
+
+/// The steps of sweeps that offered more than the path carries.
+fn overloads(way: &DirectionView<'_>) -> Option<Vec<SweepStep>> {
     let capacity = way.sweep()?.capacity_bps;
     let sweeps = way
         .view
         .samples()
         .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(way.direction));
-    let mut steps: Vec<(f64, f64)> = sweeps
-        .flat_map(|s| &s.sweep)
-        .filter(|step| step.udp.sent_bps >= OVER * capacity)
-        .filter_map(|step| Some((step.udp.sent_bps, step.rtt_p50_us? / 1e6)))
-        .collect();
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some([steps.first()?.1, steps.last()?.1])
+    let steps = sweeps.flat_map(|s| &s.sweep).copied();
+    Some(
+        steps
+            .filter(|step| step.udp.sent_bps >= OVER * capacity)
+            .collect(),
+    )
+}
+
+/// Time in which the datagrams of a step were sent, s.
+fn span_s(udp: &Udp) -> f64 {
+    udp.sent as f64 * f64::from(udp.payload) * 8.0 / udp.sent_bps.max(1.0)
+}
+
+/// What a queue held at the end of an overload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Held {
+    /// Bytes.
+    pub(super) bytes: f64,
+    /// Bounds of its error, as a share.
+    pub(super) error: f64,
+    /// Whether more was lost than without overload: the queue was full.
+    pub(super) full: bool,
+}
+
+/// What the queue held at the end of each overload. Where it was full most of the time, by the
+/// median delay of the probes; else by counting: what entered, less what the line carried meanwhile.
+pub(super) fn held(
+    way: &DirectionView<'_>,
+    headers: &Headers,
+    [rtt_s, wire_bps]: [f64; 2],
+    loss: &LossMoments,
+) -> Vec<Held> {
+    let of = |step: SweepStep| {
+        let udp = step.udp;
+        let (sent, received) = (udp.sent as f64, udp.received as f64);
+        // What is lost behind the queue has entered it.
+        let passed = (1.0 - loss.share.value).max(0.1);
+        let wire = headers.on_wire(f64::from(udp.payload) + UDP_IP);
+        let carried = wire_bps * span_s(&udp) / 8.0;
+        let counted = received / passed * wire - carried;
+        let full = sent - received > OVERFLOW + 2.0 * sent * loss.share.high;
+        // A full queue loses what is offered beyond the rate; while it fills, it loses nothing.
+        let expected = 1.0 - udp.received_bps / udp.sent_bps.max(1.0);
+        let filling = 1.0 - (1.0 - received / sent.max(1.0)) / expected.max(1e-9);
+        let waited = step.rtt_p50_us.map(|us| us / 1e6 - rtt_s);
+        match waited {
+            Some(s) if full && filling < FILLING && s > 0.0 => Held {
+                bytes: s * wire_bps / 8.0,
+                error: KNOWN,
+                full,
+            },
+            _ => Held {
+                bytes: counted,
+                error: KNOWN.max(RATE_ERROR * carried / counted.max(1.0)),
+                full,
+            },
+        }
+    };
+    overloads(way)
+        .unwrap_or_default()
+        .into_iter()
+        .map(of)
+        .collect()
 }

@@ -8,7 +8,8 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 6] = [
+pub(super) const CHINESE: [&str; 7] = [
+    include_str!("../../../locales/zh-CN/advice.toml"),
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
     include_str!("../../../locales/zh-CN/measure.toml"),

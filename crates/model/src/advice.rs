@@ -1,0 +1,262 @@
+//! Remedies that were tried on a Twin, and what they did there: the Advice.
+//!
+//! Every line names the results in the lab behind it. What the lab cannot try is listed apart and
+//! never ranked. An Advice names no host and no address, except in remedies of the findings.
+
+mod keep;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{net::Direction, remedy::Remedy, text::Text, twin::TwinVerdict};
+
+pub use keep::{Bound, Keep, KeepError, Kept};
+
+/// Version of [`Advice`].
+pub const ADVICE_SCHEMA: u32 = 1;
+
+/// What remedies did on a Twin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// [`ADVICE_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Version of the program that tried them.
+    pub program: String,
+    /// Name of the Run behind the Twin.
+    pub run: String,
+    /// What the Twin may be used for.
+    pub twin: TwinVerdict,
+    /// What was asked for.
+    pub goal: Goal,
+    /// Bounds that the user set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<Keep>,
+    /// The answer in one sentence.
+    pub says: Text,
+    /// Place in `tried` of what is advised; absent = change nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advised: Option<usize>,
+    /// Where members disagree on what is best, or nothing can be advised: the measurement that
+    /// would decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Text>,
+    /// The path without any change.
+    pub unchanged: Unchanged,
+    /// What was tried, the best first; what does nothing is among it.
+    pub tried: Vec<Tried>,
+    /// What the lab cannot try: not ranked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_tried: Vec<NotTried>,
+    /// What the numbers do not include.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Text>,
+    /// Runs in the lab, those from the cache included.
+    pub runs: usize,
+    /// Runs in the lab that failed.
+    pub failed: usize,
+}
+
+/// What is to improve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Goal {
+    /// Goodput and loaded latency alike.
+    #[default]
+    Balanced,
+    /// Goodput, within the guards on latency.
+    Throughput,
+    /// Loaded latency, at a small cost in goodput.
+    Latency,
+}
+
+/// The path without any change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unchanged {
+    /// What one flow gets.
+    pub outcomes: Vec<Outcome>,
+    /// Names of the results behind it: BLAKE3, the first 16 digits.
+    pub runs: Vec<String>,
+}
+
+/// What one flow gets in a direction: medians over members and seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Direction of the data.
+    pub direction: Direction,
+    /// Goodput, bit/s.
+    pub goodput_bps: f64,
+    /// Round trip of the probes beside it, median, µs.
+    pub rtt_p50_us: f64,
+    /// The same, 99th percentile.
+    pub rtt_p99_us: f64,
+    /// Share of the sent bytes that were retransmitted, 0 to 1.
+    pub retransmitted: f64,
+}
+
+/// A remedy or several together that were tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// In a few words.
+    pub name: Text,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What is changed, in this order.
+    pub remedies: Vec<Remedy>,
+    /// What it does for the goal.
+    pub effect: Effect,
+    /// Why it does nothing here and where it would help, which part of it acts, or what it costs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub says: Vec<Text>,
+    /// What one flow gets with it.
+    pub outcomes: Vec<Outcome>,
+    /// Changes from what it is without, pair by pair of member and seed.
+    pub changes: Vec<Change>,
+    /// What it is worth for the goal: median over the pairs of the logarithm of a ratio, 0 = as
+    /// without.
+    pub worth: f64,
+    /// The largest shortfall of any member from what is best there: logarithm of a ratio.
+    pub regret: f64,
+    /// Goodput of a cubic flow beside one flow with this remedy, over that beside one without;
+    /// absent = not measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub competitor: Vec<Change>,
+    /// Pairs of member and seed that it was tried on.
+    pub pairs: usize,
+    /// Names of the results behind it: BLAKE3, the first 16 digits.
+    pub runs: Vec<String>,
+}
+
+/// Origin of what was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A finding of the Run.
+    Finding,
+    /// A recipe that people copy.
+    Recipe,
+    /// One part of such a recipe.
+    Part,
+    /// Two of the others that help, together.
+    Pair,
+}
+
+/// A figure that a remedy may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdviceFigure {
+    /// Goodput of one flow.
+    Goodput,
+    /// Round trip beside it, median.
+    LoadedP50,
+    /// Round trip beside it, 99th percentile.
+    LoadedP99,
+    /// Share of bytes that were retransmitted.
+    Retransmitted,
+}
+
+/// A ratio to what it is without the remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Direction of the data.
+    pub direction: Direction,
+    /// What changes.
+    pub figure: AdviceFigure,
+    /// Median over the pairs.
+    pub ratio: f64,
+    /// Lower bound of the interval over pairs, widened by the twin's error on held-out figures.
+    pub low: f64,
+    /// Its upper bound.
+    pub high: f64,
+}
+
+/// What a remedy does for the goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Better on every member.
+    Helps,
+    /// Better, but a guard does not hold.
+    HelpsAtACost,
+    /// Better on some members only.
+    Unsure,
+    /// No change beyond chance.
+    Nothing,
+    /// Worse.
+    Harms,
+}
+
+/// A remedy that the lab cannot try.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotTried {
+    /// In a few words.
+    pub name: Text,
+    /// Why it was not tried, or what is known of it.
+    pub why: Text,
+    /// The remedy, if it is one of the findings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+}
+
+/// Why a document cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AdviceError {
+    /// Not an Advice at all.
+    #[error("not an advice: {0}")]
+    Format(#[from] serde_json::Error),
+    /// Written by a later version.
+    #[error(
+        "the advice has schema {0}, and this program knows up to {ADVICE_SCHEMA}: update pathtwin"
+    )]
+    Newer(u32),
+    /// What is advised is not among what was tried.
+    #[error("the advice advises number {0} of {1} that were tried")]
+    Advised(usize, usize),
+}
+
+impl Advice {
+    /// Reads an Advice from JSON.
+    ///
+    /// # Errors
+    /// The text is no Advice, was written by a later version, or advises what was not tried.
+    pub fn parse(text: &[u8]) -> Result<Self, AdviceError> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let version: Version = serde_json::from_slice(text)?;
+        if version.schema > ADVICE_SCHEMA {
+            return Err(AdviceError::Newer(version.schema));
+        }
+        let advice: Self = serde_json::from_slice(text)?;
+        match advice.advised {
+            Some(place) if place >= advice.tried.len() => {
+                Err(AdviceError::Advised(place, advice.tried.len()))
+            }
+            _ => Ok(advice),
+        }
+    }
+
+    /// What is advised; `None` is to change nothing.
+    pub fn advised(&self) -> Option<&Tried> {
+        self.tried.get(self.advised?)
+    }
+}
+
+impl Tried {
+    /// A change of a direction.
+    pub fn change(&self, direction: Direction, figure: AdviceFigure) -> Option<&Change> {
+        let mut all = self.changes.iter();
+        all.find(|c| c.direction == direction && c.figure == figure)
+    }
+}
+
+impl Outcome {
+    /// A figure of it.
+    pub fn value(&self, figure: AdviceFigure) -> f64 {
+        match figure {
+            AdviceFigure::Goodput => self.goodput_bps,
+            AdviceFigure::LoadedP50 => self.rtt_p50_us,
+            AdviceFigure::LoadedP99 => self.rtt_p99_us,
+            AdviceFigure::Retransmitted => self.retransmitted,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Bounds that a remedy must keep: `goodput>=90%`, `rtt-p99<=80ms`.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::{AdviceFigure, Outcome};
+use crate::{
+    net::Direction,
+    spec::quantity::{duration, rate, share},
+};
+
+/// A bound on a figure, in one direction or in both.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Keep {
+    /// The figure.
+    pub figure: AdviceFigure,
+    /// The direction; absent = both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Whether it must be at least or at most this.
+    pub bound: Bound,
+    /// The value.
+    pub value: Kept,
+}
+
+/// Side of a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// `>=`
+    AtLeast,
+    /// `<=`
+    AtMost,
+}
+
+/// Value of a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// A share of the figure without any change, 1 = as it is.
+    OfUnchanged(f64),
+    /// A value in the figure's own unit: bit/s, µs or a share.
+    Value(f64),
+}
+
+/// Why a text is no bound.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeepError {
+    /// Neither >= nor <=.
+    #[error("`{0}` has neither >= nor <=; write for example goodput>=90% or rtt-p99<=80ms")]
+    NoBound(String),
+    /// An unknown figure.
+    #[error(
+        "`{0}` is no figure; known are goodput, rtt, rtt-p99 and retransmitted, each with -down or -up for one direction"
+    )]
+    Figure(String),
+    /// An unreadable value.
+    #[error("`{value}` is no value of {figure}: {why}")]
+    Value {
+        /// The figure.
+        figure: String,
+        /// What was given.
+        value: String,
+        /// What would be one.
+        why: String,
+    },
+}
+
+/// Figures by their name on the command line.
+const NAMES: [(&str, AdviceFigure); 4] = [
+    ("goodput", AdviceFigure::Goodput),
+    ("rtt", AdviceFigure::LoadedP50),
+    ("rtt-p99", AdviceFigure::LoadedP99),
+    ("retransmitted", AdviceFigure::Retransmitted),
+];
+
+impl Keep {
+    /// Whether an outcome keeps it, beside that without any change.
+    pub fn holds(&self, unchanged: &Outcome, with: &Outcome) -> bool {
+        if self.direction.is_some_and(|d| d != with.direction) {
+            return true;
+        }
+        let (before, after) = (unchanged.value(self.figure), with.value(self.figure));
+        let bound = match self.value {
+            Kept::OfUnchanged(share) => share * before,
+            Kept::Value(value) => value,
+        };
+        match self.bound {
+            Bound::AtLeast => after >= bound,
+            Bound::AtMost => after <= bound,
+        }
+    }
+}
+
+impl FromStr for Keep {
+    type Err = KeepError;
+
+    fn from_str(text: &str) -> Result<Self, KeepError> {
+        let least = text.split_once(">=").map(|parts| (parts, Bound::AtLeast));
+        let most = || text.split_once("<=").map(|parts| (parts, Bound::AtMost));
+        let Some(((name, value), bound)) = least.or_else(most) else {
+            return Err(KeepError::NoBound(text.to_owned()));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        let (plain, direction) = match name {
+            _ if name.ends_with("-down") => (name.trim_end_matches("-down"), Some(Direction::Down)),
+            _ if name.ends_with("-up") => (name.trim_end_matches("-up"), Some(Direction::Up)),
+            _ => (name, None),
+        };
+        let known = NAMES.iter().find(|(known, _)| *known == plain);
+        let (_, figure) = known.ok_or_else(|| KeepError::Figure(name.to_owned()))?;
+        let value = kept(*figure, value).map_err(|why| KeepError::Value {
+            figure: plain.to_owned(),
+            value: value.to_owned(),
+            why,
+        })?;
+        Ok(Self {
+            figure: *figure,
+            direction,
+            bound,
+            value,
+        })
+    }
+}
+
+/// A share of retransmissions is absolute; of other figures a percentage is of what it is now.
+fn kept(figure: AdviceFigure, value: &str) -> Result<Kept, String> {
+    let of_now = value.strip_suffix('%').map(|number| {
+        let percent: f64 = number
+            .trim()
+            .parse()
+            .map_err(|_| "not a number".to_owned())?;
+        let sound = percent.is_finite() && (0.0..=10_000.0).contains(&percent);
+        sound
+            .then_some(Kept::OfUnchanged(percent / 100.0))
+            .ok_or_else(|| "a percentage from 0 to 10000".to_owned())
+    });
+    match (figure, of_now) {
+        (AdviceFigure::Retransmitted, _) => share(value)
+            .map(|s| Kept::Value(s.get()))
+            .map_err(|e| e.to_string()),
+        (_, Some(of_now)) => of_now,
+        (AdviceFigure::Goodput, None) => rate(value)
+            .map(|r| Kept::Value(r.bps() as f64))
+            .map_err(|e| e.to_string()),
+        (_, None) => duration(value)
+            .map(|d| Kept::Value(d.as_secs_f64() * 1e6))
+            .map_err(|e| e.to_string()),
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.iter().find(|(_, figure)| *figure == self.figure);
+        f.write_str(name.map_or("figure", |(name, _)| name))?;
+        if let Some(direction) = self.direction {
+            write!(f, "-{direction}")?;
+        }
+        f.write_str(match self.bound {
+            Bound::AtLeast => ">=",
+            Bound::AtMost => "<=",
+        })?;
+        match (self.value, self.figure) {
+            (Kept::OfUnchanged(share), _) => write!(f, "{}%", share * 100.0),
+            (Kept::Value(v), AdviceFigure::Goodput) => write!(f, "{v}bit"),
+            (Kept::Value(v), AdviceFigure::Retransmitted) => write!(f, "{}%", v * 100.0),
+            (Kept::Value(v), _) => write!(f, "{v}us"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(goodput_bps: f64, rtt_p99_us: f64) -> Outcome {
+        Outcome {
+            direction: Direction::Down,
+            goodput_bps,
+            rtt_p50_us: rtt_p99_us / 2.0,
+            rtt_p99_us,
+            retransmitted: 0.0,
+        }
+    }
+
+    #[test]
+    fn a_percentage_is_of_what_it_is_without_a_change() {
+        let keep: Keep = "goodput>=90%".parse().unwrap();
+        let now = outcome(100e6, 1.0);
+        assert!(keep.holds(&now, &outcome(91e6, 1.0)));
+        assert!(!keep.holds(&now, &outcome(89e6, 1.0)));
+    }
+
+    #[test]
+    fn a_bound_with_a_unit_is_absolute() {
+        let keep: Keep = "rtt-p99 <= 80ms".parse().unwrap();
+        assert_eq!(keep.value, Kept::Value(80_000.0));
+        assert!(keep.holds(&outcome(1.0, 9e9), &outcome(1.0, 79_999.0)));
+        assert!(!keep.holds(&outcome(1.0, 1.0), &outcome(1.0, 80_001.0)));
+    }
+
+    #[test]
+    fn a_bound_on_one_direction_leaves_the_other_free() {
+        let keep: Keep = "goodput-up>=50mbit".parse().unwrap();
+        assert_eq!(keep.direction, Some(Direction::Up));
+        assert!(keep.holds(&outcome(1.0, 1.0), &outcome(1.0, 1.0)));
+    }
+
+    #[test]
+    fn what_is_written_reads_as_the_same_bound() {
+        for text in [
+            "goodput>=90%",
+            "goodput-down>=50mbit",
+            "rtt<=120ms",
+            "retransmitted<=2%",
+        ] {
+            let keep: Keep = text.parse().unwrap();
+            assert_eq!(keep.to_string().parse::<Keep>().unwrap(), keep, "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_bounds_name_what_is_wrong() {
+        let error = |text: &str| text.parse::<Keep>().unwrap_err().to_string();
+        assert!(error("goodput=90%").contains("goodput>=90%"));
+        assert!(error("speed>=1").contains("goodput, rtt"));
+        assert!(error("rtt<=fast").contains("`fast` is no value of rtt"));
+        assert!(error("goodput>=-5%").contains("percentage"));
+        assert!(error("goodput>=NaN%").contains("percentage"));
+    }
+}

@@ -1,0 +1,70 @@
+//! The command line of `pathtwin advise`.
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use clap::{Args, ValueEnum};
+use model::{
+    advice::{Goal, Keep},
+    spec::quantity,
+};
+
+/// Try remedies on a twin of the path before a host is touched, and say which one to take
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin advise run.json
+  pathtwin advise run.json --for latency --keep 'goodput>=90%'
+  pathtwin advise twin.json --for throughput       (a twin that was made before)
+  pathtwin advise run.json --output json > advice.json
+
+Changing nothing is always among what is tried, and wins ties. Figures of --keep: goodput, rtt, rtt-p99,
+retransmitted, each with -down or -up for one direction; a percentage is of what it is now. What is
+tried and how it is judged: docs/reference/advice.md.
+
+Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that says too little, 3 something is
+missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
+pub(crate) struct Advise {
+    /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history
+    pub(crate) document: String,
+    #[command(flatten)]
+    pub(crate) place: super::document::Place,
+    /// What is to improve
+    #[arg(long = "for", value_enum, default_value_t = GoalName::Balanced, value_name = "GOAL")]
+    pub(crate) goal: GoalName,
+    /// A bound that a remedy must keep, for example goodput>=90% or rtt-p99<=80ms; may be repeated
+    #[arg(long, value_name = "FIGURE>=VALUE")]
+    pub(crate) keep: Vec<Keep>,
+    /// Longest time of the trial, and of the search for a twin before it, each counted for two
+    /// processors by a model of the cost
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "3m")]
+    pub(crate) budget_time: Duration,
+    /// Runs in the lab at once; default: one a processor
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Run everything, also what is known
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
+    pub(crate) output: super::twin::TwinForm,
+}
+
+/// What is to improve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GoalName {
+    /// Goodput and loaded latency alike
+    Balanced,
+    /// Goodput, within the guards on latency
+    Throughput,
+    /// Loaded latency, at a small cost in goodput
+    Latency,
+}
+
+impl From<GoalName> for Goal {
+    fn from(name: GoalName) -> Self {
+        match name {
+            GoalName::Balanced => Self::Balanced,
+            GoalName::Throughput => Self::Throughput,
+            GoalName::Latency => Self::Latency,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `pathtwin advise`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow};
+use model::{
+    run::Run,
+    twin::{Twin, TwinVerdict},
+};
+use twin::{Ask, Budget, Fit, Trials};
+
+use super::twin::{announce, open_lab, search};
+use crate::{
+    bench::InLab,
+    cli::{advise::Advise, twin::TwinForm},
+    exit::{Failure, code},
+    format, progress,
+};
+
+pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
+    let text = arguments.place.named(&arguments.document)?;
+    let program = env!("CARGO_PKG_VERSION");
+    let document = document(&text)
+        .with_context(|| arguments.document.clone())
+        .map_err(|e| Failure::new(code::USE, e))?;
+    let lab = || open_lab(!arguments.no_cache, arguments.jobs);
+    let twin = match document {
+        Document::Twin(twin) => *twin,
+        Document::Run(run) => {
+            let fit = Fit::prepare(&run, Budget(arguments.budget_time), program)?;
+            announce(&fit, arguments.budget_time);
+            search(&fit, &lab()?)?
+        }
+    };
+    let ask = Ask {
+        goal: arguments.goal.into(),
+        keep: arguments.keep.clone(),
+        budget: Budget(arguments.budget_time),
+    };
+    let trials = Trials::prepare(&twin, ask, program)?;
+    let s = (trials.processor_s() / 2.0).ceil() as u64;
+    format::say(format_args!(
+        "{} remedies are tried in up to {} runs in the lab, at most {}:{:02} min on two processors; what is known is not run again",
+        trials.remedies(),
+        trials.runs(),
+        s / 60,
+        s % 60
+    ));
+    let lab = lab()?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let bar = progress::bar(trials.runs());
+    let advice = trials.search(&mut InLab::new(&lab, &bar, stop));
+    bar.finish_and_clear();
+    let advice = advice?;
+    match arguments.output {
+        TwinForm::Text => format::text(&report::advice::text(&advice))?,
+        TwinForm::Json => format::json(&advice)?,
+    }
+    Ok(match advice.twin {
+        TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// What remedies can be tried on.
+enum Document {
+    Run(Box<Run>),
+    Twin(Box<Twin>),
+}
+
+/// A Run has samples, and a Twin an effort.
+fn document(text: &[u8]) -> anyhow::Result<Document> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        samples: Option<serde::de::IgnoredAny>,
+        effort: Option<serde::de::IgnoredAny>,
+    }
+    let kind: Kind =
+        serde_json::from_slice(text).map_err(|e| anyhow!("neither a run nor a twin: {e}"))?;
+    match (kind.samples, kind.effort) {
+        (None, Some(_)) => Ok(Document::Twin(Box::new(Twin::parse(text)?))),
+        (Some(_), _) => Ok(Document::Run(Box::new(Run::parse(text)?))),
+        (None, None) => Err(anyhow!(
+            "neither a run of `measure --output json` nor a twin of `twin --output json`"
+        )),
+    }
+}

@@ -1,0 +1,58 @@
+//! `pathtwin advise`, as far as it needs no lab; the trial itself is tested in `twin`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![cfg(feature = "lab")]
+
+mod common;
+
+use std::{path::Path, process::Output};
+
+use common::{pathtwin, text};
+use explain::compose::{self, Scene};
+use model::net::Direction;
+
+/// `advise` of a document with this text.
+fn advise(folder: &Path, document: &[u8], arguments: &[&str]) -> Output {
+    let path = folder.join("document.json");
+    std::fs::write(&path, document).unwrap();
+    pathtwin()
+        .arg("advise")
+        .args(arguments)
+        .arg(&path)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn what_is_neither_a_run_nor_a_twin_is_wrong_use() {
+    let folder = tempfile::tempdir().unwrap();
+    for document in ["{}", "[1]", "no JSON"] {
+        let output = advise(folder.path(), document.as_bytes(), &[]);
+        assert_eq!(output.status.code(), Some(2), "{document}");
+        let said = text(&output.stderr);
+        assert!(said.contains("neither a run"), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_run_of_one_direction_names_what_is_missing_and_the_plan_that_brings_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = compose::run(&Scene::default(), 1);
+    run.samples
+        .retain(|s| s.key.direction != Some(Direction::Up));
+    let output = advise(folder.path(), &serde_json::to_vec(&run).unwrap(), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("TCP in the direction up"), "{said}");
+    assert!(said.contains("--quick"), "{said}");
+}
+
+#[test]
+fn a_bound_that_is_none_shows_how_one_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = advise(folder.path(), b"{}", &["--keep", "goodput=90"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("goodput>=90%"), "{said}");
+}

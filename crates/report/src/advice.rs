@@ -1,0 +1,207 @@
+//! An Advice as text for a terminal: the answer, a table of what was tried, and why.
+
+use std::fmt::Write;
+
+use model::{
+    advice::{Advice, AdviceFigure, Effect, Outcome, Tried},
+    net::Direction,
+    remedy::{Dialect, Location, commands},
+    safe,
+    text::{Text, capital},
+};
+
+use crate::wrap::{WIDTH, wrap};
+
+/// Columns of the name and of the host.
+const NAME: usize = 33;
+const HOST: usize = 6;
+/// Columns of a figure.
+const FIGURE: usize = 9;
+
+/// An Advice for people, at most 80 columns wide.
+pub fn text(advice: &Advice) -> String {
+    let mut out = wrap(&format!("{}.", capital(&advice.says.to_string())), "");
+    if let Some(best) = advice.advised() {
+        details(&mut out, best);
+    }
+    if let Some(settle) = &advice.settle {
+        out.push_str(&wrap(&format!("To be surer: {settle}."), ""));
+    }
+    out.push('\n');
+    head(&mut out);
+    row(&mut out, "change nothing", "", &advice.unchanged.outcomes);
+    let groups = [
+        ("helps", Effect::Helps),
+        ("helps, at a cost", Effect::HelpsAtACost),
+        ("may help", Effect::Unsure),
+        ("does nothing here", Effect::Nothing),
+        ("makes it worse", Effect::Harms),
+    ];
+    for (name, effect) in groups {
+        group(&mut out, advice, name, effect);
+    }
+    reasons(&mut out, advice);
+    untried(&mut out, advice);
+    for note in &advice.notes {
+        out.push_str(&wrap(&format!("Note: {note}."), ""));
+    }
+    let failed = match advice.failed {
+        0 => String::new(),
+        n => format!(", of which {n} failed"),
+    };
+    let says = format!(
+        "Medians of {} runs in the lab{failed}; JSON has each with its interval.",
+        advice.runs
+    );
+    out.push('\n');
+    out.push_str(&wrap(&says, ""));
+    safe::lines(&out).into_owned()
+}
+
+/// Commands and intervals of what is advised.
+fn details(out: &mut String, best: &Tried) {
+    for direction in [Direction::Down, Direction::Up] {
+        let change = |figure| {
+            let change = best.change(direction, figure)?;
+            Some(format!(
+                "x {:.2} [{:.2}, {:.2}]",
+                change.ratio, change.low, change.high
+            ))
+        };
+        if let (Some(goodput), Some(rtt)) = (
+            change(AdviceFigure::Goodput),
+            change(AdviceFigure::LoadedP50),
+        ) {
+            let _ = writeln!(out, "  {direction:<5} goodput {goodput}, loaded RTT {rtt}");
+        }
+    }
+    for remedy in &best.remedies {
+        for command in commands(remedy, Dialect::Linux) {
+            let _ = writeln!(out, "  {}# {command}", host(remedy.on));
+        }
+    }
+}
+
+fn head(out: &mut String) {
+    let (name, host) = ("", "");
+    let _ = writeln!(
+        out,
+        "{name:<NAME$}{host:<HOST$}{:>18}{:>18}",
+        "goodput, Mbit/s", "loaded RTT, ms"
+    );
+    let _ = writeln!(
+        out,
+        "{name:<NAME$}{host:<HOST$}{:>FIGURE$}{:>FIGURE$}{:>FIGURE$}{:>FIGURE$}",
+        "down", "up", "down", "up"
+    );
+}
+
+fn group(out: &mut String, advice: &Advice, name: &str, effect: Effect) {
+    let ours: Vec<(usize, &Tried)> = advice
+        .tried
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| t.effect == effect)
+        .collect();
+    if ours.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{name}:");
+    for (place, tried) in ours {
+        let mark = if advice.advised == Some(place) {
+            "* "
+        } else {
+            "  "
+        };
+        let name = format!("{mark}{}", tried.name);
+        row(out, &name, &hosts(tried), &tried.outcomes);
+    }
+}
+
+fn row(out: &mut String, name: &str, host: &str, outcomes: &[Outcome]) {
+    let mut name = safe::line(name).into_owned();
+    if name.chars().count() >= NAME {
+        name = name.chars().take(NAME - 2).collect::<String>() + "…";
+    }
+    let figure = |direction, figure: AdviceFigure, unit: f64| {
+        let own = outcomes.iter().find(|o| o.direction == direction);
+        own.map_or_else(String::new, |o| digits(o.value(figure) / unit))
+    };
+    let cells = [
+        figure(Direction::Down, AdviceFigure::Goodput, 1e6),
+        figure(Direction::Up, AdviceFigure::Goodput, 1e6),
+        figure(Direction::Down, AdviceFigure::LoadedP50, 1e3),
+        figure(Direction::Up, AdviceFigure::LoadedP50, 1e3),
+    ];
+    let cells: String = cells.iter().map(|c| format!("{c:>FIGURE$}")).collect();
+    let line = format!("{name:<NAME$}{host:<HOST$}{cells}");
+    let _ = writeln!(out, "{}", line.trim_end());
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn host(on: Location) -> &'static str {
+    match on {
+        Location::Near => "near",
+        Location::Far => "far",
+        Location::Router => "router",
+        Location::Elsewhere => "",
+    }
+}
+
+fn hosts(tried: &Tried) -> String {
+    let mut all: Vec<&str> = tried.remedies.iter().map(|r| host(r.on)).collect();
+    all.dedup();
+    match all.as_slice() {
+        [one] => (*one).to_owned(),
+        [] => String::new(),
+        _ => "both".to_owned(),
+    }
+}
+
+/// Why each does what it does; the same reason once.
+fn reasons(out: &mut String, advice: &Advice) {
+    let mut said: Vec<(&[Text], Vec<String>)> = Vec::new();
+    for tried in advice.tried.iter().filter(|t| !t.says.is_empty()) {
+        let host = hosts(tried);
+        let name = match host.is_empty() {
+            true => tried.name.to_string(),
+            false => format!("{} ({host})", tried.name),
+        };
+        match said
+            .iter_mut()
+            .find(|(says, _)| *says == tried.says.as_slice())
+        {
+            Some((_, names)) => names.push(name),
+            None => said.push((&tried.says, vec![name])),
+        }
+    }
+    if !said.is_empty() {
+        out.push('\n');
+    }
+    for (says, names) in said {
+        let says: Vec<String> = says.iter().map(ToString::to_string).collect();
+        let line = format!("{}: {}.", names.join(", "), says.join("; "));
+        out.push_str(&wrap(&line, ""));
+    }
+}
+
+fn untried(out: &mut String, advice: &Advice) {
+    if advice.not_tried.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nThe lab cannot try, and does not rank:");
+    for not_tried in &advice.not_tried {
+        let line = format!("{}: {}.", not_tried.name, not_tried.why);
+        out.push_str(&wrap(&line, "  "));
+    }
+}
+
+const _: () = assert!(NAME + HOST + 4 * FIGURE <= WIDTH);

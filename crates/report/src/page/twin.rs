@@ -1,0 +1,180 @@
+//! A twin: the measured figures beside those of the twin, and what it predicted.
+
+use maud::{Markup, html};
+use model::{
+    path::{Limit, Line, Nanos, Parameter},
+    text::Value,
+    twin::{HeldOut, Twin, TwinFigure},
+};
+
+use super::words::Words;
+
+/// Size of the inline chart of a row.
+const WIDTH: f64 = 150.0;
+const HEIGHT: f64 = 22.0;
+const MARGIN: f64 = 6.0;
+
+pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
+    let says = words.render(&twin.says);
+    html! {
+        p { strong lang=[says.lang] { (says.capital()) "." } }
+        @if let Some(settle) = &twin.settle {
+            p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
+        }
+        (path(twin, words))
+        @if !twin.fitted.is_empty() { (fitted(twin, words)) }
+        @if !twin.held_out.is_empty() { (held_out(&twin.held_out, words)) }
+        @for note in &twin.notes {
+            @let note = words.render(note);
+            p.note lang=[note.lang] { (note.text) }
+        }
+    }
+}
+
+/// The parameters of the best path, one direction beside the other.
+fn path(twin: &Twin, words: &Words) -> Markup {
+    let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
+    let row = |key: &str, of: &dyn Fn(&Line) -> Option<String>| {
+        html! { tr {
+            th scope="row" { (words.label(key)) }
+            td.number { (of(down).unwrap_or_default()) }
+            td.number { (of(up).unwrap_or_default()) }
+        } }
+    };
+    html! {
+        div.wide tabindex="0" role="group" aria-label=(words.label("twin-path")) { table.figures {
+            caption { (words.label("twin-path")) }
+            thead { tr {
+                th scope="col" { span.hidden { (words.label("what")) } }
+                th.number scope="col" { (words.label("direction-down")) }
+                th.number scope="col" { (words.label("direction-up")) }
+            } }
+            tbody {
+                (row("twin-rate", &|l| rate(l.rate_bps.as_ref()?)))
+                (row("twin-queue", &|l| Some(l.queue.as_ref()?.value.to_string())))
+                (row("twin-buffer", &|l| buffer(&l.buffer.as_ref()?.value)))
+                (row("twin-delay", &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)).to_string())))
+                (row("twin-loss", &|l| loss(l)))
+            }
+        } }
+    }
+}
+
+fn us(span: &Parameter<Nanos>) -> f64 {
+    span.value.0 as f64 / 1e3
+}
+
+fn rate(rate: &Parameter<Limit<model::units::Rate>>) -> Option<String> {
+    match &rate.value {
+        Limit::At(rate) => Some(Value::Bps(rate.bps() as f64).to_string()),
+        Limit::Unlimited => None,
+    }
+}
+
+fn buffer(buffer: &model::cell::Buffer) -> Option<String> {
+    match buffer {
+        model::cell::Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64).to_string()),
+        _ => None,
+    }
+}
+
+fn loss(line: &Line) -> Option<String> {
+    match line.loss.as_ref()? {
+        model::path::Loss::Random { share } => Some(Value::Share(share.value.get()).to_string()),
+        model::path::Loss::Bursts { p, r, .. } => {
+            let (p, r) = (p.value.get(), r.value.get());
+            Some(Value::Share(p / (p + r).max(f64::MIN_POSITIVE)).to_string())
+        }
+        model::path::Loss::Every { .. } => None,
+    }
+}
+
+/// Each figure that was fitted: measured, twin, and both on a common scale.
+fn fitted(twin: &Twin, words: &Words) -> Markup {
+    html! {
+        div.wide tabindex="0" role="group" aria-label=(words.label("twin-fitted")) { table.figures {
+            caption { (words.label("twin-fitted")) }
+            (head(words))
+            tbody { @for one in &twin.fitted { tr {
+                th scope="row" { (words.key(&one.key, false)) " · " (figure(one.figure, words)) }
+                td.number { (value(one.figure, one.measured)) }
+                td.number { (value(one.figure, one.twin)) }
+                td.drawn { (marks(one.figure, one.measured, one.twin)) }
+            } } }
+        } }
+    }
+}
+
+/// What was left out, the worst first.
+fn held_out(all: &[HeldOut], words: &Words) -> Markup {
+    let mut worst: Vec<&HeldOut> = all.iter().collect();
+    worst.sort_by(|a, b| b.excess.total_cmp(&a.excess));
+    html! {
+        p.note { (words.label("twin-held-note")) }
+        div.wide tabindex="0" role="group" aria-label=(words.label("twin-held")) { table.figures {
+            caption { (words.label("twin-held")) }
+            (head(words))
+            tbody { @for one in worst { tr {
+                th scope="row" { (words.key(&one.key, false)) " · " (figure(one.figure, words)) }
+                td.number { (value(one.figure, one.measured)) }
+                td.number { (value(one.figure, one.predicted)) }
+                td.drawn { (marks(one.figure, one.measured, one.predicted)) }
+            } } }
+        } }
+    }
+}
+
+fn head(words: &Words) -> Markup {
+    html! { thead { tr {
+        th scope="col" { (words.label("what")) }
+        th.number scope="col" { (words.label("twin-measured")) }
+        th.number scope="col" { (words.label("twin-twin")) }
+        th.drawn scope="col" { span.hidden { (words.label("drawn")) } }
+    } } }
+}
+
+/// Measured as a disc and the twin as a diamond, from zero to a little above the larger.
+fn marks(figure: TwinFigure, measured: f64, twin: f64) -> Markup {
+    let least = match figure {
+        TwinFigure::Retransmitted => 1e-3,
+        _ => 1.0,
+    };
+    let most = (1.1 * measured.max(twin)).max(least);
+    let x = |v: f64| MARGIN + (v / most).clamp(0.0, 1.0) * (WIDTH - 2.0 * MARGIN);
+    let (a, b, y) = (x(measured), x(twin), HEIGHT / 2.0);
+    let diamond = format!(
+        "M{:.1},{y} L{b:.1},{:.1} L{:.1},{y} L{b:.1},{:.1} Z",
+        b - 5.0,
+        y - 5.0,
+        b + 5.0,
+        y + 5.0
+    );
+    html! {
+        svg aria-hidden="true" width=(WIDTH) height=(HEIGHT) viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) {
+            line x1=(MARGIN) x2=(WIDTH - MARGIN) y1=(y) y2=(y) stroke="currentColor" stroke-opacity="0.25" {}
+            circle cx=(format!("{a:.1}")) cy=(y) r="4.5" fill="#0072b2" {}
+            path d=(diamond) fill="none" stroke="#d55e00" stroke-width="2" {}
+        }
+    }
+}
+
+fn figure(figure: TwinFigure, words: &Words) -> String {
+    words.label(match figure {
+        TwinFigure::GoodputBps => "twin-goodput",
+        TwinFigure::CapacityBps => "twin-capacity",
+        TwinFigure::AddedP50Us => "twin-added-p50",
+        TwinFigure::AddedP95Us => "twin-added-p95",
+        TwinFigure::TcpAddedUs => "twin-tcp-added",
+        TwinFigure::Retransmitted => "twin-retransmitted",
+        TwinFigure::OverloadAddedUs => "twin-overload",
+    })
+}
+
+fn value(figure: TwinFigure, of: f64) -> String {
+    match figure {
+        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of),
+        TwinFigure::Retransmitted => Value::Share(of),
+        _ => Value::Us(of),
+    }
+    .to_string()
+}

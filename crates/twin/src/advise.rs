@@ -1,0 +1,285 @@
+//! A Twin and remedies to an Advice: each is tried on the members of the Twin, beside no change.
+
+mod because;
+mod competitor;
+mod field;
+mod judge;
+mod known;
+mod recipe;
+mod rounds;
+mod says;
+mod trial;
+
+use std::cmp::Reverse;
+
+use model::{
+    advice::{Advice, Goal, Keep, NotTried, Origin},
+    net::Direction,
+    path::{Limit, Path},
+    plan::Plan,
+    text,
+    twin::Twin,
+};
+
+use self::{
+    field::{Arm, Field},
+    judge::{GAIN, Worth},
+    recipe::{Candidate, candidates},
+    rounds::{COMBINED, Round, rounds, runs, survivors},
+};
+use crate::{
+    cost,
+    error::TwinError,
+    fit::{Bench, Budget},
+};
+
+/// Members on which remedies are tried.
+const MEMBERS: usize = 3;
+/// Members of less weight are not.
+const LEAST_WEIGHT: f64 = 0.02;
+/// Arms whose harm to a competing flow is measured.
+const WITH_COMPETITOR: usize = 3;
+/// Processors that a budget of time is counted for.
+const PROCESSORS: f64 = 2.0;
+/// Rate of a path that does not say, bit/s, for the cost.
+const USUAL_RATE: f64 = 1e8;
+
+/// What is asked of an Advice.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ask {
+    /// What is to improve.
+    pub goal: Goal,
+    /// Bounds to keep.
+    pub keep: Vec<Keep>,
+    /// What the trial may take.
+    pub budget: Budget,
+}
+
+/// Remedies that can be tried on a Twin, and what that costs.
+#[derive(Debug)]
+pub struct Trials<'a> {
+    twin: &'a Twin,
+    ask: Ask,
+    program: String,
+    members: Vec<Path>,
+    arms: Vec<Arm>,
+    /// What the path has already.
+    same: Vec<Candidate>,
+    not_tried: Vec<NotTried>,
+    rounds: Vec<Round>,
+    each_s: f64,
+}
+
+impl<'a> Trials<'a> {
+    /// The findings' remedies and the usual recipes, and the rounds that the budget allows.
+    ///
+    /// # Errors
+    /// The budget does not allow one run of each.
+    pub fn prepare(twin: &'a Twin, ask: Ask, program: &str) -> Result<Self, TwinError> {
+        let members = members(twin);
+        let each_s = processor_s(&trial::plan(&members[0]), &members[0]);
+        let mut trials = Self {
+            twin,
+            program: program.to_owned(),
+            members,
+            arms: Vec::new(),
+            same: Vec::new(),
+            not_tried: Vec::new(),
+            rounds: Vec::new(),
+            each_s,
+            ask,
+        };
+        for candidate in candidates(twin) {
+            trials.take(candidate);
+        }
+        trials.not_tried.extend(known::settings());
+        let allowed_s = trials.ask.budget.0.as_secs_f64() * PROCESSORS;
+        let allowed = (allowed_s / each_s).floor() as usize;
+        let left = allowed.saturating_sub(competitor_runs());
+        trials.rounds = rounds(trials.arms.len(), left);
+        if trials.rounds.is_empty() {
+            let least = trials.arms.len() + 1 + competitor_runs();
+            let needs_s = (least as f64 * each_s / PROCESSORS).ceil();
+            return Err(TwinError::NoBudget {
+                needs_s: needs_s as u64,
+            });
+        }
+        Ok(trials)
+    }
+
+    /// Runs in the lab that it takes at most.
+    pub fn runs(&self) -> usize {
+        runs(&self.rounds) + competitor_runs()
+    }
+
+    /// Remedies that are tried.
+    pub fn remedies(&self) -> usize {
+        self.arms.len()
+    }
+
+    /// Processor time that they take at most, by the model of the cost; what is cached takes none.
+    pub fn processor_s(&self) -> f64 {
+        self.runs() as f64 * self.each_s
+    }
+
+    /// Tries all of them.
+    ///
+    /// # Errors
+    /// It was stopped, a path with a remedy is none that the lab can make, or all runs failed.
+    pub fn search(&self, bench: &mut dyn Bench) -> Result<Advice, TwinError> {
+        let mut field = Field::new(&self.members, self.arms.clone(), &self.program);
+        let mut alive: Vec<usize> = (0..self.arms.len()).collect();
+        for (number, round) in self.rounds.iter().enumerate() {
+            if number > 0 {
+                alive = survivors(self.worths(&field, &alive), round.arms);
+            }
+            if number > 0 && number + 1 == self.rounds.len() {
+                alive.extend(self.combine(&mut field, &alive));
+            }
+            field.measure(&alive, round.pairs, bench)?;
+            if field.unchanged().is_empty() {
+                let why = field.first_failure.clone().unwrap_or_default();
+                return Err(TwinError::AllFailed(why));
+            }
+        }
+        alive.sort_by_key(|arm| Reverse(ordered(self.mean(&field, *arm))));
+        // What keeps the congestion control of both senders needs no runs beside a competitor.
+        let mut others = 0;
+        let best: Vec<usize> = alive
+            .iter()
+            .copied()
+            .filter(|arm| self.mean(&field, *arm) > GAIN)
+            .filter(|arm| {
+                let other = competitor::has_other_cc(&field, *arm);
+                others += usize::from(other);
+                !other || others <= WITH_COMPETITOR
+            })
+            .collect();
+        let harm = competitor::changes(&mut field, &best, &self.program, bench)?;
+        Ok(says::advice(&says::Ended {
+            twin: self.twin,
+            ask: &self.ask,
+            program: &self.program,
+            field: &field,
+            finalists: &alive,
+            checked: &best,
+            harm: &harm,
+            same: &self.same,
+            not_tried: &self.not_tried,
+        }))
+    }
+
+    /// Takes a candidate as an arm, or among those that need no trial.
+    fn take(&mut self, candidate: Candidate) {
+        let with = |path: &Path| {
+            let mut path = path.clone();
+            for remedy in &candidate.remedies {
+                path = remedy.apply(&path)?;
+            }
+            Ok::<_, model::remedy::NotTriable>(path)
+        };
+        let paths: Result<Vec<Path>, _> = self.members.iter().map(with).collect();
+        match paths {
+            Err(why) => self.not_tried.push(NotTried {
+                name: candidate.name.clone(),
+                why: says::not_triable(why),
+                remedy: candidate.remedies.first().cloned(),
+            }),
+            Ok(paths) if same(&paths, &self.members) => self.same.push(candidate),
+            Ok(paths) if self.arms.iter().any(|arm| same(&arm.paths, &paths)) => {}
+            Ok(paths) => self.arms.push(Arm { candidate, paths }),
+        }
+    }
+
+    fn mean(&self, field: &Field<'_>, arm: usize) -> f64 {
+        let worth = Worth::of(&field.pairs(arm), self.ask.goal);
+        worth.map_or(f64::NEG_INFINITY, |w| w.mean)
+    }
+
+    fn worths(&self, field: &Field<'_>, arms: &[usize]) -> Vec<(usize, f64)> {
+        arms.iter()
+            .map(|arm| (*arm, self.mean(field, *arm)))
+            .collect()
+    }
+
+    /// Pairs of arms that help, of different kinds or hosts.
+    fn combine(&self, field: &mut Field<'_>, alive: &[usize]) -> Vec<usize> {
+        let single = |arm: &usize| {
+            let candidate = &field.arms[*arm].candidate;
+            candidate.remedies.len() == 1 && self.mean(field, *arm) > GAIN
+        };
+        let singles: Vec<usize> = alive.iter().copied().filter(single).collect();
+        let mut combined = Vec::new();
+        for (i, first) in singles.iter().enumerate() {
+            for second in &singles[i + 1..] {
+                combined.extend(combination(&field.arms[*first], &field.arms[*second]));
+            }
+        }
+        let known = |arm: &Arm| field.arms.iter().any(|a| same(&a.paths, &arm.paths));
+        combined.retain(|arm| !known(arm));
+        combined.truncate(COMBINED);
+        combined.into_iter().map(|arm| field.add(arm)).collect()
+    }
+}
+
+/// Two remedies together, if both act: neither undoes the other.
+fn combination(first: &Arm, second: &Arm) -> Option<Arm> {
+    let [a, b] = [first, second].map(|arm| arm.candidate.remedies.first());
+    let (a, b) = (a?, b?);
+    if a.on == b.on && a.class() == b.class() {
+        return None;
+    }
+    let paths: Result<Vec<Path>, _> = first.paths.iter().map(|p| b.apply(p)).collect();
+    let paths = paths
+        .ok()
+        .filter(|p| *p != first.paths && *p != second.paths)?;
+    Some(Arm {
+        candidate: Candidate {
+            name: text!(
+                "{first} + {second}",
+                first = first.candidate.name.clone(),
+                second = second.candidate.name.clone()
+            ),
+            origin: Origin::Pair,
+            remedies: vec![a.clone(), b.clone()],
+        },
+        paths,
+    })
+}
+
+/// Whether paths make the same cells.
+fn same(a: &[Path], b: &[Path]) -> bool {
+    let cell = |path: &Path| path.cell(&model::path::Trial::default()).ok();
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cell(a) == cell(b))
+}
+
+/// The members of most weight; the best path where none was kept.
+fn members(twin: &Twin) -> Vec<Path> {
+    let kept = twin.members.iter().filter(|m| m.weight >= LEAST_WEIGHT);
+    let kept: Vec<Path> = kept.take(MEMBERS).map(|m| m.path.clone()).collect();
+    match kept.is_empty() {
+        true => vec![twin.path.clone()],
+        false => kept,
+    }
+}
+
+fn processor_s(plan: &Plan, path: &Path) -> f64 {
+    let rate = |direction: Direction| {
+        let rate = path.underlay.line(direction).rate_bps.as_ref();
+        match rate.map(|p| &p.value) {
+            Some(Limit::At(rate)) => rate.bps() as f64,
+            _ => USUAL_RATE,
+        }
+    };
+    cost::processor_s(plan, &rate)
+}
+
+/// Runs beside a competing flow at most: with each arm and without, in both directions.
+fn competitor_runs() -> usize {
+    2 * (WITH_COMPETITOR + 1) * competitor::PAIRS
+}
+
+/// A number that sorts as `total_cmp`, to a millionth.
+fn ordered(worth: f64) -> i64 {
+    (worth.clamp(-1e6, 1e6) * 1e6) as i64
+}

@@ -1,0 +1,185 @@
+//! Why something does nothing on a path, and where it would help.
+
+use model::{
+    advice::Outcome,
+    net::{Direction, Side},
+    path::{Limit, Path},
+    remedy::{Action, Flow, Remedy},
+    text,
+    text::{Text, Value},
+};
+
+use super::{judge::GAIN, trial::cc};
+
+/// Delay under load that is not worth a shaper, µs.
+const SHORT_QUEUE_US: f64 = 10_000.0;
+/// A flow that gets this much of the rate has nothing more to gain.
+const FULL: f64 = 0.85;
+
+/// What is known of the path without a change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) path: &'a Path,
+    pub(super) unchanged: &'a [Outcome],
+}
+
+impl Context<'_> {
+    fn outcome(&self, direction: Direction) -> Option<&Outcome> {
+        self.unchanged.iter().find(|o| o.direction == direction)
+    }
+
+    fn rate_bps(&self, direction: Direction) -> Option<f64> {
+        match self.path.underlay.line(direction).rate_bps.as_ref()?.value {
+            Limit::At(rate) => Some(rate.bps() as f64),
+            Limit::Unlimited => None,
+        }
+    }
+
+    fn rtt_us(&self) -> f64 {
+        let delay = |d| {
+            let delay = self.path.underlay.line(d).delay_ns.as_ref();
+            delay.map_or(0.0, |p| p.value.0 as f64 / 1e3)
+        };
+        delay(Direction::Down) + delay(Direction::Up)
+    }
+
+    /// Delay that a flow adds, µs.
+    fn added_us(&self, direction: Direction) -> Option<f64> {
+        Some((self.outcome(direction)?.rtt_p50_us - self.rtt_us()).max(0.0))
+    }
+
+    /// Share of the rate that one flow gets, with the headers around its payload.
+    fn used(&self, direction: Direction) -> Option<f64> {
+        /// Payload of a full frame without a tunnel.
+        const PAYLOAD: f64 = 0.956;
+        Some(self.outcome(direction)?.goodput_bps / PAYLOAD / self.rate_bps(direction)?)
+    }
+}
+
+/// Why one remedy does nothing.
+pub(super) fn nothing(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
+    let sends = remedy.on.side().map(sent_by);
+    match &remedy.action {
+        Action::CongestionControl { cc: name, .. } => congestion(name, sends?, context),
+        Action::Shaper {
+            direction, flow, ..
+        } => shaper(*direction, *flow, context),
+        Action::Queue { .. } => Some(text!(
+            "the queue forms in the bottleneck and not in this host's own device, so its queue stays empty; it helps where the host's own link is the bottleneck, or in a shaper"
+        )),
+        Action::SocketBuffer { .. } => buffers(context),
+        Action::NotsentLowat { .. } => Some(text!(
+            "it bounds what waits in the program's own socket, which no other flow sees; it helps programs that change their mind about what to send next, such as HTTP/2 servers"
+        )),
+        Action::Ecn { .. } => Some(text!(
+            "no queue on this path marks packets; it helps where the bottleneck has queue management with ECN"
+        )),
+        Action::TunnelMtu { .. } | Action::LinkMtu { .. } => Some(text!(
+            "full packets pass, and smaller ones only add headers; it helps where large packets vanish or are fragmented"
+        )),
+        _ => None,
+    }
+}
+
+/// The direction of what a host sends.
+fn sent_by(side: Side) -> Direction {
+    match Side::sends(Direction::Down) == side {
+        true => Direction::Down,
+        false => Direction::Up,
+    }
+}
+
+fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option<Text> {
+    let now = cc(context.path, direction);
+    if now == name {
+        return Some(text!("{cc} is what this host uses already", cc = now));
+    }
+    let used = context.used(direction)?;
+    Some(if used >= FULL {
+        text!(
+            "{direction}: {now} already gets {share} of the rate; {cc} helps where packets are lost without a full queue, or where the queue is large",
+            direction = direction.to_string(),
+            now = now,
+            share = Value::Share(used.min(1.0)),
+            cc = name
+        )
+    } else {
+        text!(
+            "{direction}: {cc} gets no more than {now} here, which gets {share} of the rate",
+            direction = direction.to_string(),
+            now = now,
+            share = Value::Share(used),
+            cc = name
+        )
+    })
+}
+
+fn shaper(direction: Direction, flow: Flow, context: &Context<'_>) -> Option<Text> {
+    let added = context.added_us(direction)?;
+    let name = direction.to_string();
+    Some(if added < SHORT_QUEUE_US {
+        text!(
+            "{direction}: a flow adds only {added} of delay, and a shaper costs 5 % of the rate; it helps where a large queue adds much delay",
+            direction = name,
+            added = Value::Us(added)
+        )
+    } else {
+        match flow {
+            Flow::Egress => text!(
+                "{direction}: the {added} that a flow adds do not get fewer, so the queue is elsewhere",
+                direction = name,
+                added = Value::Us(added)
+            ),
+            Flow::Ingress => text!(
+                "{direction}: behind the bottleneck it can only slow senders down, and the {added} that a flow adds stay",
+                direction = name,
+                added = Value::Us(added)
+            ),
+        }
+    })
+}
+
+fn buffers(context: &Context<'_>) -> Option<Text> {
+    let needed = [Direction::Down, Direction::Up]
+        .into_iter()
+        .filter_map(|direction| {
+            let rtt_us = context.outcome(direction)?.rtt_p50_us;
+            Some(context.rate_bps(direction)? * rtt_us / 8e6)
+        });
+    let needed = needed.reduce(f64::max)?;
+    Some(text!(
+        "this path needs {needed} in flight at most, which the buffers of now allow; larger ones help where rate times RTT is more than they hold",
+        needed = Value::Bytes(needed)
+    ))
+}
+
+/// Which part of a recipe acts: of the parts that were tried, with their worths.
+pub(super) fn parts(whole: f64, parts: &[(Text, f64)]) -> Option<Text> {
+    if whole.abs() <= GAIN {
+        return Some(text!("none of its parts acts on this path"));
+    }
+    let best = parts.iter().max_by(|a, b| {
+        let ordered = a.1.total_cmp(&b.1);
+        if whole > 0.0 {
+            ordered
+        } else {
+            ordered.reverse()
+        }
+    })?;
+    let alone = (best.1 - whole).abs() <= GAIN.max(0.15 * whole.abs());
+    let ahead = if whole > 0.0 {
+        best.1 > whole + GAIN
+    } else {
+        best.1 < whole - GAIN
+    };
+    Some(if alone {
+        text!("all that it does comes from {part}", part = best.0.clone())
+    } else if ahead && whole > 0.0 {
+        text!("{part} alone does more", part = best.0.clone())
+    } else {
+        text!(
+            "most of what it does comes from {part}",
+            part = best.0.clone()
+        )
+    })
+}

@@ -1,0 +1,317 @@
+//! What a remedy did: paired ratios, what they are worth for a goal, and the guards.
+
+use model::{
+    advice::{AdviceFigure, Change, Effect, Goal, Keep, Outcome},
+    net::Direction,
+    text,
+    text::{Text, Value},
+    twin::Twin,
+};
+
+/// A gain below this (logarithm of a ratio) is none: no change wins the tie.
+pub(super) const GAIN: f64 = 0.05;
+/// Standard deviation of the worth of one pair, where few pairs do not tell it; it counts as
+/// [`USUAL_COUNTS`] more pairs.
+const USUAL: f64 = 0.08;
+const USUAL_COUNTS: f64 = 2.0;
+/// Normal quantile of the bounds of a 90 % interval.
+const Z: f64 = 1.645;
+/// Error of goodput and of delay where the twin was not tested: what is allowed for the order.
+const UNTESTED: f64 = 0.35;
+/// Bounds of the guards: P99 by a share and by µs; retransmissions by a factor and absolute;
+/// what a competing cubic flow keeps.
+const P99: (f64, f64) = (1.1, 5_000.0);
+const RETRANSMITTED: (f64, f64) = (3.0, 0.02);
+pub(super) const COMPETITOR: f64 = 0.8;
+
+/// One pair: what it was without and with the remedy, on a member.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair<'a> {
+    pub(super) member: usize,
+    pub(super) before: &'a [Outcome],
+    pub(super) after: &'a [Outcome],
+}
+
+/// Weights of a goal: of goodput, and of loaded latency.
+const fn weights(goal: Goal) -> [f64; 2] {
+    match goal {
+        Goal::Balanced => [1.0, 0.5],
+        Goal::Throughput => [1.0, 0.0],
+        Goal::Latency => [0.5, 1.0],
+    }
+}
+
+/// What a change is worth, both directions together: logarithms of ratios.
+pub(super) fn worth(pair: &Pair<'_>, goal: Goal) -> f64 {
+    let [goodput, delay] = weights(goal);
+    let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
+    let one = |(a, b): (&Outcome, &Outcome)| {
+        let rtt = f64::midpoint(
+            ln(a.rtt_p50_us, b.rtt_p50_us),
+            ln(a.rtt_p99_us, b.rtt_p99_us),
+        );
+        goodput * ln(a.goodput_bps, b.goodput_bps) - delay * rtt
+    };
+    pair.before.iter().zip(pair.after).map(one).sum()
+}
+
+/// Worths over all pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Worth {
+    pub(super) median: f64,
+    pub(super) mean: f64,
+    /// Bounds of the mean's 90 % interval.
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Worth {
+    /// `None` without pairs.
+    pub(super) fn of(pairs: &[Pair<'_>], goal: Goal) -> Option<Self> {
+        let all: Vec<f64> = pairs.iter().map(|p| worth(p, goal)).collect();
+        let mean = stats::mean(&all)?;
+        // Bit for bit the same is no chance.
+        if all.iter().all(|w| *w == 0.0) {
+            return Some(Self {
+                median: 0.0,
+                mean: 0.0,
+                low: 0.0,
+                high: 0.0,
+            });
+        }
+        let n = all.len() as f64;
+        let squares: f64 = all.iter().map(|w| (w - mean).powi(2)).sum();
+        let variance = (squares + USUAL_COUNTS * USUAL * USUAL) / (n - 1.0 + USUAL_COUNTS);
+        let half = Z * (variance / n).sqrt();
+        Some(Self {
+            median: stats::median(&all)?,
+            mean,
+            low: mean - half,
+            high: mean + half,
+        })
+    }
+
+    /// What it does for the goal.
+    pub(super) fn effect(&self) -> Effect {
+        if self.low > GAIN {
+            Effect::Helps
+        } else if self.high < -GAIN {
+            Effect::Harms
+        } else if self.mean > GAIN {
+            Effect::Unsure
+        } else {
+            Effect::Nothing
+        }
+    }
+}
+
+/// Mean worth on each member.
+pub(super) fn by_member(pairs: &[Pair<'_>], members: usize, goal: Goal) -> Vec<Option<f64>> {
+    let of = |member| {
+        let own = pairs.iter().filter(|p| p.member == member);
+        stats::mean(&own.map(|p| worth(p, goal)).collect::<Vec<_>>())
+    };
+    (0..members).map(of).collect()
+}
+
+/// Changes of each figure, with intervals over the pairs that are widened by the error of the twin.
+pub(super) fn changes(pairs: &[Pair<'_>], twin: &Twin) -> Vec<Change> {
+    let figures = [
+        AdviceFigure::Goodput,
+        AdviceFigure::LoadedP50,
+        AdviceFigure::LoadedP99,
+    ];
+    let mut all = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        for figure in figures {
+            all.extend(change(pairs, twin, direction, figure));
+        }
+    }
+    all
+}
+
+fn change(
+    pairs: &[Pair<'_>],
+    twin: &Twin,
+    direction: Direction,
+    figure: AdviceFigure,
+) -> Option<Change> {
+    let of = |all: &[Outcome]| {
+        let own = all.iter().find(|o| o.direction == direction);
+        own.map(|o| o.value(figure).max(1.0))
+    };
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter_map(|p| Some((of(p.after)? / of(p.before)?).ln()))
+        .collect();
+    let centre = stats::median(&ratios)?;
+    let error = error(twin, figure, pairs.iter().find_map(|p| of(p.after))?);
+    let away = |p| Some((stats::percentile(&ratios, p)? - centre).hypot(error));
+    Some(Change {
+        direction,
+        figure,
+        ratio: centre.exp(),
+        low: (centre - away(5.0)?).exp(),
+        high: (centre + away(95.0)?).exp(),
+    })
+}
+
+/// Error of the twin on figures that were held out: a logarithm that 90 % keep to.
+fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
+    let errors = twin.errors.as_ref();
+    let known = match figure {
+        AdviceFigure::Goodput => errors.and_then(|e| e.goodput_beyond_p90.or(e.goodput_p90)),
+        _ => errors
+            .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
+            .map(|us| (1.0 + us / around.max(1.0)).ln()),
+    };
+    known.unwrap_or(UNTESTED)
+}
+
+/// Medians over all pairs of what it is with, or without, the remedy.
+pub(super) fn medians<'a>(all: impl Iterator<Item = &'a [Outcome]>) -> Vec<Outcome> {
+    let all: Vec<&Outcome> = all.flatten().collect();
+    let one = |direction| {
+        let median = |figure| {
+            let own = all.iter().filter(|o| o.direction == direction);
+            stats::median(&own.map(|o| o.value(figure)).collect::<Vec<_>>())
+        };
+        Some(Outcome {
+            direction,
+            goodput_bps: median(AdviceFigure::Goodput)?,
+            rtt_p50_us: median(AdviceFigure::LoadedP50)?,
+            rtt_p99_us: median(AdviceFigure::LoadedP99)?,
+            retransmitted: median(AdviceFigure::Retransmitted)?,
+        })
+    };
+    [Direction::Down, Direction::Up]
+        .into_iter()
+        .filter_map(one)
+        .collect()
+}
+
+/// The guards that do not hold.
+pub(super) fn broken(
+    before: &[Outcome],
+    after: &[Outcome],
+    competitor: &[Change],
+    keep: &[Keep],
+) -> Vec<Text> {
+    let mut all = Vec::new();
+    for (a, b) in before.iter().zip(after) {
+        let direction = a.direction.to_string();
+        if b.rtt_p99_us > P99.0 * a.rtt_p99_us && b.rtt_p99_us > a.rtt_p99_us + P99.1 {
+            all.push(text!(
+                "{direction}: the 99th percentile of the loaded RTT rises from {before} to {after}",
+                direction = direction.as_str(),
+                before = Value::Us(a.rtt_p99_us),
+                after = Value::Us(b.rtt_p99_us)
+            ));
+        }
+        let most = (RETRANSMITTED.0 * a.retransmitted).max(RETRANSMITTED.1);
+        if b.retransmitted > most {
+            all.push(text!(
+                "{direction}: {after} of the bytes are retransmitted instead of {before}",
+                direction = direction.as_str(),
+                before = Value::Share(a.retransmitted),
+                after = Value::Share(b.retransmitted)
+            ));
+        }
+        for keep in keep.iter().filter(|keep| !keep.holds(a, b)) {
+            all.push(text!(
+                "{direction}: {bound} does not hold",
+                direction = direction.as_str(),
+                bound = keep.to_string()
+            ));
+        }
+    }
+    all.extend(competitor.iter().filter(|c| c.ratio < COMPETITOR).map(|c| {
+        text!(
+            "{direction}: a competing cubic flow keeps {share} of its goodput",
+            direction = c.direction.to_string(),
+            share = Value::Share(c.ratio)
+        )
+    }));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(goodput_bps: f64, rtt_us: f64) -> Outcome {
+        Outcome {
+            direction: Direction::Down,
+            goodput_bps,
+            rtt_p50_us: rtt_us,
+            rtt_p99_us: rtt_us,
+            retransmitted: 0.0,
+        }
+    }
+
+    fn pairs<'a>(before: &'a [Outcome], after: &'a [Outcome], n: usize) -> Vec<Pair<'a>> {
+        let pair = |member| Pair {
+            member,
+            before,
+            after,
+        };
+        (0..n).map(pair).collect()
+    }
+
+    #[test]
+    fn twice_the_goodput_helps_and_the_same_does_nothing() {
+        let (one, two) = ([outcome(1e7, 3e4)], [outcome(2e7, 3e4)]);
+        let effect = |after, goal| Worth::of(&pairs(&one, after, 4), goal).unwrap().effect();
+        assert_eq!(effect(&two, Goal::Balanced), Effect::Helps);
+        assert_eq!(effect(&one, Goal::Balanced), Effect::Nothing);
+    }
+
+    #[test]
+    fn a_tenth_of_the_delay_at_95_percent_of_the_goodput_is_a_bargain_except_for_throughput() {
+        let (bloated, shaped) = ([outcome(2e7, 4e5)], [outcome(1.9e7, 4e4)]);
+        let effect = |goal| {
+            Worth::of(&pairs(&bloated, &shaped, 4), goal)
+                .unwrap()
+                .effect()
+        };
+        assert_eq!(effect(Goal::Balanced), Effect::Helps);
+        assert_eq!(effect(Goal::Latency), Effect::Helps);
+        assert_ne!(effect(Goal::Throughput), Effect::Helps);
+    }
+
+    #[test]
+    fn two_noisy_pairs_are_not_enough_to_say_that_it_helps() {
+        let (a, b, c) = (
+            [outcome(1e7, 3e4)],
+            [outcome(1.6e7, 3e4)],
+            [outcome(0.9e7, 3e4)],
+        );
+        let mut both = pairs(&a, &b, 1);
+        both.extend(pairs(&a, &c, 1));
+        let worth = Worth::of(&both, Goal::Throughput).unwrap();
+        assert_eq!(worth.effect(), Effect::Unsure, "{worth:?}");
+    }
+
+    #[test]
+    fn guards_name_what_gets_worse() {
+        let before = [outcome(1e7, 3e4)];
+        let mut after = [outcome(3e7, 6e4)];
+        after[0].retransmitted = 0.05;
+        let taken = [Change {
+            direction: Direction::Down,
+            figure: AdviceFigure::Goodput,
+            ratio: 0.3,
+            low: 0.2,
+            high: 0.4,
+        }];
+        let broken = broken(
+            &before,
+            &after,
+            &taken,
+            &["goodput<=20mbit".parse().unwrap()],
+        );
+        let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
+        assert_eq!(broken.len(), 4, "{broken:?}");
+        assert!(broken[0].contains("from 30 ms to 60 ms"), "{broken:?}");
+    }
+}

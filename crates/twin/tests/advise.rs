@@ -1,0 +1,330 @@
+//! Advice on twins of Runs that are made by arithmetic, with a lab that is arithmetic, too.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{collections::BTreeSet, time::Duration};
+
+use explain::compose::{self, Line, Scene};
+use model::{
+    advice::{Advice, AdviceFigure, Effect, Goal},
+    cell::{self, Cell, Queue},
+    job,
+    net::{Direction, Side},
+    plan::Measurement,
+    remedy::Action,
+    run::{Run, StepKind},
+    twin::{Twin, TwinVerdict},
+};
+use twin::{Ask, Bench, Budget, Fit, Outcome, Stopped, Trials, TwinError};
+
+/// Bytes of a full packet on the wire over those of the IP packet.
+const WIRE: f64 = 1514.0 / 1500.0;
+
+fn scene(buffer_ms: f64, loss: f64) -> Scene {
+    let line = Line {
+        rate_mbps: 50.0,
+        rtt_ms: 40.0,
+        buffer_ms,
+        loss,
+        ..Line::default()
+    };
+    Scene {
+        down: line.clone(),
+        up: line,
+        ..Scene::default()
+    }
+}
+
+/// The lab by arithmetic. A shaper of the sender takes the place of the queue; beside a competitor
+/// of bbr a cubic flow keeps `beside_bbr` of half of the line.
+struct Lab {
+    beside_bbr: f64,
+    backwards: bool,
+    jobs: usize,
+}
+
+impl Lab {
+    fn new() -> Self {
+        Self {
+            beside_bbr: 1.0,
+            backwards: false,
+            jobs: 0,
+        }
+    }
+
+    fn line(&self, cell: &Cell, direction: Direction) -> Line {
+        let line = cell.path.line(direction);
+        let sender = match Side::sends(direction) {
+            Side::Near => &cell.ends.client,
+            Side::Far => &cell.ends.server,
+        };
+        let rate_bps = line.rate.unwrap().bps() as f64;
+        let shaped = sender.shape.map(|rate| rate.bps() as f64);
+        let buffer = line.buffer.bytes(cell.path.mtu).0 as f64;
+        Line {
+            rate_mbps: shaped.unwrap_or(rate_bps) / WIRE / 1e6,
+            rtt_ms: cell.path.rtt().as_secs_f64() * 1e3,
+            buffer_ms: match (line.queue, shaped) {
+                (Queue::Fifo, None) => buffer * 8.0 / rate_bps * 1e3,
+                _ => 5.0,
+            },
+            loss: match line.loss {
+                cell::Loss::Random(share) => share.get(),
+                _ => 0.0,
+            },
+            ..Line::default()
+        }
+    }
+
+    fn run(&self, job: &job::Measure) -> Run {
+        let scene = Scene {
+            down: self.line(&job.cell, Direction::Down),
+            up: self.line(&job.cell, Direction::Up),
+            ..Scene::default()
+        };
+        let mut run = compose::run(&scene, 1000 + job.cell.seed.0);
+        if job.plan.name == "advise" {
+            // One flow of the congestion control that the plan names, in its directions.
+            let planned = |direction: Direction, cc: &str| {
+                job.plan.steps.iter().any(|s| match &s.measurement {
+                    Measurement::Tcp {
+                        direction: d,
+                        cc: all,
+                        ..
+                    } => d.directions().contains(&direction) && all.iter().any(|c| c == cc),
+                    _ => false,
+                })
+            };
+            run.samples.retain(|s| match (s.key.direction, &s.key.cc) {
+                (Some(direction), Some(cc)) => s.key.flows == Some(1) && planned(direction, cc),
+                _ => s.key.step == StepKind::Idle,
+            });
+            for cross in &job.cell.cross {
+                let kept = match cross.cc.as_deref() {
+                    Some("bbr") => 0.5 * self.beside_bbr,
+                    _ => 0.5,
+                };
+                for tcp in run.samples.iter_mut().filter_map(|s| s.tcp.as_mut()) {
+                    tcp.goodput_bps *= kept;
+                }
+            }
+        }
+        run
+    }
+}
+
+impl Bench for Lab {
+    fn measure(
+        &mut self,
+        jobs: &[job::Measure],
+        seen: &mut dyn FnMut(usize, Outcome),
+    ) -> Result<(), Stopped> {
+        self.jobs += jobs.len();
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        if self.backwards {
+            order.reverse();
+        }
+        for place in order {
+            let run = self.run(&jobs[place]);
+            seen(place, Outcome::Run(Box::new(run), format!("run-{place}")));
+        }
+        Ok(())
+    }
+}
+
+fn fitted(scene: &Scene) -> Twin {
+    let run = compose::run(scene, 7);
+    let fit = Fit::prepare(&run, Budget(Duration::from_secs(600)), "test").unwrap();
+    let mut twin = fit.search(&mut Lab::new()).unwrap();
+    // What is tested here is the advice.
+    twin.verdict = TwinVerdict::FitForAdvising;
+    twin
+}
+
+fn ask(goal: Goal, keep: &[&str]) -> Ask {
+    Ask {
+        goal,
+        keep: keep.iter().map(|k| k.parse().unwrap()).collect(),
+        budget: Budget(Duration::from_secs(600)),
+    }
+}
+
+fn advise(twin: &Twin, ask: Ask, lab: &mut Lab) -> Advice {
+    let trials = Trials::prepare(twin, ask, "test").unwrap();
+    let advice = trials.search(lab).unwrap();
+    assert!(
+        lab.jobs <= trials.runs(),
+        "{} > {}",
+        lab.jobs,
+        trials.runs()
+    );
+    advice
+}
+
+/// Queue disciplines that an advised shaper has.
+fn shapers(advice: &Advice) -> usize {
+    let best = advice.advised().expect("something is advised");
+    let is = |a: &Action| matches!(a, Action::Shaper { .. });
+    best.remedies.iter().filter(|r| is(&r.action)).count()
+}
+
+#[test]
+fn a_large_buffer_is_answered_with_a_shaper() {
+    let twin = fitted(&scene(400.0, 0.0));
+    let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
+    assert!(shapers(&advice) > 0, "{}", advice.says);
+    let best = advice.advised().unwrap();
+    let delays = best
+        .changes
+        .iter()
+        .filter(|c| c.figure == AdviceFigure::LoadedP50);
+    assert!(delays.map(|c| c.ratio).fold(f64::INFINITY, f64::min) < 0.3);
+    assert!(!best.runs.is_empty() && best.pairs > 0);
+}
+
+#[test]
+fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
+    let twin = fitted(&scene(8.0, 0.0));
+    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut Lab::new());
+    assert_eq!(advice.advised, None, "{}", advice.says);
+    assert!(advice.says.to_string().starts_with("change nothing"));
+    let silent: Vec<String> = advice
+        .tried
+        .iter()
+        .filter(|t| t.effect == Effect::Nothing && t.says.is_empty())
+        .filter(|t| t.remedies.len() == 1)
+        .map(|t| t.name.to_string())
+        .collect();
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn random_loss_is_answered_with_bbr_where_it_harms_nobody() {
+    let twin = fitted(&scene(20.0, 0.01));
+    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut Lab::new());
+    let best = advice.advised().expect("bbr");
+    let bbr = |a: &Action| matches!(a, Action::CongestionControl { cc, .. } if cc == "bbr");
+    assert!(
+        best.remedies.iter().any(|r| bbr(&r.action)),
+        "{}",
+        advice.says
+    );
+}
+
+#[test]
+fn a_remedy_that_starves_a_competing_flow_is_not_advised() {
+    let twin = fitted(&scene(20.0, 0.01));
+    let mut lab = Lab {
+        beside_bbr: 0.1,
+        ..Lab::new()
+    };
+    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut lab);
+    let harmful = advice
+        .tried
+        .iter()
+        .find(|t| t.competitor.iter().any(|c| c.ratio < 0.5))
+        .expect("harm is measured");
+    assert_eq!(harmful.effect, Effect::HelpsAtACost);
+    let says: Vec<String> = harmful.says.iter().map(ToString::to_string).collect();
+    assert!(
+        says.iter().any(|s| s.contains("competing cubic flow")),
+        "{says:?}"
+    );
+    let bbr = |a: &Action| matches!(a, Action::CongestionControl { cc, .. } if cc == "bbr");
+    if let Some(best) = advice.advised() {
+        assert!(
+            !best.remedies.iter().any(|r| bbr(&r.action)),
+            "{}",
+            advice.says
+        );
+    }
+}
+
+#[test]
+fn a_bound_that_a_remedy_breaks_keeps_it_from_being_advised() {
+    let twin = fitted(&scene(400.0, 0.0));
+    let keep = ["goodput>=99%"];
+    let advice = advise(&twin, ask(Goal::Latency, &keep), &mut Lab::new());
+    if let Some(best) = advice.advised() {
+        for change in best
+            .changes
+            .iter()
+            .filter(|c| c.figure == AdviceFigure::Goodput)
+        {
+            assert!(change.ratio >= 0.98, "{}: {change:?}", best.name);
+        }
+    }
+    let broken = advice.tried.iter().flat_map(|t| &t.says);
+    assert!(
+        broken
+            .map(ToString::to_string)
+            .any(|s| s.contains("goodput>=99%")),
+        "{advice:?}"
+    );
+}
+
+#[test]
+fn the_same_twin_gives_the_same_advice_in_whatever_order_the_lab_ends() {
+    let twin = fitted(&scene(100.0, 0.001));
+    let bytes = |backwards| {
+        let mut lab = Lab {
+            backwards,
+            ..Lab::new()
+        };
+        let mut advice = advise(&twin, ask(Goal::Balanced, &[]), &mut lab);
+        // The names that this lab gives are places.
+        advice.tried.iter_mut().for_each(|t| t.runs.clear());
+        serde_json::to_vec(&advice).unwrap()
+    };
+    assert_eq!(bytes(false), bytes(true));
+}
+
+#[test]
+fn an_advice_is_read_back_as_it_was_written() {
+    let twin = fitted(&scene(100.0, 0.001));
+    let advice = advise(&twin, ask(Goal::Balanced, &["rtt<=200ms"]), &mut Lab::new());
+    let text = serde_json::to_vec(&advice).unwrap();
+    assert_eq!(Advice::parse(&text).unwrap(), advice);
+}
+
+#[test]
+fn what_the_lab_cannot_try_is_listed_apart_with_its_reason() {
+    let twin = fitted(&scene(100.0, 0.0));
+    let advice = advise(&twin, ask(Goal::Balanced, &[]), &mut Lab::new());
+    let tried: BTreeSet<String> = advice.tried.iter().map(|t| t.name.to_string()).collect();
+    assert!(!advice.not_tried.is_empty());
+    for not_tried in &advice.not_tried {
+        assert!(!not_tried.why.is_empty());
+        assert!(
+            !tried.contains(&not_tried.name.to_string()),
+            "{not_tried:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_advised_on_a_twin_that_does_not_fit() {
+    let mut twin = fitted(&scene(400.0, 0.0));
+    twin.verdict = TwinVerdict::DoesNotFit;
+    let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
+    assert_eq!(advice.advised, None);
+    assert!(advice.says.to_string().contains("does not fit"));
+}
+
+#[test]
+fn a_budget_without_room_for_one_run_of_each_says_how_much_is_needed() {
+    let twin = fitted(&scene(100.0, 0.0));
+    let ask = Ask {
+        budget: Budget(Duration::from_secs(1)),
+        ..Ask::default()
+    };
+    let error = Trials::prepare(&twin, ask, "test").unwrap_err();
+    let TwinError::NoBudget { needs_s } = error else {
+        panic!("{error}");
+    };
+    let enough = Ask {
+        budget: Budget(Duration::from_secs(needs_s)),
+        ..Ask::default()
+    };
+    assert!(Trials::prepare(&twin, enough, "test").is_ok());
+}
