@@ -26,8 +26,6 @@ const FILLING: f64 = 0.4;
 const KNOWN: f64 = 0.1;
 /// Error of the rate, as a share.
 const RATE_ERROR: f64 = 0.005;
-/// Bytes of the headers of IPv4 and UDP.
-const UDP_IP: f64 = 28.0;
 /// A step of this many round trips shows what its overload adds to the probes; in a shorter one most
 /// probes are answered before the queue has grown.
 const ROUND_TRIPS: f64 = 1.5;
@@ -174,12 +172,13 @@ pub(super) fn held(
     [rtt_s, wire_bps]: [f64; 2],
     loss: &LossMoments,
 ) -> Vec<Held> {
+    let udp_ip = f64::from(way.view.family.udp_headers());
     let of = |step: SweepStep| {
         let udp = step.udp;
         let (sent, received) = (udp.sent as f64, udp.received as f64);
         // What is lost behind the queue has entered it.
         let passed = (1.0 - loss.share.value).max(0.1);
-        let wire = headers.on_wire(f64::from(udp.payload) + UDP_IP);
+        let wire = headers.on_wire(f64::from(udp.payload) + udp_ip);
         let carried = wire_bps * span_s(&udp) / 8.0;
         let counted = received / passed * wire - carried;
         let full = sent - received > OVERFLOW + 2.0 * sent * loss.share.high;
