@@ -238,8 +238,6 @@ pub enum Discipline {
     FqCodel,
     /// CAKE, with its own shaper.
     Cake,
-    /// DualPI2.
-    Dualpi2,
 }
 
 impl Discipline {
@@ -249,7 +247,6 @@ impl Discipline {
             Self::Fq => "fq",
             Self::FqCodel => "fq_codel",
             Self::Cake => "cake",
-            Self::Dualpi2 => "dualpi2",
         }
     }
 }
@@ -260,7 +257,6 @@ impl From<Discipline> for cell::Queue {
             Discipline::Fq => Self::Fq,
             Discipline::FqCodel => Self::FqCodel,
             Discipline::Cake => Self::Cake,
-            Discipline::Dualpi2 => Self::Dualpi2,
         }
     }
 }
@@ -271,7 +267,6 @@ impl From<Discipline> for cell::EndQdisc {
             Discipline::Fq => Self::Fq,
             Discipline::FqCodel => Self::FqCodel,
             Discipline::Cake => Self::Cake,
-            Discipline::Dualpi2 => Self::Dualpi2,
         }
     }
 }

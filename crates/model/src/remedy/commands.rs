@@ -180,7 +180,7 @@ fn shaped(dev: &str, rate: &str, queue: Discipline, mode: &str) -> Vec<String> {
         Discipline::Cake => vec![format!(
             "tc qdisc replace dev {dev} root cake bandwidth {rate}{mode}"
         )],
-        Discipline::Fq | Discipline::FqCodel | Discipline::Dualpi2 => vec![
+        Discipline::Fq | Discipline::FqCodel => vec![
             format!("tc qdisc replace dev {dev} root handle 1: htb default 10"),
             format!(
                 "tc class replace dev {dev} parent 1: classid 1:10 htb rate {rate} ceil {rate}"
@@ -199,12 +199,12 @@ fn sqm(dev: &str, kbit: Option<u64>, queue: Discipline, flow: Flow) -> Vec<Strin
     };
     let script = match queue {
         Discipline::Cake => "piece_of_cake.qos",
-        Discipline::Fq | Discipline::FqCodel | Discipline::Dualpi2 => "simplest.qos",
+        Discipline::Fq | Discipline::FqCodel => "simplest.qos",
     };
     // SQM's HTB scripts do not support fq.
     let name = match queue {
         Discipline::Cake => "cake",
-        Discipline::Fq | Discipline::FqCodel | Discipline::Dualpi2 => "fq_codel",
+        Discipline::Fq | Discipline::FqCodel => "fq_codel",
     };
     let mut all = vec!["uci set sqm.pathtwin=queue".to_owned()];
     let values = [

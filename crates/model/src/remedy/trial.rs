@@ -2,7 +2,7 @@
 
 use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
-    cell::Buffer as QueueBuffer,
+    cell::{Buffer as QueueBuffer, EndQdisc},
     net::{Direction, Side},
     path::{End, Limit, Parameter, Path},
     units::{Bytes, Rate},
@@ -165,7 +165,22 @@ fn parameter(end: &mut End, name: &str, value: &str) -> Result<(), NotTriable> {
         "net.ipv4.tcp_congestion_control" => end.cc = Some(Parameter::given(value.to_owned())),
         "net.ipv4.tcp_rmem" => end.rmem_bytes = Some(bytes(last()?)),
         "net.ipv4.tcp_wmem" => end.wmem_bytes = Some(bytes(last()?)),
+        "net.core.default_qdisc" => end.qdisc = Some(Parameter::given(qdisc(value)?)),
         _ => return Err(NotTriable::NotOnAPath),
     }
     Ok(())
+}
+
+/// A queue by the kernel's name.
+fn qdisc(name: &str) -> Result<EndQdisc, NotTriable> {
+    Ok(match name {
+        "fq" => EndQdisc::Fq,
+        "fq_codel" => EndQdisc::FqCodel,
+        "pfifo_fast" | "pfifo" | "bfifo" => EndQdisc::Fifo,
+        "codel" => EndQdisc::Codel,
+        "pie" => EndQdisc::Pie,
+        "cake" => EndQdisc::Cake,
+        "dualpi2" => EndQdisc::Dualpi2,
+        _ => return Err(NotTriable::NotOnAPath),
+    })
 }

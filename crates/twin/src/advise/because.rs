@@ -9,7 +9,7 @@ use model::{
     text::{Text, Value},
 };
 
-use super::{judge::GAIN, trial::cc};
+use super::{judge::GAIN, recipe::DEFAULT_QUEUE, trial::cc};
 
 /// Delay under load that is not worth a shaper, µs.
 const SHORT_QUEUE_US: f64 = 10_000.0;
@@ -64,7 +64,8 @@ pub(super) fn nothing(remedy: &Remedy, context: &Context<'_>) -> Option<Text> {
         Action::Shaper {
             direction, flow, ..
         } => shaper(*direction, *flow, context),
-        Action::Queue { .. } => Some(text!(
+        Action::Sysctl { name, .. } if name != DEFAULT_QUEUE => None,
+        Action::Queue { .. } | Action::Sysctl { .. } => Some(text!(
             "the queue forms in the bottleneck and not in this host's own device, so its queue stays empty; it helps where the host's own link is the bottleneck, or in a shaper"
         )),
         Action::SocketBuffer { .. } => buffers(context),

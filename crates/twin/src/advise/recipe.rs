@@ -21,6 +21,9 @@ const LOWAT: u64 = 8192;
 /// The MTU that every IPv6 link carries (RFC 8200 section 5), which forums advise as "safe".
 const SAFE_MTU: u32 = 1280;
 
+/// The kernel parameter of the queue of new devices.
+pub(super) const DEFAULT_QUEUE: &str = "net.core.default_qdisc";
+
 /// Something to try: one remedy, or several together.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -66,7 +69,7 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
     };
     let buffers = |bytes| [Buffer::Receive, Buffer::Send].map(|b| buffer(b, bytes));
     let full_vps = [
-        queue(Discipline::Dualpi2),
+        default_queue("dualpi2"),
         congestion("bbr"),
         Action::Ecn { on: true },
         Action::NotsentLowat { bytes: LOWAT },
@@ -81,7 +84,7 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
             text!("the recipe for a full VPS"),
             full_vps.into_iter().chain(buffers(SMALL_BUFFER)).collect(),
         ),
-        one(queue(Discipline::Dualpi2), Origin::Part),
+        one(default_queue("dualpi2"), Origin::Part),
         one(Action::Ecn { on: true }, Origin::Part),
         one(Action::NotsentLowat { bytes: LOWAT }, Origin::Part),
         several(
@@ -164,6 +167,14 @@ fn recipe(action: Action, on: Location) -> Remedy {
     Remedy::new(action, on, text!("a recipe that is often copied"))
 }
 
+/// As the recipe has it: the queue of all devices, without a shaper.
+fn default_queue(queue: &str) -> Action {
+    Action::Sysctl {
+        name: DEFAULT_QUEUE.to_owned(),
+        value: queue.to_owned(),
+    }
+}
+
 fn congestion(cc: &str) -> Action {
     Action::CongestionControl {
         cc: cc.to_owned(),
@@ -196,6 +207,9 @@ pub(super) fn name(action: &Action) -> Text {
             }
         }
         Action::Queue { queue, .. } => text!("{queue}, no shaper", queue = queue.name()),
+        Action::Sysctl { name, value } if name == DEFAULT_QUEUE => {
+            text!("{queue}, no shaper", queue = value)
+        }
         Action::SocketBuffer {
             buffer,
             max_bytes: Some(bytes),
