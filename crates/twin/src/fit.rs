@@ -364,14 +364,14 @@ mod tests {
     fn a_small_budget_buys_fewer_members_before_fewer_paths_than_can_be_told_apart() {
         let size_of = |allowed| size(allowed, [1.0, 4.0]);
         assert_eq!(size_of(5.0), None);
-        assert_eq!(size_of(14.0).map(|s| (s.members, s.seeds)), Some((2, 1)));
+        assert_eq!(size_of(16.0).map(|s| (s.members, s.seeds)), Some((2, 1)));
         let large = size_of(1e6).map(|s| s.first + s.second);
         assert_eq!(large, Some(MOST));
     }
 
     #[test]
     fn what_is_bought_is_never_more_than_what_is_allowed() {
-        for allowed in [14.0, 20.0, 44.0, 70.0, 300.0] {
+        for allowed in [16.0, 22.0, 46.0, 70.0, 300.0] {
             let s = size(allowed, [1.0, 4.0]).unwrap();
             assert!(
                 (s.first + REPEATED + s.second) as f64 + 4.0 * (s.members * s.seeds) as f64
