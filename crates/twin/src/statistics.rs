@@ -69,6 +69,8 @@ fn squares(values: &[f64]) -> f64 {
 
 /// Offered over the capacity, from which on a step of a sweep is one of overload.
 const OVER: f64 = 1.1;
+/// Share of what a full queue loses, from which on it was full most of the time.
+const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
 const FEW_RETRANSMITTED: f64 = 3e-4;
 
@@ -118,13 +120,14 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
         .collect()
 }
 
-/// What the smallest overload of a sweep adds: it lasts long enough to fill a queue.
+/// What the smallest overload of a sweep adds that filled the queue most of the time. While a queue
+/// fills, its delay is that of the time that passed, and tells nothing of the path.
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     let capacity = sample.capacity_bps?;
-    let over = sample
-        .sweep
-        .iter()
-        .filter(|s| s.udp.sent_bps >= OVER * capacity);
+    let over = sample.sweep.iter().filter(|s| {
+        let expected = 1.0 - s.udp.received_bps / s.udp.sent_bps.max(1.0);
+        s.udp.sent_bps >= OVER * capacity && s.udp.lost >= FULL * expected
+    });
     let mildest = over.min_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps))?;
     Some((mildest.rtt_p50_us? - base_us?).max(0.0))
 }

@@ -294,6 +294,12 @@ pub(super) fn not_triable(why: NotTriable) -> Text {
     match why {
         NotTriable::NoChange => text!("it changes nothing"),
         NotTriable::NotOnAPath => text!("the lab has no such setting"),
+        NotTriable::OfAHost => {
+            text!("the lab models paths, not the processors, cards and queues of hosts")
+        }
+        NotTriable::OfAProgram => text!("the lab models paths, not programs"),
+        NotTriable::OfTheLine => text!("what it does to the line is unknown beforehand"),
+        NotTriable::Measurement => text!("it is a measurement, not a change"),
         NotTriable::ValueUnknown => text!("a required value is unknown"),
         NotTriable::NoEnd => text!("it belongs to one end, and none is given"),
         NotTriable::NoTunnel => text!("there is no tunnel on this path"),

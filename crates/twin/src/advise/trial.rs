@@ -6,7 +6,7 @@ use model::{
     advice::Outcome,
     job,
     net::{Direction, Layer, LoadDirection, Side},
-    path::{Competitor, CompetitorKind, Directions, Parameter, Path, Trial},
+    path::{Competitor, CompetitorKind, Parameter, Path, Trial},
     plan::{Budget, Measurement, PLAN_SCHEMA, Plan, Repeats, Step},
     run::{FigureKind, Run, StepKind},
     units::Seed,
@@ -46,7 +46,7 @@ pub(super) fn victim(path: &Path, direction: Direction) -> Plan {
 pub(super) fn beside(path: &Path, direction: Direction) -> Path {
     let flow = Competitor {
         kind: Some(Parameter::given(CompetitorKind::Tcp)),
-        direction: Directions::of(&[direction]).map(Parameter::given),
+        direction: Some(Parameter::given(LoadDirection::from(direction))),
         flows: Some(Parameter::given(1)),
         cc: Some(Parameter::given(cc(path, direction))),
         ..Competitor::default()
@@ -76,10 +76,7 @@ fn load(path: &Path, direction: Direction, cc: &str) -> Step {
     let [warmup_s, counts_s] =
         [0, 1].map(|i| (ROUND_TRIPS[i] * rtt_s).clamp(SHORTEST_S[i], LONGEST_S));
     let tcp = Measurement::Tcp {
-        direction: match direction {
-            Direction::Down => LoadDirection::Down,
-            Direction::Up => LoadDirection::Up,
-        },
+        direction: LoadDirection::from(direction),
         flows: 1,
         cc: vec![cc.to_owned()],
         warmup_s,
