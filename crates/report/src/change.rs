@@ -8,9 +8,13 @@ pub fn text(change: &Change) -> String {
     if change.steps.is_empty() {
         text.push_str("nothing to change\n");
     }
+    let when = match change.state {
+        State::Planned | State::RolledBack => "now",
+        _ => "before",
+    };
     for (number, step) in change.steps.iter().enumerate() {
         text.push_str(&format!(
-            "  {}. {} (now {})\n",
+            "  {}. {} ({when} {})\n",
             number + 1,
             step.setting,
             value(&step.setting, &step.old)
@@ -21,6 +25,9 @@ pub fn text(change: &Change) -> String {
     }
     for target in &change.probes {
         text.push_str(&format!("  new connections to {target} must succeed\n"));
+    }
+    if let Some(why) = why_undone(change) {
+        text.push_str(&format!("  {why}\n"));
     }
     if change.state == State::Planned {
         for warning in &change.warnings {
@@ -46,6 +53,25 @@ pub fn list(changes: &[Change]) -> String {
         [] => "no changes\n".to_owned(),
         all => all.iter().map(line).collect(),
     }
+}
+
+/// Why a change was undone: what was noted just before.
+pub fn why_undone(change: &Change) -> Option<&str> {
+    if !matches!(
+        change.state,
+        State::RolledBack | State::RollbackFailed { .. }
+    ) {
+        return None;
+    }
+    let events = &change.events;
+    let first = events
+        .iter()
+        .position(|event| event.what.starts_with("undoing step") || event.what == "undone")?;
+    let before = events.get(first.checked_sub(1)?)?;
+    // Otherwise somebody asked for it.
+    let states = [State::Applied, State::Verified, State::Confirmed];
+    let asked = states.iter().any(|state| before.what == state.to_string());
+    (!asked).then_some(before.what.as_str())
 }
 
 /// What a person does next.
@@ -77,5 +103,48 @@ fn value(setting: &Setting, saved: &Saved) -> String {
         Saved::Mtu { bytes, .. } => format!("{bytes} bytes"),
         Saved::Number { value } => value.to_string(),
         Saved::NoDevice => format!("no device {}", setting.device().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::change::Event;
+
+    use super::*;
+
+    fn change(state: &str, events: &[&str]) -> Change {
+        let json = format!(
+            r#"{{"schema":1,"program":"0","id":"{}","state":{{"is":"{state}"}},
+            "scope":{{"boot":"b","netns":1,"host":"h"}},"steps":[{{
+            "setting":{{"kind":"sysctl","name":"net.ipv4.tcp_ecn","value":"1"}},
+            "old":{{"kind":"parameter","value":"2"}}}}]}}"#,
+            "0a".repeat(16)
+        );
+        let mut change = Change::parse(json.as_bytes()).unwrap();
+        let event = |what: &&str| Event {
+            boottime_ns: 1,
+            what: (*what).to_owned(),
+        };
+        change.events = events.iter().map(event).collect();
+        change
+    }
+
+    #[test]
+    fn a_pending_change_says_how_to_keep_it() {
+        let said = text(&change("applied", &[]));
+        assert!(said.contains("net.ipv4.tcp_ecn = 1 (before 2)"), "{said}");
+        assert!(said.contains("pathtwin tune confirm"), "{said}");
+    }
+
+    #[test]
+    fn an_undone_change_says_why_unless_it_was_asked_for() {
+        let late = "not confirmed before its deadline";
+        let events = ["armed", late, "undoing step 1", "undone"];
+        assert_eq!(why_undone(&change("rolled_back", &events)), Some(late));
+        let asked = State::Applied.to_string();
+        let events = [asked.as_str(), "undoing step 1", "undone"];
+        assert_eq!(why_undone(&change("rolled_back", &events)), None);
     }
 }

@@ -115,7 +115,7 @@ fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError>
             let first = all.into_iter().next().ok_or(TuneError::NonePending)?;
             return Err(TuneError::TooLate(first.0));
         }
-        (None, Recovery::Clean) => return Err(TuneError::NonePending),
+        (None, Recovery::Clean) => return Err(last_undone(env)?),
     };
     match change.state {
         State::Applied | State::Verified => {}
@@ -126,6 +126,19 @@ fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError>
     }
     still_in_time(env, &mut change)?;
     Ok(change)
+}
+
+/// Whoever confirms without an id means the last change, which may have been undone by then.
+fn last_undone(env: &Env<'_>) -> Result<TuneError, TuneError> {
+    let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
+    Ok(match last {
+        Some(Change {
+            state: State::RolledBack | State::RollbackFailed { .. },
+            id,
+            ..
+        }) => TuneError::TooLate(id),
+        _ => TuneError::NonePending,
+    })
 }
 
 /// The holder of the lock undoes a change that is too late: the keeper may be waiting for the lock.

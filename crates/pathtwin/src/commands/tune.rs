@@ -8,7 +8,7 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use model::change::Change;
 use tune::{BootClock, Env, Folder, Live, Observer, TuneError, Unobserved};
 
@@ -42,7 +42,7 @@ fn plan(arguments: &Plan) -> Result<ExitCode, Failure> {
 fn list(arguments: &List) -> Result<ExitCode, Failure> {
     let path = path(&arguments.journal);
     let mut all = Vec::new();
-    if path.exists() {
+    if exists(&path)? {
         for listed in Folder::open(&path)
             .map_err(TuneError::from)?
             .list()
@@ -78,6 +78,18 @@ fn path(journal: &Journal) -> PathBuf {
     let named = std::env::var_os("PATHTWIN_JOURNAL").filter(|v| !v.is_empty());
     let named = journal.journal.clone().or(named.map(PathBuf::from));
     named.unwrap_or_else(|| Path::new(FOLDER).to_owned())
+}
+
+/// Whether there is a folder of journals; others than its owner may not even know.
+fn exists(path: &Path) -> Result<bool, Failure> {
+    path.try_exists()
+        .with_context(|| {
+            format!(
+                "look for the journals in {}; run it as root",
+                path.display()
+            )
+        })
+        .map_err(|e| Failure::new(code::LACKS, e))
 }
 
 /// Calls `act` with the running kernel and a folder of journals.

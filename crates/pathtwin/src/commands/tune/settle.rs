@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use model::change::Change;
 use tune::{LOCK_LIMIT, NewTcp, Recovery, Rollback, TuneError};
 
-use super::{path, show, with_host};
+use super::{exists, path, show, with_host};
 use crate::{
     cli::tune::{Confirm, Status, TuneForm, Undo},
     exit::{Failure, code},
@@ -13,7 +13,7 @@ use crate::{
 };
 
 pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
-    if !path(&arguments.journal).exists() {
+    if !exists(&path(&arguments.journal))? {
         if arguments.output == TuneForm::Json {
             format::json(&Vec::<Change>::new())?;
         } else {
@@ -21,7 +21,7 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let (recovery, changes) = with_host(&arguments.journal, |env| {
+    let (recovery, changes, last) = with_host(&arguments.journal, |env| {
         let Some(_lock) = env.folder.lock(LOCK_LIMIT)? else {
             return Err(TuneError::Busy);
         };
@@ -32,11 +32,16 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
             Recovery::Undone(all) => all.iter().map(|(id, _)| id.clone()).collect(),
         };
         let changes: Result<Vec<_>, _> = ids.iter().map(|id| env.folder.read(id)).collect();
-        Ok((recovery, changes?))
+        let last = env.folder.list()?.pop().and_then(|l| l.change.ok());
+        Ok((recovery, changes?, last))
     })?;
     match (arguments.output, &recovery) {
         (TuneForm::Text, Recovery::Clean) => {
             format::text("no change waits for a confirmation\n")?;
+            let undone = last.filter(|c| report::change::why_undone(c).is_some());
+            if let Some(change) = undone {
+                format::text(&report::change::text(&change))?;
+            }
         }
         (form, _) => show(&changes, form)?,
     }
