@@ -17,15 +17,32 @@ const APART_US: i64 = 40_000;
 
 impl View<'_> {
     /// The smallest round trip of all samples of this layer, µs: of the path without any queue, or
-    /// with the least that ever waited.
+    /// with the least that ever waited. Where packets overtake others, some took a shorter way, and
+    /// it is the smallest median.
     pub fn floor_us(&self) -> Option<f64> {
+        let overtaken = self.overtaken();
         let of = |s: &Sample| {
-            let probes = s.probes.as_ref().and_then(|p| p.min_us);
+            let probes = s.probes.as_ref();
+            if overtaken {
+                let steps = s.sweep.iter().filter_map(|step| step.rtt_p50_us);
+                let median = probes.and_then(|p| p.p50_us);
+                return steps.chain(median).reduce(f64::min);
+            }
             let tcp = s.tcp.iter().flat_map(|t| &t.flows);
             let tcp = tcp.filter_map(|f| f.min_rtt_us);
-            tcp.chain(probes).reduce(f64::min)
+            tcp.chain(probes.and_then(|p| p.min_us)).reduce(f64::min)
         };
         self.samples().filter_map(of).reduce(f64::min)
+    }
+
+    /// Whether UDP or TCP saw packets that overtook others.
+    fn overtaken(&self) -> bool {
+        let by_udp = |s: &Sample| s.sweep.iter().any(|step| step.udp.reordered > 0);
+        let by_tcp = |s: &Sample| {
+            let flows = s.tcp.iter().flat_map(|t| &t.flows);
+            flows.filter_map(|f| f.reord_seen).any(|n| n > 0)
+        };
+        self.samples().any(|s| by_udp(s) || by_tcp(s))
     }
 
     /// Correlation of the delay of idle probes with that of probes 40 ms later: close to 1 while a
@@ -78,6 +95,13 @@ impl DirectionView<'_> {
             calm.reduce(f64::min)?,
             above.into_iter().chain(full).reduce(f64::max)?,
         ])
+    }
+
+    /// What a load has in flight over what the path holds without a queue: more than 1 waits in a
+    /// queue. `None` without a sweep.
+    pub fn pipe_share(&self, load: &Load) -> Option<f64> {
+        let holds = self.flow_capacity_bps()? * self.view.floor_us()?;
+        (holds > 0.0).then_some(load.goodput_bps * load.rtt_us()? / holds)
     }
 
     /// Delay that stands beside a load in a queue that it does not fill by itself, µs: the smallest

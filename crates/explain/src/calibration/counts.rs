@@ -18,7 +18,7 @@ pub(super) const COUNTS: &[(&str, Counts)] = &[
     ("healthy", [[8, 8], [0, 0], [31, 31]]),
     ("host-queue-drops", [[0, 0], [6, 6], [0, 0]]),
     ("host-settings", [[0, 0], [0, 0], [6, 6]]),
-    ("jitter", [[0, 0], [0, 0], [6, 7]]),
+    ("jitter", [[0, 0], [0, 0], [6, 6]]),
     ("leftover-shaper", [[0, 0], [7, 7], [0, 0]]),
     ("mtu-black-hole", [[0, 0], [0, 0], [4, 4]]),
     ("offload-fault", [[0, 0], [1, 1], [3, 3]]),

@@ -7,7 +7,7 @@ use model::{
     text,
 };
 
-use super::{FULL, percent, rate};
+use super::{FULL, limited, percent, rate};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -73,6 +73,16 @@ fn test(dir: &DirectionView) -> Verdict {
         return ruled_out(text!(
             "TCP reaches {filled} of the path's capacity",
             filled = percent(filled)
+        ));
+    }
+    if let Some(share) = dir
+        .pipe_share(&load)
+        .filter(|share| *share > limited::QUEUES)
+    {
+        return ruled_out(text!(
+            "{share} of what the path holds is in flight: what the {what} does not allow would wait in a queue",
+            share = percent(share),
+            what = text!("application, as counted by the kernel")
         ));
     }
     let idle = load.busy.is_some_and(|b| b < 0.9);

@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{FULL, percent, rate, time, whole};
+use super::{FULL, others, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -116,6 +116,12 @@ fn test(dir: &DirectionView) -> Verdict {
             varies = time(varies.max(0.0)),
             rise = time(rise)
         ));
+    }
+    if others::idle_rise_us(&dir.view).is_some() {
+        return undecided(
+            text!("a queue that others fill varies the idle RTT"),
+            text!("the same plan when nothing else uses the line"),
+        );
     }
     let starts = dir.slow_starts(&load);
     if starts.is_empty() {

@@ -20,6 +20,9 @@ use crate::{
 /// Share of the busy time above which it counts as the limit (as in NDT's classifier).
 const LIMITED: f64 = 0.15;
 
+/// Bytes in flight over what the path holds without a queue, above which the path is the limit.
+pub(super) const QUEUES: f64 = 1.3;
+
 /// A load limited by one of its hosts.
 pub(super) struct Limited {
     /// The load.
@@ -65,6 +68,13 @@ pub(super) fn by(
             "it limited the sender for {share} of the time, but TCP still reaches {filled} of the path's capacity",
             share = percent(share),
             filled = percent(filled)
+        )));
+    }
+    if let Some(share) = dir.pipe_share(&load).filter(|share| *share > QUEUES) {
+        return Err(ruled_out(text!(
+            "{share} of what the path holds is in flight: what the {what} does not allow would wait in a queue",
+            share = percent(share),
+            what = what.clone()
         )));
     }
     let evidence = vec![

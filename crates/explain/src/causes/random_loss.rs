@@ -1,5 +1,7 @@
 //! Random loss with a loss-based congestion control.
 
+mod seen;
+
 use analysis::{
     models,
     view::{DirectionView, Load, Sweep},
@@ -10,7 +12,8 @@ use model::{
     text,
 };
 
-use super::{FULL, others, percent, rate, time, whole};
+use self::seen::{Events, From, loss};
+use super::{FULL, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -21,17 +24,8 @@ use crate::{
 const LOW: f64 = 0.4;
 /// ... to this one.
 const HIGH: f64 = 2.5;
-/// Minimum number of losses of UDP, one after the other counted as one, for an estimate of its loss.
-const MIN_LOST: f64 = 5.0;
-/// Share of the capacity above which TCP's losses may be overflow of a short queue that it fills
-/// itself.
-const SELF_INDUCED: f64 = 0.5;
 /// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
-/// Minimum number of TCP's loss events with an empty queue that show loss without congestion ...
-const MIN_EVENTS: usize = 3;
-/// ... and their minimum share of all.
-const EMPTY: f64 = 0.6;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "random-loss",
@@ -195,129 +189,6 @@ fn test(dir: &DirectionView) -> Verdict {
     match gain {
         None => verdict.settled_by(text!("the same load alternating with bbr, five times each")),
         Some(_) => verdict,
-    }
-}
-
-/// Where the loss was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
-    /// UDP below capacity.
-    Udp,
-    /// TCP's own retransmissions.
-    Tcp,
-}
-
-/// TCP's losses as events, by what waited in the queue at each.
-struct Events {
-    /// With less than half of a full queue.
-    empty: usize,
-    /// All of them.
-    all: usize,
-    /// Events per segment.
-    rate: f64,
-}
-
-impl Events {
-    /// `None` if they were not seen one by one, or if no full queue is known to tell them from.
-    fn of(dir: &DirectionView, load: &Load) -> Option<Self> {
-        let steady = dir.steady(load)?;
-        let limit = others::empty_up_to_us(dir)?;
-        Some(Self {
-            empty: steady.events_within(limit),
-            all: steady.events_us.len(),
-            rate: steady.event_rate()?,
-        })
-    }
-
-    /// Whether TCP lost packets without congestion.
-    fn show_loss(&self) -> bool {
-        self.empty >= MIN_EVENTS && self.empty as f64 >= EMPTY * self.all as f64
-    }
-
-    /// Whether TCP lost packets only in a full queue.
-    fn show_overflow(&self) -> bool {
-        self.all >= MIN_EVENTS && self.empty == 0
-    }
-
-    fn evidence(&self, load: &Load) -> EvidenceItem {
-        figure(
-            text!(
-                "loss events of TCP with an empty queue, of {all}",
-                all = self.all
-            ),
-            Value::Count(self.empty as f64),
-        )
-        .bound(text!("most of them"))
-        .samples(&load.samples)
-    }
-}
-
-/// Loss that is not overflow of a queue, or the reason for none. `needed` is the loss that would
-/// explain the goodput.
-fn loss(
-    dir: &DirectionView,
-    sweep: &Sweep,
-    load: &Load,
-    needed: f64,
-    events: Option<&Events>,
-) -> Result<(f64, From), Verdict> {
-    let filled = dir.utilization(load).unwrap_or(0.0);
-    let below = &sweep.below;
-    let (_, most) = below.loss_interval();
-    if let Some(events) = events.filter(|e| e.show_overflow()) {
-        return Err(ruled_out(text!(
-            "all {all} loss events of TCP occur in a full queue",
-            all = events.all
-        )));
-    }
-    if below.loss_runs >= MIN_LOST && dir.overflow_below().is_none() {
-        return Ok((below.loss_events(), From::Udp));
-    }
-    if let Some(events) = events.filter(|e| e.show_loss()) {
-        return Ok((events.rate, From::Tcp));
-    }
-    if most < needed / 8.0 {
-        return Err(ruled_out(text!(
-            "UDP at up to {below} loses {lost} of {sent} datagrams; this goodput would require a loss of {needed}",
-            below = rate(sweep.below_bps),
-            lost = below.lost.to_string(),
-            sent = whole(below.sent),
-            needed = percent(needed)
-        )));
-    }
-    let few = load.retransmits.is_some_and(|n| n < MIN_LOST);
-    let longer = || text!("UDP for a minute at half of the path's capacity");
-    match load.loss() {
-        Some(lost) if lost > 0.0 && filled > SELF_INDUCED => Err(undecided(
-            text!(
-                "TCP loses {lost} at {filled} of the path's capacity, which may be overflow of its own queue, and the UDP test was too short to decide",
-                lost = percent(lost),
-                filled = percent(filled)
-            ),
-            longer(),
-        )),
-        Some(lost) if lost > 0.0 && (events.is_some() || few) => Err(undecided(
-            text!(
-                "TCP loses {lost}, in too few events to tell random loss from overflow",
-                lost = percent(lost)
-            ),
-            longer(),
-        )),
-        Some(lost) if lost > 0.0 && lost <= most.max(2.0 * needed) => Ok((lost, From::Tcp)),
-        Some(lost) if lost > 0.0 => Err(ruled_out(text!(
-            "TCP loses {lost}, UDP below capacity at most {most}: TCP causes its losses itself",
-            lost = percent(lost),
-            most = percent(most)
-        ))),
-        Some(_) if below.lost > 0.0 => Err(undecided(
-            text!("too few datagrams were sent to detect so small a loss"),
-            longer(),
-        )),
-        Some(_) => Err(ruled_out(text!("neither TCP nor UDP loses packets"))),
-        None => Err(undecided(
-            text!("too few datagrams were sent to detect so small a loss"),
-            longer(),
-        )),
     }
 }
 
