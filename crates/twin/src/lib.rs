@@ -7,8 +7,8 @@
 //! (history matching: a path is ruled out, never proved). Figures left out by rotation are
 //! predicted, and the verdict is over those predictions.
 //!
-//! [`Trials`] tries remedies on the members of a Twin, each beside no change with the same seeds, and
-//! says which one to take, which do nothing and why.
+//! [`Trials`] tries remedies on the members of a Twin, each beside no change with the same seeds,
+//! and says which one to take, which do nothing and why.
 //!
 //! The same Run and budget give the same Twin: every choice comes from the Run, and time is counted
 //! by a model of the cost, never by a clock.

@@ -20,8 +20,8 @@ A page is one file that needs no network. See docs/reference/report.md.
 
 Exit codes: 0 success, 2 usage error or not a document that can be reported.")]
 pub(crate) struct Report {
-    /// A run, rows of `lab run`, a twin or an advice: a file, - for standard input, or the beginning of a run's id in
-    /// the history; with a run, there may be several files with rows
+    /// A run, rows of `lab run`, a twin or an advice: a file, - for standard input, or the
+    /// beginning of a run's id in the history; with a run, there may be several files with rows
     #[arg(required = true, value_name = "RUN")]
     pub(crate) documents: Vec<String>,
     #[command(flatten)]

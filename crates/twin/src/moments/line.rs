@@ -151,8 +151,8 @@ impl Buffer {
     }
 }
 
-/// The buffer: what overloads that filled it left in it, the best known of them; else a lower bound.
-/// Without any overload, what TCP makes others wait.
+/// The buffer: what overloads that filled it left in it, the best known of them; else a lower
+/// bound. Without any overload, what TCP makes others wait.
 fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> {
     let delayed = delay_s.map(|s| s * rate_bps / 8.0);
     let least = 10.0 * 1514.0;

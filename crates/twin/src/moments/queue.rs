@@ -18,7 +18,8 @@ const MANAGED: f64 = 0.6;
 /// A mild overload that adds less than this share of what a great one adds is held, too.
 const CONTROLLED: f64 = 0.3;
 
-/// Datagrams lost in a step, beside what is lost without overload, from which on its queue was full.
+/// Datagrams lost in a step, beside what is lost without overload, from which on its queue was
+/// full.
 const OVERFLOW: f64 = 5.0;
 /// Share of a step in which the queue fills, below which the median probe saw it full.
 const FILLING: f64 = 0.4;
@@ -26,8 +27,8 @@ const FILLING: f64 = 0.4;
 const KNOWN: f64 = 0.1;
 /// Error of the rate, as a share.
 const RATE_ERROR: f64 = 0.005;
-/// A step of this many round trips shows what its overload adds to the probes; in a shorter one most
-/// probes are answered before the queue has grown.
+/// A step of this many round trips shows what its overload adds to the probes; in a shorter one
+/// most probes are answered before the queue has grown.
 const ROUND_TRIPS: f64 = 1.5;
 
 /// What overload and full loads add to the round trip, s.
@@ -121,8 +122,8 @@ impl Added {
     }
 }
 
-/// Round trip of the probes beside the smallest and the greatest overload that lasted long enough to
-/// show it, s.
+/// Round trip of the probes beside the smallest and the greatest overload that lasted long enough
+/// to show it, s.
 fn overload(way: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
     let mut steps: Vec<(f64, f64)> = overloads(way)?
         .into_iter()
@@ -165,7 +166,8 @@ pub(super) struct Held {
 }
 
 /// What the queue held at the end of each overload. Where it was full most of the time, by the
-/// median delay of the probes; else by counting: what entered, less what the line carried meanwhile.
+/// median delay of the probes; else by counting: what entered, less what the line carried
+/// meanwhile.
 pub(super) fn held(
     way: &DirectionView<'_>,
     headers: &Headers,
