@@ -88,6 +88,22 @@ impl Cache {
         folder.is_dir().then_some(folder)
     }
 
+    /// The folders of all kernels.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&self.root)
+            .into_iter()
+            .flatten()
+            .flatten();
+        entries
+            .filter(|entry| {
+                let name = entry.file_name();
+                !name.to_string_lossy().starts_with(SCRATCH)
+                    && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            })
+            .map(|entry| entry.path())
+            .collect()
+    }
+
     /// Makes the folder.
     pub(super) fn create(&self) -> Result<(), KernelError> {
         std::fs::create_dir_all(&self.root).on("create", &self.root)

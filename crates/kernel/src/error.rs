@@ -21,6 +21,17 @@ pub enum KernelError {
         /// The folder that was searched.
         dir: PathBuf,
     },
+    /// A name is that of no image, or of several.
+    #[error(
+        "\"{name}\" does not name one kernel image; there are: {}",
+        list(images)
+    )]
+    NotNamed {
+        /// The name.
+        name: String,
+        /// Version and hash of the images that there are, or of those that it names.
+        images: Vec<String>,
+    },
     /// A file was named as an image, or found in the cache, and is none.
     #[error("{} is not a usable kernel image: {fault}; `pathtwin lab kernel build --force` makes a new one", path.display())]
     BadImage {
@@ -106,6 +117,13 @@ pub enum KernelError {
     },
 }
 
+fn list(images: &[String]) -> String {
+    match images {
+        [] => "none; `pathtwin lab kernel build` makes one".to_owned(),
+        images => images.join(", "),
+    }
+}
+
 /// Why an image failed its trial; the caller's own error.
 pub type TrialError = Box<dyn Error + Send + Sync>;
 
@@ -116,6 +134,7 @@ impl KernelError {
         match self {
             Self::BadSource { .. } => 2,
             Self::NoImage { .. }
+            | Self::NotNamed { .. }
             | Self::BadImage { .. }
             | Self::MissingTools(_)
             | Self::Architecture(_)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::bytes::contains;
-use super::cache::{Cache, write_file};
+use super::cache::write_file;
 use super::config::{self, Config};
 use super::error::{Context as _, ImageFault, KernelError};
 use super::ikconfig;
@@ -219,27 +219,6 @@ impl Image {
         let expected = self.sha256.clone();
         let fault = ImageFault::Hash { found, expected };
         Err(KernelError::image(&self.path, fault))
-    }
-}
-
-/// The image to use: the file that `PATHTWIN_KERNEL` names, else the cache's current one.
-///
-/// # Errors
-/// If there is none, or it cannot be used.
-pub fn locate() -> Result<Image, KernelError> {
-    match std::env::var_os("PATHTWIN_KERNEL") {
-        Some(path) if !path.is_empty() => Image::open(Path::new(&path)),
-        _ => locate_in(&Cache::from_env()?),
-    }
-}
-
-/// The current image of a cache.
-pub(super) fn locate_in(cache: &Cache) -> Result<Image, KernelError> {
-    match cache.current() {
-        Some(folder) => Image::cached(&folder),
-        None => Err(KernelError::NoImage {
-            dir: cache.root().to_path_buf(),
-        }),
     }
 }
 

@@ -21,6 +21,7 @@ mod cache;
 mod compile;
 mod config;
 mod error;
+mod find;
 mod ikconfig;
 mod image;
 mod import;
@@ -52,7 +53,8 @@ pub use build::{BuildOptions, Built, Trial, build};
 pub use error::{
     ImageFault, KernelError, Rejection, RejectionReason, SourceFault, StepEnd, TrialError,
 };
-pub use image::{Image, Meta, SourceInfo, locate};
+pub use find::{find, images, locate};
+pub use image::{Image, Meta, SourceInfo};
 pub use import::import;
 pub use missing::MissingTool;
 pub use note::Note;

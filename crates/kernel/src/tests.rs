@@ -6,7 +6,7 @@ mod long;
 use archive::Archive;
 
 use super::cache::Cache;
-use super::image::locate_in;
+use super::find::locate_in;
 use super::run::Runner;
 use super::search::Search;
 use super::tools::{find_in, path_folders};

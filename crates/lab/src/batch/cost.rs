@@ -33,7 +33,7 @@ pub fn estimate(cell: &Cell) -> f64 {
 /// Packets of the load in one direction, at most what the bottleneck carries.
 fn packets_per_second(cell: &Cell, direction: Direction) -> f64 {
     let line = cell.path.line(direction);
-    let rate = line.rate.map_or(UNLIMITED, |rate| bps(rate));
+    let rate = line.rate.map_or(UNLIMITED, bps);
     let wanted: f64 = std::iter::once(&cell.traffic)
         .chain(&cell.cross)
         .filter(|traffic| traffic.directions.contains(&direction))

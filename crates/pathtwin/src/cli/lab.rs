@@ -217,6 +217,8 @@ pub(crate) enum KernelCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// List all images with version and hash, by which PATHTWIN_KERNEL can name them
+    List,
     /// Show the version and the features of the image
     Info {
         /// Output format

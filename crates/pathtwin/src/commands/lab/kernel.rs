@@ -42,9 +42,28 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
                 kernel::import(file, &mut boots, progress)
             })?;
         }
+        KernelCommand::List => format::text(&list()?)?,
         KernelCommand::Info { output } => info(*output)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Version, hash and path of each image; `*` marks the current one.
+fn list() -> Result<String, LabError> {
+    let current = kernel::locate().ok();
+    let mut text = String::new();
+    for image in kernel::images().map_err(LabError::from)? {
+        let is_current = current.as_ref().is_some_and(|c| c.sha256 == image.sha256);
+        let version = image.meta.as_ref().map_or("", |meta| &meta.version);
+        let short = image.sha256.get(..12).unwrap_or(&image.sha256);
+        let mark = if is_current { '*' } else { ' ' };
+        let _ = writeln!(
+            text,
+            "{mark} {version:<10} {short} {}",
+            image.path.display()
+        );
+    }
+    Ok(text)
 }
 
 /// Makes an image with progress on the terminal, and prints the result.
