@@ -4,8 +4,7 @@ use analysis::view::{DirectionView, Load};
 use model::text;
 
 use crate::{
-    cause::{Cause, Need},
-    causes::FULL,
+    cause::{Cause, FULL, Need},
     verdict::{Verdict, undecided},
 };
 

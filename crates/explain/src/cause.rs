@@ -10,6 +10,9 @@ use model::{
 
 use crate::{advice::Scope, verdict::Verdict};
 
+/// Share of the capacity from which TCP counts as filling the path.
+pub(crate) const FULL: f64 = 0.85;
+
 /// A possible cause.
 #[derive(Debug)]
 pub struct Cause {

@@ -42,10 +42,7 @@ mod wrong_queue;
 use analysis::view::{DirectionView, View};
 use model::{findings::Value, net::Layer, text::Text};
 
-use crate::cause::Cause;
-
-/// Share of the capacity from which TCP counts as filling the path.
-pub(crate) const FULL: f64 = 0.85;
+use crate::cause::{Cause, FULL};
 
 /// Share of the underlay's capacity below which a tunnel itself limits.
 const TUNNEL_SHARE: f64 = 0.7;

@@ -8,7 +8,7 @@ use model::{
     text::Text,
 };
 
-use crate::{causes, verdict::end};
+use crate::{cause, verdict::end};
 
 /// The summary. `healthy`: the text of that cause, if confirmed; `open`: the measurement that would
 /// decide the first undecided cause.
@@ -67,7 +67,7 @@ fn undecided(open: Option<Text>, view: &View, layer: Text) -> Text {
     let slow = view.directions().into_iter().find_map(|dir| {
         let load = dir.default_load()?;
         let filled = dir.utilization(&load)?;
-        (filled < causes::FULL).then(|| {
+        (filled < cause::FULL).then(|| {
             text!(
                 "TCP {direction} reaches {share} % of the capacity of this {layer}, and this run does not show why",
                 direction = along(dir.direction),

@@ -11,8 +11,9 @@ use super::version::version_numbers;
 /// Shortest beginning of a hash.
 const SHORTEST: usize = 6;
 
-/// The image of a name: a file; `7.2` or `7.2.13` (the newest built or imported image of that series
-/// or version; of several of one version, the current one); or at least six digits of its SHA-256.
+/// The image of a name: a file; `7.2` or `7.2.13` (the newest built or imported image of that
+/// series or version; of several of one version, the current one); or at least six digits of its
+/// SHA-256.
 ///
 /// # Errors
 /// There is none, or several of one version, or it cannot be used.

@@ -123,8 +123,8 @@ fn is_orphan(folder: &Path, pid: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A process in a container that shares /dev/shm once removed the sandboxes of living processes,
-    /// whose numbers it cannot see.
+    /// A process in a container that shares /dev/shm once removed the sandboxes of living
+    /// processes, whose numbers it cannot see.
     #[test]
     fn a_sandbox_is_kept_while_its_owner_lives_whatever_its_number() {
         let base = tempfile::tempdir().unwrap();

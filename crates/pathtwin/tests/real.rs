@@ -1,5 +1,5 @@
-//! A real userspace tunnel over real shapers, in real time, on the kernel of this host: a few of the
-//! settings of `bench/real` with a short plan. Needs root; says so and passes without.
+//! A real userspace tunnel over real shapers, in real time, on the kernel of this host: a few of
+//! the settings of `bench/real` with a short plan. Needs root; says so and passes without.
 
 #![allow(clippy::expect_used)]
 
@@ -46,7 +46,8 @@ duration_s = 5
 repeat = true
 "#;
 
-/// The setting of `bench/real` with this in its name, judged there; `None` if this host cannot run it.
+/// The setting of `bench/real` with this in its name, judged there; `None` if this host cannot run
+/// it.
 fn judged(name: &str) -> Option<Value> {
     if !is_root() {
         eprintln!("SKIPPED: namespaces and shapers need root");

@@ -9,7 +9,7 @@ use model::{
 use super::super::{others, percent, rate, whole};
 use crate::verdict::{Figure, Verdict, figure, ruled_out, undecided};
 
-/// Minimum number of losses of UDP, one after the other counted as one, for an estimate of its loss.
+/// Minimum number of loss events of UDP (consecutive losses are one) for an estimate of its loss.
 const MIN_LOST: f64 = 5.0;
 /// Share of the capacity above which TCP's losses may be overflow of a short queue that it fills
 /// itself.

@@ -84,17 +84,18 @@ fn a_report_of_htb_becomes_a_request() {
 
 /// What the kernel keeps of a time, and what it reports of that (include/net/codel.h).
 fn codel_report(us: u32) -> u32 {
-    ((u64::from(us) * 1000 >> 10 << 10) / 1000) as u32
+    ((((u64::from(us) * 1000) >> 10) << 10) / 1000) as u32
 }
 
 /// As codel, with ticks of 64 ns (include/net/pkt_sched.h).
 fn pie_report(us: u32) -> u32 {
-    ((u64::from(us) * 1000 >> 6 << 6) / 1000) as u32
+    ((((u64::from(us) * 1000) >> 6) << 6) / 1000) as u32
 }
 
 #[test]
 fn a_time_that_the_kernel_rounds_does_not_shrink_when_it_is_set_again() {
-    let rules: [(&str, fn(u32) -> u32); 2] = [("fq_codel", codel_report), ("pie", pie_report)];
+    type Report = fn(u32) -> u32;
+    let rules: [(&str, Report); 2] = [("fq_codel", codel_report), ("pie", pie_report)];
     for us in (0..70_000).chain([999_999, 4_000_000]) {
         for (kind, report) in rules {
             let mut m = Message::new(0, 0);
