@@ -32,7 +32,9 @@ class Process:
         _, status, used = os.wait4(self.child.pid, 0)
         self.child.returncode = os.waitstatus_to_exitcode(status)
         self.cpu_s = used.ru_utime + used.ru_stime
-        if self.child.returncode and not ask:
+        # measure ends with 4 where the processors, not the path, set the pace, and prints the run.
+        measured = self.child.returncode == 4 and printed
+        if self.child.returncode and not ask and not measured:
             raise RuntimeError(f"{self.command} failed with {self.child.returncode}")
         return printed
 
@@ -49,7 +51,7 @@ def served(command, ready):
 
 def own_server(place, pin, program=PATHTWIN):
     command = [*place.server, *pin, program, "serve", "--open", "--listen", place.address, "--port", PORT]
-    return served(command, "THIS_HOST")
+    return served(command, "on the other host")
 
 
 def own_client(place, pin, plan, program=PATHTWIN):

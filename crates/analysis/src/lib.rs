@@ -2,16 +2,19 @@
 //! layer, direction and host, and the rates of a flow by theory. No I/O, and no judgement: what a
 //! quantity means for a path is up to `explain`.
 
+mod bounds;
 pub mod curve;
 pub mod figures;
 pub mod flow;
 pub mod flows;
 pub mod models;
 pub mod over_time;
+pub mod pace;
 pub mod page;
 pub mod percentile;
 pub mod repeats;
 pub mod rows;
+pub mod shortfall;
 pub mod start;
 pub mod summary;
 pub mod view;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use model::row::Row;
 use stats::Interval;
 
+use crate::summary::ENOUGH;
+
 /// The middle of some repeats, and how far it can be trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
@@ -12,8 +14,10 @@ pub struct Spread {
     pub median: f64,
     /// Number of repeats.
     pub n: usize,
-    /// The 95 % interval of the median; absent with fewer than three repeats.
+    /// The 95 % interval of the median; absent with fewer than five repeats.
     pub interval: Option<Interval>,
+    /// The range of two to four repeats: too few for an interval.
+    pub range: Option<Interval>,
 }
 
 /// The rows of one setting.
@@ -59,11 +63,16 @@ impl Summary<'_> {
             .collect();
         let median = stats::median(&values)?;
         // The same rows give the same interval each time they are printed.
-        let interval = stats::median_interval(&values);
+        let interval = stats::median_interval(&values).filter(|_| values.len() >= ENOUGH);
+        let range = (2..ENOUGH).contains(&values.len()).then(|| Interval {
+            low: values.iter().copied().fold(f64::INFINITY, f64::min),
+            high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        });
         Some(Spread {
             median,
             n: values.len(),
             interval,
+            range,
         })
     }
 }

@@ -4,25 +4,44 @@ use std::collections::BTreeMap;
 
 use model::{
     net::Layer,
-    run::{Figure, FigureKind, Key, Ratio, Sample, Spread},
+    run::{Figure, FigureKind, Key, Range, Ratio, Sample, Spread},
 };
 
-use crate::{figures::value, percentile};
+use crate::{bounds::Bounds, figures::value, percentile};
 
 /// Drift is reported if chance alone would show it less often than this.
 const SURE: f64 = 0.01;
 
+/// Fewest values of which an interval is stated. Below, Student's interval is wider than anything
+/// the path can do, and the range is given in its place.
+pub const ENOUGH: usize = 5;
+
 /// Figures over the valid samples, by key and in the order of [`FigureKind::ALL`].
 pub fn figures(samples: &[Sample]) -> Vec<Figure> {
+    figures_of(by_key(samples), &Bounds::of(samples))
+}
+
+/// Figures over invalid samples, of keys without a valid one: what was seen, of which nothing may
+/// be concluded.
+pub fn not_counted(samples: &[Sample]) -> Vec<Figure> {
+    let valid = by_key(samples);
+    let mut others: BTreeMap<&Key, Vec<&Sample>> = BTreeMap::new();
+    for sample in samples.iter().filter(|s| !valid.contains_key(&s.key)) {
+        others.entry(&sample.key).or_default().push(sample);
+    }
+    figures_of(others, &Bounds::of(samples))
+}
+
+fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for (key, samples) in by_key(samples) {
+    for (key, samples) in keys {
         for kind in FigureKind::ALL {
             let points = points(&samples, kind);
             if points.is_empty() {
                 continue;
             }
             let values: Vec<f64> = points.iter().map(|p| p.1).collect();
-            if let Some(spread) = spread(&values, kind) {
+            if let Some(spread) = spread(&values, bounds.of_figure(key, kind)) {
                 figures.push(Figure {
                     key: key.clone(),
                     kind,
@@ -51,9 +70,9 @@ fn points(samples: &[&Sample], kind: FigureKind) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn spread(values: &[f64], kind: FigureKind) -> Option<Spread> {
-    let interval = stats::StopRule::interval(values);
-    let possible = |value: f64| value.clamp(0.0, kind.unit().max());
+fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
+    let interval = stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH);
+    let possible = |value: f64| value.clamp(least, most);
     Some(Spread {
         n: values.len(),
         median: stats::median(values)?,
@@ -63,6 +82,15 @@ fn spread(values: &[f64], kind: FigureKind) -> Option<Spread> {
         p99: percentile::p99(values),
         low: interval.map(|i| possible(i.low)),
         high: interval.map(|i| possible(i.high)),
+        range: range(values),
+    })
+}
+
+/// The range of a few values.
+fn range(values: &[f64]) -> Option<Range> {
+    (2..ENOUGH).contains(&values.len()).then(|| Range {
+        low: values.iter().copied().fold(f64::INFINITY, f64::min),
+        high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
     })
 }
 
@@ -136,6 +164,7 @@ fn ratio(
     } else {
         stats::ratio(&all(&above), &all(&below))
     };
+    let stated = found.filter(|_| above.len().min(below.len()) >= ENOUGH);
     let plain = || {
         let (a, b) = (stats::median(&all(&above))?, stats::median(&all(&below))?);
         (b > 0.0).then(|| a / b)
@@ -145,8 +174,9 @@ fn ratio(
         to: to.clone(),
         kind,
         ratio: found.map_or_else(plain, |r| Some(r.value))?,
-        low: found.map(|r| r.interval.low),
-        high: found.map(|r| r.interval.high),
+        low: stated.map(|r| r.interval.low),
+        high: stated.map(|r| r.interval.high),
+        range: paired.then(|| range(&pairs)).flatten(),
         n_of: above.len(),
         n_to: below.len(),
     })

@@ -34,7 +34,7 @@ duration_s = 1
 kind = "tcp"
 direction = "down"
 flows = 1
-cc = ["cubic"]
+cc = ["reno"]
 warmup_s = 0.3
 duration_s = 1
 repeat = true
@@ -79,6 +79,8 @@ impl Client {
             .arg(served.key_file())
             .arg("--plan")
             .arg(&plan)
+            // The user's own keys are none of the suite's.
+            .env("XDG_CONFIG_HOME", served.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -92,7 +94,9 @@ impl Client {
     /// The measurement failed.
     pub fn figures(self) -> Result<Figures, Trouble> {
         let output = self.child.wait_with_output()?;
-        if !output.status.success() {
+        // Code 4 with a run: too few samples count, since the attack keeps the processors busy.
+        let measured = output.status.code() == Some(4) && !output.stdout.is_empty();
+        if !output.status.success() && !measured {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(Trouble::setup(format!(
                 "the legitimate client failed: {why}"

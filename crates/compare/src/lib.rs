@@ -69,8 +69,10 @@ pub fn compare(
         lines: lines(before.1, after.1, options),
         only_before: Vec::new(),
         only_after: Vec::new(),
+        no_throughput: None,
         notes: notes(before.1, after.1),
     };
+    comparison.no_throughput = no_throughput(&comparison, before.1, after.1, options);
     judge::correct(&mut comparison);
     let (keys_before, keys_after) = (keys(before.1), keys(after.1));
     let without = |a: &BTreeSet<_>, b: &BTreeSet<_>| a.difference(b).copied().cloned().collect();
@@ -122,6 +124,32 @@ fn unit(before: usize, after: usize) -> Unit {
     } else {
         Unit::Samples
     }
+}
+
+/// Why no goodput is compared, although one side tried to measure it and it is wanted.
+fn no_throughput(
+    comparison: &Comparison,
+    before: &[Measured],
+    after: &[Measured],
+    options: &Options,
+) -> Option<String> {
+    let compared = |line: &Compared| line.kind == FigureKind::Goodput;
+    if !wanted(FigureKind::Goodput, options) || comparison.lines.iter().any(compared) {
+        return None;
+    }
+    let count = |runs: &[Measured]| {
+        let add = |(valid, all), run: &Measured| (valid + run.throughput.0, all + run.throughput.1);
+        runs.iter().fold((0, 0), add)
+    };
+    let (before, after) = (count(before), count(after));
+    let tried = before.1 + after.1 > 0;
+    tried.then(|| {
+        format!(
+            "no throughput is compared: of the TCP and QUIC samples, {} of {} are valid before \
+             and {} of {} after",
+            before.0, before.1, after.0, after.1
+        )
+    })
 }
 
 fn notes(before: &[Measured], after: &[Measured]) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::figures::value;
 use model::{
     comparison::Unit,
-    run::{FigureKind, Key, Run},
+    run::{FigureKind, Key, Run, Sample, StepKind},
 };
 
 /// The values of a run, without the series that take most of its room.
@@ -15,6 +15,8 @@ pub struct Measured {
     pub id: String,
     /// Whether it is of a lab path.
     pub lab: bool,
+    /// Samples of TCP and QUIC that count, and all of them.
+    pub(crate) throughput: (usize, usize),
     pub(crate) values: BTreeMap<Key, BTreeMap<FigureKind, Vec<f64>>>,
 }
 
@@ -34,7 +36,10 @@ impl Measured {
                 }
             }
         }
+        let bulk = |sample: &&Sample| matches!(sample.key.step, StepKind::Tcp | StepKind::Quic);
+        let bulk = || run.samples.iter().filter(bulk);
         Self {
+            throughput: (bulk().filter(|s| s.valid).count(), bulk().count()),
             id: run.id.clone(),
             lab: run.lab,
             values,

@@ -50,13 +50,15 @@ fn sample(path: &Path, direction: &str, level: f64, random: &mut Random) -> Samp
     serde_json::from_str(&text).expect("a sample")
 }
 
+/// A run without samples.
+const EMPTY: &str = r#"{"schema": 1, "id": "", "program": "test", "started_us": 0, "took_s": 1.0,
+    "plan": {"step": []}, "near": {"program": "", "facts": {"schema": 1}},
+    "far": {"program": "", "facts": {"schema": 1}}, "layers": [], "samples": [],
+    "figures": [], "ratios": []}"#;
+
 fn run(id: &str, path: &Path, samples: usize, random: &mut Random) -> Measured {
     let level = (path.noise.1 * normal(random)).exp();
-    let text = r#"{"schema": 1, "id": "", "program": "test", "started_us": 0, "took_s": 1.0,
-        "plan": {"step": []}, "near": {"program": "", "facts": {"schema": 1}},
-        "far": {"program": "", "facts": {"schema": 1}}, "layers": [], "samples": [],
-        "figures": [], "ratios": []}"#;
-    let mut run = Run::parse(text.as_bytes()).expect("a run");
+    let mut run = Run::parse(EMPTY.as_bytes()).expect("a run");
     id.clone_into(&mut run.id);
     for direction in ["down", "up"] {
         run.samples
@@ -81,6 +83,42 @@ fn share(rounds: u64, holds: impl Fn(&mut Random) -> bool) -> f64 {
 
 fn verdicts(a: &[Measured], b: &[Measured]) -> model::comparison::Comparison {
     compare(("a", a), ("b", b), &Options::default())
+}
+
+#[test]
+fn missing_throughput_is_said_and_is_no_agreement() {
+    let mut random = Random::new(1);
+    let before = runs(1, &PATH, 4, &mut random);
+    let mut invalid = Run::parse(EMPTY.as_bytes()).expect("a run");
+    for _ in 0..4 {
+        let mut sample = sample(&PATH, "down", 1.0, &mut random);
+        sample.valid = false;
+        invalid.samples.push(sample);
+    }
+    let mut idle = sample(&PATH, "down", 1.0, &mut random);
+    (idle.key.step, idle.tcp) = (StepKind::Idle, None);
+    invalid.samples.push(idle.clone());
+    let mut others = before.clone();
+    let mut both = Run::parse(EMPTY.as_bytes()).expect("a run");
+    both.samples.push(idle);
+    others.push(Measured::of(&both));
+    let after = [Measured::of(&invalid)];
+    let compared = verdicts(&others, &after);
+    assert!(!compared.lines.is_empty(), "the idle figures are there");
+    assert_eq!(
+        compared.no_throughput.as_deref(),
+        Some(
+            "no throughput is compared: of the TCP and QUIC samples, 8 of 8 are valid before and \
+             0 of 4 after"
+        )
+    );
+    assert_eq!(verdicts(&before, &before).no_throughput, None);
+    let only = Options {
+        only: vec![FigureKind::RttP50],
+        ..Options::default()
+    };
+    let latency = compare(("a", &others), ("b", &after), &only);
+    assert_eq!(latency.no_throughput, None, "nobody asked for it");
 }
 
 #[test]

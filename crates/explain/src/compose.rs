@@ -151,6 +151,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
         started_us: 0,
         took_s: samples.iter().map(|s| s.took_us as f64 / 1e6).sum(),
         lab: false,
+        spec: None,
         plan: Plan {
             schema: PLAN_SCHEMA,
             name: PROGRAM.to_owned(),
@@ -159,6 +160,7 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
             families: Vec::new(),
             probe_ms: Some(10.0),
             hotspots: true,
+            adapt: false,
             repeats: model::plan::Repeats::default(),
             budget: model::plan::Budget::default(),
             steps: Vec::new(),
@@ -174,6 +176,8 @@ pub fn run(scene: &Scene, seed: u64) -> Run {
                 far: address(2),
             })
             .collect(),
+        unreached: Vec::new(),
+        caveats: Vec::new(),
         samples,
         figures: Vec::new(),
         ratios: Vec::new(),

@@ -333,3 +333,29 @@ fn a_busy_processor_does_not_lead_where_the_path_is_full() {
         );
     }
 }
+
+/// The address in the tunnel had no route, so the facts described none: that ruled out a shaper
+/// that was there, and a tunnel.
+#[test]
+fn facts_without_a_route_rule_nothing_out() {
+    let mut run = run(&both(Line::default()), 1);
+    for end in [&mut run.near, &mut run.far] {
+        let path = end.facts.path.as_mut().expect("a path");
+        path.layers.truncate(1);
+        path.layers[0].route = None;
+        path.layers[0].devices = Vec::new();
+    }
+    let findings = judge(&run);
+    for code in [
+        "leftover-shaper",
+        "wifi-hop",
+        "relayed-path",
+        "userspace-tunnel",
+    ] {
+        assert!(findings.ruled_out.iter().all(|r| r.code != code), "{code}");
+        assert!(
+            findings.cannot_tell.iter().any(|c| c.code == code),
+            "{code}"
+        );
+    }
+}

@@ -51,6 +51,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
         plan: &job.plan,
         seed: job.cell.seed,
         targets: &targets,
+        unreached: Vec::new(),
         program: &job.program,
         id: format!("{:016x}", job.cell.seed.0),
         started_us: 1_700_000_000_000_000,

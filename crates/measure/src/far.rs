@@ -8,6 +8,7 @@ pub mod load;
 use std::{
     io,
     net::{IpAddr, SocketAddr, TcpStream},
+    os::fd::AsFd,
     time::Duration,
 };
 
@@ -74,6 +75,12 @@ impl Far {
     /// The socket is not connected any more.
     pub fn own_address(&self) -> io::Result<SocketAddr> {
         self.channel.stream().local_addr()
+    }
+
+    /// Round trip of the control connection by the kernel's estimate, µs.
+    pub fn round_trip_us(&self) -> Option<f64> {
+        let info = sys::tcp_info::read(self.channel.stream().as_fd()).ok()?;
+        info.min_rtt_us.map(f64::from)
     }
 
     /// The far host's facts, with the path from there to `toward`.

@@ -104,6 +104,51 @@ pub fn of_client(given: Option<&str>, input: impl Read) -> Result<ClientKey, Key
     }
 }
 
+/// The folder of the keys of hosts that were measured.
+fn known_folder() -> Option<PathBuf> {
+    Some(default_file()?.with_file_name("keys"))
+}
+
+/// The name of a host's file: what could be part of a path is written as `%` and its number.
+fn file_name(host: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let mut name = String::new();
+    for (at, c) in host.to_ascii_lowercase().chars().enumerate() {
+        match plain(c) || (at > 0 && matches!(c, '.' | ':')) {
+            true => name.push(c),
+            false => name.push_str(&format!("%{:x}", u32::from(c))),
+        }
+    }
+    name
+}
+
+/// The key that a host was measured with before.
+///
+/// # Errors
+/// Its file cannot be read, can be read by others, or is no key.
+pub fn known(host: &str) -> Result<Option<Key>, KeyError> {
+    let file = known_folder().map(|folder| folder.join(file_name(host)));
+    let there = file.filter(|file| file.exists());
+    there.map(|file| from_file(&file)).transpose()
+}
+
+/// Keeps the key of a host, for its owner only. False: it was known already.
+///
+/// # Errors
+/// There is no home folder, or the file cannot be written.
+pub fn remember(host: &str, key: &Key) -> Result<bool, KeyError> {
+    let folder = known_folder().ok_or(KeyError::NoHome)?;
+    let file = folder.join(file_name(host));
+    if from_file(&file).is_ok_and(|known| known == *key) {
+        return Ok(false);
+    }
+    let text = format!("{key}\n");
+    files::make_private_folder(&folder)
+        .and_then(|()| files::write(&file, Readers::Owner, Existing::Replace, text.as_bytes()))
+        .map_err(|source| KeyError::Write { path: file, source })?;
+    Ok(true)
+}
+
 /// A key as text, or the file that holds one.
 fn from_text(text: &str) -> Result<ClientKey, KeyError> {
     let (key, on_command_line) = match text.parse() {
@@ -180,6 +225,17 @@ mod tests {
         assert_eq!(of_server(Some(&file)).unwrap(), (key.clone(), None));
         let client = of_client(file.to_str(), io::empty()).unwrap();
         assert!(client.key == key && !client.on_command_line);
+    }
+
+    #[test]
+    fn a_host_names_no_file_outside_of_the_folder() {
+        assert_eq!(file_name("Far.example:7000"), "far.example:7000");
+        assert_eq!(file_name("[2001:db8::1]:9"), "%5b2001:db8::1%5d:9");
+        for host in ["../key", "..", ".", "/etc/passwd", "a/../b", "\u{2f}\0"] {
+            let name = file_name(host);
+            assert!(!name.contains('/') && !name.contains('\0'), "{name}");
+            assert!(!name.starts_with('.') && !name.is_empty(), "{name}");
+        }
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn plan(name: &str, steps: Vec<Step>) -> Plan {
         families: Vec::new(),
         probe_ms: Some(10.0),
         hotspots: true,
+        adapt: true,
         repeats: Repeats::default(),
         budget: Budget::default(),
         steps,

@@ -36,15 +36,16 @@ pub enum ReachError {
 }
 
 /// The addresses of `HOST` or `HOST:PORT` that take connections, at most one of each family, in the
-/// resolver's order. Without a port it is that of `pathtwin serve`.
+/// resolver's order. Without a port in it, it is `port`,
+/// else that of `pathtwin serve`.
 ///
 /// # Errors
 ///
 /// The name has no addresses, or none of them answers within five seconds.
-pub fn host(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
+pub fn host(host: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ReachError> {
     let mut reached: Vec<SocketAddr> = Vec::new();
     let mut failed = ReachError::NoAddress(host.to_owned());
-    for address in resolve(host)? {
+    for address in resolve(host, port.unwrap_or(PORT))? {
         if reached.iter().any(|a| a.is_ipv4() == address.is_ipv4()) {
             continue;
         }
@@ -57,6 +58,19 @@ pub fn host(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
         return Err(failed);
     }
     Ok(reached)
+}
+
+/// Whether the far end's port takes connections at an address inside a tunnel. A tunnel that was
+/// idle is woken by that: Tailscale is 45 s after its last packet, NetBird until its first.
+///
+/// # Errors
+///
+/// It does not answer within ten seconds, in which an idle tunnel finds its peer.
+pub fn through_tunnel(address: SocketAddr) -> Result<(), ReachError> {
+    const WAKING: Duration = Duration::from_secs(10);
+    TcpStream::connect_timeout(&address, WAKING)
+        .map(drop)
+        .map_err(|source| ReachError::Connect { address, source })
 }
 
 /// The first of some addresses that takes connections. A single one is not tried: an iperf3 server
@@ -79,9 +93,9 @@ pub fn first(name: &str, addresses: &[SocketAddr]) -> Result<SocketAddr, ReachEr
     Err(failed)
 }
 
-fn resolve(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
+fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, ReachError> {
     if let Ok(ip) = host.parse::<IpAddr>() {
-        return Ok(vec![SocketAddr::new(ip, PORT)]);
+        return Ok(vec![SocketAddr::new(ip, port)]);
     }
     let has_port = host
         .rsplit_once(':')
@@ -89,7 +103,7 @@ fn resolve(host: &str) -> Result<Vec<SocketAddr>, ReachError> {
     let all = if has_port {
         host.to_socket_addrs()
     } else {
-        (host, PORT).to_socket_addrs()
+        (host, port).to_socket_addrs()
     };
     let all = all.map_err(|source| ReachError::Resolve {
         host: host.to_owned(),
@@ -106,7 +120,9 @@ mod tests {
 
     #[test]
     fn an_address_may_have_a_port() {
-        let of = |text: &str| resolve(text).unwrap();
+        let of = |text: &str| resolve(text, PORT).unwrap();
+        let other = resolve("192.0.2.7", 7000).unwrap();
+        assert_eq!(other, ["192.0.2.7:7000".parse().unwrap()]);
         assert_eq!(
             of("192.0.2.7"),
             [SocketAddr::new([192, 0, 2, 7].into(), PORT)]
@@ -121,15 +137,15 @@ mod tests {
     fn what_listens_is_reached_and_what_does_not_is_said() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        assert_eq!(host(&address.to_string()).unwrap(), [address]);
+        assert_eq!(host(&address.to_string(), None).unwrap(), [address]);
         drop(listener);
-        let refused = host(&address.to_string());
+        let refused = host(&address.to_string(), None);
         assert!(
             matches!(refused, Err(ReachError::Connect { address: a, .. }) if a == address),
             "{refused:?}"
         );
         assert!(matches!(
-            host("no such host"),
+            host("no such host", None),
             Err(ReachError::Resolve { .. })
         ));
     }

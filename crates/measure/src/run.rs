@@ -2,9 +2,11 @@
 
 mod bench;
 mod conclude;
+mod controls;
 mod estimate;
 pub mod iperf3;
 mod layers;
+mod pace;
 mod relay;
 mod schedule;
 mod session;

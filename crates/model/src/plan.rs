@@ -38,6 +38,10 @@ pub struct Plan {
     /// Whether both hosts profile their processors under load, if permitted.
     #[serde(default = "yes")]
     pub hotspots: bool,
+    /// Whether loads last longer than their steps say where the path needs it: past slow start,
+    /// and tens of round trips.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adapt: bool,
     /// Number of repeats.
     #[serde(default)]
     pub repeats: Repeats,

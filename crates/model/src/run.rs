@@ -16,12 +16,12 @@ mod unit;
 use serde::{Deserialize, Serialize};
 
 pub use column::{Column, Shape, UnknownColumn};
-pub use figure::{Figure, Ratio, Spread};
+pub use figure::{Figure, Range, Ratio, Spread};
 pub use flat::SampleRow;
 pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
 pub use results::{AfterStart, FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
-pub use sample::{Invalid, Key, Sample, StepKind};
+pub use sample::{Invalid, Key, Sample, StepKind, TooShort};
 pub use series::{ColumnValues, Series};
 pub use unit::Unit;
 
@@ -52,6 +52,9 @@ pub struct Run {
     /// then meaningless.
     #[serde(default)]
     pub lab: bool,
+    /// The spec of the lab path, as it was written, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
     /// The plan, with the seed that was used.
     pub plan: Plan,
     /// The near end, which ran `measure`.
@@ -60,6 +63,12 @@ pub struct Run {
     pub far: End,
     /// Measured layers.
     pub layers: Vec<LayerAddress>,
+    /// Addresses of the far end that were asked for and not reached: nothing is known of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<Unreached>,
+    /// What could not be measured and how it can be, which bears on the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Text>,
     /// All samples, including invalid ones.
     pub samples: Vec<Sample>,
     /// Figures over the valid samples; kinds unknown to this version are skipped when reading.
@@ -102,6 +111,17 @@ pub struct LayerAddress {
     pub far: std::net::IpAddr,
 }
 
+/// An address of the far end that was asked for and not reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreached {
+    /// Its layer.
+    pub layer: Layer,
+    /// The address.
+    pub far: std::net::IpAddr,
+    /// The error.
+    pub why: String,
+}
+
 /// Error of reading a Run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -134,10 +154,13 @@ impl Run {
             started_us,
             took_s: 0.0,
             lab: false,
+            spec: None,
             plan,
             near,
             far,
             layers: Vec::new(),
+            unreached: Vec::new(),
+            caveats: Vec::new(),
             samples: Vec::new(),
             figures: Vec::new(),
             ratios: Vec::new(),
@@ -147,9 +170,6 @@ impl Run {
     }
 
     /// Reads a Run from JSON.
-    ///
-    /// # Errors
-    /// The text is not a Run, or its schema is newer than this program.
     ///
     /// # Errors
     /// The text is not a Run, or its schema is newer than this program.

@@ -2,12 +2,13 @@
 
 use std::{
     fs::OpenOptions,
-    io::{self, BufWriter, StdoutLock, Write},
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     path::Path,
 };
 
 use anyhow::Context;
 use model::safe;
+use report::answer::Screen;
 use sys::files::{Existing, Readers};
 
 use crate::exit::{Failure, code};
@@ -72,6 +73,24 @@ impl<W: Write> Write for Output<W> {
 /// Standard output cannot be written; a reader that went away is no error.
 pub fn text(text: &str) -> Result<(), Failure> {
     print(safe::lines(text).as_bytes())
+}
+
+/// The terminal behind standard output; `None` if it is none.
+pub fn screen() -> Option<Screen> {
+    let out = io::stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    let (width, height) =
+        sys::terminal::size(&out).unwrap_or((Screen::LEAST.width, Screen::LEAST.height));
+    Some(Screen { width, height })
+}
+
+/// Columns that a table may have: those of the terminal behind standard output, else what the
+/// environment sets (`COLUMNS`, as of other programs), else as many as it needs.
+pub fn width() -> Option<usize> {
+    let set = || std::env::var("COLUMNS").ok()?.parse().ok();
+    screen().map(|screen| screen.width).or_else(set)
 }
 
 /// Prints bytes to standard output.

@@ -12,9 +12,9 @@ pub mod format;
 #[cfg(feature = "lab")]
 pub mod progress;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, Parser, error::ContextKind};
 
 #[cfg(feature = "lab")]
 use crate::cli::Lab;
@@ -30,7 +30,37 @@ use crate::{
 
 /// Carries out the command line.
 pub fn run() -> ExitCode {
-    exit::of(command(&Arguments::parse().command))
+    exit::of(command(
+        &Arguments::parse_from(words(std::env::args_os())).command,
+    ))
+}
+
+/// The command line, where a host in place of a command is one to measure. A word that is nearly a
+/// command is taken for one that is misspelt.
+fn words(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = words.collect();
+    if words
+        .get(1)
+        .and_then(|word| word.to_str())
+        .is_some_and(is_host)
+    {
+        words.insert(1, "measure".into());
+    }
+    words
+}
+
+fn is_host(word: &str) -> bool {
+    let commands = Arguments::command();
+    let mut names = commands.get_subcommands().map(clap::Command::get_name);
+    let known = names.any(|name| name == word) || word == "help";
+    if word.starts_with('-') || word.is_empty() || known {
+        return false;
+    }
+    if word.contains(['.', ':']) || word == "localhost" {
+        return true;
+    }
+    let error = Arguments::try_parse_from(["pathtwin", word]).err();
+    error.is_some_and(|e| e.get(ContextKind::SuggestedSubcommand).is_none())
 }
 
 fn command(command: &Command) -> Result<ExitCode, Failure> {
@@ -71,6 +101,31 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "pathtwin", &mut script);
             format::print(&script).map(|()| ExitCode::SUCCESS)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_alone_is_measured_and_a_misspelt_command_is_not() {
+        for host in [
+            "192.0.2.7",
+            "far.example",
+            "[2001:db8::1]:9",
+            "localhost",
+            "gatekeeper",
+        ] {
+            let given = ["pathtwin", host, "--quick"].map(OsString::from);
+            assert_eq!(words(given.into_iter())[1], "measure", "{host}");
+        }
+        for word in [
+            "mesure", "measure", "serv", "observ", "--help", "help", "-V",
+        ] {
+            let given = ["pathtwin", word].map(OsString::from);
+            assert_eq!(words(given.into_iter())[1], word);
         }
     }
 }

@@ -189,10 +189,11 @@ fn measure(program: Command, server: &Server, folder: &Path, plan: &str) -> Run 
         .arg("--plan")
         .arg(&file)
         .args(["--output", "json"])
+        .env("XDG_CONFIG_HOME", folder)
         .stderr(Stdio::piped())
         .output()
         .expect("run the agent");
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(common::is_measured(&output), "{}", text(&output.stderr));
     let run = Run::parse(&output.stdout).expect("a run");
     assert_eq!(run.cut_short, None);
     run

@@ -83,10 +83,10 @@ fn a_measured_run_in_every_form() {
     let gauges = form(&path, "prometheus");
     let gauge = gauges
         .lines()
-        .find(|line| line.starts_with("pathtwin_goodput_bits_per_second{"))
+        .find(|line| line.starts_with("pathtwin_goodput_bytes_per_second{"))
         .unwrap();
     assert!(
-        gauge.ends_with(&format!(" {}", goodput.spread.median)),
+        gauge.ends_with(&format!(" {}", goodput.spread.median / 8.0)),
         "{gauge}"
     );
 

@@ -130,7 +130,7 @@ pub fn text(documents: &Documents) -> String {
         parts.push(format!(
             "{}\n{}",
             rows.name,
-            terminal::table(&rows.rows, None)
+            terminal::table(&rows.rows, None, None)
         ));
     }
     parts.extend(documents.twin.as_ref().map(twin::text));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Table, presets};
+use comfy_table::{ContentArrangement, Table, presets};
 use model::{
     findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
     net::{Direction, Side},
@@ -14,12 +14,12 @@ use model::{
 /// Mark of decisive evidence.
 const DECIDES: &str = ">";
 /// Width of running text.
-const WIDTH: usize = 96;
+pub(crate) const WIDTH: usize = 80;
 
 /// Findings as text. With `all`, ruled-out and undecided causes are listed in full, otherwise in
 /// one line each.
 pub fn text(findings: &Findings, all: bool) -> String {
-    let mut out = wrap(&findings.summary.to_string(), "");
+    let mut out = wrapped(&findings.summary.to_string(), "");
     for (number, finding) in findings.findings.iter().enumerate() {
         out.push('\n');
         one(&mut out, number + 1, finding);
@@ -40,12 +40,14 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         finding.confidence * 100.0,
         safe::line(&finding.code)
     );
-    out.push_str(&wrap(
+    out.push_str(&wrapped(
         &format!("{}.", capital(&finding.text.to_string())),
         "   ",
     ));
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(WIDTH as u16 - 2);
     for item in &finding.evidence {
         let mark = if item.decides { DECIDES } else { "" };
         let name = match item.end {
@@ -72,13 +74,16 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         next(out, number == 0, remedy);
     }
     if let Some(remedy) = finding.remedies.first() {
-        out.push_str(&wrap(&format!("Why there: {}.", remedy.why_there), "   "));
+        out.push_str(&wrapped(
+            &format!("Why there: {}.", remedy.why_there),
+            "   ",
+        ));
     }
     if let Some(settle) = &finding.settle {
-        out.push_str(&wrap(&format!("To confirm: {settle}."), "   "));
+        out.push_str(&wrapped(&format!("To confirm: {settle}."), "   "));
     }
     if !finding.after.is_empty() && finding.severity > Severity::Info {
-        out.push_str(&wrap(
+        out.push_str(&wrapped(
             &format!("Check first: {}.", finding.after.join(", ")),
             "   ",
         ));
@@ -93,7 +98,7 @@ fn next(out: &mut String, first: bool, remedy: &Remedy) {
         on => format!(", on the {on}"),
     };
     let text = format!("{word}{on}: {}.", remedy.sentence());
-    out.push_str(&wrap(&text, "   "));
+    out.push_str(&wrapped(&text, "   "));
     for dialect in dialects(remedy) {
         if dialect == Dialect::OpenWrt {
             out.push_str("      # or, on OpenWrt:\n");
@@ -124,13 +129,13 @@ fn ruled_out(out: &mut String, findings: &Findings, all: bool) {
         let found = |code: &&str| findings.findings.iter().any(|f| f.code == *code);
         let codes = list.iter().map(|r| r.code.as_str());
         let codes = unique(codes.filter(|code| !found(code)));
-        out.push_str(&wrap(&format!("\nRuled out: {}.", codes.join(", ")), ""));
+        out.push_str(&wrapped(&format!("\nRuled out: {}.", codes.join(", ")), ""));
         return;
     }
     out.push_str("\nRuled out\n");
     for item in list {
         let line = format!("{}{}: {}.", item.code, place(item.place), item.why);
-        out.push_str(&wrap(&line, "   "));
+        out.push_str(&wrapped(&line, "   "));
     }
 }
 
@@ -140,7 +145,10 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
     }
     if !all {
         let codes = unique(list.iter().map(|r| r.code.as_str()));
-        out.push_str(&wrap(&format!("\nCannot tell: {}.", codes.join(", ")), ""));
+        out.push_str(&wrapped(
+            &format!("\nCannot tell: {}.", codes.join(", ")),
+            "",
+        ));
         return;
     }
     out.push_str("\nCannot tell\n");
@@ -152,7 +160,7 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
             item.because,
             item.settle
         );
-        out.push_str(&wrap(&line, "   "));
+        out.push_str(&wrapped(&line, "   "));
     }
 }
 
@@ -166,7 +174,7 @@ fn unique<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
-fn place(place: Place) -> String {
+pub(crate) fn place(place: Place) -> String {
     let way = match place.direction {
         Some(Direction::Down) => ", down",
         Some(Direction::Up) => ", up",
@@ -180,14 +188,19 @@ fn place(place: Place) -> String {
     format!("{way}{end}")
 }
 
-/// Wraps text at [`WIDTH`], with each line indented by `indent`. Leading newlines are kept.
-fn wrap(text: &str, indent: &str) -> String {
+/// Wraps text at [`WIDTH`].
+fn wrapped(text: &str, indent: &str) -> String {
+    wrap(text, indent, WIDTH)
+}
+
+/// Wraps text at a width, with each line indented by `indent`. Leading newlines are kept.
+pub(crate) fn wrap(text: &str, indent: &str, width: usize) -> String {
     let body = text.trim_start_matches('\n');
     let mut out = "\n".repeat(text.len() - body.len());
     let mut line = indent.to_owned();
     for word in body.split_whitespace() {
         if line.len() > indent.len() {
-            if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            if line.chars().count() + 1 + word.chars().count() > width {
                 out.push_str(&line);
                 out.push('\n');
                 line = indent.to_owned();

@@ -71,11 +71,11 @@ pub fn page(title: &str, rows: &[Row], figures: Option<&Figures>) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"> <meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"> <title>{title} - pathtwin \
          lab</title><style>{STYLE}</style></head><body><main> <h1>{title}</h1><p>Linux {kernel} on \
-         a lab path; {seeds} seed(s) per setting. Bars: median; whiskers: 95 % bootstrap interval \
-         of the median (from three seeds on).</p>{source}{charts} <h2>All values</h2><div \
+         a lab path; {seeds} seed(s) per setting. Bars: median; whiskers: 95 % interval of the \
+         median, or the range of fewer than five seeds.</p>{source}{charts} <h2>All values</h2><div \
          class=\"wide\"><pre>{}</pre></div> <p>The lab models the path, not the processors, \
          network cards or radio of real hosts.</p> </main></body></html>\n",
-        escape(&terminal::table(rows, figures)),
+        escape(&terminal::table(rows, figures, None)),
     )
 }
 
@@ -162,7 +162,7 @@ fn draw(
         .iter()
         .flat_map(|g| {
             let spread = g.spread(chart.value);
-            let high = spread.map(|s| s.interval.map_or(s.median, |i| i.high));
+            let high = spread.map(|s| s.interval.or(s.range).map_or(s.median, |i| i.high));
             [high, published(g)]
         })
         .flatten()
@@ -265,7 +265,7 @@ fn bar(
             "<rect class=\"s{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
              height=\"{height:.1}\"><title>{label}</title></rect>"
         );
-        if let Some(interval) = spread.interval {
+        if let Some(interval) = spread.interval.or(spread.range) {
             let (low, high) = (scale.y(interval.low), scale.y(interval.high));
             let _ = write!(
                 svg,

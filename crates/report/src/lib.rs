@@ -1,6 +1,7 @@
 //! Output formats of documents, one module each.
 
 pub mod advice;
+pub mod answer;
 mod busy;
 pub mod change;
 pub mod comparison;
@@ -9,6 +10,7 @@ pub mod documents;
 pub mod facts;
 mod figures;
 pub mod findings;
+mod fit;
 pub mod flent;
 pub mod graph;
 pub mod iperf3;
@@ -20,6 +22,7 @@ pub mod page;
 pub mod plain;
 pub mod prometheus;
 pub mod run;
+pub mod shortfall;
 pub mod terminal;
 pub mod time;
 pub mod twin;

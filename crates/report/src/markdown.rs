@@ -42,6 +42,12 @@ pub fn markdown(run: &Run, findings: &Findings) -> String {
     if let Some(why) = &run.cut_short {
         let _ = writeln!(out, "\n**Cut short**: {}", escape(&why.to_string()));
     }
+    for caveat in &run.caveats {
+        let _ = writeln!(out, "\n**Not measured**: {}", escape(&caveat.to_string()));
+    }
+    if let Some(why) = crate::shortfall::sentence(run) {
+        let _ = writeln!(out, "\n**Not enough for a verdict**: {}", escape(&why));
+    }
     let _ = writeln!(
         out,
         "\n**{}**\n",

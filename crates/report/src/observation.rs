@@ -1,48 +1,50 @@
 //! Observed connections as a table for terminals, sorted by limit and traffic.
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
-use model::{
-    observation::{Figure, Observation, ObservedSocket, Verdict},
-    safe,
-};
+use model::observation::{Figure, Observation, ObservedSocket, Verdict};
 
-use crate::number::{percent, short};
+use crate::{
+    fit,
+    number::{percent, short},
+};
 
 type Value = fn(&ObservedSocket) -> Option<String>;
 
-/// A column: heading, alignment, value. Columns without any value are left out.
-struct Column(&'static str, CellAlignment, Value);
-
-const LEFT: CellAlignment = CellAlignment::Left;
-const RIGHT: CellAlignment = CellAlignment::Right;
+/// A column: heading, whether it is aligned to the right, importance, value. Columns without any
+/// value are left out.
+struct Column(&'static str, bool, u8, Value);
 
 const COLUMNS: [Column; 13] = [
-    Column("limited by", LEFT, |s| Some(s.verdict.label().to_owned())),
-    Column("because", LEFT, |s| Some(because(s))),
-    Column("remote", LEFT, |s| Some(s.remote.to_string())),
-    Column("cc", LEFT, |s| s.cc.clone()),
-    Column("out\nMbit/s", RIGHT, |s| s.goodput_out_bps.map(mbps)),
-    Column("in\nMbit/s", RIGHT, |s| s.goodput_in_bps.map(mbps)),
-    Column("RTT\nms", RIGHT, |s| s.rtt_us.map(|us| short(us / 1e3))),
-    Column("over\nmin", RIGHT, |s| {
+    Column("limited by", false, fit::ALWAYS, |s| {
+        Some(s.verdict.label().to_owned())
+    }),
+    Column("because", false, 75, |s| Some(because(s))),
+    Column("remote", false, fit::ALWAYS, |s| Some(s.remote.to_string())),
+    Column("cc", false, 50, |s| s.cc.clone()),
+    Column("out\nMbit/s", true, 100, |s| s.goodput_out_bps.map(mbps)),
+    Column("in\nMbit/s", true, 95, |s| s.goodput_in_bps.map(mbps)),
+    Column("RTT\nms", true, 90, |s| s.rtt_us.map(|us| short(us / 1e3))),
+    Column("over\nmin", true, 60, |s| {
         s.rtt_over_min.map(|ratio| format!("{}x", short(ratio)))
     }),
-    Column("sent\nagain", RIGHT, |s| s.retransmission_rate.map(percent)),
-    Column("cwnd", RIGHT, |s| s.cwnd.map(|cwnd| cwnd.to_string())),
-    Column("MSS/\nPMTU", RIGHT, |s| {
+    Column("retrans-\nmitted", true, 85, |s| {
+        s.retransmission_rate.map(percent)
+    }),
+    Column("cwnd", true, 40, |s| s.cwnd.map(|cwnd| cwnd.to_string())),
+    Column("MSS/\nPMTU", true, 30, |s| {
         Some(format!("{}/{}", s.mss_bytes?, s.pmtu_bytes?))
     }),
-    Column("reordered/\nduplicates", RIGHT, |s| {
+    Column("reordered/\nduplicates", true, 20, |s| {
         let (reordered, duplicates) = (s.reord_seen?, s.dsack_dups?);
         (reordered + duplicates > 0).then(|| format!("{reordered}/{duplicates}"))
     }),
-    Column("process", LEFT, |s| {
+    Column("process", false, 80, |s| {
         Some(format!("{} ({})", s.process.as_deref()?, s.pid?))
     }),
 ];
 
-/// The table of an observation with a summary line. Idle connections are only counted.
-pub fn table(observation: &Observation) -> String {
+/// The table of an observation with a summary line. Idle connections are only counted. Within a
+/// `width`, columns that do not fit are left out, the least important first.
+pub fn table(observation: &Observation, width: Option<usize>) -> String {
     let (idle, shown): (Vec<_>, Vec<_>) = observation
         .sockets
         .iter()
@@ -53,20 +55,21 @@ pub fn table(observation: &Observation) -> String {
     }
     let columns: Vec<&Column> = COLUMNS
         .iter()
-        .filter(|column| shown.iter().any(|s| column.2(s).is_some()))
+        .filter(|column| shown.iter().any(|s| column.3(s).is_some()))
         .collect();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(columns.iter().map(|c| Cell::new(c.0).set_alignment(c.1)));
-    for socket in shown {
-        let line = columns
-            .iter()
-            .map(|c| (c.2(socket).unwrap_or_default(), c.1))
-            .map(|(text, side)| Cell::new(safe::line(&text)).set_alignment(side));
-        table.add_row(line);
-    }
-    text.push_str(&table.trim_fmt());
-    text.push('\n');
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|s| columns.iter().map(|c| c.3(s).unwrap_or_default()).collect())
+        .collect();
+    let columns: Vec<fit::Column> = columns
+        .iter()
+        .map(|column| fit::Column {
+            heading: column.0.to_owned(),
+            right: column.1,
+            importance: column.2,
+        })
+        .collect();
+    text.push_str(&fit::table(&columns, &rows, width));
     text
 }
 
@@ -163,7 +166,7 @@ mod tests {
     #[test]
     fn a_connection_is_a_line_and_what_is_unknown_is_no_column() {
         let limited = socket(Verdict::LossOrPath, Figure::CwndLimited, Some(0.98));
-        let text = table(&observation(vec![limited]));
+        let text = table(&observation(vec![limited]), None);
         assert!(
             text.starts_with("1 connection; 11 samples in 10.0 s\n"),
             "{text}"
@@ -188,7 +191,7 @@ mod tests {
         let mut all = observation(vec![idle]);
         all.left_out = 2;
         all.filter.port = Some(443);
-        let text = table(&all);
+        let text = table(&all, None);
         assert_eq!(
             text,
             "3 connections, 1 idle, 2 not shown, port 443; 11 samples in 10.0 s\n"

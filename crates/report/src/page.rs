@@ -122,6 +122,16 @@ fn run_head(run: &Run, words: &Words) -> Markup {
             span { (lasted) }
             span { (samples) }
         }
+        @for missing in &run.unreached {
+            p.warning { (words.fill("not-reached", &[("what", missing.far.to_string().into())])) }
+        }
+        @for caveat in run.caveats.iter().map(|caveat| words.render(caveat)) {
+            p.warning { strong { (words.label("not-measured")) } " " span lang=[caveat.lang] { (caveat.text) } }
+        }
+        @if let Some(lacks) = analysis::shortfall::of(run) {
+            @let counts = [("valid", lacks.valid.into()), ("all", lacks.all.into())];
+            p.warning { strong { (words.fill("too-few", &counts)) } }
+        }
         @if let Some(why) = run.cut_short.as_ref().map(|why| words.render(why)) {
             p.warning { strong { (words.label("head-cut-short")) } " " span lang=[why.lang] { (why.text) } }
         }

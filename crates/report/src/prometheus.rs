@@ -152,7 +152,8 @@ fn figure(run: &Run, kind: FigureKind, figures: &[&Figure]) -> Vec<Family> {
 /// The base unit of a unit, and the number of units in one base unit.
 fn base(unit: Unit) -> (&'static str, f64) {
     match unit {
-        Unit::BitsPerSecond => ("bits_per_second", 1.0),
+        // Bytes are the base unit (promtool check metrics).
+        Unit::BitsPerSecond => ("bytes_per_second", 8.0),
         Unit::BytesPerSecond => ("bytes_per_second", 1.0),
         Unit::Nanoseconds => ("seconds", 1e9),
         Unit::Microseconds => ("seconds", 1e6),

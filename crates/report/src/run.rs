@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use model::{
     net::Layer,
-    run::{End, Figure, FigureKind, Ratio, Run, Unit},
+    run::{End, Figure, FigureKind, Range, Ratio, Run, Unit},
     safe::{self, line},
 };
 
@@ -14,12 +14,21 @@ use crate::{
     number::{percent, short},
 };
 
-/// The text.
+/// The text; tables may be as wide as they need.
 pub fn text(run: &Run) -> String {
-    let mut out = String::new();
+    whole(run, None)
+}
+
+/// The text with tables of at most so many columns.
+pub fn text_within(run: &Run, width: usize) -> String {
+    whole(run, Some(width))
+}
+
+fn whole(run: &Run, width: Option<usize>) -> String {
+    let mut out = crate::shortfall::text(run);
     head(run, &mut out);
     for table in tables(run) {
-        let _ = write!(out, "\n{}", figure_table(&table));
+        let _ = write!(out, "\n{}", figure_table(&table, width));
     }
     out.push_str(&compared(run));
     let busy = crate::busy::lines(run);
@@ -96,9 +105,13 @@ pub(crate) fn span(seconds: f64) -> String {
     }
 }
 
-fn figure_table(table: &FigureTable<'_>) -> String {
+fn figure_table(table: &FigureTable<'_>, width: Option<usize>) -> String {
     let mut text = Table::new();
     text.load_preset(presets::NOTHING);
+    if let Some(width) = width.and_then(|width| u16::try_from(width).ok()) {
+        text.set_content_arrangement(ContentArrangement::Dynamic);
+        text.set_width(width);
+    }
     let mut heading = vec![table.kind.text().to_owned()];
     heading.extend(table.layers.iter().map(|l| layer_name(*l).to_owned()));
     if table.layers.len() == 2 {
@@ -135,12 +148,7 @@ fn cells(line: Vec<String>) -> Vec<Cell> {
 pub(crate) fn value(figure: &Figure) -> String {
     let spread = &figure.spread;
     let unit = printed(figure.kind);
-    let interval = spread
-        .low
-        .zip(spread.high)
-        .map_or_else(String::new, |(low, high)| {
-            format!(" [{}, {}]", (unit.print)(low), (unit.print)(high))
-        });
+    let interval = interval(spread.low.zip(spread.high), spread.range, unit.print);
     let drift = figure.drift.map_or_else(String::new, |d| {
         format!(" drifting {}{}", if d > 0.0 { "+" } else { "" }, percent(d))
     });
@@ -150,6 +158,22 @@ pub(crate) fn value(figure: &Figure) -> String {
         unit.name,
         spread.n
     )
+}
+
+/// An interval in brackets, or the range of a few values, called so; nothing where both ends print
+/// alike.
+fn interval(
+    interval: Option<(f64, f64)>,
+    range: Option<Range>,
+    print: fn(f64) -> String,
+) -> String {
+    match (interval, range) {
+        (Some((low, high)), _) => format!(" [{}, {}]", print(low), print(high)),
+        (None, Some(range)) if print(range.low) != print(range.high) => {
+            format!(" ({} to {})", print(range.low), print(range.high))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Output format of a unit: its symbol with a leading space, and the conversion of numbers.
@@ -177,12 +201,7 @@ pub(crate) fn printed(kind: FigureKind) -> Printed {
 }
 
 pub(crate) fn ratio_text(ratio: &Ratio) -> String {
-    let interval = ratio
-        .low
-        .zip(ratio.high)
-        .map_or_else(String::new, |(low, high)| {
-            format!(" [{}, {}]", short(low), short(high))
-        });
+    let interval = interval(ratio.low.zip(ratio.high), ratio.range, short);
     format!("{}{interval}", short(ratio.ratio))
 }
 

@@ -1,100 +1,98 @@
 //! Lab results as a table for terminals.
 
 use analysis::repeats::{Spread, Summary, summaries};
-use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::{figures::Figures, row::Row, safe};
 
-use crate::number::{factor, percent, short};
+use crate::{
+    fit,
+    number::{factor, percent, short},
+};
 
 type Value = fn(&Row) -> Option<f64>;
 
-/// A column: heading, value, format.
-struct Column(&'static str, Value, fn(f64) -> String);
+/// A column: heading, value, format, importance.
+struct Column(&'static str, Value, fn(f64) -> String, u8);
 
 const COLUMNS: [Column; 13] = [
-    Column("goodput\nMbit/s", |r| r.goodput_mbps, short),
+    Column("goodput\nMbit/s", |r| r.goodput_mbps, short, 100),
     Column(
         "retrans-\nmitted",
         |r| Some(r.retransmits? as f64 / (r.segments? as f64).max(1.0)),
         percent,
+        60,
     ),
-    Column("TCP RTT\np50 ms", |r| r.tcp_rtt_p50_ms, short),
-    Column("idle RTT\np50 ms", |r| r.probe_idle_p50_ms, short),
-    Column("loaded RTT\np50 ms", |r| r.probe_p50_ms, short),
-    Column("loaded RTT\np99 ms", |r| r.probe_p99_ms, short),
-    Column("queue (true)\np50 ms", |r| r.queue_p50_ms, short),
-    Column("queue (true)\np99 ms", |r| r.queue_p99_ms, short),
-    Column("loss\n(true)", |r| r.true_loss, percent),
-    Column("datagrams\nlost", |r| r.udp_lost, percent),
-    Column("jitter\nms", |r| r.udp_jitter_ms, short),
-    Column("exchange\np50 ms", |r| r.short_p50_ms, short),
-    Column("exchange\np99 ms", |r| r.short_p99_ms, short),
+    Column("TCP RTT\np50 ms", |r| r.tcp_rtt_p50_ms, short, 40),
+    Column("idle RTT\np50 ms", |r| r.probe_idle_p50_ms, short, 50),
+    Column("loaded RTT\np50 ms", |r| r.probe_p50_ms, short, 90),
+    Column("loaded RTT\np99 ms", |r| r.probe_p99_ms, short, 70),
+    Column("queue (true)\np50 ms", |r| r.queue_p50_ms, short, 30),
+    Column("queue (true)\np99 ms", |r| r.queue_p99_ms, short, 20),
+    Column("loss\n(true)", |r| r.true_loss, percent, 55),
+    Column("datagrams\nlost", |r| r.udp_lost, percent, 80),
+    Column("jitter\nms", |r| r.udp_jitter_ms, short, 45),
+    Column("exchange\np50 ms", |r| r.short_p50_ms, short, 85),
+    Column("exchange\np99 ms", |r| r.short_p99_ms, short, 65),
 ];
 
-/// The table of rows, with published figures next to them if given.
-pub fn table(rows: &[Row], figures: Option<&Figures>) -> String {
+/// The table of rows, with published figures next to them if given. Within a `width`, columns that
+/// do not fit are left out, the least important first.
+pub fn table(rows: &[Row], figures: Option<&Figures>, width: Option<usize>) -> String {
     let groups = summaries(rows);
     let keys = factor_keys(rows);
     let several_directions = groups
         .iter()
         .any(|g| g.first().direction != groups[0].first().direction);
     let crossed = groups.iter().any(|g| g.first().cross.is_some());
-    let columns: Vec<&Column> = COLUMNS
+    let shown: Vec<&Column> = COLUMNS
         .iter()
         .filter(|c| rows.iter().any(|r| c.1(r).is_some()))
         .collect();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    let mut heading: Vec<String> = keys
+    let mut columns: Vec<fit::Column> = keys
         .iter()
-        .map(|k| safe::line(&last_parts(k)).into_owned())
+        .map(|k| column(&safe::line(&last_parts(k)), fit::ALWAYS))
         .collect();
     if several_directions {
-        heading.push("direction".to_owned());
+        columns.push(column("direction", fit::ALWAYS));
     }
     if crossed {
-        heading.push("traffic".to_owned());
+        columns.push(column("traffic", fit::ALWAYS));
     }
-    heading.extend(columns.iter().map(|c| c.0.to_owned()));
+    columns.extend(shown.iter().map(|c| column(c.0, c.3)));
     if figures.is_some() {
-        heading.extend([
-            "published\nMbit/s".to_owned(),
-            "lab against\npublished".to_owned(),
-        ]);
+        columns.push(column("published\nMbit/s", 97));
+        columns.push(column("lab against\npublished", 98));
     }
-    heading.push("n".to_owned());
-    table.set_header(
-        heading
-            .iter()
-            .map(|h| Cell::new(h).set_alignment(CellAlignment::Right)),
-    );
+    columns.push(column("n", fit::ALWAYS));
+    let mut lines = Vec::new();
     for group in &groups {
+        let first = group.first();
         let mut line: Vec<String> = keys
             .iter()
-            .map(|k| group.first().factors.get(k).map(factor).unwrap_or_default())
+            .map(|k| first.factors.get(k).map(factor).unwrap_or_default())
             .collect();
         if several_directions {
-            line.push(group.first().direction.to_string());
+            line.push(first.direction.to_string());
         }
         if crossed {
-            line.push(
-                group
-                    .first()
-                    .cross
-                    .map_or("measured".to_owned(), |i| format!("cross {i}")),
-            );
+            let cross = first.cross.map(|i| format!("cross {i}"));
+            line.push(cross.unwrap_or_else(|| "measured".to_owned()));
         }
-        line.extend(columns.iter().map(|c| value(group, c)));
+        line.extend(shown.iter().map(|c| value(group, c)));
         if let Some(figures) = figures {
             line.extend(comparison(group, figures));
         }
         line.push(repeats(group));
-        table.add_row(
-            line.into_iter()
-                .map(|c| Cell::new(safe::line(&c)).set_alignment(CellAlignment::Right)),
-        );
+        lines.push(line);
     }
-    format!("{}\n", table.trim_fmt())
+    fit::table(&columns, &lines, width)
+}
+
+fn column(heading: &str, importance: u8) -> fit::Column {
+    fit::Column {
+        heading: heading.to_owned(),
+        right: true,
+        importance,
+    }
 }
 
 /// Keys of the matrix, in alphabetical order.
@@ -123,11 +121,16 @@ fn value(group: &Summary<'_>, column: &Column) -> String {
 /// The median, with its interval unless both round to the same value.
 fn printed(spread: &Spread, print: fn(f64) -> String) -> String {
     let middle = print(spread.median);
-    match &spread.interval {
-        Some(i) if print(i.low) != middle || print(i.high) != middle => {
-            format!("{middle} [{}, {}]", print(i.low), print(i.high))
-        }
-        _ => middle,
+    let ends = |low: f64, high: f64| [print(low), print(high)];
+    let pair = match (&spread.interval, &spread.range) {
+        (Some(i), _) => (ends(i.low, i.high), ["[", ", ", "]"]),
+        (None, Some(i)) => (ends(i.low, i.high), ["(", " to ", ")"]),
+        (None, None) => return middle,
+    };
+    let ([low, high], [open, between, close]) = pair;
+    match low == middle && high == middle {
+        true => middle,
+        false => format!("{middle} {open}{low}{between}{high}{close}"),
     }
 }
 

@@ -28,6 +28,7 @@ fn figure(run: &Run, kind: FigureKind, median: f64) -> Figure {
         key: run.samples[0].key.clone(),
         kind,
         spread: Spread {
+            range: None,
             n: 5,
             median,
             mean: median,
@@ -170,11 +171,11 @@ proptest! {
         let shown = |name: &str| name.split('\n').map(shown).collect::<Vec<_>>().join("\n");
         let of = |name: &str| values.iter().find(|v| v.0 == name).unwrap();
         prop_assert_eq!(&of("pathtwin_run_info").1["plan"], &shown(&plan));
-        let goodput = of("pathtwin_goodput_bits_per_second");
+        let goodput = of("pathtwin_goodput_bytes_per_second");
         prop_assert_eq!(&goodput.1["cc"], &shown(&cc));
         prop_assert_eq!(&goodput.1["direction"], "down");
         prop_assert_eq!(&goodput.1["path"], "192.0.2.7");
-        prop_assert_eq!(goodput.2, 37_840_123.25);
+        prop_assert_eq!(goodput.2, 37_840_123.25 / 8.0);
         prop_assert_eq!(of("pathtwin_rtt_p99_seconds").2, 0.040_250_5);
         prop_assert_eq!(of("pathtwin_retransmitted_ratio").2, 0.0125);
         prop_assert_eq!(of("pathtwin_retransmitted_samples").2, 5.0);
@@ -278,11 +279,5 @@ fn promtool_has_nothing_to_say() {
     drop(input);
     let output = tool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // Rates are in bits, as is usual in networking.
-    let bits = "use base unit \"bytes\" instead of \"bits\"";
-    let else_said: Vec<&str> = said
-        .lines()
-        .filter(|l| !l.is_empty() && !l.ends_with(bits))
-        .collect();
-    assert!(else_said.is_empty() && !said.is_empty(), "{said}");
+    assert!(output.status.success(), "{said}");
 }

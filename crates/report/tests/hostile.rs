@@ -126,6 +126,10 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
     let comparison: Comparison = COMPARISON.armed(weapon);
     vec![
         ("run", report::run::text(&run)),
+        (
+            "findings, the answer",
+            report::answer::text(&run, &findings, report::answer::Screen::LEAST, "more"),
+        ),
         ("facts", report::facts::text(&run.near.facts)),
         ("findings", report::findings::text(&findings, true)),
         ("findings, short", report::findings::text(&findings, false)),

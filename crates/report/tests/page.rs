@@ -136,6 +136,7 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
     keys.sort();
     keys.dedup();
     let spread = Spread {
+        range: None,
         n: 10,
         median: 0.123_456_789,
         mean: 0.123_456_789,
@@ -152,6 +153,7 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
         drift: Some(-0.123),
     };
     let ratio = |key: &Key, kind: FigureKind| Ratio {
+        range: None,
         of: key.clone(),
         to: Key {
             layer: Layer::Underlay,

@@ -26,6 +26,7 @@ pub mod socket;
 pub mod sysctl;
 pub mod tc;
 pub mod tcp_info;
+pub mod terminal;
 pub mod timestamp;
 pub mod usage;
 pub mod wait;

@@ -57,6 +57,8 @@ pub(crate) fn plan(run: &Run, known: &Moments, layers: &[Layer], bidirectional: 
         families: Vec::new(),
         probe_ms: Some(run.plan.probe_ms.unwrap_or(PROBE_MS)),
         hotspots: false,
+        // The very durations that were measured.
+        adapt: false,
         repeats: Repeats {
             min: 1,
             max: 1,

@@ -3,7 +3,7 @@
 use model::{
     evidence::{Evidence, ThreadRole, ThreadUse},
     facts::{DeviceFacts, HostFacts, PathFacts, TunnelFacts, TunnelPath},
-    net::Side,
+    net::{Layer, Side},
     run::{Run, Sample},
 };
 
@@ -18,6 +18,8 @@ pub struct Host<'a> {
     pub facts: &'a HostFacts,
     /// What it was after the measurement, where that differs.
     after: Option<&'a HostFacts>,
+    /// Whether every tunnel that was asked for answered.
+    tunnel_reached: bool,
     view: View<'a>,
 }
 
@@ -31,6 +33,7 @@ impl<'a> Host<'a> {
             side,
             facts: &end.facts,
             after: end.facts_after.as_ref(),
+            tunnel_reached: run.unreached.iter().all(|u| u.layer != Layer::Tunnel),
             view,
         }
     }
@@ -199,8 +202,16 @@ impl<'a> Host<'a> {
         known.then_some(path)
     }
 
-    /// Whether it is known whether there is a tunnel.
+    /// Whether the other end is this host itself, whose processors are then the path.
+    pub fn is_both_ends(&self) -> bool {
+        let route = self
+            .path()
+            .and_then(|path| path.layers.first()?.route.as_ref());
+        route.is_some_and(|route| route.local)
+    }
+
+    /// Whether it is known whether there is a tunnel: not if the address in it was not reached.
     pub fn path_known(&self) -> bool {
-        self.path().is_some()
+        self.tunnel_reached && self.path().is_some()
     }
 }

@@ -47,6 +47,9 @@ pub(super) const CAUSE: Cause = Cause {
     ],
 };
 
+/// Busy share of a processor from which a program may not have had the time to provide data.
+const BUSY: f64 = 0.9;
+
 /// What to do, with the values of the Run.
 fn actions(_: &Scope) -> Vec<Action> {
     vec![Action::FeedSender]
@@ -84,6 +87,20 @@ fn test(dir: &DirectionView) -> Verdict {
             share = percent(share),
             what = text!("application, as counted by the kernel")
         ));
+    }
+    if dir.sender().is_both_ends() {
+        return undecided(
+            text!("both ends are one host: its processors are the path"),
+            text!("the same plan between two hosts"),
+        );
+    }
+    // The sender of a measurement always has data: without them it had no time to provide any.
+    let busy = dir.sender().busiest_core(&dir.samples_of(&load));
+    if busy.is_some_and(|(share, _)| share >= BUSY) {
+        return undecided(
+            text!("a processor of the sender was busy, so its program had no time to provide data"),
+            text!("the same plan while the sender has nothing else to do"),
+        );
     }
     let idle = load.busy.is_some_and(|b| b < 0.9);
     let calm = load.loss().is_some_and(|l| l < 1e-3);

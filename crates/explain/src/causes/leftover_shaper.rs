@@ -56,7 +56,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(host: &Host) -> Verdict {
-    if !host.path_known() {
+    if host.path().is_none() {
         return undecided(
             text!("the queues of this host are not known"),
             text!("facts of this host"),

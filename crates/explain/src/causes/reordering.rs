@@ -57,6 +57,12 @@ fn test(dir: &DirectionView) -> Verdict {
     let Some(load) = dir.default_load() else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
+    if dir.sender().is_both_ends() {
+        return undecided(
+            text!("both ends are one host: its processors are the path"),
+            text!("the same plan between two hosts"),
+        );
+    }
     let overtaken = dir.sweep().map(|s| s.below.reordered_share());
     let spurious = load.spurious_share();
     let seen = load.reord_seen.is_some_and(|n| n > 0.0);

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use analysis::pace::Line;
 use model::{
     net::Direction,
     plan::Plan,
@@ -30,6 +31,13 @@ pub enum Event<'a> {
         layers: &'a [LayerAddress],
         /// Version of the far program.
         far: &'a str,
+    },
+    /// What the plan will take, now that the path is known: more than was planned.
+    Longer {
+        /// What the plan will take.
+        estimate: Estimate,
+        /// The longest step, s.
+        step_s: f64,
     },
     /// A step starts.
     Began {
@@ -78,6 +86,12 @@ pub(crate) struct Bench<'a> {
     pub(crate) scope: Scope,
     /// Median idle round trip of a layer, µs.
     pub(crate) idle_us: HashMap<LayerAddress, f64>,
+    /// Round trip of the control connection, µs.
+    pub(crate) control_us: Option<f64>,
+    /// Median round trip while more was offered than a layer carries in a direction, µs.
+    pub(crate) loaded_us: HashMap<(LayerAddress, Direction), f64>,
+    /// What durations follow, since the first block.
+    pub(crate) lines: HashMap<(LayerAddress, Direction), Line>,
     /// UDP payload that a layer carries in a direction, bit/s.
     pub(crate) capacity: HashMap<(LayerAddress, Direction), f64>,
     /// Largest IP packet that a layer carries.

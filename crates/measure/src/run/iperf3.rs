@@ -18,7 +18,7 @@ use iperf3::{
     params::{Params, Protocol},
 };
 use model::{
-    net::{Direction, Layer},
+    net::{Direction, Layer, Side},
     plan::{LoadDirection, Measurement, Plan},
     run::{End, Invalid, Run, Sample},
     text,
@@ -31,7 +31,7 @@ use sys::clock::Instant;
 use super::{
     Target,
     bench::{Event, Live},
-    conclude,
+    conclude, controls,
     schedule::{self, Senders, estimate},
     session::narrow,
     steps::{self, AnyStep, tcp::Tcp},
@@ -152,6 +152,9 @@ impl Bench<'_> {
             far: near.clone(),
             near,
         };
+        let facts = &run.near.facts.congestion;
+        let lacking = controls::lacking(plan, Side::Near, &senders.near, facts);
+        run.caveats.extend(lacking);
         let layers = run.layers.clone();
         let estimate = estimate(plan, layers.len(), &senders.near, &senders.far);
         (self.on)(Event::Planned {

@@ -105,7 +105,7 @@ fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) ->
 
 /// Congestion controls that a plan tries when it names none and both ends have them: the two that
 /// are in use.
-const USUAL: [&str; 2] = ["cubic", "bbr"];
+pub(crate) const USUAL: [&str; 2] = ["cubic", "bbr"];
 
 /// What a plan will take over so many layers, between ends with these congestion controls.
 pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> Estimate {

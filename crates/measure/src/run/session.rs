@@ -7,8 +7,9 @@ use std::{
 };
 
 use model::{
+    net::Side,
     plan::Plan,
-    run::{End, Invalid, Key, LayerAddress, Run, Sample},
+    run::{End, Invalid, Key, LayerAddress, Run, Sample, Unreached},
     text,
     text::Text,
     units::Seed,
@@ -20,7 +21,9 @@ use traffic::wire::Key as AccessKey;
 use super::{
     Target,
     bench::{Bench, Event},
-    conclude,
+    conclude, controls,
+    estimate::Estimate,
+    pace,
     relay::Relay,
     schedule::{self, Senders, estimate},
     steps::{self, AnyStep},
@@ -42,6 +45,8 @@ pub struct Start<'a> {
     pub seed: Seed,
     /// The layers, and where the far end is reached on each.
     pub targets: &'a [Target],
+    /// Addresses that were asked for and did not answer, which are no targets.
+    pub unreached: Vec<Unreached>,
     /// Version of this program.
     pub program: &'a str,
     /// Name of the run.
@@ -62,9 +67,11 @@ pub struct Start<'a> {
 pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, FarError> {
     let zero = Instant::now();
     let mut far = Far::connect(start.control, start.key, start.program)?;
-    let mut notes = Vec::new();
-    let layers = layers(&start, &mut notes);
-    let (near_facts, scope) = state::facts(start.targets.last().map(|t| t.far));
+    let (layers, unreached) = layers(&start);
+    // Facts are toward the last address that was reached: toward another there is no route, and
+    // what is not there must not pass for what was not found.
+    let toward = reached(start.targets, &unreached);
+    let (near_facts, scope) = state::facts(toward.last().map(|t| t.far));
     let own = layers.last().map(|l| l.near);
     let far_facts = far.facts(own)?;
     let seed = start.plan.seed.unwrap_or(start.seed);
@@ -77,17 +84,20 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     let mut run = Run {
         lab: start.lab,
         layers,
-        notes,
+        unreached,
         ..Run::new(start.id.clone(), start.started_us, plan, near, other)
     };
     let mut bench = Bench {
         port: start.control.port(),
+        control_us: far.round_trip_us(),
         far,
         zero,
         plan: start.plan,
         cancel: start.cancel,
         scope,
         idle_us: HashMap::new(),
+        loaded_us: HashMap::new(),
+        lines: HashMap::new(),
         capacity: HashMap::new(),
         pmtu: HashMap::new(),
         bytes: 0,
@@ -96,7 +106,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     match carry_out(&mut bench, &mut run, seed) {
         Ok(()) => {
             let own = run.layers.last().map(|l| l.near);
-            validity::facts_after(&mut bench, &mut run, start.targets, own);
+            validity::facts_after(&mut bench, &mut run, &toward, own);
             bench.far.bye();
         }
         Err(error) => run.cut_short = Some(Text::plain(error.to_string())),
@@ -105,25 +115,34 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
     Ok(run)
 }
 
-/// The layers and families that the plan wants and that have an address on this host.
-fn layers(start: &Start<'_>, notes: &mut Vec<Text>) -> Vec<LayerAddress> {
+/// The targets that have an address on this host.
+fn reached(targets: &[Target], unreached: &[Unreached]) -> Vec<Target> {
+    let lost = |target: &&Target| unreached.iter().any(|u| u.far == target.far);
+    let there = targets.iter().filter(|target| !lost(target));
+    there.copied().collect()
+}
+
+/// The layers and families that the plan wants and that have an address on this host, and what was
+/// not reached.
+fn layers(start: &Start<'_>) -> (Vec<LayerAddress>, Vec<Unreached>) {
     let wanted = |layer: &LayerAddress| {
         (start.plan.layers.is_empty() || start.plan.layers.contains(&layer.layer))
             && (start.plan.families.is_empty() || start.plan.families.contains(&layer.family))
     };
     let mut layers = Vec::new();
+    let mut unreached = start.unreached.clone();
     for target in start.targets {
         match target.addressed() {
             Ok(layer) if wanted(&layer) => layers.push(layer),
             Ok(_) => {}
-            Err(error) => notes.push(text!(
-                "{address} is skipped: {error}",
-                address = target.far.to_string(),
-                error = error.to_string()
-            )),
+            Err(error) => unreached.push(Unreached {
+                layer: target.layer,
+                far: target.far,
+                why: error.to_string(),
+            }),
         }
     }
-    layers
+    (layers, unreached)
 }
 
 fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), FarError> {
@@ -131,14 +150,25 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         near: state::congestion(),
         far: bench.far.welcome.congestion.clone(),
     };
+    for (side, usable, facts) in [
+        (Side::Near, &senders.near, &run.near.facts),
+        (Side::Far, &senders.far, &run.far.facts),
+    ] {
+        let lacking = controls::lacking(bench.plan, side, usable, &facts.congestion);
+        run.caveats.extend(lacking);
+    }
+    for caveat in &run.caveats {
+        (bench.on)(Event::Note(&format!("not measured: {caveat}")));
+    }
     let layers = run.layers.clone();
-    let estimate = estimate(bench.plan, layers.len(), &senders.near, &senders.far);
+    let expected = pace::expected(bench.plan, bench.control_us);
+    let planned = estimate(&expected, layers.len(), &senders.near, &senders.far);
     (bench.on)(Event::Planned {
-        estimate,
+        estimate: planned,
         layers: &layers,
         far: &run.far.program,
     });
-    let of = estimate.samples[1];
+    let of = planned.samples[1];
     let toward = layers.last().map(|layer| layer.far);
     let before = run.near.facts.path.as_ref();
     let mut relay = Relay::new(before.and_then(|path| path.tunnel()));
@@ -153,6 +183,7 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         }
     }
     check_relay(run);
+    say_longer(bench, &layers, &senders, planned);
     let mut random = Random::new(seed.0);
     for number in 1..=bench.plan.repeats.max {
         let block = schedule::block(bench.plan, &layers, &senders, number, &mut random);
@@ -171,6 +202,23 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
         }
     }
     Ok(())
+}
+
+/// Tells what the rest will take where the path needs longer loads than its first round trip let
+/// expect.
+fn say_longer(
+    bench: &mut Bench<'_>,
+    layers: &[LayerAddress],
+    senders: &Senders,
+    planned: Estimate,
+) {
+    let fitted = pace::for_all(bench, layers);
+    let estimate = estimate(&fitted, layers.len(), &senders.near, &senders.far);
+    if estimate.time_s[1] > 1.1 * planned.time_s[1] {
+        let steps = fitted.steps.iter().map(|step| step.duration_s);
+        let step_s = steps.fold(0.0, f64::max);
+        (bench.on)(Event::Longer { estimate, step_s });
+    }
 }
 
 /// Whether every goodput is known as well as the plan wants.
@@ -200,6 +248,7 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
     if bench.cancelled() {
         return Ok(false);
     }
+    let task = &pace::fitted(bench, task.clone());
     let step = steps::of(&task.step.measurement);
     let keys = step.keys(task);
     if let Some(why) = step
@@ -243,6 +292,9 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
         sample.took_us = bench.at_us().saturating_sub(sample.at_us);
         if bench.cancelled() {
             sample.invalid.push(Invalid::CutShort);
+        }
+        if let Some(direction) = sample.key.direction {
+            pace::mark(pace::line(bench, &task.layer, direction), &mut sample);
         }
         sample.valid = sample.invalid.is_empty();
         (bench.on)(Event::Ended(&sample));

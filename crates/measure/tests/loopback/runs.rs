@@ -28,6 +28,7 @@ fn measure_with(server: &Serving, plan: &str, key: &Key) -> Result<Run, FarError
             layer: Layer::Underlay,
             far: server.address.ip(),
         }],
+        unreached: Vec::new(),
         program: "test",
         id: "0".repeat(16),
         started_us: 0,

@@ -44,6 +44,32 @@ pub struct Spread {
     /// Upper end of the 95 % interval of the centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
+    /// Range of the values, where there are two to four: too few for an interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+}
+
+/// The smallest and the largest of a few values. That is no interval of a stated level: of three
+/// values it holds the median of what they are drawn from in three cases of four.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
+pub struct Range {
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl From<[f64; 2]> for Range {
+    fn from([low, high]: [f64; 2]) -> Self {
+        Self { low, high }
+    }
+}
+
+impl From<Range> for [f64; 2] {
+    fn from(range: Range) -> Self {
+        [range.low, range.high]
+    }
 }
 
 /// A figure of one key over the same figure of another.
@@ -63,6 +89,9 @@ pub struct Ratio {
     /// Upper end of its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
+    /// Range of the ratios of like samples, where there are two to four: too few for an interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
     /// Number of values of the numerator.
     pub n_of: usize,
     /// Number of values of the denominator.

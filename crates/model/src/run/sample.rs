@@ -110,6 +110,15 @@ impl fmt::Display for Key {
     }
 }
 
+/// A load that was too short on its path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TooShort {
+    /// How long it lasted, s.
+    pub took_s: f64,
+    /// How long it should have lasted at least, s.
+    pub needed_s: f64,
+}
+
 /// One execution of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -131,6 +140,10 @@ pub struct Sample {
     /// Reasons why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub invalid: Vec<Invalid>,
+    /// Set if its load was too short on this path: it shows its goodput, but nothing can be ruled
+    /// out by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub too_short: Option<TooShort>,
     /// Result of the TCP (or QUIC) load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
@@ -175,6 +188,7 @@ impl Sample {
             load_at_us: None,
             valid: true,
             invalid: Vec::new(),
+            too_short: None,
             tcp: None,
             udp: None,
             probes: None,

@@ -17,8 +17,10 @@ use super::Format;
   pathtwin measure iperf3://server.example                (the part of the plan that iperf3 supports)
   pathtwin measure iperf3://server.example -R -C bbr      (one test)
 
-The far end runs `pathtwin serve`, which prints the path of its key. Ctrl-C ends a run early; the
-samples so far are kept, and the run is marked. Plans and their keys: docs/reference/plan.md.
+The far end runs `pathtwin serve`, which prints the command for this end. A key that opened a session
+is remembered for that host. `pathtwin HOST` is short for `pathtwin measure HOST`. Ctrl-C ends a run
+early; the samples so far are kept, and the run is marked. Plans and their keys:
+docs/reference/plan.md.
 
 Exit codes: 0 success, 1 an iperf3 sample is not valid, 2 usage error, 3 something is missing, 4 the
 run failed or was cut short, 130 stopped by Ctrl-C.")]
@@ -29,9 +31,13 @@ pub(crate) struct Measure {
     /// Address of the far end inside a tunnel; may be given several times
     #[arg(long, value_name = "ADDRESS", requires = "host")]
     pub(crate) via: Vec<IpAddr>,
+    /// TCP and UDP port of the far end's `pathtwin serve`, if HOST has none
+    #[arg(long, value_name = "N", requires = "host")]
+    pub(crate) port: Option<u16>,
     #[command(flatten)]
     pub(crate) lab: Path,
-    /// File with the key; - is standard input. Default: $PATHTWIN_KEY, else ~/.config/pathtwin/key
+    /// File with the key; - is standard input. Default: $PATHTWIN_KEY, else the key that this host
+    /// was measured with before, else ~/.config/pathtwin/key
     #[arg(long, value_name = "KEY", requires = "host")]
     pub(crate) key: Option<String>,
     /// The far end runs with --open and needs no key
@@ -55,6 +61,9 @@ pub(crate) struct Measure {
     /// Only print the plan, with its estimated time and bytes
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Also show all tables and all evidence on a terminal
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Write the run to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -38,6 +38,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         let why = anyhow!("there is no figure that both sets measured");
         return Err(Failure::new(code::FAILED, why));
     }
+    if let Some(why) = &comparison.no_throughput {
+        return Err(Failure::new(code::FAILED, anyhow!("{why}")));
+    }
     Ok(ExitCode::from(if comparison.regressed() {
         code::VERDICT
     } else {

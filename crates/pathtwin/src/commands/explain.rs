@@ -19,7 +19,14 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
         .map_err(|e| Failure::new(code::USE, e))?;
     let findings = ::explain::judge(&run);
     match arguments.output {
-        Form::Text => format::text(&report::findings::text(&findings, arguments.all))?,
+        Form::Text => match format::screen().filter(|_| !arguments.all) {
+            Some(screen) => {
+                let more =
+                    format!("Evidence, and what was ruled out: pathtwin explain {name} --all");
+                format::text(&report::answer::text(&run, &findings, screen, &more))?;
+            }
+            None => format::text(&report::findings::text(&findings, arguments.all))?,
+        },
         Form::Json => format::json(&findings)?,
         Form::Jsonl => format::json_lines(&findings.findings)?,
     }

@@ -4,9 +4,11 @@
 #[cfg_attr(not(feature = "lab"), path = "measure/no_lab.rs")]
 mod in_lab;
 mod iperf3;
+mod known;
 mod live;
 
 use std::{
+    net::{IpAddr, SocketAddr},
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -22,9 +24,10 @@ use measure::{
 use model::{
     net::Layer,
     plan::{Budget, Plan},
-    run::Run,
+    run::{Run, Unreached},
     units::Seed,
 };
+use report::answer::Screen;
 use traffic::wire::Key;
 
 use crate::cli::measure::Measure;
@@ -56,11 +59,16 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
     if let Some(file) = &arguments.out {
         write(file, &run)?;
     }
-    show(arguments.output, &run)?;
+    show(arguments, &run)?;
     #[cfg(feature = "history")]
     keep(arguments, &run)?;
+    if stop.load(Ordering::Relaxed) && run.cut_short.is_some() {
+        return Ok(ExitCode::from(code::INTERRUPTED));
+    }
+    if let Some(why) = report::shortfall::sentence(&run) {
+        return Err(Failure::new(code::FAILED, anyhow!("{why}")));
+    }
     Ok(ExitCode::from(match &run.cut_short {
-        Some(_) if stop.load(Ordering::Relaxed) => code::INTERRUPTED,
         Some(_) => code::FAILED,
         None => 0,
     }))
@@ -106,12 +114,13 @@ fn between_hosts(
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
     let host = arguments.host.as_deref().unwrap_or_default();
+    let name = known::name(host, arguments.port);
     let key = if arguments.open {
         Key::OPEN
     } else {
-        client_key(arguments.key.as_deref())?
+        client_key(arguments.key.as_deref(), &name)?
     };
-    let reached = reach::host(host).map_err(unreached("pathtwin serve"))?;
+    let reached = reach::host(host, arguments.port).map_err(unreached("pathtwin serve"))?;
     let control = *reached
         .first()
         .ok_or_else(|| anyhow!("{host} has no address that answers"))?;
@@ -119,10 +128,7 @@ fn between_hosts(
         layer: Layer::Underlay,
         far: a.ip(),
     });
-    let tunnel = arguments.via.iter().map(|far| Target {
-        layer: Layer::Tunnel,
-        far: *far,
-    });
+    let (tunnel, unreached) = through_tunnels(&arguments.via, control.port());
     let targets: Vec<Target> = underlay.chain(tunnel).collect();
     let (random, seed) = seed(arguments)?;
     let start = Start {
@@ -131,6 +137,7 @@ fn between_hosts(
         plan,
         seed,
         targets: &targets,
+        unreached,
         program: env!("CARGO_PKG_VERSION"),
         id: format!("{random:016x}"),
         started_us: now_us(),
@@ -140,10 +147,35 @@ fn between_hosts(
     let mut display = live::Display::new(plan.budget);
     let run = measure::run::measure(start, &mut |event| display.show(&event));
     display.finish();
+    if let (Ok(_), Some(_), false) = (&run, &arguments.key, arguments.open) {
+        known::remember(&name, &key);
+    }
     run.map_err(|e| Failure::new(code::FAILED, e))
 }
 
-fn client_key(given: Option<&str>) -> Result<Key, Failure> {
+/// The addresses inside tunnels that answer, and those that do not, which are said at once.
+fn through_tunnels(via: &[IpAddr], port: u16) -> (Vec<Target>, Vec<Unreached>) {
+    let layer = Layer::Tunnel;
+    let (mut targets, mut unreached) = (Vec::new(), Vec::new());
+    for &far in via {
+        let Err(error) = reach::through_tunnel(SocketAddr::new(far, port)) else {
+            targets.push(Target { layer, far });
+            continue;
+        };
+        let why = error.to_string();
+        format::say(format_args!(
+            "the tunnel is not measured: {why}; is the tunnel up, and does `pathtwin serve` listen \
+             on that address?"
+        ));
+        unreached.push(Unreached { layer, far, why });
+    }
+    (targets, unreached)
+}
+
+fn client_key(given: Option<&str>, host: &str) -> Result<Key, Failure> {
+    if let Some(known) = known::of_host(given, host)? {
+        return Ok(known);
+    }
     let client = key::of_client(given, std::io::stdin().lock())?;
     if client.on_command_line {
         format::say(format_args!(
@@ -179,24 +211,62 @@ fn now_us() -> u64 {
         .map_or(0, |d| d.as_micros() as u64)
 }
 
-fn show(format: Format, run: &Run) -> Result<(), Failure> {
-    match format {
-        Format::Text => {
-            let findings = report::findings::text(&explain::judge(run), false);
-            let text = format!("{}\n{findings}", report::run::text(run));
-            format::text(&text)
-        }
+fn show(arguments: &Measure, run: &Run) -> Result<(), Failure> {
+    match arguments.output {
+        Format::Text => format::text(&people(arguments, run)),
         Format::Json => format::json(run),
         Format::Jsonl => format::json_lines(&analysis::rows::rows(run)),
     }
+}
+
+/// The answer first; on a terminal it is all, unless all is asked for.
+fn people(arguments: &Measure, run: &Run) -> String {
+    let findings = explain::judge(run);
+    let screen = format::screen();
+    let more = more(arguments, run);
+    let answer = report::answer::text(run, &findings, screen.unwrap_or(Screen::LEAST), &more);
+    let tables = match screen {
+        Some(_) if !arguments.all => return answer,
+        Some(screen) => report::run::text_within(run, screen.width),
+        None => report::run::text(run),
+    };
+    let findings = report::findings::text(&findings, arguments.all);
+    format!("{answer}\n{tables}\n{findings}")
+}
+
+/// The commands that show the rest of a run.
+fn more(arguments: &Measure, run: &Run) -> String {
+    let kept = arguments
+        .out
+        .as_ref()
+        .map(|file| file.display().to_string());
+    match kept.or_else(|| is_kept(arguments).then(|| run.id.clone())) {
+        Some(name) => format!(
+            "All figures and the evidence: pathtwin report {name} --out report.html, \
+             pathtwin explain {name} --all"
+        ),
+        None => {
+            "All figures and the evidence: the same command with --all, or --out FILE".to_owned()
+        }
+    }
+}
+
+#[cfg(feature = "history")]
+fn is_kept(arguments: &Measure) -> bool {
+    let asked = arguments.place.store.is_some();
+    !arguments.no_store && (arguments.lab.spec().is_none() || asked)
+}
+
+#[cfg(not(feature = "history"))]
+fn is_kept(_: &Measure) -> bool {
+    false
 }
 
 /// Keeps the run in the history. What was measured is printed by then: a history that is full or
 /// locked costs an error, not the run.
 #[cfg(feature = "history")]
 fn keep(arguments: &Measure, run: &Run) -> Result<(), Failure> {
-    let asked = arguments.place.store.is_some();
-    if arguments.no_store || (arguments.lab.spec().is_some() && !asked) {
+    if !is_kept(arguments) {
         return Ok(());
     }
     let text = serde_json::to_vec(run).context("write the run as JSON")?;

@@ -39,7 +39,7 @@ pub(crate) fn observe(arguments: &Observe) -> Result<ExitCode, Failure> {
     let mut observation = observer.observation(arguments.top);
     observation.cut_short = cut_short;
     match arguments.output {
-        Format::Text => format::text(&report::observation::table(&observation))?,
+        Format::Text => format::text(&report::observation::table(&observation, format::width()))?,
         Format::Json => format::json(&observation)?,
         // With --follow the rows are printed already.
         Format::Jsonl if arguments.follow => {}
@@ -69,10 +69,15 @@ fn show_live(
         }
     } else if !display.is_hidden() {
         let observation = observer.observation(arguments.top.or(Some(LIVE_LINES)));
-        let table = report::observation::table(&observation);
+        let table = report::observation::table(&observation, width_of_messages());
         display.set_message(table.trim_end().to_owned());
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// Columns of the terminal behind standard error.
+fn width_of_messages() -> Option<usize> {
+    sys::terminal::size(std::io::stderr()).map(|(width, _)| width)
 }
 
 /// A live message on standard error; nothing where that is no terminal.

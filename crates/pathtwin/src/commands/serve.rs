@@ -1,8 +1,8 @@
 //! `pathtwin serve`.
 
 use std::{
-    net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    net::{IpAddr, SocketAddr, UdpSocket},
+    path::Path,
     process::ExitCode,
     sync::{
         Arc,
@@ -20,7 +20,7 @@ use model::units::Rate;
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
 use traffic::{
     admission::{Admission, Totals},
-    wire::{Key, message::Limits},
+    wire::{Key, PORT, message::Limits},
 };
 
 use crate::cli::serve::Serve;
@@ -59,7 +59,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     for address in server.addresses() {
         say(format_args!("serving on {address} (TCP and UDP)"));
     }
-    say_key(arguments, made);
+    say_key(arguments, made.as_deref(), &server.addresses());
     let asked = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let stop = Arc::new(AtomicBool::new(false));
     pass_on(asked, stop.clone());
@@ -136,25 +136,60 @@ fn bind(arguments: &Serve, config: Config) -> Result<Server, Failure> {
     bound.map_err(|e| Failure::new(code::FAILED, e))
 }
 
-fn say_key(arguments: &Serve, made: Option<PathBuf>) {
+fn say_key(arguments: &Serve, made: Option<&Path>, addresses: &[SocketAddr]) {
+    let target = target(addresses);
     if arguments.open {
         say(format_args!(
             "open: anyone who can reach the port may measure"
         ));
-        say(format_args!(
-            "on the other host: run pathtwin measure THIS_HOST --open"
+        return say(format_args!(
+            "on the other host: pathtwin measure {target} --open"
         ));
-    } else if let Some(file) = made {
-        let file = file.display();
-        say(format_args!(
-            "generated a key in {file}; cat {file} shows it"
-        ));
-        say(format_args!(
-            "on the other host: copy it to ~/.config/pathtwin/key (mode 600), then run pathtwin measure THIS_HOST"
-        ));
-    } else {
-        say(format_args!("clients need the key of an earlier start"));
     }
+    if let Some(file) = made {
+        say(format_args!("generated a key in {}", file.display()));
+    }
+    let file = arguments.key.clone().or_else(key::default_file);
+    let Some(file) = file.and_then(|file| std::path::absolute(file).ok()) else {
+        return;
+    };
+    let host = target.split_whitespace().next().unwrap_or_default();
+    say(format_args!(
+        "on the other host: ssh {host} cat {} | pathtwin measure {target} --key -",
+        file.display()
+    ));
+}
+
+/// The server as arguments of `pathtwin measure`: the address at which its administrator reached
+/// this host, else one that it listens on, else the one from which it reaches others.
+fn target(addresses: &[SocketAddr]) -> String {
+    let port = addresses.first().map_or(PORT, SocketAddr::port);
+    let named = addresses
+        .iter()
+        .map(SocketAddr::ip)
+        .find(|ip| !ip.is_unspecified());
+    // CLIENT_IP CLIENT_PORT SERVER_IP SERVER_PORT, ssh(1).
+    let by_ssh = || {
+        let connection = std::env::var("SSH_CONNECTION").ok()?;
+        connection.split_whitespace().nth(2)?.parse().ok()
+    };
+    let own = || own_address().filter(|ip| !ip.is_unspecified());
+    let host = named
+        .or_else(by_ssh)
+        .or_else(own)
+        .map_or_else(sys::machine::host_name, |ip: IpAddr| ip.to_string());
+    match port {
+        PORT => host,
+        port => format!("{host} --port {port}"),
+    }
+}
+
+/// The address from which this host sends to the Internet (an address for documentation, RFC 5737;
+/// nothing is sent).
+fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
+    socket.connect(("192.0.2.1", 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 /// Sets the server's flag when the signal's flag is set.

@@ -32,7 +32,7 @@ impl Server {
         let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
         let (mut said, mut address) = (String::new(), None);
         // The last line before it serves is about the key.
-        while !said.contains("THIS_HOST") && !said.contains("earlier start") {
+        while !said.contains("on the other host:") {
             let mut line = String::new();
             let n = err.read_line(&mut line).expect("read what it says");
             assert!(n > 0, "it ended: {said}");

@@ -1,15 +1,24 @@
 //! Comparisons as JUnit XML for CI servers: one test case per figure.
 
-use model::comparison::{Compared, Comparison, Verdict};
+use model::{
+    comparison::{Compared, Comparison, Verdict},
+    run::FigureKind,
+};
 
 use super::{chance, change, side, title};
 use crate::junit::{Case, Outcome, Suite, document};
 
-/// The document. Worse figures fail; undecided ones are skipped.
+/// The document. Worse figures fail, and so does missing throughput; undecided ones are skipped.
 pub fn junit(comparison: &Comparison) -> String {
+    let missing = comparison.no_throughput.iter().map(|why| Case {
+        class: "throughput".to_owned(),
+        name: FigureKind::Goodput.to_string(),
+        text: why.clone(),
+        outcome: Outcome::Failed("missing"),
+    });
     let suite = Suite {
         name: title(comparison),
-        cases: comparison.lines.iter().map(case).collect(),
+        cases: missing.chain(comparison.lines.iter().map(case)).collect(),
     };
     document("pathtwin compare", &[suite])
 }

@@ -16,6 +16,9 @@ pub fn markdown(comparison: &Comparison) -> String {
         escape(&title(comparison)),
         count(comparison)
     );
+    if let Some(why) = &comparison.no_throughput {
+        let _ = writeln!(out, "\n**Not compared**: {}", escape(why));
+    }
     let lines = |verdicts: &[Verdict]| -> Vec<&Compared> {
         let verdicts = ORDER.iter().filter(|v| verdicts.contains(v));
         verdicts.flat_map(|v| comparison.with(*v)).collect()

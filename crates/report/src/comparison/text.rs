@@ -17,6 +17,9 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         safe::line(&title(comparison)),
         count(comparison)
     );
+    if let Some(why) = &comparison.no_throughput {
+        let _ = writeln!(out, "NOT COMPARED: {}", safe::line(why));
+    }
     let shown = |verdict| all || matches!(verdict, Verdict::Worse | Verdict::Better);
     let lines: Vec<&Compared> = ORDER
         .iter()

@@ -48,7 +48,9 @@ struct Data<'a> {
 const PLACEHOLDER: &str = "…";
 
 /// Keys of the texts used by the script.
-const SCRIPT_WORDS: [&str; 14] = [
+const SCRIPT_WORDS: [&str; 16] = [
+    "copy",
+    "copied",
     "panel-goodput",
     "panel-cwnd",
     "panel-cwnd-kb",

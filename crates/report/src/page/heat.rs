@@ -210,7 +210,7 @@ fn cell(
                 td class={ "h" (scale.shade(spread.median)) } {
                     data value=(spread.median) { ((measure.print)(spread.median)) }
                     span.interval {
-                        @if let Some(i) = &spread.interval {
+                        @if let Some(i) = spread.interval.or(spread.range) {
                             @let (low, high) = ((measure.print)(i.low), (measure.print)(i.high));
                             @if low != high { (low) "–" (high) " " }
                         }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use model::{
     net::Layer,
-    run::{Figure, FigureKind, Ratio, Run},
+    run::{Figure, FigureKind, Range, Ratio, Run},
 };
 
 use super::words::{Rendered, Words};
@@ -122,7 +122,7 @@ fn line(
         tr {
             th scope="row" { (words.key(row.key, families)) }
             @for figure in &row.figures { td.number { @if let Some(f) = figure { (value(f, words)) } } }
-            @if table.layers.len() == 2 { td.number { @if let Some(r) = row.ratio { (ratio(r)) } } }
+            @if table.layers.len() == 2 { td.number { @if let Some(r) = row.ratio { (ratio(r, words)) } } }
             td.drawn { (strip(row, table, most)) }
         }
     }
@@ -137,6 +137,7 @@ fn value(figure: &Figure, words: &Words) -> Markup {
         data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }
         span.interval {
             @if let Some((low, high)) = spread.low.zip(spread.high) { span { (print(low)) "–" (print(high)) } }
+            @else if let Some(range) = spread.range { span { (ranged(range, print, words)) } }
             span { (n) }
         }
         @if let Some(drift) = figure.drift {
@@ -146,11 +147,20 @@ fn value(figure: &Figure, words: &Words) -> Markup {
     }
 }
 
-fn ratio(ratio: &Ratio) -> Markup {
+/// The range of a few values, called so.
+fn ranged(range: Range, print: fn(f64) -> String, words: &Words) -> String {
+    let ends = [range.low, range.high].map(|end| print(end).into());
+    let [low, high] = ends;
+    words.fill("range", &[("low", low), ("high", high)])
+}
+
+fn ratio(ratio: &Ratio, words: &Words) -> Markup {
     html! {
         data value=(ratio.ratio) data-of="ratio" { (short(ratio.ratio)) }
         @if let Some((low, high)) = ratio.low.zip(ratio.high) {
             span.interval { (short(low)) "–" (short(high)) }
+        } @else if let Some(range) = ratio.range {
+            span.interval { (ranged(range, short, words)) }
         }
     }
 }

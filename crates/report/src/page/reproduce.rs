@@ -17,8 +17,12 @@ pub(super) fn html(documents: &Documents, words: &Words, program: &str) -> Marku
 fn of_run(run: &Run, words: &Words) -> Markup {
     html! {
         p { (words.label(if run.lab { "again-lab" } else { "again-run" })) }
-        pre tabindex="0" aria-label=(words.label("again-commands")) { code { (commands(run)) } }
+        pre.commands tabindex="0" aria-label=(words.label("again-commands")) { code { (commands(run)) } }
         p.note { (words.label(if run.lab { "again-lab-same" } else { "again-run-same" })) }
+        @if let Some(spec) = &run.spec {
+            h3 { (words.label("again-spec")) }
+            pre.commands tabindex="0" aria-label=(words.label("again-spec")) { code { (spec) } }
+        }
         @if let Ok(plan) = toml::to_string(&run.plan) {
             details.more {
                 summary { (words.label("again-plan")) }
@@ -66,7 +70,7 @@ fn of_rows(rows: &Rows, words: &Words) -> Markup {
     let command = format!("pathtwin lab run SPEC.toml --seed {first} --out out/rows\n");
     html! {
         p { (said) }
-        pre tabindex="0" aria-label=(words.label("again-commands")) { code { (command) } }
+        pre.commands tabindex="0" aria-label=(words.label("again-commands")) { code { (command) } }
         details.more {
             summary { (words.label("again-digests")) }
             ul.digests { @for row in &rows.rows {

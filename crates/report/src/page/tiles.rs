@@ -41,6 +41,38 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
     }
 }
 
+/// What one flow gets of what the path carries, as a bar for each direction.
+pub(super) fn shares(run: &Run, words: &Words) -> Markup {
+    const LONG: f64 = 100.0;
+    let view = View::new(run);
+    let directions = view.iter().flat_map(View::directions);
+    let shares: Vec<(String, f64)> = directions
+        .filter_map(|dir| {
+            let load = dir.default_load()?;
+            let (share, carries) = (dir.utilization(&load)?, dir.payload_capacity_bps(&load)?);
+            let values = [
+                ("direction", words.direction(dir.direction).into()),
+                ("got", short(load.goodput_bps / 1e6).into()),
+                ("carries", short(carries / 1e6).into()),
+            ];
+            Some((words.fill("get", &values), share.clamp(0.0, 1.0)))
+        })
+        .collect();
+    html! {
+        @if !shares.is_empty() {
+            div.shares { @for (text, share) in &shares {
+                div {
+                    p { (model::text::capital(text)) }
+                    svg aria-hidden="true" viewBox="0 0 100 5" preserveAspectRatio="none" {
+                        rect.all x="0" y="0" width=(LONG) height="5" {}
+                        rect.got x="0" y="0" width=(format!("{:.1}", share * LONG)) height="5" {}
+                    }
+                }
+            } }
+        }
+    }
+}
+
 fn name(dir: &DirectionView<'_>, load: &Load, words: &Words) -> String {
     let step = format!(
         "{} {}",
@@ -109,6 +141,14 @@ fn kept(run: &Run, directions: &[DirectionView<'_>], words: &Words) -> Option<Ti
             "tile-interval",
             &[("low", short(low).into()), ("high", short(high).into())],
         )
+    });
+    let interval = interval.or_else(|| {
+        let range = ratio.range?;
+        let ends = [
+            ("low", short(range.low).into()),
+            ("high", short(range.high).into()),
+        ];
+        Some(words.fill("range", &ends))
     });
     let under: Vec<String> = [Some(name), interval].into_iter().flatten().collect();
     Some(Tile {

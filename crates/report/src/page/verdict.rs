@@ -7,7 +7,10 @@ use model::{
     run::Run,
 };
 
-use super::words::{Rendered, Words};
+use super::{
+    tiles,
+    words::{Rendered, Words},
+};
 
 /// Status mark of the verdict: CSS class, key of the text, symbol. Symbol and text have the same
 /// meaning as the colour.
@@ -58,6 +61,7 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
                 (headline)
                 @if let Some(place) = place { span.place { (place) } }
             }
+            (tiles::shares(run, words))
             @match first {
                 Some(f) => (sentence(&caption(f, words), Some("says"))),
                 None => (summary(findings, words)),

@@ -107,6 +107,8 @@ fn with(path: &Path, loads: Vec<Step>) -> Plan {
         families: Vec::new(),
         probe_ms: Some(PROBE_MS),
         hotspots: false,
+        // The same time for every remedy.
+        adapt: false,
         repeats: Repeats {
             min: 1,
             max: 1,

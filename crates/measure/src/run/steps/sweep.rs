@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use analysis::pace::Line;
 use model::{
     net::Direction,
     run::{Sample, StepKind, SweepStep, Udp},
@@ -39,6 +40,9 @@ const MISSING: f64 = 0.04;
 /// Factor of what arrives at the second rate over the first from which the first is below the knee:
 /// half of the way from none to [`RISE`].
 const GROWS: f64 = 2.0;
+
+/// Longest time of a load about the knee that a slow path gets, s.
+const LONGEST_S: f64 = 10.0;
 
 /// Rates that are tried below the knee, and the time of each, s: what a sweep usually takes.
 const USUAL: (f64, f64) = (6.0, 1.2);
@@ -174,13 +178,16 @@ impl Search<'_, '_> {
     /// What the path carries, bit/s of IP packets, and the load below that. `knee`: what arrived
     /// where less arrived than was sent, bit/s of payload.
     fn capacity_bps(&mut self, knee: f64) -> Result<(f64, Udp), FarError> {
-        let span = Duration::from_secs_f64(self.task.step.duration_s);
+        let span = self.span(knee);
         let over = self.offer((knee * OVER) as u64, span)?;
         let probes_bps = self.probes_bps;
+        let place = (self.task.layer.clone(), self.direction);
+        if let Some(loaded_us) = self.steps.last().and_then(|step| step.rtt_p50_us) {
+            self.bench.loaded_us.insert(place.clone(), loaded_us);
+        }
         let arrived = over.late_bps.unwrap_or(over.udp.received_bps);
         let below = self.offer((arrived * BELOW) as u64, span)?;
         let capacity = arrived / (1.0 - below.udp.lost).max(0.5);
-        let place = (self.task.layer.clone(), self.direction);
         self.bench.capacity.insert(place, capacity);
         let payload = f64::from(self.payload);
         let headers = f64::from(self.task.layer.family.udp_headers());
@@ -188,6 +195,20 @@ impl Search<'_, '_> {
         let probes = probes_bps * (probe_payload() + headers) / probe_payload();
         let packets = capacity * (payload + headers) / payload + probes;
         Ok((packets, below.udp))
+    }
+
+    /// Time of a load about the knee: on a slow path long enough for its datagrams to tell a loss
+    /// from chance.
+    fn span(&self, knee: f64) -> Duration {
+        let line = Line {
+            rate_bps: Some(knee),
+            ..Line::default()
+        };
+        let needed_s = match self.bench.plan.adapt {
+            true => line.datagrams_s().min(LONGEST_S),
+            false => 0.0,
+        };
+        Duration::from_secs_f64(self.task.step.duration_s.max(needed_s))
     }
 
     /// Counts what a rate below the knee lost.

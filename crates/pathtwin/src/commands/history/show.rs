@@ -58,6 +58,9 @@ pub(super) fn show(arguments: &Show) -> Result<(), Failure> {
     let run = Run::parse(&body).map_err(|e| Failure::new(crate::exit::code::FAILED, e))?;
     match arguments.output {
         Format::Jsonl => format::json_lines(&run.samples),
-        _ => format::text(&report::run::text(&run)),
+        _ => format::text(&match format::width() {
+            Some(width) => report::run::text_within(&run, width),
+            None => report::run::text(&run),
+        }),
     }
 }

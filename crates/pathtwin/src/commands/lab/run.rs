@@ -16,6 +16,7 @@ use model::{
     spec::Spec,
 };
 
+use super::names;
 use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
@@ -104,7 +105,7 @@ pub(super) fn print(
     figures: Option<&Figures>,
 ) -> Result<(), Failure> {
     match output {
-        Format::Text => format::text(&report::terminal::table(rows, figures)),
+        Format::Text => format::text(&report::terminal::table(rows, figures, format::width())),
         Format::Json => format::json(&Rows {
             schema: ROW_SCHEMA,
             name: name.to_owned(),
@@ -131,6 +132,7 @@ pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
 
 fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
     let lab = open(arguments)?;
+    names::controls(&lab, cells)?;
     Ok(with_progress(cells, |on_done| {
         lab.all(cells, stop, on_done)
     }))

@@ -11,6 +11,7 @@ use model::{job, plan::Plan, run::Run};
 use super::live;
 use crate::cli::measure::Path;
 use crate::{
+    commands::lab::names,
     exit::{Failure, code},
     progress,
 };
@@ -31,6 +32,10 @@ impl Path {
         plan: Plan,
         stop: &'static AtomicBool,
     ) -> Result<Run, Failure> {
+        let mut written = std::fs::read_to_string(spec).unwrap_or_default();
+        for setting in &self.cells.set {
+            written.push_str(&format!("# --set {setting}\n"));
+        }
         let spec = crate::commands::lab::run::read_spec(spec, &self.cells)?;
         let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
         if cells.len() > 1 {
@@ -48,6 +53,8 @@ impl Path {
             wall_limit: Duration::from_secs(self.cells.wall_limit),
             ..Config::default()
         })?;
+        names::controls(&lab, std::slice::from_ref(&cell))?;
+        names::controls_of_plan(&lab, &plan)?;
         let estimate = usual_estimate(&plan, 1 + usize::from(cell.tunnel.is_some()));
         let job = job::Measure {
             cell,
@@ -56,10 +63,11 @@ impl Path {
             limit_ns: estimate.limit().as_nanos() as u64,
         };
         let waiting = waiting(&estimate);
-        let measured = lab.run(&job, stop, &mut |done| {
+        let mut measured = lab.run(&job, stop, &mut |done| {
             progress::report_notes(&waiting, &done.notes);
         })?;
         waiting.finish_and_clear();
+        measured.run.spec = Some(written).filter(|text| !text.is_empty());
         Ok(measured.run)
     }
 }

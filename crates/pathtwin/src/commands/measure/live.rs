@@ -50,6 +50,13 @@ impl Display {
                 }
                 eprintln!("pathtwin: {}", estimate.text(&self.budget));
             }
+            Event::Longer { estimate, step_s } => {
+                self.total_s = estimate.time_s[1];
+                self.say(&format!(
+                    "this path needs loads of up to {step_s:.0} s: {}",
+                    estimate.text(&self.budget)
+                ));
+            }
             Event::Began {
                 key,
                 number,

@@ -25,6 +25,28 @@
   };
   const tick = (value) => (value === null ? "" : String(Number(value.toPrecision(6))));
 
+  // Commands can be copied by a button; without the clipboard's interface by the selection.
+  for (const pre of document.querySelectorAll("pre.commands")) {
+    const box = make("div", "copyable");
+    const button = make("button", "", words.copy);
+    button.type = "button";
+    button.addEventListener("click", () => {
+      const text = pre.textContent;
+      const done = () => {
+        button.textContent = words.copied;
+        setTimeout(() => { button.textContent = words.copy; }, 2000);
+      };
+      const bySelection = () => {
+        getSelection().selectAllChildren(pre);
+        if (document.execCommand("copy")) done();
+      };
+      if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, bySelection);
+      else bySelection();
+    });
+    pre.replaceWith(box);
+    box.append(pre, button);
+  }
+
   // A swatch shows colour and dash, or the shape of points.
   function swatch(line) {
     const ns = "http://www.w3.org/2000/svg";

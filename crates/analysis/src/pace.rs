@@ -1,0 +1,151 @@
+//! How long a load must last on a path to show what TCP does there, by the path's round trip and
+//! rate.
+
+/// Window at the start of a connection, segments (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+/// Segment, bytes.
+const MSS: f64 = 1448.0;
+/// Packet, bits.
+const PACKET_BITS: f64 = 1500.0 * 8.0;
+/// Round trips after slow start until its overshoot is repaired and its queue has drained.
+const RECOVERY: f64 = 4.0;
+/// Packets from which a share of lost ones can be told from chance, and the fewest of which a rate
+/// can be told from a burst.
+const PACKETS: [f64; 2] = [300.0, 100.0];
+
+/// Round trips that a load should be measured for.
+pub const AIM: f64 = 25.0;
+/// Round trips below which a load shows too little of what TCP does.
+pub const LEAST: f64 = 10.0;
+/// The longest that is ever needed of either part of a load, s.
+pub const LONGEST_S: f64 = 30.0;
+
+/// What is known of a direction of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Line {
+    /// Round trip of the idle path, µs.
+    pub idle_us: Option<f64>,
+    /// Round trip under load, µs.
+    pub loaded_us: Option<f64>,
+    /// What it carries, bit/s.
+    pub rate_bps: Option<f64>,
+}
+
+/// Times of a bulk load, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// From its start until slow start is over and its overshoot repaired.
+    pub warmup_s: f64,
+    /// From then to its end.
+    pub counted_s: f64,
+}
+
+impl Line {
+    /// Round trip under load, s: that of the idle path if none is known.
+    fn loaded_s(&self) -> f64 {
+        let idle = self.idle_us.unwrap_or(0.0);
+        self.loaded_us.unwrap_or(idle).max(idle) / 1e6
+    }
+
+    /// Time in which slow start fills the path, s. The window doubles with each round trip, from
+    /// ten segments (RFC 5681 section 3.1, RFC 6928) to what fills path and queue.
+    pub fn slow_start_s(&self) -> f64 {
+        let window = self.rate_bps.unwrap_or(0.0) * self.loaded_s() / 8.0 / MSS;
+        (window / INITIAL_WINDOW).log2().max(1.0) * self.idle_us.unwrap_or(0.0) / 1e6
+    }
+
+    /// What a bulk load should take: past slow start, then [`AIM`] round trips, and enough packets.
+    pub fn bulk(&self) -> Pace {
+        self.pace(AIM, PACKETS[0])
+    }
+
+    /// What a bulk load must take at least: past slow start, then [`LEAST`] round trips.
+    pub fn least(&self) -> Pace {
+        let pace = self.pace(LEAST, PACKETS[1]);
+        Pace {
+            warmup_s: self.slow_start_s(),
+            ..pace
+        }
+    }
+
+    /// What requests of `bytes` should take: time for ten of them, each with a handshake and slow
+    /// start of its own.
+    pub fn requests_s(&self, bytes: u64) -> f64 {
+        let rounds = 2.0 + (1.0 + bytes as f64 / MSS / INITIAL_WINDOW).log2();
+        let sent_s = self.rate_bps.map_or(0.0, |bps| bytes as f64 * 8.0 / bps);
+        (10.0 * (rounds * self.idle_us.unwrap_or(0.0) / 1e6 + sent_s)).min(LONGEST_S)
+    }
+
+    /// Time of a datagram load in which there are enough packets at a share of the rate, s.
+    pub fn datagrams_s(&self) -> f64 {
+        self.packets_s(PACKETS[0])
+    }
+
+    fn packets_s(&self, packets: f64) -> f64 {
+        let bits = packets * PACKET_BITS;
+        self.rate_bps.map_or(0.0, |bps| bits / bps).min(LONGEST_S)
+    }
+
+    fn pace(&self, rounds: f64, packets: f64) -> Pace {
+        let loaded_s = self.loaded_s();
+        let warmup_s = self.slow_start_s() + RECOVERY * loaded_s;
+        Pace {
+            warmup_s: warmup_s.min(LONGEST_S),
+            counted_s: (rounds * loaded_s)
+                .max(self.packets_s(packets))
+                .min(LONGEST_S),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0.5 s of warm-up and 2.5 s in all: on a satellite's line that was within slow start, and its
+    /// overshoot was taken for 14 % of loss.
+    #[test]
+    fn a_satellite_is_measured_past_slow_start() {
+        let line = Line {
+            idle_us: Some(600e3),
+            loaded_us: None,
+            rate_bps: Some(100e6),
+        };
+        // 7.5 MB are 5180 segments: nine doublings of ten.
+        let doublings = (100e6 * 0.6 / 8.0 / 1448.0 / 10.0_f64).log2();
+        assert!((9.0..9.1).contains(&doublings));
+        assert!((line.slow_start_s() - doublings * 0.6).abs() < 1e-9);
+        let pace = line.bulk();
+        assert!((pace.warmup_s - (doublings + 4.0) * 0.6).abs() < 1e-9);
+        assert!((pace.counted_s - 15.0).abs() < 1e-9, "25 round trips");
+        assert!((line.least().counted_s - 6.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_short_path_needs_no_longer_load() {
+        let line = Line {
+            idle_us: Some(20e3),
+            loaded_us: Some(40e3),
+            rate_bps: Some(100e6),
+        };
+        let pace = line.bulk();
+        assert!(pace.warmup_s < 0.5 && pace.counted_s <= 1.0, "{pace:?}");
+    }
+
+    #[test]
+    fn a_slow_line_is_measured_until_there_are_enough_packets() {
+        let line = Line {
+            idle_us: Some(20e3),
+            loaded_us: None,
+            rate_bps: Some(256e3),
+        };
+        // 300 packets of 1500 bytes at 256 kbit/s.
+        assert!((line.bulk().counted_s - 14.0625).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_known_asks_for_nothing() {
+        assert_eq!(Line::default().bulk(), Pace::default());
+        assert_eq!(Line::default().requests_s(1000), 0.0);
+    }
+}

@@ -1,0 +1,78 @@
+//! Documents: every page is in the list, and every link leads to a file.
+
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Markdown files below a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("read a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => pages(&path),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect()
+}
+
+/// The files that a page links to, without the place in them. Links of other kinds are left out.
+fn links(page: &Path) -> Vec<PathBuf> {
+    let text = fs::read_to_string(page).expect("read a page");
+    let folder = page.parent().expect("a folder");
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    targets
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains(':') && !target.contains(' '))
+        .map(|target| folder.join(target))
+        .collect()
+}
+
+#[test]
+fn every_page_is_listed_or_one_of_a_listed_folder() {
+    let list = root().join("docs/README.md");
+    let real = |path: &PathBuf| path.canonicalize().ok();
+    let mut listed: Vec<PathBuf> = links(&list).iter().filter_map(real).collect();
+    // The causes have a list of their own.
+    listed.extend(
+        links(&root().join("docs/causes/README.md"))
+            .iter()
+            .filter_map(real),
+    );
+    for page in pages(&root().join("docs")) {
+        let page = page.canonicalize().expect("it exists");
+        let is_list = page == list.canonicalize().expect("it exists");
+        assert!(
+            is_list || listed.contains(&page),
+            "{} is in no list",
+            page.display()
+        );
+    }
+}
+
+#[test]
+fn every_link_of_a_page_leads_to_a_file() {
+    let top = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+        "SECURITY.md",
+    ];
+    let top = top.map(|name| root().join(name));
+    for page in pages(&root().join("docs")).into_iter().chain(top) {
+        for target in links(&page) {
+            assert!(target.exists(), "{}: {}", page.display(), target.display());
+        }
+    }
+}

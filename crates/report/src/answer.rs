@@ -1,0 +1,281 @@
+//! The answer to a measurement, for a terminal: the verdict, four figures and the next step, in a
+//! given number of columns and lines.
+
+use std::fmt::Write as _;
+
+use analysis::view::{DirectionView, View};
+use model::{
+    findings::{CannotTell, Finding, Findings, Severity},
+    net::{Direction, Layer},
+    remedy::{Dialect, Location, commands},
+    run::{FigureKind, Run},
+    safe,
+    text::capital,
+};
+
+use crate::{
+    findings::{place, wrap},
+    number::{percent, short},
+    shortfall,
+};
+
+/// What of a terminal may be filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns.
+    pub width: usize,
+    /// Lines.
+    pub height: usize,
+}
+
+impl Screen {
+    /// The least that a terminal has.
+    pub const LEAST: Self = Self {
+        width: 80,
+        height: 24,
+    };
+}
+
+/// Lines for the prompt before and after, and for what is kept.
+const RESERVED: usize = 3;
+
+/// Most lines of one remark.
+const REMARK: usize = 4;
+
+/// The answer. `more` are commands that show the rest, of which the last lines tell.
+pub fn text(run: &Run, findings: &Findings, screen: Screen, more: &str) -> String {
+    let width = screen.width.max(40);
+    let mut first = String::new();
+    first.push_str(&first_lines(&shortfall::text(run), width));
+    first.push_str(&verdict(findings, width));
+    let figures = figures(run, width);
+    let next = next(run, findings, width);
+    let others = others(findings, width);
+    let more = wrap(more, "", width);
+    let count = |text: &str| text.lines().count();
+    let room = screen.height.saturating_sub(RESERVED);
+    let mut out = first;
+    // What can be left out is at the end.
+    for part in [figures, next, more, others] {
+        let gap = usize::from(!part.is_empty());
+        if !part.is_empty() && count(&out) + count(&part) + gap <= room {
+            out.push('\n');
+            out.push_str(&part);
+        }
+    }
+    safe::lines(&out).into_owned()
+}
+
+/// The first lines of a text, wrapped where they are too long.
+fn first_lines(text: &str, width: usize) -> String {
+    const MOST: usize = 11;
+    let fitting = |line: &str| match line.chars().count() > width {
+        true => {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            wrap(line, indent, width)
+        }
+        false => format!("{line}\n"),
+    };
+    cut(&text.lines().map(fitting).collect::<String>(), MOST)
+}
+
+fn cut(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    let mut out = all[..all.len().min(lines)].join("\n");
+    if !out.is_empty() {
+        out.push_str(if all.len() > lines { " …\n" } else { "\n" });
+    }
+    out
+}
+
+/// The finding that limits the path most, or the summary where there is none.
+fn verdict(findings: &Findings, width: usize) -> String {
+    let Some(first) = findings.findings.first() else {
+        return cut(&wrap(&findings.summary.to_string(), "", width), REMARK);
+    };
+    let sure = format!(
+        "({}, {:.0} % sure)",
+        first.severity,
+        first.confidence * 100.0
+    );
+    let title = format!(
+        "{}{} {sure}",
+        capital(&first.title.to_string()),
+        place(first.place)
+    );
+    let text = format!("{}.", capital(&first.text.to_string()));
+    wrap(&safe::line(&title), "", width) + &cut(&wrap(&safe::line(&text), "  ", width), REMARK)
+}
+
+/// Four figures: goodput in both directions, round trips, and what a tunnel keeps or what is lost.
+fn figures(run: &Run, width: usize) -> String {
+    let Some(view) = View::new(run) else {
+        return String::new();
+    };
+    let directions = view.directions();
+    let mut lines: Vec<String> = directions
+        .iter()
+        .filter_map(|dir| goodput(dir, width))
+        .collect();
+    lines.extend(round_trip(&view, &directions));
+    lines.extend(kept(run).or_else(|| lost(&directions)));
+    lines.iter().fold(String::new(), |mut out, line| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "  {line}");
+        out
+    })
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Down => "down",
+        Direction::Up => "up",
+    }
+}
+
+fn goodput(dir: &DirectionView<'_>, width: usize) -> Option<String> {
+    const BAR: usize = 24;
+    let load = dir.default_load()?;
+    let carried = short(load.goodput_bps / 1e6);
+    let of = dir.payload_capacity_bps(&load);
+    let mut line = format!("{:<6} {carried}", name(dir.direction));
+    if let Some(bps) = of {
+        let _ = write!(line, " of {}", short(bps / 1e6));
+    }
+    line.push_str(" Mbit/s");
+    if let Some(share) = dir.utilization(&load) {
+        let filled = ((share * BAR as f64).round() as usize).min(BAR);
+        let bar = "#".repeat(filled) + &".".repeat(BAR - filled);
+        line = format!("{line:<30} [{bar}]");
+    }
+    let who = format!("{line}  {}", safe::line(&load.cc));
+    Some(if who.chars().count() + 2 <= width {
+        who
+    } else {
+        line
+    })
+}
+
+fn round_trip(view: &View<'_>, directions: &[DirectionView<'_>]) -> Option<String> {
+    let idle = view.idle()?.p50_us;
+    let loaded = directions.iter().filter_map(|dir| {
+        let load = dir.default_load()?;
+        Some((load.probe_p50_us?, dir.direction))
+    });
+    let worst = loaded.max_by(|a, b| a.0.total_cmp(&b.0));
+    let under = worst.map_or_else(String::new, |(us, direction)| {
+        format!(", {} ms under load {}", short(us / 1e3), name(direction))
+    });
+    Some(format!("RTT    {} ms idle{under}", short(idle / 1e3)))
+}
+
+/// The tunnel's share of the path's goodput where it keeps least.
+fn kept(run: &Run) -> Option<String> {
+    let ratios = run.ratios.iter().filter(|r| {
+        r.kind == FigureKind::Goodput
+            && r.of.layer == Layer::Tunnel
+            && r.to.layer == Layer::Underlay
+            && !r.of.bidirectional
+    });
+    let least = ratios.min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    let direction = least.of.direction.map_or("", name);
+    Some(format!(
+        "tunnel {} of the path's goodput {direction}",
+        crate::run::ratio_text(least)
+    ))
+}
+
+fn lost(directions: &[DirectionView<'_>]) -> Option<String> {
+    let losses: Vec<String> = directions
+        .iter()
+        .filter_map(|dir| {
+            let loss = dir.sweep()?.below.loss();
+            Some(format!("{} {}", percent(loss), name(dir.direction)))
+        })
+        .collect();
+    (!losses.is_empty()).then(|| format!("loss   {} (UDP below capacity)", losses.join(", ")))
+}
+
+/// What to do: the remedy of the first finding, or the measurement that decides most of what is
+/// open.
+fn next(run: &Run, findings: &Findings, width: usize) -> String {
+    let remedied = |f: &&Finding| f.severity > Severity::Info && !f.remedies.is_empty();
+    if let Some(finding) = findings.findings.iter().find(remedied) {
+        return remedy(finding, width);
+    }
+    match missing(&findings.cannot_tell) {
+        Some((settle, count)) => {
+            let causes = if count == 1 { "cause" } else { "causes" };
+            let text = format!("Next: {settle}; it decides {count} {causes} that are open.");
+            wrap(&safe::line(&text), "", width) + &again(run)
+        }
+        None => String::new(),
+    }
+}
+
+fn remedy(finding: &Finding, width: usize) -> String {
+    let Some(remedy) = finding.remedies.first() else {
+        return String::new();
+    };
+    let on = match remedy.on {
+        Location::Elsewhere => String::new(),
+        on => format!(", on the {on}"),
+    };
+    let text = format!("Next{on}: {}.", remedy.sentence());
+    let mut out = cut(&wrap(&safe::line(&text), "", width), REMARK);
+    for command in commands(remedy, Dialect::Linux) {
+        // A command is one line, to be copied; writing to a String cannot fail.
+        let _ = writeln!(out, "  {}", safe::line(&command));
+    }
+    out
+}
+
+/// What would settle most of the open causes, and how many.
+fn missing(open: &[CannotTell]) -> Option<(String, usize)> {
+    let mut wanted: Vec<(String, usize)> = Vec::new();
+    for item in open {
+        let settle = item.settle.to_string();
+        match wanted.iter_mut().find(|(text, _)| *text == settle) {
+            Some((_, count)) => *count += 1,
+            None => wanted.push((settle, 1)),
+        }
+    }
+    wanted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    wanted.into_iter().next()
+}
+
+/// The same measurement by the next longer plan, as a command.
+fn again(run: &Run) -> String {
+    let plan = match run.plan.name.as_str() {
+        "quick" => "",
+        "default" => " --thorough",
+        _ => return String::new(),
+    };
+    if run.lab || run.layers.is_empty() {
+        return String::new();
+    }
+    let via: String = run
+        .layers
+        .iter()
+        .filter(|layer| layer.layer == Layer::Tunnel)
+        .map(|layer| format!(" --via {}", layer.far))
+        .collect();
+    format!("  pathtwin measure {}{via}{plan}\n", run.path())
+}
+
+/// The other findings, by their titles.
+fn others(findings: &Findings, width: usize) -> String {
+    let rest = findings.findings.iter().skip(1);
+    let rest: Vec<String> = rest
+        .filter(|f| f.severity > Severity::Info)
+        .map(|f| format!("{}{} ({})", f.title, place(f.place), f.severity))
+        .collect();
+    match rest.is_empty() {
+        true => String::new(),
+        false => wrap(
+            &safe::line(&format!("Also: {}.", rest.join("; "))),
+            "",
+            width,
+        ),
+    }
+}

@@ -1,0 +1,106 @@
+//! What a run lacks, as text that comes before everything else: addresses that were not reached,
+//! and too few samples that count.
+
+use std::fmt::Write as _;
+
+use analysis::shortfall::{self, Shortfall};
+use model::{
+    net::Direction,
+    run::{Figure, FigureKind, Run},
+    safe::line,
+};
+
+use crate::{figures::row_name, plain};
+
+/// Figures that are shown although they do not count.
+const SHOWN: [FigureKind; 3] = [
+    FigureKind::Goodput,
+    FigureKind::Capacity,
+    FigureKind::RttP50,
+];
+
+/// The text; empty if the run lacks nothing.
+pub fn text(run: &Run) -> String {
+    let mut out = String::new();
+    for missing in &run.unreached {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "NOT REACHED: the {} address {}: {}; nothing is known of the {}",
+            missing.layer,
+            missing.far,
+            line(&missing.why),
+            missing.layer
+        );
+    }
+    for caveat in &run.caveats {
+        let _ = writeln!(out, "NOT MEASURED: {}", line(&caveat.to_string()));
+    }
+    if let Some(lacks) = shortfall::of(run) {
+        few(&mut out, &lacks);
+    }
+    out
+}
+
+/// One sentence on why a run does not suffice; absent if it does.
+pub fn sentence(run: &Run) -> Option<String> {
+    if let Some(missing) = run.unreached.first() {
+        return Some(format!(
+            "the {} address {} was not reached",
+            missing.layer, missing.far
+        ));
+    }
+    shortfall::of(run).map(|lacks| {
+        let without = without(&lacks);
+        format!(
+            "too few samples count: {} of {}{without}",
+            lacks.valid, lacks.all
+        )
+    })
+}
+
+fn few(out: &mut String, lacks: &Shortfall) {
+    let without = without(lacks);
+    let _ = writeln!(
+        out,
+        "TOO FEW SAMPLES COUNT: {} of {}{without}",
+        lacks.valid, lacks.all
+    );
+    for (reason, count) in &lacks.reasons {
+        let samples = if *count == 1 { "sample" } else { "samples" };
+        let _ = writeln!(out, "  {count} {samples}: {}", line(&reason.to_string()));
+    }
+    let shown = lacks.not_counted.iter();
+    let rows: Vec<_> = shown
+        .filter(|figure| SHOWN.contains(&figure.kind))
+        .map(row)
+        .collect();
+    if !rows.is_empty() {
+        let heading = ["measured, but not counted", "", "median", "n"];
+        let _ = write!(out, "{}", plain::table(&heading, &[2, 3], rows));
+    }
+}
+
+fn without(lacks: &Shortfall) -> String {
+    let places: Vec<String> = lacks
+        .without
+        .iter()
+        .map(|(layer, direction)| match direction {
+            Direction::Down => format!("{layer} down"),
+            Direction::Up => format!("{layer} up"),
+        })
+        .collect();
+    match places.is_empty() {
+        true => String::new(),
+        false => format!("; no TCP throughput counts: {}", places.join(", ")),
+    }
+}
+
+fn row(figure: &Figure) -> Vec<String> {
+    vec![
+        format!("{} {}", figure.key.layer, row_name(&figure.key)),
+        figure.kind.text().to_owned(),
+        plain::figure(figure.kind, figure.spread.median),
+        figure.spread.n.to_string(),
+    ]
+}
