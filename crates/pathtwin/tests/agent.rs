@@ -17,7 +17,7 @@ use model::{
 };
 
 /// Bytes of a router's flash that it may take.
-const LARGEST: u64 = 5_000_000;
+const LARGEST: u64 = 6_000_000;
 
 /// Memory that it may take while it serves one client, KiB: 12 MB.
 const MOST_RESIDENT_KIB: u64 = 12_000_000 / 1024;

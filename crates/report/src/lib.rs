@@ -20,6 +20,7 @@ mod number;
 pub mod observation;
 pub mod page;
 pub mod plain;
+mod printed;
 pub mod prometheus;
 pub mod run;
 pub mod shortfall;

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use model::{
     net::Layer,
-    run::{End, Figure, FigureKind, Range, Ratio, Run, Unit},
+    run::{End, Figure, FigureKind, Range, Ratio, Run},
     safe::{self, line},
 };
 
 use crate::{
     figures::{FigureTable, row_name, tables},
     number::{percent, short},
+    printed::printed,
 };
 
 /// The text; tables may be as wide as they need.
@@ -173,30 +174,6 @@ fn interval(
             format!(" ({} to {})", print(range.low), print(range.high))
         }
         _ => String::new(),
-    }
-}
-
-/// Output format of a unit: its symbol with a leading space, and the conversion of numbers.
-pub(crate) struct Printed {
-    pub(crate) name: &'static str,
-    pub(crate) print: fn(f64) -> String,
-}
-
-/// Output format of a kind of figure.
-pub(crate) fn printed(kind: FigureKind) -> Printed {
-    let with = |name, print| Printed { name, print };
-    match kind.unit() {
-        Unit::BitsPerSecond => with(" Mbit/s", |v| short(v / 1e6)),
-        Unit::BytesPerSecond => with(" MB/s", |v| short(v / 1e6)),
-        Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
-        Unit::Microseconds => with(" ms", |v| short(v / 1e3)),
-        Unit::Milliseconds => with(" ms", short),
-        Unit::Bytes => with(" bytes", |v| format!("{v:.0}")),
-        Unit::SecondsPerGigabyte => with(" s/GB", short),
-        Unit::Share => with("", percent),
-        Unit::Segments => with(" segments", short),
-        Unit::Packets => with(" packets", short),
-        Unit::Count | Unit::Flag | Unit::Code => with("", short),
     }
 }
 

@@ -10,7 +10,7 @@ use super::words::{Rendered, Words};
 use crate::{
     figures::{FigureRow, FigureTable, tables},
     number::{percent, short},
-    run::printed,
+    printed::printed,
 };
 
 /// Kinds that are shown directly; the others are in a collapsed section.

@@ -1,0 +1,29 @@
+//! Figures with their units as people read them.
+
+use model::run::{FigureKind, Unit};
+
+use crate::number::{percent, short};
+
+/// Output format of a unit: its symbol with a leading space, and the conversion of numbers.
+pub(crate) struct Printed {
+    pub(crate) name: &'static str,
+    pub(crate) print: fn(f64) -> String,
+}
+
+/// Output format of a kind of figure.
+pub(crate) fn printed(kind: FigureKind) -> Printed {
+    let with = |name, print| Printed { name, print };
+    match kind.unit() {
+        Unit::BitsPerSecond => with(" Mbit/s", |v| short(v / 1e6)),
+        Unit::BytesPerSecond => with(" MB/s", |v| short(v / 1e6)),
+        Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
+        Unit::Microseconds => with(" ms", |v| short(v / 1e3)),
+        Unit::Milliseconds => with(" ms", short),
+        Unit::Bytes => with(" bytes", |v| format!("{v:.0}")),
+        Unit::SecondsPerGigabyte => with(" s/GB", short),
+        Unit::Share => with("", percent),
+        Unit::Segments => with(" segments", short),
+        Unit::Packets => with(" packets", short),
+        Unit::Count | Unit::Flag | Unit::Code => with("", short),
+    }
+}
