@@ -33,11 +33,14 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Profiles of lines, without published figures.
+const PROFILES: &str = "paths";
+
 /// The folders of the cases.
 fn folders() -> Vec<PathBuf> {
     let folders: Vec<_> = entries(&cases())
         .into_iter()
-        .filter(|p| p.is_dir())
+        .filter(|p| p.is_dir() && !p.ends_with(PROFILES))
         .collect();
     assert_eq!(folders.len(), 4, "{folders:?}");
     folders
@@ -94,6 +97,13 @@ fn is_field(name: &str) -> bool {
 fn every_spec_stands_for_cells() {
     for folder in folders() {
         assert!(!all_cells(&folder).is_empty());
+    }
+}
+
+#[test]
+fn every_profile_stands_for_a_cell() {
+    for file in entries(&cases().join(PROFILES)) {
+        assert_eq!(cells(&file).len(), 1, "{}", file.display());
     }
 }
 

@@ -142,7 +142,7 @@ fn a_program_that_needs_more_mappings_than_the_host_allows_is_ended_and_not_wait
 #[test]
 fn an_unknown_node_is_named_with_those_there_are() {
     let (code, _, err) = exec(&["--on", "moon", "--", "true"]);
-    assert_eq!(code, Some(4));
+    assert_eq!(code, Some(2));
     assert!(
         err.contains("no node moon") && err.contains("client"),
         "{err}"

@@ -12,13 +12,17 @@ use model::findings::Findings;
 
 /// A Run of a path that loses packets at random, in a file.
 fn lossy() -> (tempfile::TempDir, PathBuf) {
+    // A round trip is the same in whatever direction the data goes.
     let line = Line {
-        loss: 0.01,
         rtt_ms: 40.0,
         ..Line::default()
     };
     let scene = Scene {
-        down: line,
+        down: Line {
+            loss: 0.01,
+            ..line.clone()
+        },
+        up: line,
         ..Scene::default()
     };
     let folder = tempfile::tempdir().unwrap();

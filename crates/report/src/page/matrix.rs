@@ -63,7 +63,7 @@ pub(super) fn html(
         details.more {
             summary { (words.label("matrix-all")) }
             div.wide tabindex="0" role="group" aria-label=(words.label("matrix-all")) {
-                pre { (terminal::table(&rows.rows, None, None)) }
+                pre tabindex="0" { (terminal::table(&rows.rows, None, None)) }
             }
         }
     }
