@@ -6,7 +6,7 @@
 //!
 //! **Training and evaluation are disjoint by construction**: a draw below [`EVALUATION`] is for
 //! training, one from there on for evaluation, and no two pairs of draw and index share a stream of
-//! random numbers, because the function that seeds it ([`stream`]) is a bijection.
+//! random numbers, because the function that seeds it (`stream`) is a bijection.
 
 pub mod fault;
 pub mod outcome;
