@@ -39,10 +39,13 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
-use analysis::view::{DirectionView, View};
-use model::{findings::Value, net::Layer, text::Text};
+use analysis::view::{DirectionView, Load, View};
+use model::{findings::Value, net::Layer, text, text::Text};
 
-use crate::cause::{Cause, FULL};
+use crate::{
+    cause::{Cause, FULL, Need},
+    verdict::{Verdict, ruled_out, undecided},
+};
 
 /// Share of the underlay's capacity below which a tunnel itself limits.
 const TUNNEL_SHARE: f64 = 0.7;
@@ -52,6 +55,21 @@ fn filled(view: &View) -> bool {
     let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
     let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
     !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
+}
+
+/// The share of the capacity that a load uses, and the capacity, bit/s; the verdict where the load
+/// fills the path, or where the capacity is unknown.
+fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f64), Verdict> {
+    let (Some(filled), Some(carries)) = (dir.utilization(load), dir.flow_capacity_bps()) else {
+        return Err(undecided(Need::Sweep.missing(), Need::Sweep.settle()));
+    };
+    if filled >= FULL {
+        return Err(ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
+            filled = percent(filled)
+        )));
+    }
+    Ok((filled, carries))
 }
 
 /// Whether a tunnel carries about what the path below it does: then nothing on the hosts limits it.

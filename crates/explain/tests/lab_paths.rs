@@ -3,20 +3,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+mod common;
 
+use common::findings;
 use model::{
     findings::{Findings, Severity},
     net::Direction,
-    run::Run,
 };
-
-fn findings(name: &str) -> Findings {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
-    let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();
-    let run = Run::parse(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
-    explain::judge(&run)
-}
 
 /// Code and direction of each finding that asserts a problem.
 fn found(findings: &Findings) -> Vec<(&str, Option<Direction>)> {

@@ -3,20 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::path::Path;
+mod common;
 
-use model::{
-    findings::{Findings, Severity, Value},
-    run::Run,
-};
-
-/// The findings of a recorded run.
-fn findings(name: &str) -> Findings {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
-    let packed = std::fs::read(folder.join(format!("{name}.json.zst"))).unwrap();
-    let run = Run::parse(&zstd::decode_all(packed.as_slice()).unwrap()).unwrap();
-    explain::judge(&run)
-}
+use common::findings;
+use model::findings::{Findings, Severity, Value};
 
 fn codes(findings: &Findings) -> Vec<&str> {
     findings.findings.iter().map(|f| f.code.as_str()).collect()

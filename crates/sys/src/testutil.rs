@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::Netns;
-use crate::netlink::{Message, NLM_F_ACK};
+use crate::link::{self, NewLink};
+use crate::netlink::{Message, NLM_F_ACK, Netlink};
 
 /// A temporary namespace, or `None` with a printed reason if the test may not create one.
 pub(crate) fn netns() -> Option<Netns> {
@@ -15,6 +16,20 @@ pub(crate) fn netns() -> Option<Netns> {
         }
         Err(e) => panic!("{e}"),
     }
+}
+
+/// A veth pair `a0` and `a1`, up, with one queue each; the index of `a0`.
+pub(crate) fn pair(nl: &mut Netlink) -> u32 {
+    let end = |name| NewLink {
+        queues: Some(1),
+        ..NewLink::named(name)
+    };
+    link::create_veth(nl, &end("a0"), &end("a1")).unwrap();
+    for name in ["a0", "a1"] {
+        let index = link::index(nl, name).unwrap();
+        link::set_up(nl, index).unwrap();
+    }
+    link::index(nl, "a0").unwrap()
 }
 
 /// A captured message of iproute2 from a golden file: `# command`, then its bytes in hexadecimal

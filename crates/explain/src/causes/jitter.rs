@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{FULL, others, percent, rate, time, whole};
+use super::{below_capacity, others, percent, rate, time, whole};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -91,15 +91,10 @@ fn test(dir: &DirectionView) -> Verdict {
             cc = &load.cc
         ));
     }
-    let (Some(filled), Some(carries)) = (dir.utilization(&load), dir.flow_capacity_bps()) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+    let (filled, carries) = match below_capacity(dir, &load) {
+        Ok(both) => both,
+        Err(verdict) => return verdict,
     };
-    if filled >= FULL {
-        return ruled_out(text!(
-            "TCP reaches {filled} of the path's capacity",
-            filled = percent(filled)
-        ));
-    }
     let Some(p95) = idle.p95_us else {
         return undecided(
             text!("too few idle probes to measure the delay variation"),

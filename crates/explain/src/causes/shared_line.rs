@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::{FULL, others::Others, percent, rate, time};
+use super::{below_capacity, others::Others, rate, time};
 use crate::{
     advice::Scope,
     cause::{Advice, Cause, Need, On, Test},
@@ -67,15 +67,10 @@ fn test(dir: &DirectionView) -> Verdict {
     let Some(load) = dir.default_load() else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
     };
-    let (Some(filled), Some(carries)) = (dir.utilization(&load), dir.flow_capacity_bps()) else {
-        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
+    let (_, carries) = match below_capacity(dir, &load) {
+        Ok(both) => both,
+        Err(verdict) => return verdict,
     };
-    if filled >= FULL {
-        return ruled_out(text!(
-            "TCP reaches {filled} of the path's capacity",
-            filled = percent(filled)
-        ));
-    }
     let others = Others::of(dir, &load);
     if !others.here() {
         return match others.wait() {

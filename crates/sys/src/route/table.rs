@@ -1,7 +1,7 @@
 //! Entries of routing tables as the kernel's bytes, so that an entry is written back with all that
 //! it had.
 //!
-//! `RTM_NEWROUTE` replaces the whole entry: metrics that are not sent again are gone
+//! `RTM_NEWROUTE` replaces the whole entry: metrics missing from it are removed
 //! (net/ipv4/fib_trie.c: `fib_table_insert`; net/ipv6/ip6_fib.c: `fib6_add_rt2node`, Linux 7.2).
 
 use std::net::IpAddr;

@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Longest time for the keeper to end after the deadline.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What interrupts the transaction.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +196,7 @@ fn settle(journal: &Path, keep: bool) -> Result<bool, String> {
 
 /// Waits until no keeper of this case runs: its journal is final, or it was killed.
 fn wait_for_keeper(journal: &Path, plan: &Change) {
-    let until = Instant::now().after(PATIENCE);
+    let until = Instant::now().after(TIMEOUT);
     let name = plan.id.to_string();
     while Instant::now() < until && is_kept(&name) {
         std::thread::sleep(Duration::from_millis(50));
@@ -214,7 +214,7 @@ fn is_kept(id: &str) -> bool {
 
 /// The next command on this host finds what is left.
 fn next_start(journal: &Path) -> Result<(), String> {
-    let until = Instant::now().after(PATIENCE);
+    let until = Instant::now().after(TIMEOUT);
     let recovered = loop {
         let found = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
         // A process that was killed takes a moment to end.

@@ -1,24 +1,8 @@
 //! Tests on the running kernel, in a temporary namespace, with kinds that every kernel has.
 
-use crate::link::{self, NewLink};
-use crate::netlink::Netlink;
-use crate::testutil::netns;
+use crate::testutil::{netns, pair};
 
 use super::super::*;
-
-/// A veth pair, up, one queue each; gives the socket and the near end's index.
-fn pair(nl: &mut Netlink) -> u32 {
-    let end = |name| NewLink {
-        queues: Some(1),
-        ..NewLink::named(name)
-    };
-    link::create_veth(nl, &end("a0"), &end("a1")).unwrap();
-    for name in ["a0", "a1"] {
-        let index = link::index(nl, name).unwrap();
-        link::set_up(nl, index).unwrap();
-    }
-    link::index(nl, "a0").unwrap()
-}
 
 #[test]
 fn a_tbf_can_be_put_sampled_and_removed() {

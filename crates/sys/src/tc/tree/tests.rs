@@ -2,23 +2,9 @@
 
 use super::*;
 use crate::{
-    link::{self, NewLink},
     tc::{Htb, HtbClass, Qdisc, add, add_htb_class, replace},
-    testutil::netns,
+    testutil::{netns, pair},
 };
-
-fn pair(nl: &mut Netlink) -> u32 {
-    let end = |name| NewLink {
-        queues: Some(1),
-        ..NewLink::named(name)
-    };
-    link::create_veth(nl, &end("a0"), &end("a1")).unwrap();
-    for name in ["a0", "a1"] {
-        let index = link::index(nl, name).unwrap();
-        link::set_up(nl, index).unwrap();
-    }
-    link::index(nl, "a0").unwrap()
-}
 
 #[test]
 fn the_kernels_own_discipline_comes_back_when_another_is_deleted() {
