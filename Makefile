@@ -40,8 +40,8 @@ demo: build kernel ## build everything, run the speed test case as a matrix, mea
 	$(PATHTWIN) lab run cases/4-speedtest/demo.toml \
 		--against cases/4-speedtest/figures.toml --graph out/demo.html --out out/speedtest
 	$(PATHTWIN) measure --lab cases/home.toml --quick --out out/run.json >out/run.txt
-	$(PATHTWIN) twin out/run.json --out out/twin.toml --output json >out/twin.json || [ $$? = 1 ]
-	$(PATHTWIN) advise out/twin.json --output json >out/advice.json || [ $$? = 1 ]
+	$(PATHTWIN) twin out/run.json --budget-time 60s --out out/twin.toml --output json >out/twin.json || [ $$? = 1 ]
+	$(PATHTWIN) advise out/twin.json --budget-time 60s --output json >out/advice.json || [ $$? = 1 ]
 	$(PATHTWIN) report out/twin.json out/advice.json --format text
 	$(PATHTWIN) report out/run.json out/twin.json out/advice.json out/speedtest/rows.jsonl --out out/report.html
 
