@@ -57,7 +57,7 @@ pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput>
 /// theirs for each socket, which a host's kernel allows where it refuses this setting.
 pub(crate) fn default_congestion(bed: &Testbed, cell: &Cell) -> anyhow::Result<()> {
     let ends = &cell.ends;
-    for (node, end) in [(bed.client(), &ends.client), (bed.server(), &ends.server)] {
+    for (node, end) in [(bed.near(), &ends.near), (bed.far(), &ends.far)] {
         node.ns
             .run(|| sys::sysctl::write("net.ipv4.tcp_congestion_control", &end.cc))??;
     }
@@ -79,7 +79,7 @@ fn mount_host(bed: &Testbed) -> anyhow::Result<()> {
         }
     }
     let mut names = String::from("127.0.0.1 localhost\n::1 localhost\n");
-    for node in [bed.client(), bed.server()] {
+    for node in [bed.near(), bed.far()] {
         names.push_str(&format!("{} {}\n", address(node)?, node.name));
     }
     let file = Path::new("/host/tmp/.hosts");

@@ -44,7 +44,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     let targets = targets(&job.cell, &bed)?;
     let stop = Arc::new(AtomicBool::new(false));
     let key = Key::generate()?;
-    let server = serve(bed.server(), &targets, &key, &job.program, stop.clone())?;
+    let server = serve(bed.far(), &targets, &key, &job.program, stop.clone())?;
     let start = Start {
         control: SocketAddr::new(targets[0].far, PORT),
         key: &key,
@@ -60,7 +60,7 @@ pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<Meas
     };
     let sampling = sample_queues(bed.clone(), stop.clone())?;
     let run = bed
-        .client()
+        .near()
         .ns
         .run(|| measure(start, &mut |_| {}))?
         .map_err(|e| anyhow!("{e}"));
@@ -129,13 +129,13 @@ fn quiet(cell: &Cell) -> Cell {
     cell
 }
 
-/// Where the client reaches the server.
+/// Where the near end reaches the far one.
 fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
-    let server = bed.server();
-    let address = |ip: Option<IpAddr>| ip.context("the server has no address");
+    let end = bed.far();
+    let address = |ip: Option<IpAddr>| ip.context("the far end has no address");
     let tunnel = Target {
         layer: Layer::Tunnel,
-        far: address(server.address)?,
+        far: address(end.address)?,
     };
     Ok(match &cell.tunnel {
         None => vec![Target {
@@ -150,7 +150,7 @@ fn targets(cell: &Cell, bed: &Testbed) -> anyhow::Result<Vec<Target>> {
         Some(_) => vec![
             Target {
                 layer: Layer::Underlay,
-                far: address(server.underlay)?,
+                far: address(end.underlay)?,
             },
             tunnel,
         ],

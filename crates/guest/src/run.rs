@@ -70,12 +70,12 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
 }
 
 fn connect_probes(bed: &Testbed) -> anyhow::Result<UdpSocket> {
-    let server = SocketAddr::new(address(bed.server())?, ECHO);
-    let answering = bed.server().ns.run(|| sys::socket::udp(server))??;
-    bed.server().ns.run(|| echo::answer_anyone(answering))??;
-    let client = SocketAddr::new(address(bed.client())?, 0);
-    let socket = bed.client().ns.run(|| sys::socket::udp(client))??;
-    socket.connect(server)?;
+    let far = SocketAddr::new(address(bed.far())?, ECHO);
+    let answering = bed.far().ns.run(|| sys::socket::udp(far))??;
+    bed.far().ns.run(|| echo::answer_anyone(answering))??;
+    let near = SocketAddr::new(address(bed.near())?, 0);
+    let socket = bed.near().ns.run(|| sys::socket::udp(near))??;
+    socket.connect(far)?;
     Ok(socket)
 }
 
@@ -184,7 +184,7 @@ fn join(streams: &[Stream]) -> Stream {
 /// TCP and UDP counters of both ends, by `end.Group.Name`.
 fn counters(bed: &Testbed) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
-    for node in [bed.client(), bed.server()] {
+    for node in [bed.near(), bed.far()] {
         for file in [
             "/proc/thread-self/net/netstat",
             "/proc/thread-self/net/snmp",

@@ -20,7 +20,7 @@ pub use line::loss_rule;
 pub use rule::{Impossible, Rule, is_cc, is_name};
 
 use crate::{
-    net::{Direction, IpVersion},
+    net::{Direction, IpVersion, Side},
     units::{Bytes, Rate, Seed, Share, nanos, opt_nanos},
 };
 
@@ -75,9 +75,9 @@ impl Cell {
 /// Both directions of a lab path, checked; the model of any path is [`crate::path::Path`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LabPath {
-    /// Server to client.
+    /// From the far end to the near one.
     pub down: Line,
-    /// Client to server.
+    /// From the near end to the far one.
     pub up: Line,
     /// MTU of every link between the ends, bytes of the IP packet.
     pub mtu: u32,
@@ -96,6 +96,14 @@ impl LabPath {
         match direction {
             Direction::Down => &self.down,
             Direction::Up => &self.up,
+        }
+    }
+
+    /// The line that carries `direction`, mutable.
+    pub fn line_mut(&mut self, direction: Direction) -> &mut Line {
+        match direction {
+            Direction::Down => &mut self.down,
+            Direction::Up => &mut self.up,
         }
     }
 }
@@ -268,10 +276,30 @@ pub enum TunnelAt {
 /// The two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ends {
-    /// The near host.
-    pub client: End,
-    /// The far host.
-    pub server: End,
+    /// The near host, which sends up.
+    #[serde(rename = "client")]
+    pub near: End,
+    /// The far host, which sends down.
+    #[serde(rename = "server")]
+    pub far: End,
+}
+
+impl Ends {
+    /// One of the two hosts.
+    pub fn end(&self, side: Side) -> &End {
+        match side {
+            Side::Near => &self.near,
+            Side::Far => &self.far,
+        }
+    }
+
+    /// One of the two hosts, mutable.
+    pub fn end_mut(&mut self, side: Side) -> &mut End {
+        match side {
+            Side::Near => &mut self.near,
+            Side::Far => &mut self.far,
+        }
+    }
 }
 
 /// Settings of one host.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two ends of a Run.
+/// One of the two ends of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -26,6 +26,14 @@ impl Side {
     /// The end that receives the data of a direction.
     pub fn receives(direction: Direction) -> Self {
         Self::sends(direction).other()
+    }
+
+    /// Its name in specs, and as a host of a lab path.
+    pub const fn spec_name(self) -> &'static str {
+        match self {
+            Self::Near => "client",
+            Self::Far => "server",
+        }
     }
 
     /// The other end.
@@ -50,9 +58,9 @@ impl fmt::Display for Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Server to client.
+    /// From the far end to the near one.
     Down,
-    /// Client to server.
+    /// From the near end to the far one.
     Up,
 }
 

@@ -43,7 +43,7 @@ fn an_empty_spec_has_all_defaults() {
     );
     assert_eq!((cell.path.ip, cell.tunnel), (IpVersion::V4, None));
     assert_eq!(
-        (cell.ends.server.cc.as_str(), cell.ends.server.shape),
+        (cell.ends.far.cc.as_str(), cell.ends.far.shape),
         ("cubic", None)
     );
     assert_eq!(
@@ -117,8 +117,8 @@ fn a_shape_in_percent_is_of_the_direction_the_end_sends() {
         ends.shape = "95%"
         "#,
     );
-    assert_eq!(cell.ends.server.shape.map(Rate::bps), Some(95_000_000));
-    assert_eq!(cell.ends.client.shape.map(Rate::bps), Some(9_500_000));
+    assert_eq!(cell.ends.far.shape.map(Rate::bps), Some(95_000_000));
+    assert_eq!(cell.ends.near.shape.map(Rate::bps), Some(9_500_000));
 }
 
 #[test]
@@ -134,13 +134,7 @@ fn the_last_factor_varies_fastest_then_the_repeats() {
     );
     let shown: Vec<_> = cells
         .iter()
-        .map(|c| {
-            (
-                c.path.rtt().as_millis(),
-                c.ends.client.cc.as_str(),
-                c.seed.0,
-            )
-        })
+        .map(|c| (c.path.rtt().as_millis(), c.ends.near.cc.as_str(), c.seed.0))
         .collect();
     let expected = [
         (10, "cubic", 7),
@@ -174,8 +168,8 @@ fn a_label_sets_several_keys_and_is_what_rows_show() {
     assert_eq!(cells[0].factors["arrangement"], "plain");
     assert_eq!(cells[1].factors["arrangement"], "managed");
     assert_eq!(cells[1].path.up.queue, Queue::Cake);
-    assert_eq!(cells[1].ends.server.shape.map(Rate::bps), Some(9_500_000));
-    assert_eq!(cells[1].ends.client.shape, None);
+    assert_eq!(cells[1].ends.far.shape.map(Rate::bps), Some(9_500_000));
+    assert_eq!(cells[1].ends.near.shape, None);
 }
 
 #[test]
@@ -206,7 +200,7 @@ fn set_goes_over_the_file_and_over_a_factor() {
         (30, 4)
     );
     assert_eq!(
-        (cells[0].ends.server.cc.as_str(), cells[0].ends.server.ecn),
+        (cells[0].ends.far.cc.as_str(), cells[0].ends.far.ecn),
         ("reno", true)
     );
     assert_eq!(cells[0].factors["ends.cc"], "reno");

@@ -220,7 +220,7 @@ fn cells() -> impl Strategy<Value = Cell> {
     let name = "[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}";
     let head = (name, any::<u64>(), times);
     (head, path(), option::of(tunnel()), (end(), end()), loads).prop_map(
-        |((name, seed, times), path, tunnel, (client, server), (traffic, cross))| Cell {
+        |((name, seed, times), path, tunnel, (near, far), (traffic, cross))| Cell {
             schema: CELL_SCHEMA,
             name,
             factors: BTreeMap::new(),
@@ -231,7 +231,7 @@ fn cells() -> impl Strategy<Value = Cell> {
             sample: times.3.min(times.0),
             path,
             tunnel,
-            ends: Ends { client, server },
+            ends: Ends { near, far },
             traffic,
             cross,
         },

@@ -7,7 +7,7 @@ use model::net::{IpVersion, Side};
 /// Network number of the tunnel.
 pub(crate) const TUNNEL: u8 = 99;
 
-/// Number of the host at one end of a network; the near end is the one towards the client.
+/// Number of the host at one end of a network; its near end is towards the path's near end.
 fn number_of(side: Side) -> u8 {
     match side {
         Side::Near => 1,

@@ -4,7 +4,7 @@ use std::io;
 
 use model::{
     cell::{Cell, Loss, Queue},
-    net::Direction,
+    net::{Direction, Side},
     units::Share,
 };
 use sys::{
@@ -58,10 +58,11 @@ pub(crate) fn apply(
                     .and_then(|done| done.map_err(io::Error::other))
                     .map_err(system(node.name))?;
             }
-            let (end, direction) = match host {
-                0 => (&cell.ends.client, Direction::Up),
-                _ => (&cell.ends.server, Direction::Down),
+            let direction = match host {
+                0 => Direction::Up,
+                _ => Direction::Down,
             };
+            let end = cell.ends.end(Side::sends(direction));
             applied
                 .end(end, node.name, direction, cell.path.mtu)
                 .map_err(&fault)?;

@@ -2,7 +2,7 @@
 
 use std::{io, net::IpAddr};
 
-use model::net::Direction;
+use model::net::{Direction, Side};
 use sys::{NetlinkError, Netns, tc::Handle};
 
 /// A host.
@@ -66,7 +66,7 @@ pub enum LossCounter {
 /// A built path.
 #[derive(Debug)]
 pub struct Testbed {
-    /// All hosts, client first, server last.
+    /// All hosts, from the near end to the far one.
     pub hosts: Vec<Node>,
     /// Queues that are sampled.
     pub queues: Vec<SampledQueue>,
@@ -75,14 +75,22 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// The near end, the client of the spec.
-    pub fn client(&self) -> &Node {
+    /// The near end.
+    pub fn near(&self) -> &Node {
         &self.hosts[0]
     }
 
-    /// The far end, the server of the spec.
-    pub fn server(&self) -> &Node {
+    /// The far end.
+    pub fn far(&self) -> &Node {
         &self.hosts[self.hosts.len() - 1]
+    }
+
+    /// One of the two ends.
+    pub fn end(&self, side: Side) -> &Node {
+        match side {
+            Side::Near => self.near(),
+            Side::Far => self.far(),
+        }
     }
 }
 

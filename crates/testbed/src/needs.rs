@@ -75,7 +75,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
             qdisc("netem");
         }
     }
-    for end in [&cell.ends.client, &cell.ends.server] {
+    for end in [&cell.ends.near, &cell.ends.far] {
         for queue in super::queues::end(end, cell.path.mtu, Timers::Late) {
             qdisc(queue.qdisc.kind());
         }
@@ -96,7 +96,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     let groups = std::iter::once(&cell.traffic)
         .chain(&cell.cross)
         .filter_map(|t| t.cc.clone());
-    let ends = [&cell.ends.client, &cell.ends.server].map(|e| e.cc.clone());
+    let ends = [&cell.ends.near, &cell.ends.far].map(|e| e.cc.clone());
     names.extend(groups.chain(ends).map(|cc| (Kind::Congestion, cc)));
     names.sort();
     names.dedup();

@@ -1,7 +1,7 @@
 //! The plan of a testbed: what is to be built, as a value.
 
 use model::{
-    cell::{Cell, End, TunnelAt},
+    cell::{Cell, TunnelAt},
     net::{Direction, IpVersion, Side},
 };
 
@@ -36,9 +36,9 @@ pub enum Stage {
 pub struct Link {
     /// Number of its network.
     pub number: u8,
-    /// What the device on the client's side does (it sends towards the server).
+    /// What the device on the near end's side does (it sends up).
     pub near_side: Stage,
-    /// What the device on the server's side does.
+    /// What the device on the far end's side does (it sends down).
     pub far_side: Stage,
     /// Address families on it.
     pub families: Vec<IpVersion>,
@@ -47,7 +47,7 @@ pub struct Link {
 /// The whole path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The hosts from client to server.
+    /// The hosts from the near end to the far one.
     pub hosts: Vec<Host>,
     /// The links between neighbours.
     pub links: Vec<Link>,
@@ -58,7 +58,8 @@ pub struct Plan {
     pub segmentation: bool,
 }
 
-/// A host's device towards the client, and the one towards the server.
+/// A host's device towards the near end, and the one towards the far end: programs on the hosts see
+/// these names, as they see those of the hosts.
 pub(crate) const DEVICES: [&str; 2] = ["to-client", "to-server"];
 
 /// Number of the link between `near` and `far`.
@@ -73,12 +74,13 @@ impl Plan {
             .is_some_and(|t| t.at == TunnelAt::Routers);
         let path = cell.path.ip;
         let inner = cell.tunnel.as_ref().map_or(path, |t| t.ip);
-        let mut hosts = vec![end("client", &cell.ends.client, cell)];
+        let mut hosts = vec![end(Side::Near, cell)];
         let mut links = Vec::new();
         if routers {
             hosts.push(router("client-router"));
             links.push(link(1, Stage::End, Stage::Wire, inner));
         }
+        // Names of the two in the middle, for `lab exec`; the ends are the client and the server.
         hosts.push(router("near"));
         hosts.push(router("far"));
         let outward = if routers { Stage::Wire } else { Stage::End };
@@ -91,7 +93,7 @@ impl Plan {
             hosts.push(router("server-router"));
             links.push(link(5, Stage::Wire, Stage::End, inner));
         }
-        hosts.push(end("server", &cell.ends.server, cell));
+        hosts.push(end(Side::Far, cell));
         if path == IpVersion::V4 && inner == IpVersion::V4 {
             hosts.iter_mut().for_each(without_ipv6);
         }
@@ -187,7 +189,8 @@ fn router(name: &'static str) -> Host {
     }
 }
 
-fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
+fn end(side: Side, cell: &Cell) -> Host {
+    let end = cell.ends.end(side);
     let fits = fitting_buffer(cell);
     let (rmem, wmem) = (
         end.rmem.map_or(fits, |b| b.0),
@@ -206,7 +209,7 @@ fn end(name: &'static str, end: &End, cell: &Cell) -> Host {
     ];
     let sysctls = settings.map(|(k, v)| (k.to_owned(), v)).to_vec();
     Host {
-        name,
+        name: side.spec_name(),
         router: false,
         sysctls,
     }

@@ -54,10 +54,7 @@ impl Lab {
 
     fn line(&self, cell: &Cell, direction: Direction) -> Line {
         let line = cell.path.line(direction);
-        let sender = match Side::sends(direction) {
-            Side::Near => &cell.ends.client,
-            Side::Far => &cell.ends.server,
-        };
+        let sender = cell.ends.end(Side::sends(direction));
         let rate_bps = line.rate.unwrap().bps() as f64;
         let shaped = sender.shape.map(|rate| rate.bps() as f64);
         let buffer = line.buffer.bytes(cell.path.mtu).0 as f64;

@@ -129,7 +129,7 @@ mod tests {
         };
         assert!((0.2..0.5).contains(&share(&|c| c.tunnel.is_some())));
         assert!(share(&|c| !c.cross.is_empty()) > 0.05);
-        assert!(share(&|c| c.ends.server.cc != "cubic") > 0.1);
+        assert!(share(&|c| c.ends.far.cc != "cubic") > 0.1);
         for queue in [
             "fifo", "fq", "fq_codel", "codel", "pie", "cake", "dualpi2", "red", "policer",
         ] {

@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     cell::{Cell, End, EndQdisc, Traffic, TrafficKind, TunnelAt},
-    net::Direction,
+    net::{Direction, Side},
     record::Flow as Info,
     units::Rate,
 };
@@ -84,14 +84,11 @@ impl Site<'_> {
     }
 
     fn sending_end(&self) -> &End {
-        match self.direction {
-            Direction::Down => &self.cell.ends.server,
-            Direction::Up => &self.cell.ends.client,
-        }
+        self.cell.ends.end(Side::sends(self.direction))
     }
 
-    fn server_address(&self) -> anyhow::Result<SocketAddr> {
-        Ok(SocketAddr::new(address(self.bed.server())?, PORT + self.id))
+    fn far_address(&self) -> anyhow::Result<SocketAddr> {
+        Ok(SocketAddr::new(address(self.bed.far())?, PORT + self.id))
     }
 
     /// Options of the two sockets: only the sender's congestion control matters.
@@ -107,15 +104,15 @@ impl Site<'_> {
 
     fn listen(&self) -> anyhow::Result<TcpListener> {
         let options = self.options(self.direction == Direction::Down);
-        let at = self.server_address()?;
-        let server = &self.bed.server().ns;
-        Ok(server.run(|| socket::tcp_listener(at, &options))??)
+        let at = self.far_address()?;
+        let far = &self.bed.far().ns;
+        Ok(far.run(|| socket::tcp_listener(at, &options))??)
     }
 
     fn connector(&self) -> anyhow::Result<impl FnMut() -> io::Result<TcpStream> + Send + use<>> {
-        let (bed, to) = (self.bed.clone(), self.server_address()?);
+        let (bed, to) = (self.bed.clone(), self.far_address()?);
         let options = self.options(self.direction == Direction::Up);
-        Ok(move || bed.client().ns.run(|| socket::tcp_connect(to, &options))?)
+        Ok(move || bed.near().ns.run(|| socket::tcp_connect(to, &options))?)
     }
 
     fn bulk(&self, start: Instant, zeroes: &Zeroes) -> anyhow::Result<Load> {
@@ -128,16 +125,16 @@ impl Site<'_> {
             connector().map_err(|e| io::Error::new(e.kind(), format!("connect: {e}")))
         });
         let sends = |direction| (self.direction == direction).then_some(zeroes);
-        let server = Box::new(TcpLoad::driven(accept, sends(Direction::Down), start)?);
-        let client = Box::new(TcpLoad::driven(connect, sends(Direction::Up), start)?);
+        let far = Box::new(TcpLoad::driven(accept, sends(Direction::Down), start)?);
+        let near = Box::new(TcpLoad::driven(connect, sends(Direction::Up), start)?);
         Ok(match self.direction {
             Direction::Down => Load::Tcp {
-                sender: server,
-                receiver: client,
+                sender: far,
+                receiver: near,
             },
             Direction::Up => Load::Tcp {
-                sender: client,
-                receiver: server,
+                sender: near,
+                receiver: far,
             },
         })
     }
@@ -153,11 +150,8 @@ impl Site<'_> {
     }
 
     fn constant(&self, start: Instant, rate: Rate, payload: u32) -> anyhow::Result<Load> {
-        let (client, server) = (self.bed.client(), self.bed.server());
-        let (from, to) = match self.direction {
-            Direction::Down => (server, client),
-            Direction::Up => (client, server),
-        };
+        let from = self.bed.end(Side::sends(self.direction));
+        let to = self.bed.end(Side::receives(self.direction));
         let open = |node: &Node| -> anyhow::Result<_> {
             let at = SocketAddr::new(address(node)?, PORT + self.id);
             Ok((node.ns.run(|| socket::udp(at))??, at))

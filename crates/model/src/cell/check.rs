@@ -32,8 +32,8 @@ impl Cell {
                 &mut check,
             );
         }
-        end(&self.ends.client, Side::Near, &mut check);
-        end(&self.ends.server, Side::Far, &mut check);
+        end(&self.ends.near, Side::Near, &mut check);
+        end(&self.ends.far, Side::Far, &mut check);
         self.check_traffic(&mut check);
         check.0
     }

@@ -141,8 +141,8 @@ impl Path {
             path: self.lab_path(),
             tunnel: self.tunnel.as_ref().map(tunnel),
             ends: cell::Ends {
-                client: end(&self.ends.near),
-                server: end(&self.ends.far),
+                near: end(&self.ends.near),
+                far: end(&self.ends.far),
             },
             traffic: trial.traffic.clone(),
             cross: self.competitors.iter().map(competitor).collect(),

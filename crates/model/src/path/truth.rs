@@ -23,8 +23,8 @@ impl Path {
             underlay: say.underlay(&cell.path),
             tunnel: cell.tunnel.as_ref().map(|tunnel| say.tunnel(tunnel)),
             ends: Ends {
-                near: say.end(&cell.ends.client),
-                far: say.end(&cell.ends.server),
+                near: say.end(&cell.ends.near),
+                far: say.end(&cell.ends.far),
             },
             competitors: cell
                 .cross

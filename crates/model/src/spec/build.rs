@@ -59,7 +59,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         Table::Path => dotted("path", leaf),
         Table::Line(direction) => format!("path.{}.{leaf}", line::name(direction)),
         Table::Tunnel => dotted("tunnel", leaf),
-        Table::End(side) => format!("ends.{}.{leaf}", host(side)),
+        Table::End(side) => format!("ends.{}.{leaf}", side.spec_name()),
         Table::Traffic => dotted("traffic", leaf),
         Table::Cross(index) => {
             let number = numbers.get(index).copied().unwrap_or(index);
@@ -80,14 +80,6 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         (rule @ Rule::ReorderWithoutDelay, _) => format!("{rule}; set path.rtt"),
         (rule, _) => rule.to_string(),
     });
-}
-
-/// Name of an end in keys.
-pub(super) fn host(side: Side) -> &'static str {
-    match side {
-        Side::Near => "client",
-        Side::Far => "server",
-    }
 }
 
 fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::Value> {
@@ -114,17 +106,17 @@ fn tunnel(view: &mut View<'_>) -> Option<Option<Tunnel>> {
 }
 
 fn ends(view: &mut View<'_>, path: &LabPath) -> Option<Ends> {
-    let client = end(view, Side::Near, Direction::Up, path);
-    let server = end(view, Side::Far, Direction::Down, path);
+    let near = end(view, Side::Near, Direction::Up, path);
+    let far = end(view, Side::Far, Direction::Down, path);
     Some(Ends {
-        client: client?,
-        server: server?,
+        near: near?,
+        far: far?,
     })
 }
 
 /// One end, which sends in `direction`.
 fn end(view: &mut View<'_>, side: Side, direction: Direction, path: &LabPath) -> Option<End> {
-    let own = dotted("ends", host(side));
+    let own = dotted("ends", side.spec_name());
     let keys = |leaf: &str| [dotted(&own, leaf), dotted("ends", leaf)];
     Some(End {
         cc: view.first(keys("cc"))?.value,

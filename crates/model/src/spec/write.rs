@@ -3,7 +3,6 @@
 use std::{fmt, time::Duration};
 
 use super::{
-    build::host,
     kind::{self, word_for},
     line::name,
     quantity::{show_duration, show_loss},
@@ -44,12 +43,9 @@ pub fn write(cell: &Cell) -> String {
     if let Some(tunnel) = &cell.tunnel {
         spec.tunnel(tunnel);
     }
-    for (side, end) in [
-        (Side::Near, &cell.ends.client),
-        (Side::Far, &cell.ends.server),
-    ] {
-        spec.table(&format!("[ends.{}]", host(side)));
-        spec.end(end);
+    for side in [Side::Near, Side::Far] {
+        spec.table(&format!("[ends.{}]", side.spec_name()));
+        spec.end(cell.ends.end(side));
     }
     spec.table("[traffic]");
     spec.load(&cell.traffic);

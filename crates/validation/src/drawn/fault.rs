@@ -5,7 +5,7 @@
 use std::fmt;
 
 use model::{
-    cell::{Buffer, Cell, End, EndQdisc, Line, Loss, Queue},
+    cell::{Buffer, Cell, EndQdisc, Line, Loss, Queue},
     net::{Direction, IpVersion, Side},
     units::{Bytes, Rate, Share},
 };
@@ -133,22 +133,22 @@ impl Fault {
             Buffer::Bytes(Bytes(bdp(line, rtt).max(packets.0)))
         };
         match self {
-            Self::Loss(d) => line(cell, d).loss = Loss::None,
-            Self::Jitter(d) => line(cell, d).jitter = std::time::Duration::ZERO,
-            Self::Reordering(d) => line(cell, d).reorder = Share::ZERO,
-            Self::Duplicates(d) => line(cell, d).duplicate = Share::ZERO,
+            Self::Loss(d) => cell.path.line_mut(d).loss = Loss::None,
+            Self::Jitter(d) => cell.path.line_mut(d).jitter = std::time::Duration::ZERO,
+            Self::Reordering(d) => cell.path.line_mut(d).reorder = Share::ZERO,
+            Self::Duplicates(d) => cell.path.line_mut(d).duplicate = Share::ZERO,
             Self::DeepQueue(d) => {
-                let line = line(cell, d);
+                let line = cell.path.line_mut(d);
                 (line.queue, line.buffer) = (Queue::FqCodel, Buffer::Kernel);
             }
             Self::ShortBuffer(d) | Self::QueueManagement(d) | Self::Policer(d) => {
-                let line = line(cell, d);
+                let line = cell.path.line_mut(d);
                 (line.queue, line.buffer) = (Queue::Fifo, one_bdp(line));
             }
-            Self::ReceiveBuffer(side) => end(cell, side).rmem = None,
-            Self::SendBuffer(side) => end(cell, side).wmem = None,
-            Self::Shaper(side) => end(cell, side).shape = None,
-            Self::OwnQueue(side) => end(cell, side).qdisc = EndQdisc::FqCodel,
+            Self::ReceiveBuffer(side) => cell.ends.end_mut(side).rmem = None,
+            Self::SendBuffer(side) => cell.ends.end_mut(side).wmem = None,
+            Self::Shaper(side) => cell.ends.end_mut(side).shape = None,
+            Self::OwnQueue(side) => cell.ends.end_mut(side).qdisc = EndQdisc::FqCodel,
             Self::TunnelMtu => {
                 let most = largest(cell);
                 if let Some(tunnel) = &mut cell.tunnel {
@@ -216,8 +216,8 @@ fn of_line(cell: &Cell, direction: Direction, faults: &mut Vec<Fault>) {
 /// Faults of the hosts in the data of a direction.
 fn of_ends(cell: &Cell, direction: Direction, faults: &mut Vec<Fault>) {
     let (sender, receiver) = (Side::sends(direction), Side::receives(direction));
-    let sends = known_end(cell, sender);
-    if known_end(cell, receiver).rmem.is_some() {
+    let sends = cell.ends.end(sender);
+    if cell.ends.end(receiver).rmem.is_some() {
         faults.push(Fault::ReceiveBuffer(receiver));
     }
     if sends.wmem.is_some() {
@@ -250,27 +250,6 @@ fn sends(side: Side) -> Direction {
     match side {
         Side::Near => Direction::Up,
         Side::Far => Direction::Down,
-    }
-}
-
-fn line(cell: &mut Cell, direction: Direction) -> &mut Line {
-    match direction {
-        Direction::Down => &mut cell.path.down,
-        Direction::Up => &mut cell.path.up,
-    }
-}
-
-fn end(cell: &mut Cell, side: Side) -> &mut End {
-    match side {
-        Side::Near => &mut cell.ends.client,
-        Side::Far => &mut cell.ends.server,
-    }
-}
-
-fn known_end(cell: &Cell, side: Side) -> &End {
-    match side {
-        Side::Near => &cell.ends.client,
-        Side::Far => &cell.ends.server,
     }
 }
 

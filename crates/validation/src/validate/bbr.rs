@@ -28,7 +28,7 @@ fn share(outcome: &Outcome<'_>) -> Option<f64> {
 fn median(outcomes: &[Outcome<'_>], cc: &str, loss: &str) -> Option<f64> {
     let own = outcomes
         .iter()
-        .filter(|s| s.cell.ends.server.cc == cc && s.factor("path.down.loss") == loss);
+        .filter(|s| s.cell.ends.far.cc == cc && s.factor("path.down.loss") == loss);
     let shares: Option<Vec<f64>> = own.map(share).collect();
     stats::median(&shares?)
 }

@@ -43,7 +43,7 @@ fn judge(bench: Bench<'_>) -> Result<Vec<Line>, ValidateError> {
         let iperf3 = iperf3(bench, cell)?;
         let expected = Expect::within(own, 0.02);
         lines.push(Line::new(
-            cell.ends.server.cc.clone(),
+            cell.ends.far.cc.clone(),
             expected,
             iperf3,
             "Mbit/s",

@@ -51,7 +51,7 @@ fn windows(outcomes: &[Outcome<'_>], theory: fn(&Outcome<'_>) -> f64) -> Vec<Lin
 
 /// Slope of the goodput over the loss, both as logarithms.
 fn slope(outcomes: &[Outcome<'_>], cc: &str) -> Option<f64> {
-    let own = outcomes.iter().filter(|s| s.cell.ends.server.cc == cc);
+    let own = outcomes.iter().filter(|s| s.cell.ends.far.cc == cc);
     let points: Option<Vec<(f64, f64)>> = own
         .map(|s| Some((s.loss().ln(), s.goodput()?.ln())))
         .collect();

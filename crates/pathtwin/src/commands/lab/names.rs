@@ -28,7 +28,7 @@ const FOLDERS: [&str; 6] = [
 /// # Errors
 /// A cell names one of them.
 pub(crate) fn controls(lab: &Lab, cells: &[Cell]) -> Result<(), Failure> {
-    let ends = |cell: &Cell| [cell.ends.client.cc.clone(), cell.ends.server.cc.clone()];
+    let ends = |cell: &Cell| [cell.ends.near.cc.clone(), cell.ends.far.cc.clone()];
     let loads = |cell: &Cell| -> Vec<String> {
         let own = cell.traffic.cc.clone();
         let cross = cell.cross.iter().filter_map(|load| load.cc.clone());
