@@ -140,6 +140,7 @@ fn what_cannot_be_is_refused_by_the_name_of_the_parameter() {
     let mut path = Path::named("test");
     let (down, up) = (&mut path.underlay.down, &mut path.underlay.up);
     down.jitter_ns = Some(Parameter::given(Nanos(20_000_000)));
+    down.rate_bps = Some(Parameter::given(Limit::Unlimited));
     down.queue = Some(Parameter::given(Queue::Cake));
     up.loss = Some(Loss::Random {
         share: Parameter::given(Share::ONE),

@@ -39,7 +39,7 @@ fn an_empty_spec_has_all_defaults() {
     assert_eq!(cell.path.down, cell.path.up);
     assert_eq!(
         (cell.path.down.rate, cell.path.down.queue),
-        (None, Queue::Fifo)
+        (Some(Rate::from_bps(100_000_000)), Queue::Fifo)
     );
     assert_eq!((cell.path.ip, cell.tunnel), (IpVersion::V4, None));
     assert_eq!(

@@ -12,6 +12,9 @@ use crate::{
 
 /// One-way propagation delay.
 pub const DELAY: Duration = Duration::from_millis(10);
+/// Rate of the bottleneck. Finite, since the load of a cell without a rate is only limited by the
+/// lab's own speed: seconds of it are millions of packets.
+pub const RATE: Rate = Rate::from_bps(100_000_000);
 /// MTU of every link.
 pub const MTU: u32 = 1500;
 /// MTU of the tunnel device.

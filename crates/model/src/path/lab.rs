@@ -181,7 +181,7 @@ fn bound<T: Clone>(parameter: &Option<Parameter<Limit<T>>>) -> Option<T> {
 }
 
 fn line(line: &Line, delay: Duration, rtt: Duration, mtu: u32) -> cell::Line {
-    let rate = bound(&line.rate_bps);
+    let rate = or(&line.rate_bps, Limit::At(default::RATE)).bound();
     let queue = or(&line.queue, Queue::Fifo);
     let usual = default::buffer(rate, queue, mtu, rtt);
     cell::Line {

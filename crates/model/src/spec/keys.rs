@@ -154,7 +154,7 @@ pub(super) const KEYS: &[Key] = &[
 
     key(PATH, "rtt", ANY, Fallback::Text("20ms"), "Two-way propagation delay, half of it in each direction."),
     key(LINE, "delay", ANY, Fallback::Rule("half of `path.rtt`"), "One-way propagation delay of this direction."),
-    key(BOTH, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of the bottleneck, counted with Ethernet headers."),
+    key(BOTH, "rate", Kind::Rate, Fallback::Text("100mbit"), "Rate of the bottleneck, counted with Ethernet headers."),
     key(BOTH, "buffer", Kind::Buffer, Fallback::Rule("fifo and red: `\"1bdp\"`, at least 10 full packets; other queues: the kernel's default limit; policer: 10 ms at the rate, at least 10 full packets; no rate: 1000 packets"), "Capacity of the bottleneck's queue; for a policer, its burst size. A BDP is this direction's rate times the two-way delay."),
     key(BOTH, "queue", Kind::Queue, Fallback::Text("fifo"), "Kind of the bottleneck's queue. All but `fifo` need a rate."),
     key(BOTH, "loss", Kind::Loss, Fallback::Text("0%"), "Loss after the bottleneck."),
