@@ -12,6 +12,7 @@ pub mod over_time;
 pub mod pace;
 pub mod page;
 pub mod percentile;
+pub mod processor;
 pub mod repeats;
 pub mod rows;
 pub mod shortfall;

@@ -311,6 +311,7 @@ fn on_busy_hosts(idle: [f64; 2]) -> Run {
                     tid: 7,
                     user_s: 0.0,
                     system_s: 0.05 * evidence.interval_us as f64 / 1e6,
+                    wait_s: None,
                 }],
             });
         }

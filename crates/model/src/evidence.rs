@@ -76,13 +76,6 @@ pub struct CpuUse {
     pub threads: Vec<ThreadUse>,
 }
 
-impl CpuUse {
-    /// Utilisation of the busiest processor, 0 to 1.
-    pub fn busiest(&self) -> Option<f64> {
-        self.cores.iter().map(|c| 1.0 - c.idle).reduce(f64::max)
-    }
-}
-
 /// Time of one processor as shares of the interval, with sum 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoreShares {
@@ -115,6 +108,9 @@ pub struct ThreadUse {
     pub user_s: f64,
     /// System time, seconds.
     pub system_s: f64,
+    /// Time it could have run but waited for a processor, seconds; absent if not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_s: Option<f64>,
 }
 
 /// Owner of a thread.

@@ -11,7 +11,7 @@ mod tun;
 use std::fs::File;
 use std::io::{self, Read};
 
-pub use cpu::{CoreTicks, TaskTicks, cores, task, tasks, ticks_per_second};
+pub use cpu::{CoreTicks, TaskTicks, cores, task, tasks, ticks_per_second, waited_ns};
 pub use info::{CpuInfo, InterruptLine, cpu_info, interrupts, memory_bytes, online_cpus};
 pub use net::{Softnet, UdpSocket, counters, counters6, softnet, udp_sockets};
 pub use tun::{Holder, processes, program, tun_holders, with_program};

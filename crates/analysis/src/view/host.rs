@@ -8,6 +8,7 @@ use model::{
 };
 
 use super::View;
+use crate::processor;
 
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +84,7 @@ impl<'a> Host<'a> {
     /// share in softirqs.
     pub fn busiest_core(&self, samples: &[&'a Sample]) -> Option<(f64, f64)> {
         let of = |s: &&'a Sample| {
-            let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
-            let most = cores.iter().min_by(|a, b| a.idle.total_cmp(&b.idle))?;
+            let most = processor::busiest_core(self.evidence(s)?)?;
             Some((1.0 - most.idle, most.softirq))
         };
         let values: Vec<(f64, f64)> = samples.iter().filter_map(of).collect();
@@ -96,7 +96,7 @@ impl<'a> Host<'a> {
     /// The threads of a sample, with the evidence that they belong to.
     fn threads(&self, sample: &'a Sample) -> Option<(&'a Evidence, &'a [ThreadUse])> {
         let evidence = self.evidence(sample)?;
-        Some((evidence, &evidence.cpu.as_ref()?.threads))
+        Some((evidence, processor::threads(evidence)?))
     }
 
     /// Median over the samples of the processor share of the tunnel's busiest thread, with its
@@ -105,10 +105,9 @@ impl<'a> Host<'a> {
         let of = |s: &&'a Sample| {
             let (evidence, threads) = self.threads(s)?;
             let ours = threads.iter().filter(|t| t.role == ThreadRole::Tunnel);
-            let used = ours.map(|t| (t.user_s + t.system_s, &t.name));
+            let used = ours.map(|t| (processor::used_s(t), &t.name));
             let most = used.max_by(|a, b| a.0.total_cmp(&b.0))?;
-            let interval_s = evidence.interval_us as f64 / 1e6;
-            (interval_s > 0.0).then(|| (most.0 / interval_s, most.1.clone()))
+            Some((most.0 / processor::interval_s(evidence)?, most.1.clone()))
         };
         let values: Vec<(f64, String)> = samples.iter().filter_map(of).collect();
         let shares: Vec<f64> = values.iter().map(|v| v.0).collect();
@@ -143,25 +142,23 @@ impl<'a> Host<'a> {
         samples: &[&'a Sample],
         wanted: impl Fn(ThreadRole) -> bool,
     ) -> Option<f64> {
-        let of = |s: &&'a Sample| {
-            let (evidence, threads) = self.threads(s)?;
-            let ours = threads.iter().filter(|t| wanted(t.role));
-            let used = ours.map(|t| t.user_s + t.system_s).reduce(|a, b| a + b)?;
-            let interval_s = evidence.interval_us as f64 / 1e6;
-            (interval_s > 0.0).then(|| used / interval_s)
-        };
+        let of = |s: &&'a Sample| processor::cores_used(self.evidence(s)?, &wanted);
         let used: Vec<f64> = samples.iter().filter_map(of).collect();
         stats::median(&used)
     }
 
     /// Median over the samples of the busy share of the least busy processor.
     pub fn idlest_core(&self, samples: &[&'a Sample]) -> Option<f64> {
-        let of = |s: &&'a Sample| {
-            let cores = &self.evidence(s)?.cpu.as_ref()?.cores;
-            cores.iter().map(|c| 1.0 - c.idle).reduce(f64::min)
-        };
+        let of = |s: &&'a Sample| processor::idlest_core(self.evidence(s)?);
         let busy: Vec<f64> = samples.iter().filter_map(of).collect();
         stats::median(&busy)
+    }
+
+    /// Whether the measured traffic had to wait for a processor, by the medians over the samples.
+    pub fn starved(&self, samples: &[&'a Sample]) -> bool {
+        let of = |s: &&'a Sample| processor::longest_wait(self.evidence(s)?);
+        let waits: Vec<f64> = samples.iter().filter_map(of).collect();
+        processor::starved(stats::median(&waits), self.idlest_core(samples))
     }
 
     /// Largest number of bytes that waited in its own devices at the end of one of the samples.

@@ -1,6 +1,9 @@
 //! Common parts of the three causes of a busy processor.
 
-use analysis::view::{Host, View};
+use analysis::{
+    processor,
+    view::{Host, View},
+};
 use model::{
     findings::{EvidenceItem, Severity, Value},
     run::Sample,
@@ -14,10 +17,6 @@ use crate::verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_ou
 pub(super) const FULL_CORE: f64 = 0.95;
 /// A thread above this share of a shared processor is saturated.
 pub(super) const FULL_THREAD: f64 = 0.9;
-/// Below this share of a processor the measured traffic does not fill one.
-const MATTERS: f64 = 0.5;
-/// With every processor busier than this, a thread that wakes up has to wait for one.
-const STARVED: f64 = 0.85;
 /// Maximum gain of several flows where a processor is the limit.
 const SCALES: f64 = 1.2;
 
@@ -75,8 +74,8 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     let used = host.path_cores(&samples);
     if which == Busy::Core
         && let (Some(used), Some(idlest)) = (used, host.idlest_core(&samples))
-        && used + softirq < MATTERS
-        && idlest < STARVED
+        && used + softirq < processor::MATTERS
+        && !host.starved(&samples)
     {
         return ruled_out(text!(
             "other programs fill a processor, the measured traffic uses {used} of one, and another processor is busy \
@@ -149,7 +148,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     // Where TCP takes what a line carries, a busy processor limits nothing. UDP meets the limit of
     // a processor as TCP does, so that only work of others tells the two apart. Work that was not
     // seen is not held against the processor: one figure does not lead on a path that is full.
-    let line = used.unwrap_or(0.0) + softirq < MATTERS && filled(&view) && !signs[1];
+    let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
     if line {
         return verdict.at(Severity::Info);
     }

@@ -291,6 +291,7 @@ fn cpu(machine: &Machine, seconds: f64) -> CpuUse {
         tid: 4711,
         user_s: 0.5 * machine.tunnel_thread * seconds,
         system_s: 0.5 * machine.tunnel_thread * seconds,
+        wait_s: None,
     };
     CpuUse {
         cores: vec![

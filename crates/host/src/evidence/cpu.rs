@@ -91,13 +91,19 @@ fn threads(before: &Times, after: &Times) -> Vec<ThreadUse> {
         .tasks
         .iter()
         .map(|(role, now)| {
-            let (user, system) = then.get(&key(now)).map_or((0, 0), |t| (t.user, t.system));
+            let then = then.get(&key(now));
+            let (user, system) = then.map_or((0, 0), |t| (t.user, t.system));
+            let waited = then.map_or(Some(0), |t| t.waited_ns);
             ThreadUse {
                 role: *role,
                 name: now.name.clone(),
                 tid: now.tid,
                 user_s: now.user.saturating_sub(user) as f64 / second,
                 system_s: now.system.saturating_sub(system) as f64 / second,
+                wait_s: now
+                    .waited_ns
+                    .zip(waited)
+                    .map(|(now, then)| now.saturating_sub(then) as f64 / 1e9),
             }
         })
         .filter(|t| t.user_s + t.system_s > 0.0)

@@ -135,10 +135,11 @@ fn the_own_busy_thread_is_told() {
     };
     assert_eq!(busy.0.role, model::evidence::ThreadRole::Own);
     assert!(busy.0.user_s + busy.0.system_s > 0.0);
+    assert!(busy.0.wait_s.is_none_or(|s| s >= 0.0));
+    let idle = busy.1.cores.iter().map(|c| c.idle);
     assert!(
-        busy.1
-            .busiest()
-            .is_some_and(|share| share > 0.0 && share <= 1.0)
+        idle.reduce(f64::min)
+            .is_some_and(|idle| (0.0..1.0).contains(&idle))
     );
 }
 

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
+use analysis::processor;
 use model::{
+    evidence::Evidence,
     facts::HostFacts,
     net::Direction,
     run::{Invalid, Run, Sample},
@@ -63,15 +65,8 @@ impl Guard {
 /// show it themselves.
 fn processor(sample: &Sample) -> Option<Invalid> {
     sample.tcp.as_ref()?;
-    let busiest = |evidence: &Option<model::evidence::Evidence>| {
-        evidence
-            .as_ref()?
-            .cpu
-            .as_ref()?
-            .busiest()
-            .filter(|b| *b >= BUSY)
-    };
-    let (near, far) = (busiest(&sample.near), busiest(&sample.far));
+    let limiting = |evidence: &Option<Evidence>| processor::limiting(evidence.as_ref()?, BUSY);
+    let (near, far) = (limiting(&sample.near), limiting(&sample.far));
     let (sender, receiver) = match sample.key.direction? {
         Direction::Down => (far, near),
         Direction::Up => (near, far),

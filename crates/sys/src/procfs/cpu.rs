@@ -62,6 +62,8 @@ pub struct TaskTicks {
     pub system: u64,
     /// Start time in ticks since boot, which distinguishes it from later threads with the same id.
     pub started: u64,
+    /// Time it could have run but waited for a processor; absent if the kernel does not count it.
+    pub waited_ns: Option<u64>,
 }
 
 /// Reads `/proc/PID/stat` or `/proc/PID/task/TID/stat`. The name is in brackets and may contain
@@ -78,7 +80,17 @@ pub fn task(text: &str) -> Option<TaskTicks> {
         user: number(11)?,
         system: number(12)?,
         started: number(19)?,
+        waited_ns: None,
     })
+}
+
+/// Time a thread waited for a processor, ns: the second number of `/proc/PID/task/TID/schedstat`
+/// (Documentation/scheduler/sched-stats.rst, Linux 7.2). A kernel that does not count writes zeros
+/// (`proc_pid_schedstat` in fs/proc/base.c), also for the time on a processor.
+pub fn waited_ns(text: &str) -> Option<u64> {
+    let mut numbers = text.split_whitespace().map(str::parse::<u64>);
+    let (ran, waited) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (ran > 0).then_some(waited)
 }
 
 /// Current threads of a process, without those that end meanwhile.
@@ -90,8 +102,16 @@ pub fn tasks(pid: u32) -> io::Result<Vec<TaskTicks>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(&folder)? {
         let name = entry?.file_name();
-        let path = format!("{folder}/{}/stat", name.to_string_lossy());
-        all.extend(super::read(&path).ok().as_deref().and_then(task));
+        let path = format!("{folder}/{}", name.to_string_lossy());
+        let found = super::read(&format!("{path}/stat")).ok();
+        let Some(found) = found.as_deref().and_then(task) else {
+            continue;
+        };
+        let waits = super::read(&format!("{path}/schedstat")).ok();
+        all.push(TaskTicks {
+            waited_ns: waits.as_deref().and_then(waited_ns),
+            ..found
+        });
     }
     Ok(all)
 }

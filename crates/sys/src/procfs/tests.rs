@@ -200,3 +200,57 @@ fn the_holder_of_a_tun_device_is_found() {
     let link = link.iter().find(|l| l.name == "pthold0").unwrap();
     assert_eq!(link.kind.as_deref(), Some("tun"));
 }
+
+#[test]
+fn the_wait_for_a_processor_is_the_second_number() {
+    assert_eq!(waited_ns("239006 50375 2\n"), Some(50_375));
+    assert_eq!(waited_ns("0 0 0\n"), None, "this kernel does not count");
+    assert_eq!(waited_ns(""), None);
+}
+
+/// Of two threads that compute on one processor, one always waits.
+#[test]
+fn threads_that_share_a_processor_wait_for_it() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let own = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    if waited_ns(&own).is_none() {
+        eprintln!("skipped: this kernel does not count the wait for a processor");
+        return;
+    }
+    let stop = AtomicBool::new(false);
+    let compute = || {
+        rustix::thread::sched_setaffinity(None, &first_processor()).unwrap();
+        while !stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
+    };
+    let waited = || -> u64 {
+        let all = tasks(std::process::id()).unwrap();
+        let shared = all.iter().filter(|t| t.name == "shared");
+        shared.filter_map(|t| t.waited_ns).sum()
+    };
+    let found = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let thread = std::thread::Builder::new().name("shared".to_owned());
+            thread.spawn_scoped(scope, compute).unwrap();
+        }
+        let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
+        let found = (0..100).any(|_| {
+            pause();
+            waited() > 0
+        });
+        stop.store(true, Ordering::Relaxed);
+        found
+    });
+    assert!(found);
+}
+
+/// The first processor that this thread may use.
+fn first_processor() -> rustix::thread::CpuSet {
+    let allowed = rustix::thread::sched_getaffinity(None).unwrap();
+    let mut first = rustix::thread::CpuSet::new();
+    let cpu = (0..rustix::thread::CpuSet::MAX_CPU).find(|&cpu| allowed.is_set(cpu));
+    first.set(cpu.unwrap());
+    first
+}
