@@ -39,6 +39,8 @@ mod userspace_tunnel;
 mod wifi_hop;
 mod wrong_queue;
 
+use std::collections::BTreeMap;
+
 use analysis::view::{DirectionView, Load, View};
 use model::{findings::Value, net::Layer, text, text::Text};
 
@@ -124,6 +126,11 @@ pub fn registry() -> &'static [&'static Cause] {
         &host_settings::CAUSE,
         &healthy::CAUSE,
     ]
+}
+
+/// The titles of all causes, by code.
+pub fn titles() -> BTreeMap<&'static str, &'static str> {
+    registry().iter().map(|c| (c.code, c.title)).collect()
 }
 
 /// A share in percent, for sentences.

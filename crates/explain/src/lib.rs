@@ -22,5 +22,5 @@ pub mod published;
 mod summary;
 pub mod verdict;
 
-pub use causes::registry;
+pub use causes::{registry, titles};
 pub use judge::judge;

@@ -15,7 +15,8 @@
 //! **Files.** The children of `foo.rs` are in `foo/`; there is no `mod.rs` in `src`, and unit tests
 //! are in `foo.rs` itself or `foo/tests.rs`.
 //!
-//! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md.
+//! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md, and none that its
+//! column "must not" forbids: `report` uses neither `explain` nor `stats`.
 //!
 //! **Errors.** The documentation of a public function of a library that returns a `Result` says
 //! under the heading `# Errors` when it fails.
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 pub use circles::{Circle, Step};
 pub use failures::{Unexplained, unexplained_errors};
-pub use order::breaches;
+pub use order::{breaches, forbidden};
 pub use style::{long_comments, misplaced};
 pub use tree::ReadError;
 

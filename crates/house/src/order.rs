@@ -37,6 +37,33 @@ pub fn breaches(workspace: &Path) -> Vec<String> {
     found
 }
 
+/// What a crate must not use although it is above it: the column "must not" of the table, as far as
+/// a use would show it.
+const FORBIDDEN: [(&str, &[&str]); 3] = [
+    // It neither judges nor computes statistics: Findings come from its caller, and quantities from
+    // `analysis`.
+    ("report", &["explain", "stats"]),
+    // It does not judge.
+    ("analysis", &["explain"]),
+    // Rules see what a measurement shows, and never the truth of a lab.
+    ("explain", &["lab", "testbed"]),
+];
+
+/// Uses of crates that the rules of a crate forbid, in words. What only tests use does not count.
+pub fn forbidden(workspace: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, others) in FORBIDDEN {
+        let file = workspace.join("crates").join(name).join("Cargo.toml");
+        let Ok(manifest) = fs::read_to_string(file) else {
+            found.push(format!("{name} has no manifest"));
+            continue;
+        };
+        let used = dependencies(&manifest).filter(|used| others.contains(used));
+        found.extend(used.map(|used| format!("{name} must not use {used}")));
+    }
+    found
+}
+
 /// Names in the section `[dependencies]`.
 fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     let lines = manifest
@@ -52,6 +79,26 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A report judged the Runs that it was given.
+    #[test]
+    fn a_report_that_judges_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            (
+                "report",
+                "[dependencies]\nexplain.workspace = true\n[dev-dependencies]\nstats = \"1\"\n",
+            ),
+            ("analysis", "[dependencies]\nstats.workspace = true\n"),
+            ("explain", "[dependencies]\nanalysis.workspace = true\n"),
+        ] {
+            let own = folder.path().join("crates").join(name);
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join("Cargo.toml"), text).unwrap();
+        }
+        let found = forbidden(folder.path());
+        assert_eq!(found, ["report must not use explain"]);
+    }
 
     #[test]
     fn the_table_is_read_in_its_order() {

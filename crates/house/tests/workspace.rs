@@ -34,6 +34,11 @@ fn crates_use_only_crates_above_them() {
 }
 
 #[test]
+fn a_report_neither_judges_nor_computes_statistics() {
+    assert_eq!(house::forbidden(&workspace()), Vec::<String>::new());
+}
+
+#[test]
 fn files_are_where_the_habit_wants_them() {
     let files = house::misplaced(&workspace());
     assert!(files.is_empty(), "{files:#?}");

@@ -1,5 +1,7 @@
 //! Input documents of reports.
 
+use std::collections::BTreeMap;
+
 use model::{
     advice::{Advice, AdviceError},
     findings::Findings,
@@ -23,11 +25,16 @@ pub enum Document {
     Advice(Box<Advice>),
 }
 
+/// Titles of causes by their codes. Findings name what was ruled out or left open by its code only.
+pub type CauseTitles = BTreeMap<&'static str, &'static str>;
+
 /// The documents of one report, at least one.
 #[derive(Clone, Debug, Default)]
 pub struct Documents {
     /// A run with its findings.
     pub run: Option<(Run, Findings)>,
+    /// Titles of the causes in the findings; one without a title is named by its code.
+    pub causes: CauseTitles,
     /// Results of the lab.
     pub matrices: Vec<Rows>,
     /// A twin of the run.
@@ -98,15 +105,19 @@ impl Document {
 }
 
 impl Documents {
-    /// Adds a document; findings of a run are computed.
+    /// Adds a document. The findings of a run come from `judge`: a report does not judge.
     ///
     /// # Errors
     /// A run, a twin or an advice has already been added.
-    pub fn add(&mut self, document: Document) -> Result<(), DocumentError> {
+    pub fn add(
+        &mut self,
+        document: Document,
+        judge: impl FnOnce(&Run) -> Findings,
+    ) -> Result<(), DocumentError> {
         match document {
             Document::Run(_) if self.run.is_some() => return Err(DocumentError::TwoRuns),
             Document::Run(run) => {
-                let findings = explain::judge(&run);
+                let findings = judge(&run);
                 self.run = Some((*run, findings));
             }
             Document::Rows(rows) => self.matrices.push(rows),

@@ -41,7 +41,7 @@ struct Section {
 
 /// The page of documents. `program`: version of the writing program.
 pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
-    let words = Words::new(lang);
+    let words = Words::new(lang).with_causes(&documents.causes);
     let mut charts = charts::Charts::default();
     let mut sections = Vec::new();
     let mut top = Vec::new();

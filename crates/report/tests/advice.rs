@@ -7,8 +7,10 @@ use model::{
         ADVICE_SCHEMA, Advice, AdviceFigure, Change, Effect, Goal, NotTried, Origin, Outcome,
         Tried, Unchanged,
     },
+    findings::Findings,
     net::Direction,
     remedy::{Action, CcScope, Location, Remedy},
+    run::Run,
     text::Text,
     twin::TwinVerdict,
 };
@@ -94,10 +96,17 @@ fn advice() -> Advice {
     }
 }
 
+/// An advice and a twin have no findings.
+fn none(_: &Run) -> Findings {
+    panic!("nothing to judge")
+}
+
 fn documents() -> Documents {
     let text = serde_json::to_vec(&advice()).unwrap();
     let mut documents = Documents::default();
-    documents.add(Document::parse(&text).unwrap()).unwrap();
+    documents
+        .add(Document::parse(&text).unwrap(), none)
+        .unwrap();
     documents
 }
 
@@ -141,5 +150,9 @@ fn the_chinese_page_has_its_own_words() {
 fn a_second_advice_in_a_report_is_refused() {
     let text = serde_json::to_vec(&advice()).unwrap();
     let mut documents = documents();
-    assert!(documents.add(Document::parse(&text).unwrap()).is_err());
+    assert!(
+        documents
+            .add(Document::parse(&text).unwrap(), none)
+            .is_err()
+    );
 }

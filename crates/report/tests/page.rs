@@ -178,7 +178,9 @@ fn figures(samples: &[Sample]) -> (Vec<Figure>, Vec<Ratio>) {
 #[test]
 fn the_page_of_a_default_run_is_below_500_kb_whatever_was_measured() {
     let mut documents = Documents::default();
-    documents.add(Document::Run(Box::new(run()))).unwrap();
+    documents
+        .add(Document::Run(Box::new(run())), explain::judge)
+        .unwrap();
     for lang in [Lang::English, Lang::SimplifiedChinese] {
         let html = page::html(&documents, lang, "0.1.0");
         assert!(html.len() < 500_000, "{} bytes", html.len());
@@ -197,7 +199,9 @@ fn an_empty_run_has_a_page() {
         ..run()
     };
     let mut documents = Documents::default();
-    documents.add(Document::Run(Box::new(empty))).unwrap();
+    documents
+        .add(Document::Run(Box::new(empty)), explain::judge)
+        .unwrap();
     let html = page::html(&documents, Lang::English, "0.1.0");
     assert!(html.contains("<h1>"));
     assert!(!html.contains("id=\"timelines\""));
@@ -253,6 +257,7 @@ fn judged() -> (Run, Findings) {
 fn page_of(run: &Run, findings: &Findings, lang: Lang) -> String {
     let documents = Documents {
         run: Some((run.clone(), findings.clone())),
+        causes: explain::titles(),
         ..Documents::default()
     };
     page::html(&documents, lang, "0.1.0")

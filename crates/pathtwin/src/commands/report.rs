@@ -79,14 +79,17 @@ fn form(arguments: &Report, documents: &Documents) -> Result<Vec<u8>, Failure> {
 
 fn read(arguments: &Report) -> Result<Documents, Failure> {
     let wrong = |e: anyhow::Error| Failure::new(code::USE, e);
-    let mut documents = Documents::default();
+    let mut documents = Documents {
+        causes: explain::titles(),
+        ..Documents::default()
+    };
     for name in &arguments.documents {
         let text = arguments.place.named(name)?;
         let document = Document::parse(&text)
             .with_context(|| name.clone())
             .map_err(wrong)?;
         documents
-            .add(document)
+            .add(document, explain::judge)
             .with_context(|| name.clone())
             .map_err(wrong)?;
     }

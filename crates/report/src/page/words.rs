@@ -8,6 +8,8 @@ use model::{
     text::{Catalogue, Text, Value},
 };
 
+use crate::documents::CauseTitles;
+
 /// A language of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lang {
@@ -33,6 +35,7 @@ pub(super) struct Words {
     pub(super) lang: Lang,
     /// Absent for English, the language of the templates.
     catalogue: Option<Catalogue>,
+    causes: CauseTitles,
 }
 
 impl Words {
@@ -40,7 +43,14 @@ impl Words {
         Self {
             lang,
             catalogue: catalogue::of(lang),
+            causes: CauseTitles::new(),
         }
+    }
+
+    /// With the titles of causes.
+    pub(super) fn with_causes(mut self, causes: &CauseTitles) -> Self {
+        self.causes = causes.clone();
+        self
     }
 
     /// A text of the page.
@@ -59,10 +69,9 @@ impl Words {
 
     /// The name of a cause of which only the code is known, as a heading.
     pub(super) fn cause_code(&self, code: &str) -> String {
-        let known = explain::registry().iter().find(|c| c.code == code);
-        known.map_or_else(
+        self.causes.get(code).map_or_else(
             || code.to_owned(),
-            |c| self.render(&Text::fixed(c.title)).capital().into_owned(),
+            |title| self.render(&Text::fixed(title)).capital().into_owned(),
         )
     }
 
