@@ -9,6 +9,7 @@ mod facts;
 mod flows;
 mod init;
 mod measure;
+mod prove;
 mod run;
 mod sampling;
 mod times;
@@ -59,6 +60,9 @@ fn main() -> ExitCode {
     }
     let mut arguments = std::env::args_os().skip(1);
     let (mode, folder) = (arguments.next(), arguments.next());
+    if mode.as_deref() == Some(std::ffi::OsStr::new(prove::KEEPER)) {
+        return prove::keeper(folder, arguments.next());
+    }
     let result = match (mode, folder) {
         (Some(mode), Some(folder)) if mode == "native" => native(Path::new(&folder)),
         _ => Err(anyhow::anyhow!(
@@ -94,6 +98,8 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
         Job::Exec(exec) if engine.guest => write(engine, &exec::run(engine, &exec)?),
         Job::Exec(_) => bail!("programs are only run in a guest"),
         Job::Measure(job) => write(engine, &measure::run(engine, &job)?),
+        Job::Prove(job) if engine.guest => write(engine, &prove::run(engine, &job)?),
+        Job::Prove(_) => bail!("hosts of a lab path are only changed in a guest"),
         Job::Facts => write(engine, &facts::collect()?),
     }
 }

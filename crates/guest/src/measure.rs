@@ -19,7 +19,8 @@ use model::{
     cell::{Cell, Tunnel, TunnelAt},
     job::{self, MeasureOutput, QueueTruth},
     net::Layer,
-    run::{Column, Series},
+    plan::Plan,
+    run::{Column, Run, Series},
 };
 use sys::{clock::Instant, tc::StatsReader};
 use testbed::{Node, Testbed};
@@ -32,47 +33,98 @@ use crate::{Engine, flows, times::Times};
 
 /// Carries the plan out.
 pub(crate) fn run(engine: Engine<'_>, job: &job::Measure) -> anyhow::Result<MeasureOutput> {
-    let bed = Arc::new(testbed::build(&job.cell, engine.timers()).context("build the path")?);
-    if engine.guest {
-        crate::exec::default_congestion(&bed, &job.cell)
-            .context("set the ends' congestion control")?;
-    }
-    watchdog(engine, Duration::from_nanos(job.limit_ns));
-    let cross = quiet(&job.cell);
-    let times = Times::new(&cross, Instant::now().after(Duration::from_millis(10)));
-    let running = flows::start(&cross, &bed, times).context("start the traffic")?;
-    let targets = targets(&job.cell, &bed)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let key = Key::generate()?;
-    let server = serve(bed.far(), &targets, &key, &job.program, stop.clone())?;
-    let start = Start {
-        control: SocketAddr::new(targets[0].far, PORT),
-        key: &key,
-        plan: &job.plan,
-        seed: job.cell.seed,
-        targets: &targets,
-        unreached: Vec::new(),
-        program: &job.program,
-        id: format!("{:016x}", job.cell.seed.0),
-        started_us: 1_700_000_000_000_000,
-        lab: engine.guest,
-        cancel: &AtomicBool::new(false),
+    let ends = Ends::open(engine, &job.cell, &job.program)?;
+    let limit = Duration::from_nanos(job.limit_ns);
+    let late = format!("still measuring after {limit:?} of virtual time");
+    let output = MeasureOutput {
+        error: Some(late),
+        run: None,
+        truth: Vec::new(),
     };
-    let sampling = sample_queues(bed.clone(), stop.clone())?;
-    let run = bed
-        .near()
-        .ns
-        .run(|| measure(start, &mut |_| {}))?
-        .map_err(|e| anyhow!("{e}"));
+    watchdog(engine, limit, output);
+    let stop = Arc::new(AtomicBool::new(false));
+    let sampling = sample_queues(ends.bed.clone(), stop.clone())?;
+    let run = ends.measure(engine, &job.plan, &job.cell);
     stop.store(true, Ordering::Relaxed);
     let truth = sampling.join().unwrap_or_default();
-    let _ = server.join();
-    let _ = flows::finish(running, times.zero);
+    ends.close();
     Ok(MeasureOutput {
         error: None,
         run: Some(Box::new(run?)),
         truth,
     })
+}
+
+/// The ends of a path, the server running on the far one, and the cross traffic.
+pub(crate) struct Ends {
+    pub(crate) bed: Arc<Testbed>,
+    targets: Vec<Target>,
+    key: Key,
+    program: String,
+    stop: Arc<AtomicBool>,
+    server: std::thread::JoinHandle<()>,
+    cross: flows::Running,
+    times: Times,
+}
+
+impl Ends {
+    /// Builds the path of a cell.
+    pub(crate) fn open(engine: Engine<'_>, cell: &Cell, program: &str) -> anyhow::Result<Self> {
+        let bed = Arc::new(testbed::build(cell, engine.timers()).context("build the path")?);
+        if engine.guest {
+            crate::exec::default_congestion(&bed, cell)
+                .context("set the ends' congestion control")?;
+        }
+        let cross = quiet(cell);
+        let times = Times::new(&cross, Instant::now().after(Duration::from_millis(10)));
+        let cross = flows::start(&cross, &bed, times).context("start the traffic")?;
+        let targets = targets(cell, &bed)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let key = Key::generate()?;
+        let server = serve(bed.far(), &targets, &key, program, stop.clone())?;
+        Ok(Self {
+            bed,
+            targets,
+            key,
+            program: program.to_owned(),
+            stop,
+            server,
+            cross,
+            times,
+        })
+    }
+
+    /// Carries a plan out.
+    pub(crate) fn measure(
+        &self,
+        engine: Engine<'_>,
+        plan: &Plan,
+        cell: &Cell,
+    ) -> anyhow::Result<Run> {
+        let start = Start {
+            control: SocketAddr::new(self.targets[0].far, PORT),
+            key: &self.key,
+            plan,
+            seed: cell.seed,
+            targets: &self.targets,
+            unreached: Vec::new(),
+            program: &self.program,
+            id: format!("{:016x}", cell.seed.0),
+            started_us: 1_700_000_000_000_000,
+            lab: engine.guest,
+            cancel: &AtomicBool::new(false),
+        };
+        let near = self.bed.near();
+        let run = near.ns.run(|| measure(start, &mut |_| {}))?;
+        run.map_err(|e| anyhow!("{e}"))
+    }
+
+    /// Ends the server and the cross traffic.
+    pub(crate) fn close(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.server.join();
+        let _ = flows::finish(self.cross, self.times.zero);
+    }
 }
 
 /// From one sample of the queues to the next.
@@ -189,8 +241,12 @@ fn serve(
     Ok(thread)
 }
 
-/// Ends a guest whose plan does not end.
-fn watchdog(engine: Engine<'_>, limit: Duration) {
+/// Ends a guest whose work does not end, with this as its result.
+pub(crate) fn watchdog(
+    engine: Engine<'_>,
+    limit: Duration,
+    output: impl serde::Serialize + Send + 'static,
+) {
     if !engine.guest {
         return;
     }
@@ -198,11 +254,6 @@ fn watchdog(engine: Engine<'_>, limit: Duration) {
     let file = engine.folder.join(job::OUTPUT_FILE);
     std::thread::spawn(move || {
         deadline.wait();
-        let output = MeasureOutput {
-            error: Some(format!("still measuring after {limit:?} of virtual time")),
-            run: None,
-            truth: Vec::new(),
-        };
         if let Ok(bytes) = serde_json::to_vec(&output) {
             let _ = crate::put(&file, &bytes);
         }

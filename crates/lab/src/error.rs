@@ -179,6 +179,8 @@ pub enum Task {
     Cell,
     /// A plan between the ends of a path.
     Plan,
+    /// Remedies on its ends, and their effect.
+    Prove,
 }
 
 impl fmt::Display for Task {
@@ -186,6 +188,7 @@ impl fmt::Display for Task {
         f.write_str(match self {
             Self::Cell => "run the cell",
             Self::Plan => "measure the plan",
+            Self::Prove => "prove the change",
         })
     }
 }

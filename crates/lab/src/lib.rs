@@ -25,6 +25,7 @@ pub mod native;
 mod open;
 mod pool;
 mod progress;
+mod prove;
 pub mod rows;
 mod sandbox;
 pub mod segment;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use id::{ChangeId, IdError};
 pub use process::ProcessId;
-pub use queue::{Cake, Fq, FqCodel, Queue};
+pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
 pub use saved::{Blob, LinkMtu, QueueNode, Saved};
 pub use setting::{Origin, Setting};
 pub use state::State;

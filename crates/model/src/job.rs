@@ -5,9 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    advice::{Goal, Keep},
     cell::Cell,
+    change::Change,
     net::Direction,
     plan::Plan,
+    proof::Proof,
+    remedy::Remedy,
     run::{Run, Series},
 };
 
@@ -30,6 +34,8 @@ pub enum Job {
     Exec(Box<Exec>),
     /// Run a plan between the ends of a cell's path, as `serve` and `measure` do between hosts.
     Measure(Box<Measure>),
+    /// Change settings of the ends, and keep them only if they help.
+    Prove(Box<Prove>),
     /// Report the kernel's features.
     Facts,
 }
@@ -45,6 +51,50 @@ pub struct Measure {
     pub program: String,
     /// Limit of virtual time, ns.
     pub limit_ns: u64,
+}
+
+/// Remedies to apply to the ends of a path, and to prove by their effect.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prove {
+    /// The path with its cross traffic.
+    pub cell: Cell,
+    /// What is measured in each turn.
+    pub plan: Plan,
+    /// The remedies.
+    pub remedies: Vec<Remedy>,
+    /// What is to improve.
+    pub goal: Goal,
+    /// What an Advice predicts.
+    pub predicted: Vec<crate::advice::Change>,
+    /// Bounds that the user set.
+    pub keep: Vec<Keep>,
+    /// Turns with the change, and as many without.
+    pub pairs: u32,
+    /// Version of the requesting program.
+    pub program: String,
+    /// Limit of virtual time, ns.
+    pub limit_ns: u64,
+}
+
+/// Result of a proof.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProveOutput {
+    /// Reason if there is no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Remedies that the hosts cannot apply, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_applied: Vec<String>,
+    /// The changes as their journals have them at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// The proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Box<Proof>>,
+    /// What was read of the hosts' settings before and after everything, if they differ although
+    /// the change was undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_changed: Option<String>,
 }
 
 /// Result of a plan.

@@ -20,6 +20,7 @@ pub mod observation;
 pub mod path;
 pub mod plan;
 pub mod prefix;
+pub mod proof;
 pub mod record;
 pub mod remedy;
 pub mod row;

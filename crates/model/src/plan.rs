@@ -11,6 +11,10 @@ use crate::{
 /// Version of [`Plan`].
 pub const PLAN_SCHEMA: u32 = 1;
 
+/// In a list of congestion controls: what the sending host gives to sockets that choose none. Only
+/// so does a change of the host's settings act on what is measured.
+pub const OF_HOST: &str = "default";
+
 /// Layers, steps, repeats and budget of a measurement.
 ///
 /// A custom plan is a TOML file of this form. Unknown keys are errors.
@@ -133,7 +137,7 @@ pub enum Measurement {
         /// Parallel connections, in each direction.
         flows: u32,
         /// Congestion controls to test, by the kernel's names; empty = all available on the sending
-        /// side.
+        /// side. [`OF_HOST`] leaves the choice to the host.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         cc: Vec<String>,
         /// Warm-up excluded from the results, s.

@@ -10,6 +10,8 @@ pub(crate) mod compare;
 pub(crate) mod document;
 mod explain;
 pub(crate) mod facts;
+#[cfg(feature = "lab")]
+pub(crate) mod fix;
 #[cfg(feature = "history")]
 pub(crate) mod history;
 pub(crate) mod iperf3;
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Twin(twin::Twin),
     #[cfg(feature = "lab")]
     Advise(Box<advise::Advise>),
+    #[cfg(feature = "lab")]
+    Fix(Box<fix::Fix>),
     #[command(subcommand)]
     Tune(tune::Tune),
 

@@ -5,6 +5,8 @@ pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod explain;
 pub(crate) mod facts;
+#[cfg(feature = "lab")]
+pub(crate) mod fix;
 #[cfg(feature = "history")]
 pub(crate) mod history;
 pub(crate) mod iperf3;

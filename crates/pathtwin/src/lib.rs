@@ -91,6 +91,8 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::Twin(arguments) => commands::twin::twin(arguments),
         #[cfg(feature = "lab")]
         Command::Advise(arguments) => commands::advise::advise(arguments),
+        #[cfg(feature = "lab")]
+        Command::Fix(arguments) => commands::fix::fix(arguments),
         Command::Tune(command) => commands::tune::tune(command),
         Command::Compare(arguments) => compare::compare(arguments),
         #[cfg(feature = "page")]

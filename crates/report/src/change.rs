@@ -100,6 +100,8 @@ fn value(setting: &Setting, saved: &Saved) -> String {
             .first()
             .map_or("none", |q| q.kind.as_str())
             .to_owned(),
+        Saved::NoIngress => "no shaper".to_owned(),
+        Saved::Ingress { .. } => "a hook for received packets".to_owned(),
         Saved::Mtu { bytes, .. } => format!("{bytes} bytes"),
         Saved::Number { value } => value.to_string(),
         Saved::NoDevice => format!("no device {}", setting.device().unwrap_or_default()),

@@ -22,6 +22,7 @@ pub mod page;
 pub mod plain;
 mod printed;
 pub mod prometheus;
+pub mod proof;
 pub mod run;
 pub mod shortfall;
 pub mod terminal;

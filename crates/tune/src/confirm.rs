@@ -101,12 +101,12 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
     Ok((change.id, rollback))
 }
 
-fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
+pub(crate) fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
     env.folder.lock(LOCK_LIMIT)?.ok_or(TuneError::Busy)
 }
 
 /// The pending change, whose deadline has not passed.
-fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError> {
+pub(crate) fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError> {
     let recovered = recover(env)?;
     let mut change = match (prefix, recovered) {
         (Some(prefix), _) => find(env, prefix)?,

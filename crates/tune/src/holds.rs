@@ -15,6 +15,9 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
             entry.is_some_and(|e| e.metrics().congctl.as_ref() == Some(cc))
         }
         (Setting::Queue { queue, .. }, Saved::Queues { qdiscs, .. }) => is_root(queue, qdiscs),
+        (Setting::Ingress { queue, .. }, Saved::Ingress { hook, qdiscs, .. }) => {
+            hook.is_some() && is_root(queue, qdiscs)
+        }
         (Setting::Mtu { bytes, .. }, Saved::Mtu { bytes: read, .. }) => bytes == read,
         (Setting::QueueLength { packets, .. }, Saved::Number { value }) => {
             u64::from(*packets) == *value
@@ -47,6 +50,12 @@ pub(crate) fn brief(value: &Saved) -> String {
             .first()
             .map_or("no queue discipline", |q| q.kind.as_str())
             .to_owned(),
+        Saved::NoIngress => "no shaper".to_owned(),
+        Saved::Ingress { hook, qdiscs, .. } => {
+            let queue = qdiscs.first().map_or("no queue", |q| q.kind.as_str());
+            let hook = hook.as_deref().unwrap_or("no");
+            format!("{queue} behind {hook} hook")
+        }
         Saved::Mtu { bytes, .. } => format!("{bytes} bytes"),
         Saved::Number { value } => value.to_string(),
         Saved::NoDevice => "no such device".to_owned(),

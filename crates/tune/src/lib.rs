@@ -18,9 +18,11 @@ mod outcome;
 mod plan;
 mod probe;
 mod progress;
+mod prove;
 mod recover;
 mod remedies;
 mod rollback;
+mod toggle;
 mod transaction;
 
 use std::time::Duration;
@@ -38,8 +40,10 @@ pub use observer::{Interrupted, Observer, Point, Unobserved};
 pub use outcome::Rollback;
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
+pub use prove::{Ask, PAIRS, ProveError, Turns, evidence, prove};
 pub use recover::{Recovery, recover};
-pub use remedies::{Remedies, settings_of};
+pub use remedies::{Place, Remedies, settings_of, settings_of_all};
+pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply};
 
 /// How long a command waits for another one that changes the same host.

@@ -1,14 +1,18 @@
 //! The settings of the kernel that this process runs on, in its network namespace.
 
+mod ingress;
 mod mtu;
 mod parameter;
 mod queue;
 mod route;
 
-use std::io;
+use std::{io, net::IpAddr};
 
 use model::change::{Saved, Scope, Setting};
-use sys::{Netlink, Netns, link, privilege};
+use sys::{
+    Netlink, Netns, link, privilege, route as route_of,
+    tc::{Handle, QdiscStats},
+};
 
 use crate::{
     error::{HostError, Refusal},
@@ -69,6 +73,10 @@ impl Host for Live {
                 Some(index) => queue::read(&mut self.nl, index),
                 None => Ok(Saved::NoDevice),
             },
+            Setting::Ingress { device, .. } => match self.link(device)? {
+                Some(index) => ingress::read(&mut self.nl, index),
+                None => Ok(Saved::NoDevice),
+            },
             Setting::Mtu { device, .. } => match self.link(device)? {
                 Some(index) => mtu::read(&mut self.nl, index, device),
                 None => Ok(Saved::NoDevice),
@@ -93,6 +101,7 @@ impl Host for Live {
             Setting::Queue { device, queue } => {
                 queue::check(&mut self.nl, setting, device, queue, old)
             }
+            Setting::Ingress { queue, .. } => ingress::check(setting, queue, old),
             Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
             Setting::QueueLength { packets, .. } => match packets {
                 0 => Err(Refusal::new(
@@ -120,6 +129,10 @@ impl Host for Live {
                 let index = self.index(device)?;
                 queue::write(&mut self.nl, index, queue)
             }
+            Setting::Ingress { device, queue } => {
+                let index = self.index(device)?;
+                ingress::write(&mut self.nl, index, queue)
+            }
             Setting::Mtu { device, bytes } => {
                 let index = self.index(device)?;
                 Ok(link::set_mtu(&mut self.nl, index, *bytes)?)
@@ -141,6 +154,10 @@ impl Host for Live {
                 let index = self.index(device)?;
                 queue::restore(&mut self.nl, index, setting, old)
             }
+            Setting::Ingress { device, .. } => {
+                let index = self.index(device)?;
+                ingress::restore(&mut self.nl, index, setting, old)
+            }
             Setting::Mtu { device, .. } => {
                 let index = self.index(device)?;
                 mtu::restore(&mut self.nl, index, device, setting, old)
@@ -158,6 +175,34 @@ impl Host for Live {
 }
 
 impl Live {
+    /// Name of the device on the way to an address.
+    ///
+    /// # Errors
+    /// There is no route to it.
+    pub fn device_toward(&mut self, to: IpAddr) -> Result<String, HostError> {
+        let route = route_of::lookup(&mut self.nl, route_of::Query::to(to))?;
+        let none = || HostError::NoDevice(format!("toward {to}"));
+        let index = route.link.ok_or_else(none)?;
+        Ok(link::show(&mut self.nl, index)?.name)
+    }
+
+    /// Counters of the queue disciplines that a setting made; none if it is not there.
+    pub(crate) fn counters(&mut self, setting: &Setting) -> Vec<QdiscStats> {
+        let device = setting.device().and_then(|d| self.link(d).ok().flatten());
+        let index = match (device, setting) {
+            (Some(index), Setting::Ingress { .. }) => {
+                ingress::intermediate(&mut self.nl, index).ok().flatten()
+            }
+            (index, _) => index,
+        };
+        let all = index.map(|index| sys::tc::stats(&mut self.nl, Some(index)));
+        let mut all = all.and_then(Result::ok).unwrap_or_default();
+        // The root first; the hook for received packets counts nothing of what is sent.
+        all.retain(|q| !matches!(q.kind.as_str(), "ingress" | "clsact"));
+        all.sort_by_key(|q| q.parent != Handle::ROOT);
+        all
+    }
+
     fn index(&mut self, device: &str) -> Result<u32, HostError> {
         self.link(device)?
             .ok_or_else(|| HostError::NoDevice(device.to_owned()))

@@ -1,11 +1,13 @@
-//! Settings for the remedies of findings.
+//! Settings for remedies of findings and of an Advice.
+
+use std::net::IpAddr;
 
 use model::{
-    change::{Cake, Origin, Queue, Setting},
+    change::{Origin, Queue, Setting},
     findings::Findings,
     net::Side,
     prefix::Prefix,
-    remedy::{Action, CcScope, Discipline, Flow, LimitKind, Remedy},
+    remedy::{Action, CcScope, Flow, LimitKind, Remedy},
 };
 
 /// What can be applied of some findings, and what cannot.
@@ -15,6 +17,39 @@ pub struct Remedies {
     pub settings: Vec<(Setting, Option<Origin>)>,
     /// What is left to people, with the reason.
     pub not: Vec<String>,
+}
+
+/// What a host knows about the path that remedies leave open.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Place {
+    /// The device on the way to the other end.
+    pub line: Option<String>,
+    /// The tunnel's device, if there is one.
+    pub tunnel: Option<String>,
+    /// The other end: what would be set for a single socket is set for connections to it.
+    pub toward: Option<IpAddr>,
+}
+
+impl Place {
+    fn device(&self, action: &Action) -> Option<String> {
+        let open = match action {
+            Action::TunnelMtu { .. } => &self.tunnel,
+            _ => &self.line,
+        };
+        action.device().map(str::to_owned).or_else(|| open.clone())
+    }
+}
+
+/// The settings of one end for remedies that belong together, as those of an Advice.
+pub fn settings_of_all(remedies: &[Remedy], side: Side, place: &Place) -> Remedies {
+    let mut all = Remedies::default();
+    for remedy in remedies.iter().filter(|r| r.on.side() == Some(side)) {
+        match settings(remedy, place) {
+            Ok(settings) => all.settings.extend(settings.into_iter().map(|s| (s, None))),
+            Err(why) => all.not.push(format!("{} ({why})", remedy.sentence())),
+        }
+    }
+    all
 }
 
 /// The settings of one end for the findings of a Run: of each finding the first remedy, which is
@@ -32,7 +67,7 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
                 ));
                 continue;
             }
-            match settings(remedy) {
+            match settings(remedy, &Place::default()) {
                 Ok(settings) => {
                     for setting in settings {
                         add(&mut all, setting, &finding.code, side);
@@ -67,22 +102,23 @@ fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
 }
 
 /// The settings of a remedy, or why it has none.
-fn settings(remedy: &Remedy) -> Result<Vec<Setting>, &'static str> {
+fn settings(remedy: &Remedy, place: &Place) -> Result<Vec<Setting>, &'static str> {
     const NO_DEVICE: &str = "its device is not known";
-    let device = || {
-        let named = remedy.action.device().map(str::to_owned);
-        named.ok_or(NO_DEVICE)
+    let device = || place.device(&remedy.action).ok_or(NO_DEVICE);
+    let route = |to, cc: &String| Setting::RouteCongestionControl {
+        to: Prefix::host(to),
+        table: None,
+        cc: cc.clone(),
     };
     let one = |setting| Ok(vec![setting]);
     match &remedy.action {
         Action::CongestionControl { cc, scope } => match scope {
             CcScope::Host => one(parameter("net.ipv4.tcp_congestion_control", cc)),
-            CcScope::Route(to) => one(Setting::RouteCongestionControl {
-                to: Prefix::host(to.toward),
-                table: None,
-                cc: cc.clone(),
-            }),
-            CcScope::Socket => Err("a program sets it for its own sockets"),
+            CcScope::Route(to) => one(route(to.toward, cc)),
+            CcScope::Socket => match place.toward {
+                Some(toward) => one(route(toward, cc)),
+                None => Err("a program sets it for its own sockets"),
+            },
         },
         Action::Queue { queue, .. } => one(Setting::Queue {
             device: device()?,
@@ -156,8 +192,7 @@ fn settings(remedy: &Remedy) -> Result<Vec<Setting>, &'static str> {
     }
 }
 
-/// A shaper for what the device sends, with cake, which shapes by itself. Other disciplines need
-/// one around them.
+/// A shaper for what the device sends or receives.
 fn shaper(action: &Action, device: String) -> Result<Setting, &'static str> {
     let Action::Shaper {
         rate_bps,
@@ -168,20 +203,14 @@ fn shaper(action: &Action, device: String) -> Result<Setting, &'static str> {
     else {
         return Err("it is no shaper");
     };
-    let rate_bps = Some(rate_bps.ok_or("its rate is not known")?);
-    match (queue, flow) {
-        (Discipline::Cake, Flow::Egress) => Ok(Setting::Queue {
-            device,
-            queue: Queue::Cake(Cake {
-                rate_bps,
-                ..Cake::default()
-            }),
-        }),
-        (Discipline::Fq | Discipline::FqCodel, Flow::Egress) => {
-            Err("tune shapes with cake only, so far")
-        }
-        (_, Flow::Ingress) => Err("tune does not shape what is received yet"),
+    let mut queue = Queue::shaper(rate_bps.ok_or("its rate is not known")?, *queue);
+    if let (Queue::Cake(cake), Flow::Ingress) = (&mut queue, flow) {
+        cake.ingress = Some(true);
     }
+    Ok(match flow {
+        Flow::Egress => Setting::Queue { device, queue },
+        Flow::Ingress => Setting::Ingress { device, queue },
+    })
 }
 
 fn parameter(name: &str, value: &str) -> Setting {

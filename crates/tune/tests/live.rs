@@ -321,3 +321,63 @@ fn a_value_that_the_kernel_refuses_undoes_the_steps_before_it() {
     );
     assert_eq!(sh("cat /proc/sys/net/ipv4/tcp_notsent_lowat"), before);
 }
+
+/// Whether this kernel has what a line of a shell needs; nothing is left of it.
+fn has(line: &str, undo: &str) -> bool {
+    let ran = |line: &str| Command::new("sh").args(["-c", line]).status().unwrap();
+    let has = ran(line).success();
+    let _ = ran(undo);
+    has
+}
+
+#[test]
+fn a_shaper_with_a_queue_is_set_up_and_leaves_nothing() {
+    if !scene() {
+        return;
+    }
+    let htb = "tc qdisc add dev v1 root handle 1: htb && tc qdisc del dev v1 root && \
+               tc qdisc add dev v1 root fq_codel";
+    if !has(htb, "tc qdisc del dev v1 root") {
+        println!("skipped: this kernel has no htb or no fq_codel");
+        return;
+    }
+    let show = || sh("tc qdisc show dev v0; tc class show dev v0");
+    let before = show();
+    let setting = Setting::parse_shape("v0=47.5mbit fq_codel").unwrap();
+    let rollback = applied(&[setting], || {
+        let during = show();
+        assert!(during.contains("htb 1: root"), "{during}");
+        assert!(during.contains("rate 47500Kbit"), "{during}");
+        assert!(during.contains("parent 1:1"), "{during}");
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(show(), before);
+}
+
+#[test]
+fn a_shaper_of_received_packets_leaves_no_device_behind() {
+    if !scene() {
+        return;
+    }
+    let ifb = "ip link add i0 type ifb && tc qdisc add dev v1 clsact && tc filter add dev v1 ingress \
+               matchall action mirred egress redirect dev i0";
+    if !has(ifb, "ip link del i0; tc qdisc del dev v1 clsact") {
+        println!("skipped: this kernel has no ifb, matchall or mirred");
+        return;
+    }
+    let show = || sh("ip link show; tc qdisc show; tc filter show dev v0 ingress");
+    let before = show();
+    let setting = Setting::parse_shape_ingress("v0=30mbit fq").unwrap();
+    let rollback = applied(std::slice::from_ref(&setting), || {
+        let during = show();
+        assert!(
+            during.contains("mirred (Egress Redirect to device pt-ifb"),
+            "{during}"
+        );
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(show(), before);
+    sh("tc qdisc add dev v0 clsact");
+    let why = refused(setting);
+    assert!(why.why.contains("another program"), "{why}");
+}

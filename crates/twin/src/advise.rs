@@ -253,6 +253,12 @@ fn same(a: &[Path], b: &[Path]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| cell(a) == cell(b))
 }
 
+/// What is measured with a change and without, so that an Advice and its proof compare the same:
+/// the plan of the trials, where each sender has the congestion control of its host.
+pub fn turns(twin: &Twin) -> Plan {
+    trial::of_hosts(&twin.path)
+}
+
 /// The members of most weight; the best path where none was kept.
 fn members(twin: &Twin) -> Vec<Path> {
     let kept = twin.members.iter().filter(|m| m.weight >= LEAST_WEIGHT);

@@ -29,6 +29,6 @@ mod search;
 mod statistics;
 mod verdict;
 
-pub use advise::{Ask, Trials};
+pub use advise::{Ask, Trials, turns};
 pub use error::{Missing, TwinError};
 pub use fit::{Bench, Budget, Fit, Outcome, Stopped};

@@ -1,7 +1,7 @@
 //! In what order the steps of a plan are run, and what they will cost.
 
 use model::{
-    plan::{LoadDirection, Plan, Step},
+    plan::{LoadDirection, OF_HOST, Plan, Step},
     run::LayerAddress,
 };
 use stats::Random;
@@ -84,7 +84,10 @@ fn controls(step: &Step, senders: &Senders) -> Vec<Option<String>> {
     match steps::of(&step.measurement).congestion() {
         None => vec![None],
         Some((direction, [])) => senders.of(direction).into_iter().map(Some).collect(),
-        Some((_, named)) => named.iter().cloned().map(Some).collect(),
+        Some((_, named)) => named
+            .iter()
+            .map(|name| Some(name.clone()).filter(|name| name != OF_HOST))
+            .collect(),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Settings as the commands that a person would type.
 
 use super::{Queue, Setting};
-use crate::remedy::shell::{device, word};
+use crate::{
+    remedy::shell::{device, word},
+    units::Rate,
+};
 
 impl Setting {
     /// The commands, in order, to be run as root.
@@ -20,12 +23,19 @@ impl Setting {
                 let shown = format!("ip route show {to}{table}");
                 vec![format!("ip route replace $({shown}) congctl {cc}")]
             }
-            Self::Queue { device: dev, queue } => {
-                vec![format!(
-                    "tc qdisc replace dev {} root {}",
-                    device(Some(dev)),
-                    typed(queue)
-                )]
+            Self::Queue { device: dev, queue } => root(&device(Some(dev)), queue),
+            Self::Ingress { device: dev, queue } => {
+                let dev = device(Some(dev));
+                let ifb = format!("pt-ifb$(cat /sys/class/net/{dev}/ifindex)");
+                let mut all = vec![format!(
+                    "ip link add {ifb} type ifb && ip link set {ifb} up"
+                )];
+                all.extend(root(&ifb, queue));
+                all.push(format!("tc qdisc add dev {dev} clsact"));
+                all.push(format!(
+                    "tc filter add dev {dev} ingress matchall action mirred egress redirect dev {ifb}"
+                ));
+                all
             }
             Self::Mtu { device: dev, bytes } => {
                 vec![format!("ip link set dev {} mtu {bytes}", device(Some(dev)))]
@@ -38,6 +48,23 @@ impl Setting {
                 device(Some(dev))
             )],
         }
+    }
+}
+
+/// The commands for a root discipline.
+fn root(device: &str, queue: &Queue) -> Vec<String> {
+    let replace = |what: &str| format!("tc qdisc replace dev {device} root {what}");
+    match queue {
+        Queue::Htb(htb) => {
+            let rate = Rate::from_bps(htb.rate_bps);
+            let queue = htb.queue.name();
+            vec![
+                replace("handle 1: htb default 1"),
+                format!("tc class add dev {device} parent 1: classid 1:1 htb rate {rate}"),
+                format!("tc qdisc add dev {device} parent 1:1 {queue}"),
+            ]
+        }
+        other => vec![replace(&typed(other))],
     }
 }
 

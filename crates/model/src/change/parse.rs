@@ -1,7 +1,11 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
 use super::{Queue, Setting};
-use crate::prefix::{Prefix, PrefixError};
+use crate::{
+    prefix::{Prefix, PrefixError},
+    remedy::Discipline,
+    spec::quantity,
+};
 
 /// Most bytes of a value of a kernel parameter.
 const LONGEST_VALUE: usize = 256;
@@ -71,6 +75,27 @@ impl Setting {
         Ok(Self::Queue { device, queue })
     }
 
+    /// Reads `DEVICE=RATE [DISCIPLINE]`: a shaper of what the device sends; cake if none is named.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_shape(text: &str) -> Result<Self, String> {
+        let (device, queue) = shaper(text)?;
+        Ok(Self::Queue { device, queue })
+    }
+
+    /// Reads `DEVICE=RATE [DISCIPLINE]`: a shaper of what the device receives.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_shape_ingress(text: &str) -> Result<Self, String> {
+        let (device, mut queue) = shaper(text)?;
+        if let Queue::Cake(cake) = &mut queue {
+            cake.ingress = Some(true);
+        }
+        Ok(Self::Ingress { device, queue })
+    }
+
     /// Reads `DEVICE=BYTES`.
     ///
     /// # Errors
@@ -112,6 +137,28 @@ fn congestion_control(name: &str, scope: Scope) -> Result<Setting, String> {
             cc,
         },
     })
+}
+
+fn shaper(text: &str) -> Result<(String, Queue), String> {
+    let (device, rest) = of_device(text)?;
+    let mut words = rest.split_whitespace();
+    let rate = words.next().unwrap_or_default();
+    let bps = quantity::rate(rate)?.bps();
+    let queue = match words.next() {
+        None | Some("cake") => Discipline::Cake,
+        Some("fq_codel") => Discipline::FqCodel,
+        Some("fq") => Discipline::Fq,
+        Some(other) => {
+            return Err(format!(
+                "\"{other}\" is not a queue for a shaper; there are cake, fq_codel, fq"
+            ));
+        }
+    };
+    match (bps, words.next()) {
+        (0, _) => Err(format!("\"{text}\": a shaper needs a rate above 0")),
+        (_, Some(more)) => Err(format!("\"{more}\": write DEVICE=RATE QUEUE")),
+        (_, None) => Ok((device, Queue::shaper(bps, queue))),
+    }
 }
 
 /// A name by the rules of the kernel (net/core/dev.c: `dev_valid_name`, Linux 7.2), and the rest.

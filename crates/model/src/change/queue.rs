@@ -20,6 +20,8 @@ pub enum Queue {
     FqCodel(FqCodel),
     /// CAKE.
     Cake(Cake),
+    /// A token bucket with a queue in it.
+    Htb(Htb),
     /// First in, first out.
     Pfifo {
         /// Packets.
@@ -82,13 +84,43 @@ pub struct Cake {
     pub ingress: Option<bool>,
 }
 
+/// A shaper for disciplines that have none of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Htb {
+    /// Rate of the bucket, bit/s.
+    pub rate_bps: u64,
+    /// The queue in it.
+    pub queue: Discipline,
+}
+
 impl Queue {
+    /// A shaper to a rate with a queue in it. CAKE shapes by itself, the others in a bucket.
+    pub fn shaper(rate_bps: u64, queue: Discipline) -> Self {
+        match queue {
+            Discipline::Cake => Self::Cake(Cake {
+                rate_bps: Some(rate_bps),
+                ..Cake::default()
+            }),
+            Discipline::Fq | Discipline::FqCodel => Self::Htb(Htb { rate_bps, queue }),
+        }
+    }
+
+    /// The rate it shapes to, bit/s.
+    pub fn rate_bps(&self) -> Option<u64> {
+        match self {
+            Self::Cake(cake) => cake.rate_bps,
+            Self::Htb(htb) => Some(htb.rate_bps),
+            _ => None,
+        }
+    }
+
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Fq(_) => "fq",
             Self::FqCodel(_) => "fq_codel",
             Self::Cake(_) => "cake",
+            Self::Htb(_) => "htb",
             Self::Pfifo { .. } => "pfifo",
             Self::Bfifo { .. } => "bfifo",
         }
@@ -117,6 +149,10 @@ impl Queue {
                 ("nat", switch(q.nat)),
                 ("ingress", switch(q.ingress)),
             ],
+            Self::Htb(q) => vec![
+                ("rate", Some(exact(q.rate_bps))),
+                ("queue", Some(q.queue.name().to_owned())),
+            ],
             Self::Pfifo { limit_packets } => vec![("limit", number(*limit_packets))],
             Self::Bfifo { limit_bytes } => vec![("limit", number(*limit_bytes))],
         };
@@ -137,6 +173,8 @@ impl Queue {
             (Self::Cake(q), "overhead") => q.overhead_bytes = Some(overhead(value)?),
             (Self::Cake(q), "nat") => q.nat = Some(switch(value)?),
             (Self::Cake(q), "ingress") => q.ingress = Some(switch(value)?),
+            (Self::Htb(q), "rate") => q.rate_bps = quantity::rate(value)?.bps(),
+            (Self::Htb(q), "queue") => q.queue = inside(value)?,
             (Self::Pfifo { limit_packets }, "limit") => *limit_packets = Some(count(value)?),
             (Self::Bfifo { limit_bytes }, "limit") => *limit_bytes = Some(count(value)?),
             (queue, _) => {
@@ -155,6 +193,7 @@ impl Queue {
             Self::Fq(_) => &["limit", "flow_limit"],
             Self::FqCodel(_) => &["limit", "target", "interval", "ecn"],
             Self::Cake(_) => &["bandwidth", "rtt", "overhead", "nat", "ingress"],
+            Self::Htb(_) => &["rate", "queue"],
             Self::Pfifo { .. } | Self::Bfifo { .. } => &["limit"],
         }
     }
@@ -179,13 +218,17 @@ impl FromStr for Queue {
             Some("fq") => Self::Fq(Fq::default()),
             Some("fq_codel") => Self::FqCodel(FqCodel::default()),
             Some("cake") => Self::Cake(Cake::default()),
+            Some("htb") => Self::Htb(Htb {
+                rate_bps: 0,
+                queue: Discipline::FqCodel,
+            }),
             Some("pfifo") => Self::Pfifo {
                 limit_packets: None,
             },
             Some("bfifo") => Self::Bfifo { limit_bytes: None },
             other => {
                 return Err(format!(
-                    "\"{}\" is not a queue discipline; there are fq, fq_codel, cake, pfifo, bfifo",
+                    "\"{}\" is not a queue discipline; there are fq, fq_codel, cake, htb, pfifo, bfifo",
                     other.unwrap_or_default()
                 ));
             }
@@ -195,6 +238,9 @@ impl FromStr for Queue {
                 .split_once('=')
                 .ok_or_else(|| format!("\"{word}\": write options as name=value"))?;
             queue.set(name, value)?;
+        }
+        if queue.rate_bps() == Some(0) {
+            return Err("a shaper needs a rate above 0, as \"htb rate=47.5mbit\"".to_owned());
         }
         Ok(queue)
     }
@@ -234,6 +280,16 @@ fn micros(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|&us| us > 0 && span.subsec_nanos().is_multiple_of(1000))
         .ok_or_else(|| format!("\"{text}\" is not a whole number of microseconds up to 71 minutes"))
+}
+
+fn inside(text: &str) -> Result<Discipline, String> {
+    match text {
+        "fq" => Ok(Discipline::Fq),
+        "fq_codel" => Ok(Discipline::FqCodel),
+        _ => Err(format!(
+            "\"{text}\" is not a queue for htb; there are fq and fq_codel, and cake shapes by itself"
+        )),
+    }
 }
 
 fn switch(text: &str) -> Result<bool, String> {

@@ -30,6 +30,19 @@ pub enum Saved {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         classes: Vec<QueueNode>,
     },
+    /// A device whose received packets pass no hook of traffic control.
+    NoIngress,
+    /// One whose received packets do.
+    Ingress {
+        /// Kind of the hook, `ingress` or `clsact`; absent = it is gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hook: Option<String>,
+        /// Disciplines of the intermediate device of a shaper, parents first.
+        qdiscs: Vec<QueueNode>,
+        /// Their classes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        classes: Vec<QueueNode>,
+    },
     /// The MTU of a device.
     Mtu {
         /// Its MTU.

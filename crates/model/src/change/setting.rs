@@ -35,6 +35,13 @@ pub enum Setting {
         /// The discipline.
         queue: Queue,
     },
+    /// A shaper for what a device receives, on an intermediate device before the rest of the host.
+    Ingress {
+        /// The device that receives.
+        device: String,
+        /// The discipline, with a rate.
+        queue: Queue,
+    },
     /// The MTU of a device.
     Mtu {
         /// The device.
@@ -56,6 +63,7 @@ impl Setting {
     pub fn device(&self) -> Option<&str> {
         match self {
             Self::Queue { device, .. }
+            | Self::Ingress { device, .. }
             | Self::Mtu { device, .. }
             | Self::QueueLength { device, .. } => Some(device),
             Self::Sysctl { .. } | Self::RouteCongestionControl { .. } => None,
@@ -76,6 +84,7 @@ impl Setting {
                 },
             ) => to == to_b && table == table_b,
             (S::Queue { device: a, .. }, S::Queue { device: b, .. })
+            | (S::Ingress { device: a, .. }, S::Ingress { device: b, .. })
             | (S::Mtu { device: a, .. }, S::Mtu { device: b, .. })
             | (S::QueueLength { device: a, .. }, S::QueueLength { device: b, .. }) => a == b,
             _ => false,
@@ -95,6 +104,9 @@ impl fmt::Display for Setting {
                 }
             }
             Self::Queue { device, queue } => write!(f, "queue of {device}: {queue}"),
+            Self::Ingress { device, queue } => {
+                write!(f, "queue of what {device} receives: {queue}")
+            }
             Self::Mtu { device, bytes } => write!(f, "MTU of {device}: {bytes} bytes"),
             Self::QueueLength { device, packets } => {
                 write!(f, "transmit queue of {device}: {packets} packets")

@@ -128,6 +128,28 @@ fn settings_are_read_from_text() {
         cake.commands(),
         ["tc qdisc replace dev wan root cake bandwidth 9.5mbit ingress"]
     );
+    let shaped = Setting::parse_shape("wan=47.5mbit fq_codel").unwrap();
+    assert_eq!(
+        shaped.commands(),
+        [
+            "tc qdisc replace dev wan root handle 1: htb default 1",
+            "tc class add dev wan parent 1: classid 1:1 htb rate 47.5mbit",
+            "tc qdisc add dev wan parent 1:1 fq_codel"
+        ]
+    );
+    assert_eq!(
+        Setting::parse_shape("wan=47.5mbit"),
+        Setting::parse_queue("wan=cake bandwidth=47.5mbit")
+    );
+    let received = Setting::parse_shape_ingress("wan=95mbit").unwrap();
+    assert_eq!(
+        received.commands()[3],
+        "tc filter add dev wan ingress matchall action mirred egress redirect dev \
+         pt-ifb$(cat /sys/class/net/wan/ifindex)"
+    );
+    for wrong in ["wan=", "wan=0mbit", "wan=5mbit red", "wan=5mbit cake x"] {
+        assert!(Setting::parse_shape(wrong).is_err(), "{wrong}");
+    }
     assert_eq!(
         Setting::parse_mtu("wg0=1380").unwrap().commands(),
         ["ip link set dev wg0 mtu 1380"]
@@ -139,6 +161,8 @@ fn settings_are_read_from_text() {
         "eth0=red",
         "eth0=fq target=5ms",
         "eth0=fq limit=0",
+        "eth0=htb",
+        "eth0=htb rate=5mbit queue=cake",
     ] {
         assert!(Setting::parse_queue(wrong).is_err(), "{wrong}");
     }
@@ -178,6 +202,14 @@ fn queues() -> impl Strategy<Value = Queue> {
                     ingress
                 })
             ),
+        (1..=1_000_000_000_u64, any::<bool>()).prop_map(|(rate_bps, fq)| Queue::shaper(
+            rate_bps,
+            if fq {
+                crate::remedy::Discipline::Fq
+            } else {
+                crate::remedy::Discipline::FqCodel
+            }
+        )),
         number().prop_map(|limit_packets| Queue::Pfifo { limit_packets }),
         number().prop_map(|limit_bytes| Queue::Bfifo { limit_bytes }),
     ]

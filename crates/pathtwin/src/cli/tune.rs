@@ -54,6 +54,14 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=QUEUE", value_parser = Setting::parse_queue)]
     pub(crate) queue: Vec<Setting>,
 
+    /// Shaper of what a device sends, as "wan=47.5mbit" or "wan=47.5mbit fq_codel" (default: cake)
+    #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape)]
+    pub(crate) shape: Vec<Setting>,
+
+    /// Shaper of what a device receives, in the same form
+    #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape_ingress)]
+    pub(crate) shape_ingress: Vec<Setting>,
+
     /// MTU of a device, bytes
     #[arg(long, value_name = "DEVICE=BYTES", value_parser = Setting::parse_mtu)]
     pub(crate) mtu: Vec<Setting>,

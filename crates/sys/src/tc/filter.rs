@@ -26,6 +26,10 @@ const TCA_GACT_PARMS: u16 = 2;
 const TCA_GACT_PROB: u16 = 3;
 const PGACT_DETERM: u16 = 2;
 
+const TCA_MIRRED_PARMS: u16 = 2;
+const TCA_EGRESS_REDIR: u32 = 1;
+
+const TC_ACT_STOLEN: u32 = 4;
 const TC_ACT_OK: u32 = 0;
 const TC_ACT_SHOT: u32 = 2;
 const TC_ACT_PIPE: u32 = 3;
@@ -66,6 +70,8 @@ pub enum Action {
     /// Drops exactly every n-th packet: the n-th, the 2n-th and so on; an offload's packet counts
     /// as one.
     DropEvery(u16),
+    /// Sends every packet through the queue of another link, of this index; the last action.
+    Redirect(u32),
 }
 
 /// Counters of an action.
@@ -170,6 +176,15 @@ impl Action {
                 let mtu = mtu_bytes.unwrap_or(0);
                 m.nest_flagged(TCA_ACT_OPTIONS, |m| {
                     police(m, rate_bps, burst_bytes, mtu, pass)
+                });
+            }
+            Action::Redirect(link) => {
+                m.str(TCA_ACT_KIND, "mirred");
+                // `struct tc_mirred`: index, capab, action, refcnt, bindcnt, eaction, ifindex
+                // (include/uapi/linux/tc_act/tc_mirred.h, Linux 7.2).
+                let parms = words(&[0, 0, TC_ACT_STOLEN, 0, 0, TCA_EGRESS_REDIR, link]);
+                m.nest_flagged(TCA_ACT_OPTIONS, |m| {
+                    m.attr(TCA_MIRRED_PARMS, &parms);
                 });
             }
             Action::DropEvery(n) => {

@@ -2,7 +2,7 @@
 
 use model::change::{Blob, Queue, QueueNode, Saved, Setting};
 use sys::{
-    Netlink, Netns, link,
+    Netlink, NetlinkError, Netns, link,
     tc::{
         self, Handle, Qdisc,
         tree::{self, Irreversible, Node, Tree},
@@ -13,12 +13,14 @@ use super::unusable;
 use crate::error::{HostError, Refusal};
 
 pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
+    let [qdiscs, classes] = nodes(nl, index)?;
+    Ok(Saved::Queues { qdiscs, classes })
+}
+
+/// Disciplines and classes of a device.
+pub(super) fn nodes(nl: &mut Netlink, index: u32) -> Result<[Vec<QueueNode>; 2], HostError> {
     let Tree { qdiscs, classes } = tree::read(nl, index)?;
-    let saved = |nodes: Vec<Node>| nodes.into_iter().map(saved).collect();
-    Ok(Saved::Queues {
-        qdiscs: saved(qdiscs),
-        classes: saved(classes),
-    })
+    Ok([qdiscs, classes].map(|nodes| nodes.into_iter().map(saved).collect()))
 }
 
 pub(super) fn check(
@@ -54,13 +56,44 @@ pub(super) fn write(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), H
     if !tree::read(nl, index)?.is_default() {
         tc::delete(nl, index, Handle::ROOT)?;
     }
-    Ok(tc::replace(
-        nl,
-        index,
-        Handle::ROOT,
-        Handle::NONE,
-        &qdisc(queue),
-    )?)
+    Ok(set(nl, index, queue)?)
+}
+
+/// Class of a shaper, of which there is one.
+const CLASS: u32 = 1;
+
+/// Sets a discipline where the kernel's default is.
+pub(super) fn set(nl: &mut Netlink, index: u32, queue: &Queue) -> Result<(), NetlinkError> {
+    let root = |nl: &mut Netlink, handle, qdisc: &Qdisc| {
+        tc::replace(nl, index, Handle::ROOT, handle, qdisc)
+    };
+    let Queue::Htb(htb) = queue else {
+        return root(nl, Handle::NONE, &qdisc(queue));
+    };
+    let [handle, class] = [Handle::new(1, 0), Handle::new(1, CLASS as u16)];
+    let bucket = Qdisc::Htb(tc::Htb {
+        default_class: CLASS,
+        ..tc::Htb::default()
+    });
+    root(nl, handle, &bucket)?;
+    tc::add_htb_class(nl, index, handle, class, &bucket_of(htb))?;
+    let inside = qdisc(&Queue::from(htb.queue));
+    tc::replace(nl, index, class, Handle::NONE, &inside)
+}
+
+/// Bytes of the class: what passes in a millisecond, as sqm-scripts have it, since timers of hosts
+/// that are busy end late and what a smaller bucket misses is lost for good.
+fn bucket_of(htb: &model::change::Htb) -> tc::HtbClass {
+    const PACKET: u64 = 1600;
+    let burst = (htb.rate_bps / 8000).clamp(PACKET, u32::MAX.into()) as u32;
+    tc::HtbClass {
+        rate_bps: htb.rate_bps,
+        burst_bytes: Some(burst),
+        ceil_burst_bytes: Some(burst),
+        // Only shares among classes depend on it, and the kernel warns of large ones.
+        quantum_bytes: Some(1514),
+        ..tc::HtbClass::default()
+    }
 }
 
 pub(super) fn restore(
@@ -75,15 +108,14 @@ pub(super) fn restore(
 
 /// Tries the discipline on the loopback device of a namespace of its own, so that a kind or option
 /// that the kernel lacks is found before anything is touched.
-fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, Refusal> {
+pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, Refusal> {
     let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));
     let Ok(mut nl) = scratch else {
         return Ok(vec![format!(
             "{setting}: not tried beforehand, which needs root"
         )]);
     };
-    let tried = link::index(&mut nl, "lo")
-        .and_then(|lo| tc::replace(&mut nl, lo, Handle::ROOT, Handle::NONE, &qdisc(queue)));
+    let tried = link::index(&mut nl, "lo").and_then(|lo| set(&mut nl, lo, queue));
     match tried {
         Ok(()) => Ok(Vec::new()),
         Err(error) => {
@@ -96,7 +128,7 @@ fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, Refusal> {
 
 /// A shaper that the new discipline would remove.
 fn shaper(root: &Node, new: &Queue) -> Option<&'static str> {
-    let unshaped = !matches!(new, Queue::Cake(cake) if cake.rate_bps.is_some());
+    let unshaped = new.rate_bps().is_none();
     let shaping = matches!(root.kind.as_str(), "htb" | "tbf" | "cake");
     (unshaped && shaping && root.handle != Handle::NONE)
         .then_some("this removes a shaper; if a program such as sqm set it, it may return")
@@ -124,6 +156,7 @@ fn qdisc(queue: &Queue) -> Qdisc {
             ingress: q.ingress,
             ..tc::Cake::default()
         }),
+        Queue::Htb(_) => Qdisc::Htb(tc::Htb::default()),
         Queue::Pfifo { limit_packets } => Qdisc::Pfifo {
             limit: *limit_packets,
         },

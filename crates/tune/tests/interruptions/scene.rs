@@ -91,6 +91,7 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
             "fq_codel target=9ms",
             "fq flow_limit=150",
             "cake bandwidth=30mbit",
+            "htb rate=30mbit queue=fq_codel",
             "pfifo limit=5",
         ],
         false => &["pfifo limit=5", "bfifo limit=9000", "pfifo"],
@@ -113,6 +114,7 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
         set("cc=reno", "route:fd09::/32").unwrap(),
         set("cc=reno", "route:0.0.0.0/0").unwrap(),
         Setting::parse_queue(&format!("v0={}", random.one(queues))).unwrap(),
+        Setting::parse_shape_ingress("v0=30mbit fq_codel").unwrap(),
         Setting::parse_mtu(&format!("v0={}", 1280 + number / 5)).unwrap(),
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
     ];
@@ -137,6 +139,7 @@ pub fn dump() -> String {
         // Those of other kinds are flows that have packets now.
         "tc class show dev v0 | grep htb || true",
         "tc filter show dev v0",
+        "tc filter show dev v0 ingress",
     ];
     let mut text = String::new();
     for command in commands {

@@ -7,7 +7,7 @@ use model::{
     job,
     net::{Direction, Layer, LoadDirection, Side},
     path::{Competitor, CompetitorKind, Parameter, Path, Trial},
-    plan::{Budget, Measurement, PLAN_SCHEMA, Plan, Repeats, Step},
+    plan::{Budget, Measurement, OF_HOST, PLAN_SCHEMA, Plan, Repeats, Step},
     run::{FigureKind, Run, StepKind},
     units::Seed,
 };
@@ -34,6 +34,15 @@ pub(super) fn plan(path: &Path) -> Plan {
     let loads = [Direction::Down, Direction::Up]
         .map(|direction| load(path, direction, &cc(path, direction)));
     with(path, loads.into())
+}
+
+/// One flow each way, with what each host gives it.
+pub(super) fn of_hosts(path: &Path) -> Plan {
+    let loads = [Direction::Down, Direction::Up].map(|direction| load(path, direction, OF_HOST));
+    Plan {
+        name: "turns".to_owned(),
+        ..with(path, loads.into())
+    }
 }
 
 /// One cubic flow in a direction: what it gets beside the competitor of [`beside`].

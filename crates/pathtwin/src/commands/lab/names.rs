@@ -7,7 +7,7 @@ use lab::Lab;
 use model::{
     cell::{Cell, TunnelAt},
     job::Command,
-    plan::{Measurement, Plan},
+    plan::{Measurement, OF_HOST, Plan},
 };
 
 use crate::exit::{Failure, code};
@@ -43,7 +43,10 @@ pub(crate) fn controls(lab: &Lab, cells: &[Cell]) -> Result<(), Failure> {
 /// A step names one of them.
 pub(crate) fn controls_of_plan(lab: &Lab, plan: &Plan) -> Result<(), Failure> {
     let named = |measurement: &Measurement| match measurement {
-        Measurement::Tcp { cc, .. } => cc.clone(),
+        Measurement::Tcp { cc, .. } => {
+            let named = cc.iter().filter(|name| *name != OF_HOST);
+            named.cloned().collect()
+        }
         _ => Vec::new(),
     };
     known(

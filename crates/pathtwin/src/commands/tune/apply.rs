@@ -123,7 +123,13 @@ fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
         let setting = Setting::parse_set(text, settings.scope).map_err(wrong)?;
         all.push((setting, None));
     }
-    let named = [&settings.queue, &settings.queue_length, &settings.mtu];
+    let named = [
+        &settings.queue,
+        &settings.shape,
+        &settings.shape_ingress,
+        &settings.queue_length,
+        &settings.mtu,
+    ];
     all.extend(named.into_iter().flatten().cloned().map(|s| (s, None)));
     if let (Some(name), Some(end)) = (&settings.findings, settings.end) {
         all.extend(proposed(name, end)?);

@@ -1,0 +1,43 @@
+//! Remedies on the ends of a lab path, by the real `tune` in a guest.
+
+use model::{
+    job::{self, OUTPUT_FILE, Prove, ProveOutput},
+    units::Seed,
+};
+
+use crate::{
+    LabError, Task,
+    cell::memory_mb,
+    job::{Artifacts, Job, json},
+};
+
+impl Job for Prove {
+    type Output = ProveOutput;
+
+    fn guest_job(&self) -> job::Job {
+        job::Job::Prove(Box::new(self.clone()))
+    }
+
+    fn seed(&self) -> Seed {
+        self.cell.seed
+    }
+
+    fn memory_mb(&self) -> u64 {
+        memory_mb(&self.cell).max(1024)
+    }
+
+    fn files(&self) -> Vec<String> {
+        vec![OUTPUT_FILE.to_owned()]
+    }
+
+    fn result(&self, mut artifacts: Artifacts) -> Result<ProveOutput, LabError> {
+        let output: ProveOutput = json(OUTPUT_FILE, &artifacts.take(OUTPUT_FILE)?)?;
+        match output.error {
+            Some(report) => Err(LabError::Guest {
+                task: Task::Prove,
+                report,
+            }),
+            None => Ok(output),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The proof of a Change by its effect: what was measured with it and without, in turns.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    advice::{self, AdviceFigure, Goal},
+    change::ChangeId,
+    comparison::{Comparison, Estimate, Verdict},
+    net::Direction,
+    text::Text,
+};
+
+/// Version of [`Proof`].
+pub const PROOF_SCHEMA: u32 = 1;
+
+/// What a Change did on its path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// [`PROOF_SCHEMA`] of the writer.
+    pub schema: u32,
+    /// Version of the program that measured.
+    pub program: String,
+    /// The changes, one for each host.
+    pub changes: Vec<ChangeId>,
+    /// What was to improve.
+    pub goal: Goal,
+    /// The decision.
+    pub decision: Decision,
+    /// The decision in one sentence, with the figures that made it.
+    pub says: Text,
+    /// Whether the settings acted at all, one by one.
+    pub acted: Vec<Acted>,
+    /// The figures that decide.
+    pub figures: Vec<Proved>,
+    /// The order of the turns: `true` = with the change.
+    pub turns: Vec<bool>,
+    /// All figures of the turns without (before) and with it (after).
+    pub comparison: Comparison,
+}
+
+/// What becomes of a Change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It is kept.
+    Kept,
+    /// It is undone: the measurement does not show a gain.
+    NoGain,
+    /// It is undone: a figure became worse beyond its bound.
+    Worse,
+    /// It is undone: a setting did not act, so that any difference has another cause.
+    DidNotAct,
+    /// It is undone: the figures that decide could not be measured.
+    CannotTell,
+}
+
+impl Decision {
+    /// Whether the change stays.
+    pub fn is_kept(self) -> bool {
+        self == Self::Kept
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kept => "kept",
+            Self::NoGain => "undone: no gain",
+            Self::Worse => "undone: something became worse",
+            Self::DidNotAct => "undone: it did not act",
+            Self::CannotTell => "undone: it could not be judged",
+        })
+    }
+}
+
+/// Evidence that a setting acted while it was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Acted {
+    /// The setting.
+    pub setting: String,
+    /// Whether it acted; absent = nothing shows it either way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acted: Option<bool>,
+    /// The evidence.
+    pub evidence: Text,
+}
+
+/// Role of a figure in the decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It is to improve.
+    Asked,
+    /// It must not become worse beyond its bound.
+    Guard,
+}
+
+/// A figure with what was predicted of it and what came.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proved {
+    /// Direction of the data.
+    pub direction: Direction,
+    /// The figure.
+    pub figure: AdviceFigure,
+    /// Its role.
+    pub role: Role,
+    /// Median without the change: bit/s or µs.
+    pub without: f64,
+    /// Median with it.
+    pub with: f64,
+    /// With over without, with its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Estimate>,
+    /// The verdict of the comparison.
+    pub verdict: Verdict,
+    /// The ratio that an Advice predicted, with its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Estimate>,
+}
+
+impl Proved {
+    /// Whether the measured ratio lies in the predicted interval; `None` if one is unknown.
+    pub fn as_predicted(&self) -> Option<bool> {
+        let (predicted, ratio) = (self.predicted?, self.ratio?);
+        Some((predicted.low..=predicted.high).contains(&ratio.value))
+    }
+}
+
+impl From<&advice::Change> for Estimate {
+    fn from(change: &advice::Change) -> Self {
+        Self {
+            value: change.ratio,
+            low: change.low,
+            high: change.high,
+        }
+    }
+}
+
+/// Why a document is not a Proof.
+#[derive(Debug, thiserror::Error)]
+pub enum ProofError {
+    /// Not a Proof at all.
+    #[error("not a proof: {0}")]
+    Format(#[from] serde_json::Error),
+    /// Written by a later version.
+    #[error(
+        "the proof has schema {0}, and this program knows up to {PROOF_SCHEMA}: update pathtwin"
+    )]
+    Newer(u32),
+}
+
+impl Proof {
+    /// Reads a Proof from JSON.
+    ///
+    /// # Errors
+    /// The text is no Proof, or was written by a later version.
+    pub fn parse(text: &[u8]) -> Result<Self, ProofError> {
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        let version: Version = serde_json::from_slice(text)?;
+        if version.schema > PROOF_SCHEMA {
+            return Err(ProofError::Newer(version.schema));
+        }
+        Ok(serde_json::from_slice(text)?)
+    }
+}

@@ -1,0 +1,233 @@
+//! `pathtwin fix`.
+
+use std::{
+    io::{IsTerminal, Write},
+    process::ExitCode,
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use ::measure::{plans, run::usual_estimate};
+use ::twin::{Ask, Budget, Fit, Trials, turns};
+use anyhow::{Context, anyhow};
+use lab::Lab;
+use model::{
+    advice::{Advice, Tried},
+    cell::Cell,
+    findings::Findings,
+    job,
+    plan::Plan,
+    run::Run,
+    twin::Twin,
+};
+use serde::Serialize;
+
+use super::{
+    lab::names,
+    twin::{announce, open_lab, search},
+};
+use crate::{
+    bench::InLab,
+    cli::{fix::Fix, twin::TwinForm},
+    exit::{Failure, code},
+    format, progress,
+};
+
+/// All that was found and done.
+#[derive(Serialize)]
+struct Fixed<'a> {
+    findings: &'a Findings,
+    advice: &'a Advice,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'a job::ProveOutput>,
+}
+
+pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let cell = cell(arguments)?;
+    let lab = open_lab(!arguments.no_cache, arguments.jobs)?;
+    names::controls(&lab, std::slice::from_ref(&cell))?;
+    let is_text = arguments.output == TwinForm::Text;
+    let run = measured(arguments, &lab, &cell, stop)?;
+    let findings = explain::judge(&run);
+    if is_text {
+        format::text(&heading(
+            "What is wrong",
+            &report::findings::text(&findings, false),
+        ))?;
+    }
+    let twin = twin(arguments, &lab, &run)?;
+    let advice = advice(arguments, &lab, &twin, stop)?;
+    if is_text {
+        let twin = format!("The twin: {}.\n\n", twin.says);
+        let advice = report::advice::text(&advice);
+        format::text(&heading("What would help", &format!("{twin}{advice}")))?;
+    }
+    let Some(best) = advice.advised() else {
+        return end(arguments, &findings, &advice, None);
+    };
+    if !arguments.yes && !is_wanted(best)? {
+        format::say(format_args!("nothing was changed"));
+        return end(arguments, &findings, &advice, None);
+    }
+    let done = prove(arguments, &lab, cell, &twin, best, stop)?;
+    end(arguments, &findings, &advice, Some(&done))
+}
+
+/// The first cell of the spec.
+fn cell(arguments: &Fix) -> Result<Cell, Failure> {
+    let spec = super::lab::run::read_spec(&arguments.lab, &arguments.cells)?;
+    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
+    if cells.len() > 1 {
+        let number = cells.len();
+        format::say(format_args!(
+            "the spec has {number} cells; the first is taken"
+        ));
+    }
+    let first = cells.into_iter().next();
+    Ok(first.ok_or_else(|| anyhow!("the spec has no cells"))?)
+}
+
+fn layers(cell: &Cell) -> usize {
+    1 + usize::from(cell.tunnel.is_some())
+}
+
+fn measured(
+    arguments: &Fix,
+    lab: &Lab,
+    cell: &Cell,
+    stop: &'static AtomicBool,
+) -> Result<Run, Failure> {
+    let plan = match arguments.long {
+        true => plans::default(),
+        false => plans::quick(),
+    };
+    let limit = usual_estimate(&plan, layers(cell)).limit();
+    let job = job::Measure {
+        cell: cell.clone(),
+        plan,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        limit_ns: limit.as_nanos() as u64,
+    };
+    Ok(with_bar(lab, &job, stop)?.run)
+}
+
+fn with_bar<J: lab::job::Job>(
+    lab: &Lab,
+    job: &J,
+    stop: &'static AtomicBool,
+) -> Result<J::Output, Failure> {
+    let bar = progress::bar(1);
+    let done = lab.run(job, stop, &mut |done| progress::step(&bar, done));
+    bar.finish_and_clear();
+    Ok(done?)
+}
+
+fn twin(arguments: &Fix, lab: &Lab, run: &Run) -> Result<Twin, Failure> {
+    let budget = arguments.budget_time;
+    let fit = Fit::prepare(run, Budget(budget), env!("CARGO_PKG_VERSION"))?;
+    announce(&fit, budget);
+    search(&fit, lab)
+}
+
+fn advice(
+    arguments: &Fix,
+    lab: &Lab,
+    twin: &Twin,
+    stop: &'static AtomicBool,
+) -> Result<Advice, Failure> {
+    let ask = Ask {
+        goal: arguments.goal.into(),
+        keep: arguments.keep.clone(),
+        budget: Budget(arguments.budget_time),
+    };
+    let trials = Trials::prepare(twin, ask, env!("CARGO_PKG_VERSION"))?;
+    let bar = progress::bar(trials.runs());
+    let advice = trials.search(&mut InLab::new(lab, &bar, stop));
+    bar.finish_and_clear();
+    Ok(advice?)
+}
+
+/// The one question.
+fn is_wanted(best: &Tried) -> Result<bool, Failure> {
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        let error = anyhow!("nobody can be asked here: --yes applies what is advised");
+        return Err(Failure::new(code::USE, error));
+    }
+    let mut out = std::io::stderr().lock();
+    let asked = write!(
+        out,
+        "Apply \"{}\", and keep it if it helps? [y/N] ",
+        best.name
+    );
+    asked.and_then(|()| out.flush()).context("ask")?;
+    let mut answer = String::new();
+    input.read_line(&mut answer).context("read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn prove(
+    arguments: &Fix,
+    lab: &Lab,
+    cell: Cell,
+    twin: &Twin,
+    best: &Tried,
+    stop: &'static AtomicBool,
+) -> Result<job::ProveOutput, Failure> {
+    let plan: Plan = turns(twin);
+    let turn = usual_estimate(&plan, layers(&cell)).limit();
+    // Each turn has its own room, and what is around all of them.
+    let limit = turn * arguments.pairs * 2 + Duration::from_secs(120);
+    let job = job::Prove {
+        plan,
+        remedies: best.remedies.clone(),
+        goal: arguments.goal.into(),
+        predicted: best.changes.clone(),
+        keep: arguments.keep.clone(),
+        pairs: arguments.pairs,
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        limit_ns: limit.as_nanos() as u64,
+        cell,
+    };
+    format::say(format_args!(
+        "\"{}\" is applied and measured in {} turns",
+        best.name,
+        2 * arguments.pairs
+    ));
+    with_bar(lab, &job, stop)
+}
+
+/// The last part, and the exit code.
+fn end(
+    arguments: &Fix,
+    findings: &Findings,
+    advice: &Advice,
+    change: Option<&job::ProveOutput>,
+) -> Result<ExitCode, Failure> {
+    match arguments.output {
+        TwinForm::Json => format::json(&Fixed {
+            findings,
+            advice,
+            change,
+        })?,
+        TwinForm::Text => {
+            if let Some(done) = change {
+                format::text(&heading("What it did", &report::proof::text(done)))?;
+            }
+        }
+    }
+    if let Some(left) = change.and_then(|done| done.left_changed.as_ref()) {
+        let error = anyhow!("undone, but not as before: {left}");
+        return Err(Failure::new(code::FAILED, error));
+    }
+    let decided = change.map(|done| done.proof.as_ref().is_some_and(|p| p.decision.is_kept()));
+    Ok(match decided {
+        Some(false) => ExitCode::from(code::VERDICT),
+        Some(true) | None => ExitCode::SUCCESS,
+    })
+}
+
+fn heading(title: &str, text: &str) -> String {
+    format!("== {title} ==\n{text}\n")
+}

@@ -1,0 +1,86 @@
+//! A Proof as text for a terminal: the decision, the figures behind it, and whether settings acted.
+
+use std::fmt::Write;
+
+use model::{
+    advice::AdviceFigure,
+    change::Change,
+    job::ProveOutput,
+    proof::{Proof, Proved, Role},
+    safe,
+    text::capital,
+};
+
+use crate::wrap::wrap;
+
+/// What was done to hosts and what came of it, at most 80 columns wide.
+pub fn text(done: &ProveOutput) -> String {
+    let mut out = String::new();
+    if let Some(proof) = &done.proof {
+        out.push_str(&of_proof(proof));
+    }
+    for not in &done.not_applied {
+        out.push_str(&wrap(&format!("Not applied: {not}."), ""));
+    }
+    if done.changes.is_empty() {
+        out.push_str("Nothing was changed.\n");
+    }
+    for change in &done.changes {
+        let _ = writeln!(out, "change {}: {}", change.id.short(), change.state);
+        settings(&mut out, change);
+    }
+    safe::lines(&out).into_owned()
+}
+
+/// A Proof for people, at most 80 columns wide.
+pub fn of_proof(proof: &Proof) -> String {
+    let mut out = wrap(&format!("{}.", capital(&proof.says.to_string())), "");
+    let _ = writeln!(
+        out,
+        "\n{:<26}{:>10}{:>10}{:>22}{:>10}",
+        "", "without", "with", "ratio", "predicted"
+    );
+    for figure in &proof.figures {
+        row(&mut out, figure);
+    }
+    for acted in &proof.acted {
+        let says = format!("{}: {}.", acted.setting, acted.evidence);
+        out.push_str(&wrap(&says, "  "));
+    }
+    let of = proof.turns.len() / 2;
+    let says = format!("Medians of {of} turns with the change and {of} without, alternating.");
+    out.push_str(&wrap(&says, ""));
+    out
+}
+
+fn settings(out: &mut String, change: &Change) {
+    for step in &change.steps {
+        let _ = writeln!(out, "  {}", step.setting);
+    }
+}
+
+fn row(out: &mut String, figure: &Proved) {
+    let mark = match figure.role {
+        Role::Asked => "* ",
+        Role::Guard => "  ",
+    };
+    let (name, unit, scale) = match figure.figure {
+        AdviceFigure::Goodput => ("goodput", "Mbit/s", 1e6),
+        AdviceFigure::LoadedP50 => ("loaded RTT", "ms", 1e3),
+        AdviceFigure::LoadedP99 => ("loaded P99", "ms", 1e3),
+        AdviceFigure::Retransmitted => ("retransmitted", "%", 0.01),
+    };
+    let name = format!("{mark}{name} {}, {unit}", figure.direction);
+    let ratio = figure.ratio.map_or_else(String::new, |r| {
+        format!("{:.2} [{:.2}, {:.2}]", r.value, r.low, r.high)
+    });
+    let predicted = figure
+        .predicted
+        .map_or_else(String::new, |p| format!("{:.2}", p.value));
+    let _ = writeln!(
+        out,
+        "{name:<26}{:>10.1}{:>10.1}{ratio:>22}{predicted:>10}",
+        figure.without / scale,
+        figure.with / scale
+    );
+}

@@ -1,0 +1,124 @@
+//! Shapers of what a device receives: a filter on it sends every packet through the queue of an
+//! intermediate device (drivers/net/ifb.c, Linux 6.18).
+
+use model::change::{Queue, Saved, Setting};
+use sys::{
+    Netlink,
+    link::{self, NewLink},
+    tc::{self, Action, Handle, Hook, Qdisc},
+};
+
+use super::{NO_DEVICE, queue, unusable};
+use crate::error::{HostError, Refusal};
+
+/// Priority of the filter.
+const PRIORITY: u16 = 1;
+
+/// Name of the intermediate device for the device of an index: nobody else's, so that a leftover is
+/// known as one.
+fn name(index: u32) -> String {
+    format!("pt-ifb{index}")
+}
+
+pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
+    let hook = hook(nl, index)?;
+    let ifb = intermediate(nl, index)?;
+    if hook.is_none() && ifb.is_none() {
+        return Ok(Saved::NoIngress);
+    }
+    let [qdiscs, classes] = match ifb {
+        Some(ifb) => queue::nodes(nl, ifb)?,
+        None => Default::default(),
+    };
+    Ok(Saved::Ingress {
+        hook,
+        qdiscs,
+        classes,
+    })
+}
+
+pub(super) fn check(
+    setting: &Setting,
+    wanted: &Queue,
+    old: &Saved,
+) -> Result<Vec<String>, Refusal> {
+    if let Saved::Ingress { hook, .. } = old {
+        let why = match hook {
+            Some(kind) => format!("its received packets pass the {kind} hook of another program"),
+            None => "an intermediate device is left of an earlier change".to_owned(),
+        };
+        let hint = "`tc filter show dev DEVICE ingress` shows whose it is; remove it there first";
+        return Err(Refusal::new(setting, why, hint));
+    }
+    if wanted.rate_bps().is_none() {
+        let why = "without a rate, no queue forms after the line";
+        return Err(Refusal::new(
+            setting,
+            why,
+            "give a rate below that of the line",
+        ));
+    }
+    let mut notes = queue::rehearse(setting, wanted)?;
+    notes.push(format!(
+        "{setting}: what the sender sends too much is dropped after the line, so that the shaper \
+         needs some percent less than the line's rate"
+    ));
+    Ok(notes)
+}
+
+pub(super) fn write(nl: &mut Netlink, index: u32, wanted: &Queue) -> Result<(), HostError> {
+    let name = name(index);
+    let new = NewLink {
+        // Not one a processor: its queue is one.
+        queues: Some(1),
+        ..NewLink::named(&name)
+    };
+    link::create_ifb(nl, &new)?;
+    let ifb = link::index(nl, &name)?;
+    queue::set(nl, ifb, wanted)?;
+    link::set_up(nl, ifb)?;
+    tc::add(nl, index, Handle::CLSACT, Handle::NONE, &Qdisc::Clsact)?;
+    Ok(tc::add_matchall(
+        nl,
+        index,
+        Hook::Ingress,
+        PRIORITY,
+        &[Action::Redirect(ifb)],
+    )?)
+}
+
+pub(super) fn restore(
+    nl: &mut Netlink,
+    index: u32,
+    setting: &Setting,
+    old: &Saved,
+) -> Result<(), HostError> {
+    // Nothing else is ever changed.
+    let Saved::NoIngress = old else {
+        return Err(unusable(setting));
+    };
+    if hook(nl, index)?.is_some() {
+        tc::delete(nl, index, Handle::CLSACT)?;
+    }
+    if let Some(ifb) = intermediate(nl, index)? {
+        link::delete(nl, ifb)?;
+    }
+    Ok(())
+}
+
+/// Kind of the hook for received packets.
+fn hook(nl: &mut Netlink, index: u32) -> Result<Option<String>, HostError> {
+    let all = tc::stats(nl, Some(index))?;
+    let hook = all
+        .iter()
+        .find(|q| matches!(q.kind.as_str(), "ingress" | "clsact"));
+    Ok(hook.map(|q| q.kind.to_string()))
+}
+
+pub(super) fn intermediate(nl: &mut Netlink, index: u32) -> Result<Option<u32>, HostError> {
+    match link::index(nl, &name(index)) {
+        Ok(ifb) => Ok(Some(ifb)),
+        Err(error) if error.errno == NO_DEVICE => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

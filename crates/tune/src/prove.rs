@@ -1,0 +1,133 @@
+//! The proof of a Change by its effect: turns with it and without, and the decision.
+//!
+//! The turns alternate in blocks of two (ABBA), so that a drifting line does not look like an
+//! effect. Each turn opens connections of its own: settings of a host act on new ones only.
+
+mod evidence;
+mod judge;
+
+use model::{
+    advice::{self, Goal, Keep},
+    change::ChangeId,
+    proof::{Acted, PROOF_SCHEMA, Proof},
+    run::Run,
+};
+
+use crate::error::TuneError;
+
+pub use evidence::evidence;
+
+/// Turns with the change, and as many without, if nothing else is asked for: the fewest from which
+/// the spread within each is known well enough.
+pub const PAIRS: u32 = 4;
+
+/// A path on which a change can be switched and measured.
+pub trait Turns {
+    /// Applies the change, or sets it aside.
+    ///
+    /// # Errors
+    /// The change could not be switched; it is undone then.
+    fn set(&mut self, on: bool) -> Result<(), TuneError>;
+
+    /// Measures the path as it is now.
+    ///
+    /// # Errors
+    /// The measurement failed, with the reason.
+    fn measure(&mut self) -> Result<Run, String>;
+
+    /// Whether the settings acted during a measurement with the change.
+    fn evidence(&mut self, run: &Run) -> Vec<Acted>;
+}
+
+/// What is asked of a change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ask {
+    /// What is to improve.
+    pub goal: Goal,
+    /// What an Advice predicts; empty = nothing is known.
+    pub predicted: Vec<advice::Change>,
+    /// Bounds that the user set.
+    pub keep: Vec<Keep>,
+    /// Turns with the change, and as many without.
+    pub pairs: u32,
+    /// Version of the program.
+    pub program: String,
+}
+
+/// Why there is no proof. The change is pending or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum ProveError {
+    /// The change could not be switched.
+    #[error(transparent)]
+    Switch(#[from] TuneError),
+    /// A measurement failed.
+    #[error("the measurement of turn {turn} failed: {why}")]
+    Measure {
+        /// Its number, from 1.
+        turn: usize,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Measures in turns and decides. The change is applied at the start and at the end.
+///
+/// # Errors
+/// The change could not be switched, or a measurement failed.
+pub fn prove(turns: &mut dyn Turns, ids: &[ChangeId], ask: &Ask) -> Result<Proof, ProveError> {
+    let order = order(ask.pairs);
+    let (mut without, mut with, mut acted) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_on = true;
+    for (turn, &on) in order.iter().enumerate() {
+        if on != is_on {
+            turns.set(on)?;
+            is_on = on;
+        }
+        let run = turns.measure().map_err(|why| ProveError::Measure {
+            turn: turn + 1,
+            why,
+        })?;
+        let measured = compare::Measured::of(&run);
+        if on {
+            with.push(measured);
+            acted.push(turns.evidence(&run));
+        } else {
+            without.push(measured);
+        }
+    }
+    if !is_on {
+        turns.set(true)?;
+    }
+    let comparison = compare::compare(
+        ("without", &without),
+        ("with", &with),
+        &compare::Options::default(),
+    );
+    let acted = evidence::together(&acted);
+    let judged = judge::judge(&comparison, &acted, ask);
+    Ok(Proof {
+        schema: PROOF_SCHEMA,
+        program: ask.program.clone(),
+        changes: ids.to_vec(),
+        goal: ask.goal,
+        decision: judged.decision,
+        says: judged.says,
+        acted,
+        figures: judged.figures,
+        turns: order,
+        comparison,
+    })
+}
+
+/// Without, with, with, without, and so on: as many of each.
+fn order(pairs: u32) -> Vec<bool> {
+    (0..pairs)
+        .flat_map(|pair| match pair % 2 {
+            0 => [false, true],
+            _ => [true, false],
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Evidence that settings acted: counters of queues, congestion controls that were used.
+
+use model::{
+    change::{Change, Setting},
+    net::{Direction, Side},
+    proof::Acted,
+    run::Run,
+    text,
+    text::{Text, Value},
+};
+use sys::tc::{QdiscExtra, QdiscStats};
+
+use crate::live::Live;
+
+/// Name of the parameter for all sockets of a host.
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+
+/// Whether the settings of a change acted during a measurement, on the end that they belong to.
+pub fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
+    let one = |setting: &Setting| {
+        let (acted, evidence) = match setting {
+            Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
+            Setting::RouteCongestionControl { cc, .. } => congestion(cc, side, run),
+            Setting::Sysctl { name, value } if name == CONGESTION => congestion(value, side, run),
+            _ => (None, text!("it is set; no counter shows whether it acts")),
+        };
+        Acted {
+            setting: setting.to_string(),
+            acted,
+            evidence,
+        }
+    };
+    change.steps.iter().map(|s| &s.setting).map(one).collect()
+}
+
+/// The evidence of several measurements: what acted once acts.
+pub(super) fn together(all: &[Vec<Acted>]) -> Vec<Acted> {
+    let Some(last) = all.last() else {
+        return Vec::new();
+    };
+    let merged = |(n, last): (usize, &Acted)| {
+        let mut same = all.iter().filter_map(|turn| turn.get(n)).rev();
+        same.find(|a| a.acted == Some(true)).unwrap_or(last).clone()
+    };
+    last.iter().enumerate().map(merged).collect()
+}
+
+/// A queue that never held a packet back has no effect.
+fn queue(all: &[QdiscStats]) -> (Option<bool>, Text) {
+    let Some(root) = all.first() else {
+        return (Some(false), text!("it is not there"));
+    };
+    let sum = |of: fn(&QdiscStats) -> u64| all.iter().map(of).sum::<u64>();
+    let drops = sum(|q| q.drops.into());
+    let limited = sum(|q| q.overlimits.into());
+    let marks = sum(marks);
+    let paced = sum(paced);
+    let count = |n: u64| Value::Count(n as f64);
+    let says = text!(
+        "{packets} packets passed, {limited} waited for its rate, {paced} were paced, {drops} were \
+         dropped, {marks} marked",
+        packets = count(root.packets),
+        limited = count(limited),
+        paced = count(paced),
+        drops = count(drops),
+        marks = count(marks)
+    );
+    (Some(drops + limited + marks + paced > 0), says)
+}
+
+fn marks(queue: &QdiscStats) -> u64 {
+    match queue.extra {
+        Some(QdiscExtra::FqCodel { ecn_mark, .. } | QdiscExtra::Cake { ecn_mark, .. }) => {
+            ecn_mark.into()
+        }
+        _ => 0,
+    }
+}
+
+fn paced(queue: &QdiscStats) -> u64 {
+    match queue.extra {
+        Some(QdiscExtra::Fq { throttled, .. }) => throttled,
+        _ => 0,
+    }
+}
+
+/// Whether the connections of what this end sends used a congestion control.
+fn congestion(cc: &str, side: Side, run: &Run) -> (Option<bool>, Text) {
+    let sent = |direction: Option<Direction>| direction.is_some_and(|d| Side::sends(d) == side);
+    let used: Vec<&str> = run
+        .samples
+        .iter()
+        .filter(|sample| sent(sample.key.direction))
+        .filter_map(|sample| sample.tcp.as_ref()?.cc_used.as_deref())
+        .collect();
+    match used.iter().find(|used| **used != cc) {
+        _ if used.is_empty() => (None, text!("no connection of this end was measured")),
+        Some(other) => {
+            let says = text!("the connections used {cc}", cc = *other);
+            (Some(false), says)
+        }
+        None => (
+            Some(true),
+            text!("all connections that this end sent over used {cc}", cc = cc),
+        ),
+    }
+}

@@ -1,0 +1,216 @@
+//! From the comparison of the turns to the decision.
+
+use model::{
+    advice::{self, AdviceFigure, Bound, Goal, Keep, Kept},
+    comparison::{Compared, Comparison, Estimate, Verdict},
+    net::Direction,
+    proof::{Acted, Decision, Proved, Role},
+    run::{FigureKind, StepKind},
+    text,
+    text::{Text, Value},
+};
+
+use super::Ask;
+
+/// A predicted change below this (logarithm of a ratio) is none.
+const GAIN: f64 = 0.05;
+/// Share of the goodput that stays: a shaper below the line's rate takes some percent.
+const GOODPUT: f64 = 0.9;
+/// Bound of the guards on delay: by a share, and by µs.
+const DELAY: (f64, f64) = (1.1, 5_000.0);
+
+/// The figures that decide, with the names of their kinds.
+const FIGURES: [(AdviceFigure, FigureKind); 3] = [
+    (AdviceFigure::Goodput, FigureKind::Goodput),
+    (AdviceFigure::LoadedP50, FigureKind::RttP50),
+    (AdviceFigure::LoadedP99, FigureKind::RttP99),
+];
+
+/// The decision with its reasons.
+pub(super) struct Judged {
+    pub(super) decision: Decision,
+    pub(super) says: Text,
+    pub(super) figures: Vec<Proved>,
+}
+
+pub(super) fn judge(comparison: &Comparison, acted: &[Acted], ask: &Ask) -> Judged {
+    let figures = figures(comparison, ask);
+    let (decision, says) = decide(&figures, acted, &ask.keep);
+    Judged {
+        decision,
+        says,
+        figures,
+    }
+}
+
+fn figures(comparison: &Comparison, ask: &Ask) -> Vec<Proved> {
+    let predicted = |direction, figure| {
+        let mut all = ask.predicted.iter();
+        all.find(|c| c.direction == direction && c.figure == figure)
+    };
+    let is_any_asked = ask.predicted.iter().any(|c| is_asked(c, ask.goal));
+    let mut all = Vec::new();
+    for direction in [Direction::Down, Direction::Up] {
+        for (figure, kind) in FIGURES {
+            let Some(line) = line(comparison, direction, kind) else {
+                continue;
+            };
+            let predicted = predicted(direction, figure);
+            let asked = match predicted {
+                Some(change) if is_any_asked => is_asked(change, ask.goal),
+                _ => !is_any_asked && is_of(figure, ask.goal),
+            };
+            all.push(Proved {
+                direction,
+                figure,
+                role: if asked { Role::Asked } else { Role::Guard },
+                without: line.before.median,
+                with: line.after.median,
+                ratio: line.ratio,
+                verdict: line.verdict,
+                predicted: predicted.map(Estimate::from),
+            });
+        }
+    }
+    all
+}
+
+fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Option<&Compared> {
+    let ours = |line: &&Compared| {
+        line.kind == kind
+            && line.key.step == StepKind::Tcp
+            && line.key.direction == Some(direction)
+            && !line.key.bidirectional
+    };
+    comparison.lines.iter().find(ours)
+}
+
+/// Whether a figure is what a goal is about.
+fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
+    let is_goodput = figure == AdviceFigure::Goodput;
+    match goal {
+        Goal::Balanced => true,
+        Goal::Throughput => is_goodput,
+        Goal::Latency => !is_goodput,
+    }
+}
+
+/// Whether an Advice promises that a figure of the goal improves.
+fn is_asked(change: &advice::Change, goal: Goal) -> bool {
+    let better = match change.figure {
+        AdviceFigure::Goodput => change.low > 1.0 && change.ratio.ln() > GAIN,
+        _ => change.high < 1.0 && change.ratio.ln() < -GAIN,
+    };
+    better && is_of(change.figure, goal)
+}
+
+fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
+    let asked = || figures.iter().filter(|f| f.role == Role::Asked);
+    if asked().all(|f| f.ratio.is_none()) {
+        let says = text!("undone: what was to improve could not be measured");
+        return (Decision::CannotTell, says);
+    }
+    if let Some(idle) = idle(acted) {
+        let says = text!(
+            "undone: {setting} did not act ({evidence})",
+            setting = idle.setting.as_str(),
+            evidence = idle.evidence.clone()
+        );
+        return (Decision::DidNotAct, says);
+    }
+    if let Some(worse) = figures.iter().find(|f| is_beyond(f) || breaks(f, keep)) {
+        let says = text!(
+            "undone: {figure}, which is too much worse",
+            figure = went(worse)
+        );
+        return (Decision::Worse, says);
+    }
+    let better = |f: &&Proved| f.verdict == Verdict::Better;
+    match best(asked().filter(better)) {
+        Some(best) => (Decision::Kept, text!("kept: {figure}", figure = went(best))),
+        None => {
+            let says = match best(asked()) {
+                Some(f) => text!(
+                    "undone: {figure}, which is no gain beyond chance",
+                    figure = went(f)
+                ),
+                None => text!("undone: nothing improved beyond chance"),
+            };
+            (Decision::NoGain, says)
+        }
+    }
+}
+
+/// A setting that did not act, if none did.
+fn idle(acted: &[Acted]) -> Option<&Acted> {
+    let any = acted.iter().any(|a| a.acted == Some(true));
+    acted.iter().find(|a| !any && a.acted == Some(false))
+}
+
+/// The figure that changed most for the better.
+fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
+    let gain = |f: &Proved| {
+        let ln = f.ratio.map_or(0.0, |r| r.value.ln());
+        match f.figure {
+            AdviceFigure::Goodput => ln,
+            _ => -ln,
+        }
+    };
+    figures.max_by(|a, b| gain(a).total_cmp(&gain(b)))
+}
+
+/// Whether a figure became worse beyond its bound.
+fn is_beyond(figure: &Proved) -> bool {
+    let (without, with) = (figure.without, figure.with);
+    let beyond = match figure.figure {
+        AdviceFigure::Goodput => with < without * GOODPUT,
+        _ => with > without * DELAY.0 && with > without + DELAY.1,
+    };
+    figure.verdict == Verdict::Worse && beyond
+}
+
+/// Whether a figure breaks a bound of the user's.
+fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
+    keep.iter()
+        .filter(|k| k.figure == figure.figure)
+        .filter(|k| k.direction.is_none_or(|d| d == figure.direction))
+        .any(|k| {
+            let bound = match k.value {
+                Kept::OfUnchanged(share) => share * figure.without,
+                Kept::Value(value) => value,
+            };
+            match k.bound {
+                Bound::AtLeast => figure.with < bound,
+                Bound::AtMost => figure.with > bound,
+            }
+        })
+}
+
+fn went(figure: &Proved) -> Text {
+    let value = |v: f64| match figure.figure {
+        AdviceFigure::Goodput => Value::Bps(v),
+        _ => Value::Us(v),
+    };
+    let (before, after) = (value(figure.without), value(figure.with));
+    let direction = figure.direction.to_string();
+    match figure.figure {
+        AdviceFigure::Goodput => text!(
+            "goodput ({direction}) went from {before} to {after}",
+            direction = direction,
+            before = before,
+            after = after
+        ),
+        AdviceFigure::LoadedP50 => text!(
+            "the loaded RTT ({direction}) went from {before} to {after}",
+            direction = direction,
+            before = before,
+            after = after
+        ),
+        _ => text!(
+            "the 99th percentile of the loaded RTT ({direction}) went from {before} to {after}",
+            direction = direction,
+            before = before,
+            after = after
+        ),
+    }
+}

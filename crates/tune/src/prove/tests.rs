@@ -1,0 +1,167 @@
+#![allow(clippy::unwrap_used)]
+
+use model::{
+    advice::{AdviceFigure, Change},
+    net::Direction,
+    proof::{Decision, Role},
+    text,
+};
+
+use super::*;
+
+/// A path whose goodput and delay are known with the change and without, with some spread.
+struct Path {
+    on: bool,
+    turns: Vec<bool>,
+    goodput: [f64; 2],
+    rtt_us: [f64; 2],
+    acts: Option<bool>,
+}
+
+impl Path {
+    fn new(goodput: [f64; 2], rtt_us: [f64; 2]) -> Self {
+        Self {
+            on: true,
+            turns: Vec::new(),
+            goodput,
+            rtt_us,
+            acts: Some(true),
+        }
+    }
+}
+
+/// A run of one TCP load with probes beside it.
+fn run(goodput: f64, rtt_us: f64) -> Run {
+    let json = format!(
+        r#"{{"schema": 1, "id": "", "program": "test", "started_us": 0, "took_s": 1.0,
+        "plan": {{"step": []}}, "near": {{"program": "", "facts": {{"schema": 1}}}},
+        "far": {{"program": "", "facts": {{"schema": 1}}}}, "layers": [], "figures": [],
+        "ratios": [], "samples": [{{"number": 0, "block": 0, "at_us": 0, "took_us": 1,
+        "valid": true, "key": {{"step": "tcp", "layer": "underlay", "family": "v4",
+        "direction": "down", "flows": 1}}, "tcp": {{"window_us": [0, 1], "bytes": 1, "flows": [],
+        "goodput_bps": {goodput}}}, "probes": {{"sent": 1000, "n": 990, "lost": 0.0,
+        "p50_us": {rtt_us}, "p99_us": {}, "kernel_times": true}}}}]}}"#,
+        1.2 * rtt_us
+    );
+    serde_json::from_str(&json).unwrap()
+}
+
+impl Turns for Path {
+    fn set(&mut self, on: bool) -> Result<(), TuneError> {
+        self.on = on;
+        Ok(())
+    }
+
+    fn measure(&mut self) -> Result<Run, String> {
+        self.turns.push(self.on);
+        let n = self.turns.len() as f64;
+        // One in a thousand from turn to turn.
+        let spread = 1.0 + (n * 2.4).sin() / 1000.0;
+        let of = |pair: [f64; 2]| pair[usize::from(self.on)] * spread;
+        Ok(run(of(self.goodput), of(self.rtt_us)))
+    }
+
+    fn evidence(&mut self, _: &Run) -> Vec<Acted> {
+        vec![Acted {
+            setting: "a setting".to_owned(),
+            acted: self.acts,
+            evidence: text!("as said"),
+        }]
+    }
+}
+
+fn decided(path: &mut Path, ask: &Ask) -> Proof {
+    let ask = Ask {
+        pairs: PAIRS,
+        ..ask.clone()
+    };
+    prove(path, &[], &ask).unwrap()
+}
+
+fn goal(goal: Goal) -> Ask {
+    Ask {
+        goal,
+        ..Ask::default()
+    }
+}
+
+#[test]
+fn turns_alternate_and_the_change_is_applied_at_the_end() {
+    let mut path = Path::new([10e6, 20e6], [50e3, 50e3]);
+    let proof = decided(&mut path, &Ask::default());
+    let expected = [false, true, true, false, false, true, true, false];
+    assert_eq!(path.turns, expected);
+    assert_eq!(proof.turns, expected);
+    assert!(path.on);
+}
+
+#[test]
+fn a_gain_beyond_chance_is_kept() {
+    let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 50e3]), &Ask::default());
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.says);
+    let says = proof.says.to_string();
+    assert!(says.contains("from 10 Mbit/s to 20 Mbit/s"), "{says}");
+}
+
+#[test]
+fn no_change_at_all_is_no_gain() {
+    let proof = decided(&mut Path::new([10e6, 10e6], [50e3, 50e3]), &Ask::default());
+    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.says);
+}
+
+/// Goodput for a delay that is twice as long is not what "balanced" asks for.
+#[test]
+fn a_gain_that_costs_too_much_elsewhere_is_undone() {
+    let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 100e3]), &Ask::default());
+    assert_eq!(proof.decision, Decision::Worse, "{}", proof.says);
+    let keep = Ask {
+        keep: vec!["goodput>=99%".parse().unwrap()],
+        ..goal(Goal::Latency)
+    };
+    let shaped = || Path::new([10e6, 9.5e6], [200e3, 50e3]);
+    assert_eq!(
+        decided(&mut shaped(), &goal(Goal::Latency)).decision,
+        Decision::Kept
+    );
+    assert_eq!(decided(&mut shaped(), &keep).decision, Decision::Worse);
+}
+
+/// A line that became better by itself must not be credited to a setting that did nothing.
+#[test]
+fn a_gain_without_any_sign_of_the_setting_is_undone() {
+    let mut path = Path {
+        acts: Some(false),
+        ..Path::new([10e6, 20e6], [50e3, 50e3])
+    };
+    assert_eq!(
+        decided(&mut path, &Ask::default()).decision,
+        Decision::DidNotAct
+    );
+}
+
+#[test]
+fn what_an_advice_promised_is_what_is_asked_for() {
+    let promised = Change {
+        direction: Direction::Down,
+        figure: AdviceFigure::LoadedP50,
+        ratio: 0.3,
+        low: 0.2,
+        high: 0.4,
+    };
+    let ask = Ask {
+        predicted: vec![promised],
+        ..Ask::default()
+    };
+    // Goodput grows, but the promise was a lower delay.
+    let proof = decided(&mut Path::new([10e6, 12e6], [50e3, 50e3]), &ask);
+    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.says);
+    let proof = decided(&mut Path::new([10e6, 9.5e6], [150e3, 50e3]), &ask);
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.says);
+    let asked: Vec<_> = proof
+        .figures
+        .iter()
+        .filter(|f| f.role == Role::Asked)
+        .collect();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].as_predicted(), Some(true));
+}

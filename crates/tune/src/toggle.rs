@@ -1,0 +1,86 @@
+//! A pending Change that is set aside and applied again, so that its effect is measured in turns.
+
+use model::change::Change;
+
+use crate::{
+    Env,
+    confirm::{in_time, lock},
+    error::{HostError, TuneError},
+    holds::{brief, holds, same_value},
+    progress::{note, write},
+    rollback::roll_back,
+};
+
+/// Sets the old values of the pending change again; it remains pending.
+///
+/// # Errors
+/// Nothing waits or it is too late; or a value could not be set, or somebody else has set it, and
+/// everything was undone.
+pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
+    let _lock = lock(env)?;
+    let mut change = in_time(env, prefix)?;
+    for step in (0..change.steps.len()).rev() {
+        aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+    }
+    note(env, &mut change, "set aside".to_owned());
+    write(env, &mut change)
+}
+
+/// Applies the pending change again.
+///
+/// # Errors
+/// As [`set_aside`].
+pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
+    let _lock = lock(env)?;
+    let mut change = in_time(env, prefix)?;
+    // Handles of queues differ each time. Until they are known, whoever undoes this must not take
+    // them for the work of somebody else.
+    change.steps.iter_mut().for_each(|step| step.new = None);
+    write(env, &mut change)?;
+    for step in 0..change.steps.len() {
+        again(env, &mut change, step)
+            .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+    }
+    note(env, &mut change, "applied again".to_owned());
+    write(env, &mut change)
+}
+
+fn aside(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
+    let step = &change.steps[step];
+    let now = env.host.read(&step.setting)?;
+    if now == step.old {
+        return Ok(());
+    }
+    if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
+        return Err(HostError::NotTaken(brief(&now)));
+    }
+    env.host.restore(&step.setting, &step.old)
+}
+
+fn again(env: &mut Env<'_>, change: &mut Change, step: usize) -> Result<(), HostError> {
+    let step = &mut change.steps[step];
+    env.host.write(&step.setting, &step.old)?;
+    let now = env.host.read(&step.setting)?;
+    if !holds(&step.setting, &now) {
+        return Err(HostError::NotTaken(brief(&now)));
+    }
+    step.new = Some(now);
+    Ok(())
+}
+
+fn undone(
+    env: &mut Env<'_>,
+    change: &mut Change,
+    step: usize,
+    error: &HostError,
+) -> Result<TuneError, TuneError> {
+    let error = error.to_string();
+    note(env, change, format!("step {} failed: {error}", step + 1));
+    let rollback = roll_back(env, change)?;
+    Ok(TuneError::Step {
+        step,
+        setting: Box::new(change.steps[step].setting.clone()),
+        error,
+        rollback,
+    })
+}
