@@ -14,7 +14,7 @@ use lab::{Config, Lab, rows::rows};
 use model::{
     cell::Cell,
     figures::{Figure, Figures},
-    row::Row,
+    row::{Row, RowFigure},
     spec::Spec,
 };
 use serde_json::json;
@@ -168,7 +168,7 @@ fn lab_demo_gives_the_published_downloads_within_their_tolerance() {
     let mut misses = Vec::new();
     for row in &rows {
         assert!(row.valid, "{:?}", row.invalid_because);
-        let published = figures.value(row, "goodput_mbps").expect("a figure");
+        let published = figures.value(row, RowFigure::Goodput).expect("a figure");
         let got = row.goodput_mbps.expect("a goodput");
         if (got / published - 1.0).abs() > figures.tolerance {
             misses.push(format!(

@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::{net::Direction, row::Row};
+use crate::{
+    net::Direction,
+    row::{Row, RowFigure},
+};
 
 /// A table of published figures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -36,9 +39,9 @@ pub struct Figure {
     pub factors: BTreeMap<String, serde_json::Value>,
     /// Direction, if the figure is for one.
     pub direction: Option<Direction>,
-    /// Published values, by row field.
+    /// Published values.
     #[serde(flatten)]
-    pub values: BTreeMap<String, serde_json::Value>,
+    pub values: BTreeMap<RowFigure, f64>,
 }
 
 fn tenth() -> f64 {
@@ -54,12 +57,12 @@ impl Figures {
         toml::from_str(text)
     }
 
-    /// The published value for a field of a row, if its configuration was published.
-    pub fn value(&self, row: &Row, field: &str) -> Option<f64> {
+    /// The published value of a figure of a row, if its configuration was published.
+    pub fn value(&self, row: &Row, figure: RowFigure) -> Option<f64> {
         self.figures
             .iter()
             .filter(|f| f.fits(row))
-            .find_map(|f| f.values.get(field)?.as_f64())
+            .find_map(|f| f.values.get(&figure).copied())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Flat results: one row for each cell, direction and group of flows.
 
+mod figure;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +10,8 @@ use crate::{
     net::{Direction, Layer},
     units::Seed,
 };
+
+pub use figure::{RowFigure, UnknownRowFigure};
 
 /// Version of [`Row`].
 pub const ROW_SCHEMA: u32 = 1;

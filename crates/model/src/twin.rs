@@ -3,6 +3,8 @@
 //! A Twin holds several paths, its members, which the Run cannot tell apart, and what they predict
 //! of figures that were left out of the fit. It names no host and no address.
 
+mod figure;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -12,6 +14,8 @@ use crate::{
     run::Key,
     text::Text,
 };
+
+pub use figure::{TwinFigure, UnknownTwinFigure};
 
 /// Version of [`Twin`].
 pub const TWIN_SCHEMA: u32 = 1;
@@ -90,26 +94,6 @@ pub struct Member {
     pub implausibility: f64,
     /// Names of the results in the lab that stand for it: BLAKE3, the first 16 digits.
     pub runs: Vec<String>,
-}
-
-/// A figure by which a path is compared with the Run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TwinFigure {
-    /// Payload that arrived, bit/s.
-    GoodputBps,
-    /// What UDP at rising rates found, bit/s of IP packets.
-    CapacityBps,
-    /// Round trip of the probes beside a load, median, above that without load, µs.
-    AddedP50Us,
-    /// The same, 95th percentile above the median without load.
-    AddedP95Us,
-    /// The sender's own smoothed round trip, median, above that without load, µs.
-    TcpAddedUs,
-    /// Share of the sent bytes that were retransmitted, 0 to 1.
-    Retransmitted,
-    /// Round trip of the probes beside more UDP than the path carries, above that without load, µs.
-    OverloadAddedUs,
 }
 
 /// A figure that was fitted.
@@ -251,15 +235,5 @@ impl Twin {
             path.cell(&crate::path::Trial::default())?;
         }
         Ok(twin)
-    }
-}
-
-impl TwinFigure {
-    /// Whether it is an added delay.
-    pub const fn is_delay(self) -> bool {
-        matches!(
-            self,
-            Self::AddedP50Us | Self::AddedP95Us | Self::TcpAddedUs | Self::OverloadAddedUs
-        )
     }
 }

@@ -3,7 +3,11 @@
 use analysis::repeats::{Summary, summaries};
 use std::fmt::Write;
 
-use model::{figures::Figures, row::Row};
+use model::{
+    figures::Figures,
+    row::{Row, RowFigure},
+    text::capital,
+};
 
 use crate::{
     number::{factor, short},
@@ -16,34 +20,8 @@ const LEFT: f64 = 60.0;
 const BOTTOM: f64 = 44.0;
 const TOP: f64 = 26.0;
 
-/// A chart: heading, value, unit.
-struct Chart {
-    title: &'static str,
-    unit: &'static str,
-    field: &'static str,
-    value: fn(&Row) -> Option<f64>,
-}
-
-const CHARTS: [Chart; 3] = [
-    Chart {
-        title: "Goodput",
-        unit: "Mbit/s",
-        field: "goodput_mbps",
-        value: |r| r.goodput_mbps,
-    },
-    Chart {
-        title: "Round trip under load, median",
-        unit: "ms",
-        field: "probe_p50_ms",
-        value: |r| r.probe_p50_ms,
-    },
-    Chart {
-        title: "Wait in the bottleneck's queue, 99th percentile (known only in the lab)",
-        unit: "ms",
-        field: "queue_p99_ms",
-        value: |r| r.queue_p99_ms,
-    },
-];
+/// The charted figures.
+const CHARTS: [RowFigure; 3] = [RowFigure::Goodput, RowFigure::ProbeP50, RowFigure::QueueP99];
 
 /// The page for some rows of one spec.
 pub fn page(title: &str, rows: &[Row], figures: Option<&Figures>) -> String {
@@ -52,7 +30,7 @@ pub fn page(title: &str, rows: &[Row], figures: Option<&Figures>) -> String {
     let axes = Axes::new(&measured);
     let charts: String = CHARTS
         .iter()
-        .filter_map(|chart| draw(chart, &groups, &axes, figures))
+        .filter_map(|&figure| draw(figure, &groups, &axes, figures))
         .collect();
     let source = figures.map_or_else(String::new, |f| {
         format!(
@@ -152,16 +130,16 @@ impl Axes {
 }
 
 fn draw(
-    chart: &Chart,
+    figure: RowFigure,
     groups: &[Summary<'_>],
     axes: &Axes,
     figures: Option<&Figures>,
 ) -> Option<String> {
-    let published = |g: &Summary<'_>| figures.and_then(|f| f.value(g.first(), chart.field));
+    let published = |g: &Summary<'_>| figures.and_then(|f| f.value(g.first(), figure));
     let most = groups
         .iter()
         .flat_map(|g| {
-            let spread = g.spread(chart.value);
+            let spread = g.spread(|row| figure.of(row));
             let high = spread.map(|s| s.interval.or(s.range).map_or(s.median, |i| i.high));
             [high, published(g)]
         })
@@ -174,11 +152,12 @@ fn draw(
     let scale = Scale {
         top: (most / step).ceil() * step,
     };
+    let title = escape(&capital(figure.text()));
     let mut svg = format!(
         "<h2>{}</h2><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">",
-        chart.title, chart.title
+        title, title
     );
-    grid(&mut svg, &scale, step, chart.unit);
+    grid(&mut svg, &scale, step, figure.unit().symbol());
     let slot = (WIDTH - LEFT) / axes.places.len() as f64;
     let width = slot * 0.8 / axes.series.len().max(1) as f64;
     for (place, name) in axes.places.iter().enumerate() {
@@ -201,7 +180,7 @@ fn draw(
         let x = LEFT + slot * (place as f64 + 0.1) + width * series as f64;
         bar(
             &mut svg,
-            chart,
+            figure,
             group,
             &scale,
             Bar { x, width, series },
@@ -248,18 +227,23 @@ impl Scale {
 
 fn bar(
     svg: &mut String,
-    chart: &Chart,
+    figure: RowFigure,
     group: &Summary<'_>,
     scale: &Scale,
     at: Bar,
     published: Option<f64>,
 ) {
     let middle = at.x + at.width / 2.0;
-    if let Some(spread) = group.spread(chart.value) {
+    if let Some(spread) = group.spread(|row| figure.of(row)) {
         let y = scale.y(spread.median);
         let height = (scale.y(0.0) - y).max(0.5);
         let (x, width, class) = (at.x + 1.0, (at.width - 2.0).max(1.0), at.series % 6);
-        let label = format!("{} {}, n = {}", short(spread.median), chart.unit, spread.n);
+        let label = format!(
+            "{} {}, n = {}",
+            short(spread.median),
+            figure.unit().symbol(),
+            spread.n
+        );
         let _ = write!(
             svg,
             "<rect class=\"s{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -289,7 +273,7 @@ fn bar(
              {} {}</title></path>",
             y - 6.0,
             short(value),
-            chart.unit
+            figure.unit().symbol()
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Figures with their units as people read them.
 
-use model::run::{FigureKind, Unit};
+use model::run::Unit;
 
 use crate::number::{percent, short};
 
@@ -10,11 +10,12 @@ pub(crate) struct Printed {
     pub(crate) print: fn(f64) -> String,
 }
 
-/// Output format of a kind of figure.
-pub(crate) fn printed(kind: FigureKind) -> Printed {
+/// Output format of numbers in a unit.
+pub(crate) fn printed(unit: Unit) -> Printed {
     let with = |name, print| Printed { name, print };
-    match kind.unit() {
+    match unit {
         Unit::BitsPerSecond => with(" Mbit/s", |v| short(v / 1e6)),
+        Unit::MegabitsPerSecond => with(" Mbit/s", short),
         Unit::BytesPerSecond => with(" MB/s", |v| short(v / 1e6)),
         Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
         Unit::Microseconds => with(" ms", |v| short(v / 1e3)),

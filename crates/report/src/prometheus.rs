@@ -154,6 +154,7 @@ fn base(unit: Unit) -> (&'static str, f64) {
     match unit {
         // Bytes are the base unit (promtool check metrics).
         Unit::BitsPerSecond => ("bytes_per_second", 8.0),
+        Unit::MegabitsPerSecond => ("bytes_per_second", 8e-6),
         Unit::BytesPerSecond => ("bytes_per_second", 1.0),
         Unit::Nanoseconds => ("seconds", 1e9),
         Unit::Microseconds => ("seconds", 1e6),

@@ -148,7 +148,7 @@ fn cells(line: Vec<String>) -> Vec<Cell> {
 /// Median, interval and count.
 pub(crate) fn value(figure: &Figure) -> String {
     let spread = &figure.spread;
-    let unit = printed(figure.kind);
+    let unit = printed(figure.kind.unit());
     let interval = interval(spread.low.zip(spread.high), spread.range, unit.print);
     let drift = figure.drift.map_or_else(String::new, |d| {
         format!(" drifting {}{}", if d > 0.0 { "+" } else { "" }, percent(d))

@@ -1,37 +1,35 @@
 //! Lab results as a table for terminals.
 
 use analysis::repeats::{Spread, Summary, summaries};
-use model::{figures::Figures, row::Row, safe};
+use model::{
+    figures::Figures,
+    row::{Row, RowFigure},
+    safe,
+};
 
 use crate::{
     fit,
-    number::{factor, percent, short},
+    number::{factor, short},
+    printed::printed,
 };
 
-type Value = fn(&Row) -> Option<f64>;
-
-/// A column: heading, value, format, importance.
-struct Column(&'static str, Value, fn(f64) -> String, u8);
+/// A column: heading, figure, importance.
+struct Column(&'static str, RowFigure, u8);
 
 const COLUMNS: [Column; 13] = [
-    Column("goodput\nMbit/s", |r| r.goodput_mbps, short, 100),
-    Column(
-        "retrans-\nmitted",
-        |r| Some(r.retransmits? as f64 / (r.segments? as f64).max(1.0)),
-        percent,
-        60,
-    ),
-    Column("TCP RTT\np50 ms", |r| r.tcp_rtt_p50_ms, short, 40),
-    Column("idle RTT\np50 ms", |r| r.probe_idle_p50_ms, short, 50),
-    Column("loaded RTT\np50 ms", |r| r.probe_p50_ms, short, 90),
-    Column("loaded RTT\np99 ms", |r| r.probe_p99_ms, short, 70),
-    Column("queue (true)\np50 ms", |r| r.queue_p50_ms, short, 30),
-    Column("queue (true)\np99 ms", |r| r.queue_p99_ms, short, 20),
-    Column("loss\n(true)", |r| r.true_loss, percent, 55),
-    Column("datagrams\nlost", |r| r.udp_lost, percent, 80),
-    Column("jitter\nms", |r| r.udp_jitter_ms, short, 45),
-    Column("exchange\np50 ms", |r| r.short_p50_ms, short, 85),
-    Column("exchange\np99 ms", |r| r.short_p99_ms, short, 65),
+    Column("goodput\nMbit/s", RowFigure::Goodput, 100),
+    Column("retrans-\nmitted", RowFigure::Retransmitted, 60),
+    Column("TCP RTT\np50 ms", RowFigure::TcpRttP50, 40),
+    Column("idle RTT\np50 ms", RowFigure::ProbeIdleP50, 50),
+    Column("loaded RTT\np50 ms", RowFigure::ProbeP50, 90),
+    Column("loaded RTT\np99 ms", RowFigure::ProbeP99, 70),
+    Column("queue (true)\np50 ms", RowFigure::QueueP50, 30),
+    Column("queue (true)\np99 ms", RowFigure::QueueP99, 20),
+    Column("loss\n(true)", RowFigure::TrueLoss, 55),
+    Column("datagrams\nlost", RowFigure::UdpLost, 80),
+    Column("jitter\nms", RowFigure::UdpJitter, 45),
+    Column("exchange\np50 ms", RowFigure::ShortP50, 85),
+    Column("exchange\np99 ms", RowFigure::ShortP99, 65),
 ];
 
 /// The table of rows, with published figures next to them if given. Within a `width`, columns that
@@ -45,7 +43,7 @@ pub fn table(rows: &[Row], figures: Option<&Figures>, width: Option<usize>) -> S
     let crossed = groups.iter().any(|g| g.first().cross.is_some());
     let shown: Vec<&Column> = COLUMNS
         .iter()
-        .filter(|c| rows.iter().any(|r| c.1(r).is_some()))
+        .filter(|c| rows.iter().any(|r| c.1.of(r).is_some()))
         .collect();
     let mut columns: Vec<fit::Column> = keys
         .iter()
@@ -57,7 +55,7 @@ pub fn table(rows: &[Row], figures: Option<&Figures>, width: Option<usize>) -> S
     if crossed {
         columns.push(column("traffic", fit::ALWAYS));
     }
-    columns.extend(shown.iter().map(|c| column(c.0, c.3)));
+    columns.extend(shown.iter().map(|c| column(c.0, c.2)));
     if figures.is_some() {
         columns.push(column("published\nMbit/s", 97));
         columns.push(column("lab against\npublished", 98));
@@ -77,7 +75,7 @@ pub fn table(rows: &[Row], figures: Option<&Figures>, width: Option<usize>) -> S
             let cross = first.cross.map(|i| format!("cross {i}"));
             line.push(cross.unwrap_or_else(|| "measured".to_owned()));
         }
-        line.extend(shown.iter().map(|c| value(group, c)));
+        line.extend(shown.iter().map(|c| value(group, c.1)));
         if let Some(figures) = figures {
             line.extend(comparison(group, figures));
         }
@@ -112,14 +110,16 @@ fn last_parts(key: &str) -> String {
     parts[parts.len().saturating_sub(2)..].join(".")
 }
 
-fn value(group: &Summary<'_>, column: &Column) -> String {
+fn value(group: &Summary<'_>, figure: RowFigure) -> String {
     group
-        .spread(column.1)
-        .map_or_else(String::new, |spread| printed(&spread, column.2))
+        .spread(|row| figure.of(row))
+        .map_or_else(String::new, |spread| {
+            shown(&spread, printed(figure.unit()).print)
+        })
 }
 
 /// The median, with its interval unless both round to the same value.
-fn printed(spread: &Spread, print: fn(f64) -> String) -> String {
+fn shown(spread: &Spread, print: fn(f64) -> String) -> String {
     let middle = print(spread.median);
     let ends = |low: f64, high: f64| [print(low), print(high)];
     let pair = match (&spread.interval, &spread.range) {
@@ -135,8 +135,8 @@ fn printed(spread: &Spread, print: fn(f64) -> String) -> String {
 }
 
 fn comparison(group: &Summary<'_>, figures: &Figures) -> [String; 2] {
-    let published = figures.value(group.first(), "goodput_mbps");
-    let spread = group.spread(|r| r.goodput_mbps);
+    let published = figures.value(group.first(), RowFigure::Goodput);
+    let spread = group.spread(|row| RowFigure::Goodput.of(row));
     match (published, spread) {
         (Some(published), Some(spread)) => {
             let difference = spread.median / published - 1.0;

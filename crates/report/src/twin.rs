@@ -8,7 +8,7 @@ use model::{
     path::{Limit, Line, Loss, Nanos, Parameter},
     safe,
     text::{Value, capital},
-    twin::{HeldOut, LeftOut, Twin, TwinFigure},
+    twin::{HeldOut, LeftOut, Twin},
     units::{Rate, Share},
 };
 
@@ -180,10 +180,10 @@ fn held_out(out: &mut String, all: &[HeldOut]) {
         let key = held.key.to_string();
         let key = key.split_once(' ').map_or(key.as_str(), |(_, rest)| rest);
         let row = [
-            format!("{} of {key}", name(held.figure)),
+            format!("{} of {key}", held.figure.text()),
             group(&held.left_out),
-            value(held.figure, held.measured),
-            value(held.figure, held.predicted),
+            held.figure.value(held.measured).to_string(),
+            held.figure.value(held.predicted).to_string(),
         ];
         table.add_row(row.map(|cell| safe::line(&cell).into_owned()));
     }
@@ -210,26 +210,6 @@ fn members(out: &mut String, twin: &Twin) {
     );
     out.push('\n');
     out.push_str(&wrap(&says, ""));
-}
-
-fn name(figure: TwinFigure) -> &'static str {
-    match figure {
-        TwinFigure::GoodputBps => "goodput",
-        TwinFigure::CapacityBps => "capacity",
-        TwinFigure::AddedP50Us => "added delay",
-        TwinFigure::AddedP95Us => "added delay, P95",
-        TwinFigure::TcpAddedUs => "TCP's delay",
-        TwinFigure::Retransmitted => "retransmitted",
-        TwinFigure::OverloadAddedUs => "delay of a flood",
-    }
-}
-
-fn value(figure: TwinFigure, of: f64) -> String {
-    match figure {
-        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of).to_string(),
-        TwinFigure::Retransmitted => Value::Share(of).to_string(),
-        _ => Value::Us(of).to_string(),
-    }
 }
 
 fn group(left_out: &LeftOut) -> String {

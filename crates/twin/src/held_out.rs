@@ -26,8 +26,8 @@ const RETRANSMITTED: f64 = std::f64::consts::LN_2;
 
 /// The figures that are predicted. Others describe the line, not what somebody gets of it.
 const FIGURES: [TwinFigure; 3] = [
-    TwinFigure::GoodputBps,
-    TwinFigure::AddedP50Us,
+    TwinFigure::Goodput,
+    TwinFigure::AddedP50,
     TwinFigure::Retransmitted,
 ];
 
@@ -174,7 +174,7 @@ fn held(
 /// The error beyond chance, over what is allowed of it.
 fn excess(figure: TwinFigure, measured: f64, apart: &Distance) -> f64 {
     let allowed = match figure {
-        TwinFigure::GoodputBps | TwinFigure::CapacityBps => GOODPUT,
+        TwinFigure::Goodput | TwinFigure::Capacity => GOODPUT,
         TwinFigure::Retransmitted => RETRANSMITTED,
         _ => DELAY.1.max(DELAY.0 * measured),
     };
@@ -195,14 +195,12 @@ pub(crate) fn errors(all: &[HeldOut]) -> Option<Errors> {
         let noise = h.noise.unwrap_or(0.0);
         (error * error - noise * noise).max(0.0).sqrt()
     };
-    let goodput = of(TwinFigure::GoodputBps, &ratio);
-    let goodput_beyond = of(TwinFigure::GoodputBps, &|h| beyond(h, ratio(h)));
-    let delay_beyond = of(TwinFigure::AddedP50Us, &|h| {
+    let goodput = of(TwinFigure::Goodput, &ratio);
+    let goodput_beyond = of(TwinFigure::Goodput, &|h| beyond(h, ratio(h)));
+    let delay_beyond = of(TwinFigure::AddedP50, &|h| {
         beyond(h, (h.predicted - h.measured).abs())
     });
-    let delay = of(TwinFigure::AddedP50Us, &|h| {
-        (h.predicted - h.measured).abs()
-    });
+    let delay = of(TwinFigure::AddedP50, &|h| (h.predicted - h.measured).abs());
     (!goodput.is_empty() || !delay.is_empty()).then(|| Errors {
         goodput_n: goodput.len(),
         goodput_p50: stats::median(&goodput),

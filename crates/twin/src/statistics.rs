@@ -100,18 +100,18 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
     let added = |kind| Some((value(sample, kind)? - base_us?).max(0.0));
     let all = match sample.key.step {
         StepKind::Tcp => vec![
-            (TwinFigure::GoodputBps, value(sample, FigureKind::Goodput)),
-            (TwinFigure::AddedP50Us, added(FigureKind::RttP50)),
-            (TwinFigure::AddedP95Us, added(FigureKind::RttP95)),
-            (TwinFigure::TcpAddedUs, added(FigureKind::TcpRttP50)),
+            (TwinFigure::Goodput, value(sample, FigureKind::Goodput)),
+            (TwinFigure::AddedP50, added(FigureKind::RttP50)),
+            (TwinFigure::AddedP95, added(FigureKind::RttP95)),
+            (TwinFigure::TcpAdded, added(FigureKind::TcpRttP50)),
             (
                 TwinFigure::Retransmitted,
                 value(sample, FigureKind::Retransmitted),
             ),
         ],
         StepKind::UdpSweep => vec![
-            (TwinFigure::CapacityBps, value(sample, FigureKind::Capacity)),
-            (TwinFigure::OverloadAddedUs, overload(sample, base_us)),
+            (TwinFigure::Capacity, value(sample, FigureKind::Capacity)),
+            (TwinFigure::OverloadAdded, overload(sample, base_us)),
         ],
         _ => Vec::new(),
     };
@@ -152,8 +152,8 @@ impl Scale {
             discrepancy,
         };
         match figure {
-            TwinFigure::GoodputBps => ratio(0.08, 0.05),
-            TwinFigure::CapacityBps => ratio(0.01, 0.02),
+            TwinFigure::Goodput => ratio(0.08, 0.05),
+            TwinFigure::Capacity => ratio(0.01, 0.02),
             TwinFigure::Retransmitted => ratio(0.4, 0.2),
             _ => Self {
                 by_ratio: false,
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     fn apart(run: &[f64], path: &[f64]) -> Option<Distance> {
-        distance(TwinFigure::GoodputBps, run, path, Variation::default())
+        distance(TwinFigure::Goodput, run, path, Variation::default())
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
         };
         let statistic = Statistic {
             key,
-            figure: TwinFigure::GoodputBps,
+            figure: TwinFigure::Goodput,
         };
         let paths: Vec<Values> = [[2.3e7, 4.0e7, 3.0e7], [1.9e7, 3.6e7, 2.7e7]]
             .into_iter()

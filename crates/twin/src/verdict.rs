@@ -43,11 +43,11 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], told: usize) -> Judged
     };
     let figure = text!(
         "{figure} of {load}, left out with {group}: measured {measured}, predicted {predicted}",
-        figure = name(worst.figure),
+        figure = worst.figure.words(),
         load = load(&worst.key),
         group = group(&worst.left_out),
-        measured = value(worst.figure, worst.measured),
-        predicted = value(worst.figure, worst.predicted)
+        measured = worst.figure.value(worst.measured),
+        predicted = worst.figure.value(worst.predicted)
     );
     // A wrong share of retransmissions costs nobody anything by itself.
     let costs = worst.figure != TwinFigure::Retransmitted;
@@ -80,7 +80,7 @@ fn no_path(best: &Fitness) -> Judged {
     let says = match &best.worst {
         Some((statistic, i)) => text!(
             "does not fit: no path of the lab has the figures of the run; {figure} of {load} is {i} standard deviations off on the best of them",
-            figure = name(statistic.figure),
+            figure = statistic.figure.words(),
             load = load(&statistic.key),
             i = Value::Count(*i)
         ),
@@ -97,35 +97,15 @@ fn no_path(best: &Fitness) -> Judged {
 /// What measurement would tell more about a figure.
 fn settle(figure: TwinFigure) -> Text {
     match figure {
-        TwinFigure::GoodputBps | TwinFigure::Retransmitted => text!(
+        TwinFigure::Goodput | TwinFigure::Retransmitted => text!(
             "more repeats (`pathtwin measure --thorough`), at another hour too: a rate or loss that changes is no constant of a path"
         ),
-        TwinFigure::CapacityBps => {
+        TwinFigure::Capacity => {
             text!("a sweep of UDP in a plan with `udp_sweep`, several times")
         }
         _ => text!(
             "a sweep of UDP beyond what the path carries, and TCP with 8 flows: both fill the queue"
         ),
-    }
-}
-
-pub(crate) fn name(figure: TwinFigure) -> Text {
-    match figure {
-        TwinFigure::GoodputBps => text!("goodput"),
-        TwinFigure::CapacityBps => text!("capacity"),
-        TwinFigure::AddedP50Us => text!("added delay (median)"),
-        TwinFigure::AddedP95Us => text!("added delay (95th percentile)"),
-        TwinFigure::TcpAddedUs => text!("delay added to TCP's own round trip"),
-        TwinFigure::Retransmitted => text!("retransmitted share"),
-        TwinFigure::OverloadAddedUs => text!("delay added by a flood of UDP"),
-    }
-}
-
-pub(crate) fn value(figure: TwinFigure, of: f64) -> Value {
-    match figure {
-        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of),
-        TwinFigure::Retransmitted => Value::Share(of),
-        _ => Value::Us(of),
     }
 }
 

@@ -1,10 +1,14 @@
 //! Units of figures and of columns.
 
+use crate::text::Value;
+
 /// Unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Bits a second.
     BitsPerSecond,
+    /// Megabits a second.
+    MegabitsPerSecond,
     /// Bytes a second.
     BytesPerSecond,
     /// Nanoseconds.
@@ -33,8 +37,9 @@ pub enum Unit {
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::BitsPerSecond,
+        Self::MegabitsPerSecond,
         Self::BytesPerSecond,
         Self::Nanoseconds,
         Self::Microseconds,
@@ -53,6 +58,7 @@ impl Unit {
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::BitsPerSecond => "_bps",
+            Self::MegabitsPerSecond => "_mbps",
             Self::BytesPerSecond => "_bytes_s",
             Self::Nanoseconds => "_ns",
             Self::Microseconds => "_us",
@@ -72,6 +78,7 @@ impl Unit {
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::BitsPerSecond => "bit/s",
+            Self::MegabitsPerSecond => "Mbit/s",
             Self::BytesPerSecond => "byte/s",
             Self::Nanoseconds => "ns",
             Self::Microseconds => "µs",
@@ -84,6 +91,26 @@ impl Unit {
             Self::SecondsPerGigabyte => "s/GB",
             Self::Flag => "0 or 1",
             Self::Code => "code",
+        }
+    }
+
+    /// A number in this unit, as a value of a text.
+    pub fn value(self, number: f64) -> Value {
+        match self {
+            Self::BitsPerSecond => Value::Bps(number),
+            Self::MegabitsPerSecond => Value::Bps(number * 1e6),
+            Self::BytesPerSecond => Value::Bps(number * 8.0),
+            Self::Nanoseconds => Value::Us(number / 1e3),
+            Self::Microseconds => Value::Us(number),
+            Self::Milliseconds => Value::Us(number * 1e3),
+            Self::Bytes => Value::Bytes(number),
+            Self::Share => Value::Share(number),
+            Self::SecondsPerGigabyte
+            | Self::Segments
+            | Self::Packets
+            | Self::Count
+            | Self::Flag
+            | Self::Code => Value::Count(number),
         }
     }
 

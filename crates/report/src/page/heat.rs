@@ -3,50 +3,20 @@
 
 use analysis::repeats::{Summary, summaries};
 use maud::{Markup, html};
-use model::row::Row;
+use model::row::{Row, RowFigure};
 
 use super::words::Words;
-use crate::{
-    number::{factor, percent, short},
-    terminal::factor_keys,
-};
+use crate::{number::factor, printed::printed, terminal::factor_keys};
 
 /// Shades, from the lowest value to the highest.
 const SHADES: usize = 9;
 
-/// The value shown in a table.
-struct Measure {
-    id: &'static str,
-    unit: &'static str,
-    value: fn(&Row) -> Option<f64>,
-    print: fn(f64) -> String,
-}
-
-const MEASURES: [Measure; 4] = [
-    Measure {
-        id: "heat-goodput",
-        unit: "Mbit/s",
-        value: |r| r.goodput_mbps,
-        print: short,
-    },
-    Measure {
-        id: "heat-loaded",
-        unit: "ms",
-        value: |r| r.probe_p50_ms,
-        print: short,
-    },
-    Measure {
-        id: "heat-queue",
-        unit: "ms",
-        value: |r| r.queue_p99_ms,
-        print: short,
-    },
-    Measure {
-        id: "heat-resent",
-        unit: "",
-        value: |r| Some(r.retransmits? as f64 / (r.segments? as f64).max(1.0)),
-        print: percent,
-    },
+/// The figures with a table each.
+const SHOWN: [RowFigure; 4] = [
+    RowFigure::Goodput,
+    RowFigure::ProbeP50,
+    RowFigure::QueueP99,
+    RowFigure::Retransmitted,
 ];
 
 /// The factors of a table, and the levels of each in the order of the spec.
@@ -134,22 +104,23 @@ pub(super) fn html(rows: &[Row], words: &Words) -> Markup {
     let axes = Axes::new(rows);
     let groups = summaries(rows);
     html! {
-        div.heats { @for measure in &MEASURES { (tables(measure, &axes, &groups, words)) } }
+        div.heats { @for figure in SHOWN { (tables(figure, &axes, &groups, words)) } }
     }
 }
 
-fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words) -> Markup {
+fn tables(figure: RowFigure, axes: &Axes, groups: &[Summary<'_>], words: &Words) -> Markup {
     let values: Vec<f64> = groups
         .iter()
-        .filter_map(|g| Some(g.spread(measure.value)?.median))
+        .filter_map(|g| Some(g.spread(|row| figure.of(row))?.median))
         .collect();
     let Some(scale) = Scale::new(&values) else {
         return html! {};
     };
     let counts: Vec<usize> = groups
         .iter()
-        .filter_map(|g| Some(g.spread(measure.value)?.n))
+        .filter_map(|g| Some(g.spread(|row| figure.of(row))?.n))
         .collect();
+    let unit = printed(figure.unit()).name.trim();
     // Shown once if it is the same everywhere.
     let n = counts
         .first()
@@ -157,10 +128,10 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
         .filter(|n| counts.iter().all(|c| c == n));
     html! {
         @for other in &axes.others {
-            @let name = words.label(measure.id);
+            @let name = words.render(&figure.words()).text;
             div.wide tabindex="0" role="group" aria-label={ (name) " " (other) } {
                 table.heat {
-                    caption { (model::text::capital(&name)) @if !measure.unit.is_empty() { span.unit { (measure.unit) } }
+                    caption { (model::text::capital(&name)) @if !unit.is_empty() { span.unit { (unit) } }
                         @if !other.is_empty() { span.place { (other) } }
                         @if let Some(n) = n { span.place { (words.fill("repeats", &[("n", n.into())])) } } }
                     thead { tr {
@@ -177,7 +148,7 @@ fn tables(measure: &Measure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
                             @let across = axes.across.as_ref().map_or(1, |(_, levels)| levels.len());
                             @for x in 0..across {
                                 @let group = groups.iter().find(|g| axes.is(g.first(), x, y, other));
-                                (cell(group, measure, &scale, n.is_none(), words))
+                                (cell(group, figure, &scale, n.is_none(), words))
                             }
                         } }
                     }
@@ -198,20 +169,21 @@ fn corner(axes: &Axes) -> Markup {
 
 fn cell(
     group: Option<&Summary<'_>>,
-    measure: &Measure,
+    figure: RowFigure,
     scale: &Scale,
     count: bool,
     words: &Words,
 ) -> Markup {
-    let spread = group.and_then(|g| g.spread(measure.value));
+    let print = printed(figure.unit()).print;
+    let spread = group.and_then(|g| g.spread(|row| figure.of(row)));
     html! {
         @match spread {
             Some(spread) => {
                 td class={ "h" (scale.shade(spread.median)) } {
-                    data value=(spread.median) { ((measure.print)(spread.median)) }
+                    data value=(spread.median) { ((print)(spread.median)) }
                     span.interval {
                         @if let Some(i) = spread.interval.or(spread.range) {
-                            @let (low, high) = ((measure.print)(i.low), (measure.print)(i.high));
+                            @let (low, high) = ((print)(i.low), (print)(i.high));
                             @if low != high { (low) "–" (high) " " }
                         }
                         @if count { (words.fill("repeats", &[("n", spread.n.into())])) }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use model::{
     net::Layer,
     run::{Figure, FigureKind, Range, Ratio, Run},
+    text::Text,
 };
 
 use super::words::{Rendered, Words};
@@ -82,8 +83,8 @@ fn mark(layer: Layer) -> Markup {
 }
 
 fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
-    let unit = printed(table.kind);
-    let name = words.label(&format!("figure-{}", table.kind));
+    let unit = printed(table.kind.unit());
+    let name = words.render(&Text::fixed(table.kind.text())).text;
     let most = scale(table);
     let compared = table.layers.len() == 2;
     html! {
@@ -131,7 +132,7 @@ fn line(
 /// Median, interval and count, with the exact value as data for other programs.
 fn value(figure: &Figure, words: &Words) -> Markup {
     let spread = &figure.spread;
-    let print = printed(figure.kind).print;
+    let print = printed(figure.kind.unit()).print;
     let n = words.fill("repeats", &[("n", spread.n.into())]);
     html! {
         data value=(spread.median) data-of=(layer_id(figure.key.layer)) { (print(spread.median)) }

@@ -96,9 +96,9 @@ fn fitted(twin: &Twin, words: &Words) -> Markup {
             caption { (words.label("twin-fitted")) }
             (head(words))
             tbody { @for one in &twin.fitted { tr {
-                th scope="row" { (words.key(&one.key, false)) " · " (figure(one.figure, words)) }
-                td.number { (value(one.figure, one.measured)) }
-                td.number { (value(one.figure, one.twin)) }
+                th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
+                td.number { (one.figure.value(one.measured)) }
+                td.number { (one.figure.value(one.twin)) }
                 td.drawn { (marks(one.figure, one.measured, one.twin)) }
             } } }
         } }
@@ -115,9 +115,9 @@ fn held_out(all: &[HeldOut], words: &Words) -> Markup {
             caption { (words.label("twin-held")) }
             (head(words))
             tbody { @for one in worst { tr {
-                th scope="row" { (words.key(&one.key, false)) " · " (figure(one.figure, words)) }
-                td.number { (value(one.figure, one.measured)) }
-                td.number { (value(one.figure, one.predicted)) }
+                th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
+                td.number { (one.figure.value(one.measured)) }
+                td.number { (one.figure.value(one.predicted)) }
                 td.drawn { (marks(one.figure, one.measured, one.predicted)) }
             } } }
         } }
@@ -156,25 +156,4 @@ fn marks(figure: TwinFigure, measured: f64, twin: f64) -> Markup {
             path d=(diamond) fill="none" stroke="#d55e00" stroke-width="2" {}
         }
     }
-}
-
-fn figure(figure: TwinFigure, words: &Words) -> String {
-    words.label(match figure {
-        TwinFigure::GoodputBps => "twin-goodput",
-        TwinFigure::CapacityBps => "twin-capacity",
-        TwinFigure::AddedP50Us => "twin-added-p50",
-        TwinFigure::AddedP95Us => "twin-added-p95",
-        TwinFigure::TcpAddedUs => "twin-tcp-added",
-        TwinFigure::Retransmitted => "twin-retransmitted",
-        TwinFigure::OverloadAddedUs => "twin-overload",
-    })
-}
-
-fn value(figure: TwinFigure, of: f64) -> String {
-    match figure {
-        TwinFigure::GoodputBps | TwinFigure::CapacityBps => Value::Bps(of),
-        TwinFigure::Retransmitted => Value::Share(of),
-        _ => Value::Us(of),
-    }
-    .to_string()
 }

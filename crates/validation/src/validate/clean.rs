@@ -1,5 +1,7 @@
 //! Checks of clean fast paths: their rate limits them, and nothing of the lab does.
 
+use model::row::RowFigure;
+
 use super::{Check, Expect, Line, Work, outcome::Outcome};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -27,11 +29,9 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
             "of the rate",
         ));
         let row = s.row();
-        for (what, value) in [
-            ("rwnd_limited", row.and_then(|r| r.rwnd_limited)),
-            ("sndbuf_limited", row.and_then(|r| r.sndbuf_limited)),
-        ] {
-            let what = format!("{label} {what}");
+        for figure in [RowFigure::RwndLimited, RowFigure::SndbufLimited] {
+            let what = format!("{label} {}", figure.name());
+            let value = row.and_then(|row| figure.of(row));
             lines.push(Line::new(what, Expect::at_most(0.01), value, "of the time"));
         }
     }

@@ -1,7 +1,5 @@
 use std::{collections::BTreeSet, path::Path};
 
-use model::run::FigureKind;
-
 use super::*;
 
 /// The names of the texts.
@@ -29,13 +27,8 @@ fn sources() -> String {
 fn no_text_is_unused_and_none_is_missing() {
     let sources = sources();
     let quoted: BTreeSet<&str> = sources.split('"').collect();
-    let figures: Vec<String> = FigureKind::ALL
-        .iter()
-        .map(|kind| format!("figure-{kind}"))
-        .collect();
     for key in keys() {
         let used = quoted.contains(key.strip_suffix("-one").unwrap_or(key))
-            || figures.iter().any(|f| f == key)
             // Names of facts come from the text output.
             || key.strip_prefix("fact-").is_some_and(|fact| {
                 let name = format!("\"{}\"", fact.replace('-', " "));
@@ -44,9 +37,6 @@ fn no_text_is_unused_and_none_is_missing() {
                 lines.contains(&name) || lines.contains(&inner)
             });
         assert!(used, "{key} is used nowhere");
-    }
-    for figure in &figures {
-        assert!(keys().contains(figure.as_str()), "{figure}");
     }
     let said = sources.split("label(\"").skip(1);
     let filled = sources.split("fill(\"").skip(1);

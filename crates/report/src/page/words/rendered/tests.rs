@@ -10,7 +10,9 @@ use explain::{
 use model::{
     findings::Findings,
     remedy::{self, Action},
-    run::Invalid,
+    row::RowFigure,
+    run::{FigureKind, Invalid},
+    twin::TwinFigure,
 };
 
 use super::{
@@ -84,6 +86,10 @@ fn templates() -> BTreeSet<String> {
     for cause in explain::registry() {
         found.extend([cause.title, cause.remedy.why].map(str::to_owned));
     }
+    let figures = FigureKind::ALL.iter().map(|f| f.text());
+    let rows = RowFigure::ALL.iter().map(|f| f.text());
+    let twins = TwinFigure::ALL.iter().map(|f| f.text());
+    found.extend(figures.chain(rows).chain(twins).map(str::to_owned));
     found.extend(Value::units().map(str::to_owned));
     found.extend(texts::TEXTS.iter().map(|(_, text)| (*text).to_owned()));
     found

@@ -1,0 +1,149 @@
+//! Figures by which a path is compared with a Run.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::{
+    run::{Better, Unit},
+    text::{Text, Value},
+};
+
+/// A figure by which a path is compared with the Run. Its definition is next to its computation in
+/// `twin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TwinFigure {
+    /// Goodput.
+    Goodput,
+    /// Capacity of the path, by UDP sweep.
+    Capacity,
+    /// RTT of the probes under load, median, above the idle RTT.
+    AddedP50,
+    /// RTT of the probes under load, 95th percentile, above the idle RTT's median.
+    AddedP95,
+    /// The sender's smoothed RTT, median, above the idle RTT.
+    TcpAdded,
+    /// Share of the sent bytes that were retransmitted.
+    Retransmitted,
+    /// RTT of the probes during more UDP than the path carries, above the idle RTT.
+    OverloadAdded,
+}
+
+/// Unknown name of a figure of a Twin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a twin has no figure {0}")]
+pub struct UnknownTwinFigure(pub String);
+
+impl TwinFigure {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Goodput,
+        Self::Capacity,
+        Self::AddedP50,
+        Self::AddedP95,
+        Self::TcpAdded,
+        Self::Retransmitted,
+        Self::OverloadAdded,
+    ];
+
+    /// Its name in documents, which ends with the unit, except for shares.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput_bps",
+            Self::Capacity => "capacity_bps",
+            Self::AddedP50 => "added_p50_us",
+            Self::AddedP95 => "added_p95_us",
+            Self::TcpAdded => "tcp_added_us",
+            Self::Retransmitted => "retransmitted",
+            Self::OverloadAdded => "overload_added_us",
+        }
+    }
+
+    /// Its unit.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Goodput | Self::Capacity => Unit::BitsPerSecond,
+            Self::AddedP50 | Self::AddedP95 | Self::TcpAdded | Self::OverloadAdded => {
+                Unit::Microseconds
+            }
+            Self::Retransmitted => Unit::Share,
+        }
+    }
+
+    /// Its direction of improvement.
+    pub const fn better(self) -> Better {
+        match self {
+            Self::Goodput | Self::Capacity => Better::Higher,
+            _ => Better::Lower,
+        }
+    }
+
+    /// Its description: the English text, and the template of its translations.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput",
+            Self::Capacity => "capacity",
+            Self::AddedP50 => "added delay",
+            Self::AddedP95 => "added delay, P95",
+            Self::TcpAdded => "delay added to TCP's RTT",
+            Self::Retransmitted => "retransmitted",
+            Self::OverloadAdded => "delay added by UDP overload",
+        }
+    }
+
+    /// Its description as a text.
+    pub const fn words(self) -> Text {
+        Text::fixed(self.text())
+    }
+
+    /// A value of it, with its unit.
+    pub fn value(self, number: f64) -> Value {
+        self.unit().value(number)
+    }
+
+    /// Whether it is an added delay.
+    pub fn is_delay(self) -> bool {
+        self.unit() == Unit::Microseconds
+    }
+}
+
+impl std::str::FromStr for TwinFigure {
+    type Err = UnknownTwinFigure;
+
+    fn from_str(name: &str) -> Result<Self, UnknownTwinFigure> {
+        let found = Self::ALL.into_iter().find(|figure| figure.name() == name);
+        found.ok_or_else(|| UnknownTwinFigure(name.to_owned()))
+    }
+}
+
+impl Serialize for TwinFigure {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for TwinFigure {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        name.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_as_the_figures_they_were_and_end_with_their_units() {
+        for figure in TwinFigure::ALL {
+            assert_eq!(figure.name().parse(), Ok(figure));
+            assert!(figure.name().ends_with(figure.unit().suffix()));
+        }
+        assert!("luck".parse::<TwinFigure>().is_err());
+    }
+
+    #[test]
+    fn a_goodput_of_a_twin_is_better_when_higher_and_a_delay_when_lower() {
+        assert_eq!(TwinFigure::Goodput.better(), Better::Higher);
+        assert_eq!(TwinFigure::AddedP95.better(), Better::Lower);
+        assert!(TwinFigure::AddedP95.is_delay() && !TwinFigure::Retransmitted.is_delay());
+    }
+}
