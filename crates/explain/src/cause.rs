@@ -8,7 +8,7 @@ use model::{
     text::Text,
 };
 
-use crate::{advice::Scope, verdict::Verdict};
+use crate::{scope::Scope, verdict::Verdict};
 
 /// Share of the capacity from which TCP counts as filling the path.
 pub(crate) const FULL: f64 = 0.85;
@@ -32,8 +32,8 @@ pub struct Cause {
     pub depends_on: &'static [&'static str],
     /// The test.
     pub test: Test,
-    /// Remedy.
-    pub remedy: Advice,
+    /// What removes it.
+    pub remedy: Remedies,
     /// Text of its page: what it is, its symptoms, and how it is distinguished from others.
     pub about: &'static str,
     /// Sources of rule, thresholds and remedy.
@@ -51,19 +51,38 @@ pub enum Test {
     Path(fn(&View) -> Verdict),
 }
 
-/// Remedy of a cause.
+/// Remedies of a cause: actions, and where they belong.
 #[derive(Debug)]
-pub struct Advice {
-    /// Kind of the first of the actions.
-    pub class: RemedyClass,
-    /// General description in one sentence.
-    pub what: &'static str,
-    /// The host it applies to.
+pub struct Remedies {
+    /// The host they apply to.
     pub on: On,
     /// Why on that host, and not on another.
     pub why: &'static str,
-    /// Actions with values of a Run, most effective first.
+    /// Actions with values of a Run, most effective first; without a Run all that the cause can
+    /// call for, with unknown values absent.
     pub actions: fn(&Scope) -> Vec<Action>,
+}
+
+impl Remedies {
+    /// The actions without a Run.
+    pub fn in_general(&self) -> Vec<Action> {
+        (self.actions)(&Scope::default())
+    }
+
+    /// Kind of the first of them.
+    pub fn class(&self) -> RemedyClass {
+        let first = self.in_general().into_iter().next();
+        first.map_or(RemedyClass::None, |action| action.class())
+    }
+
+    /// The host that one of the actions belongs to.
+    pub(crate) fn host_of(&self, action: &Action) -> On {
+        match action {
+            Action::MssClamp { .. } => On::Router,
+            Action::AskProvider { .. } | Action::Measure { .. } => On::Elsewhere,
+            _ => self.on,
+        }
+    }
 }
 
 /// The host a remedy applies to.

@@ -6,17 +6,17 @@ use analysis::view::View;
 use model::{
     findings::{CannotTell, FINDINGS_SCHEMA, Finding, Findings, Place, Remedy, RuledOut, Severity},
     net::Side,
-    remedy::{Action, Location},
+    remedy::Location,
     run::Run,
     text,
     text::Text,
 };
 
 use crate::{
-    advice::Scope,
     brief, calibration,
     cause::{Cause, Need, On, Test},
     causes::{self, registry},
+    scope::Scope,
     verdict::{Confirmed, Strength, Verdict, undecided},
 };
 
@@ -241,7 +241,7 @@ fn finding(
         place: Place { end, ..place },
         text: holds.text,
         evidence: holds.evidence,
-        remedies: remedies(cause, on, Scope { view, place }),
+        remedies: remedies(cause, on, &Scope::of(view, place)),
         after: others
             .iter()
             .filter(before)
@@ -252,19 +252,19 @@ fn finding(
 }
 
 /// The remedies of a cause for one place.
-fn remedies(cause: &Cause, on: Option<Side>, scope: Scope) -> Vec<Remedy> {
+fn remedies(cause: &Cause, on: Option<Side>, scope: &Scope) -> Vec<Remedy> {
     let usual = match (on, cause.remedy.on) {
         (Some(side), _) => side.into(),
         (None, On::Router) => Location::Router,
         (None, _) => Location::Elsewhere,
     };
-    let actions = (cause.remedy.actions)(&scope).into_iter();
+    let actions = (cause.remedy.actions)(scope).into_iter();
     actions
         .map(|action| {
-            let on = match action {
-                Action::MssClamp { .. } => Location::Router,
-                Action::AskProvider { .. } | Action::Measure { .. } => Location::Elsewhere,
-                _ => usual,
+            let on = match cause.remedy.host_of(&action) {
+                On::Router => Location::Router,
+                On::Elsewhere => Location::Elsewhere,
+                On::Sender | On::Receiver | On::Here => usual,
             };
             Remedy::new(action, on, Text::fixed(cause.remedy.why))
         })

@@ -9,7 +9,6 @@
 //! A Run contains what a measuring host can see. The truth of a lab path is in the lab's records,
 //! which this crate cannot access.
 
-pub mod advice;
 mod brief;
 pub mod calibration;
 pub mod cause;
@@ -19,6 +18,7 @@ pub mod corpus;
 mod judge;
 pub mod pages;
 pub mod published;
+pub mod scope;
 mod summary;
 pub mod verdict;
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::cause::{Cause, On, Test};
+use model::remedy::{Action, Dialect};
+
+use crate::cause::{Cause, On, Remedies, Test};
 
 /// The page of a cause, `docs/causes/<code>.md`.
 pub fn page(cause: &Cause) -> String {
@@ -22,19 +24,13 @@ pub fn page(cause: &Cause) -> String {
         squeeze(cause.about)
     );
     text.push_str("## What to do\n\n");
-    let on = match cause.remedy.on {
-        On::Sender => "On the host that sends the data: ",
-        On::Receiver => "On the host that receives the data: ",
-        On::Here => "On the host of the finding: ",
-        On::Router | On::Elsewhere => "",
-    };
-    let what = squeeze(cause.remedy.what);
-    let what = if on.is_empty() { capital(&what) } else { what };
-    let _ = write!(
-        text,
-        "{on}{what}.\n\nWhy there: {}.\n\n",
-        squeeze(cause.remedy.why)
-    );
+    for action in cause.remedy.in_general() {
+        remedy(&mut text, &cause.remedy, &action);
+    }
+    if !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+    let _ = write!(text, "Why there: {}.\n\n", squeeze(cause.remedy.why));
     if !cause.needs.is_empty() {
         text.push_str(
             "## Required data\n\nWithout one of these the answer is \"cannot tell\":\n\n",
@@ -58,6 +54,28 @@ pub fn page(cause: &Cause) -> String {
     text
 }
 
+/// One remedy: its place, its sentence and its commands. Values of a Run are absent.
+fn remedy(text: &mut String, remedies: &Remedies, action: &Action) {
+    let on = match remedies.host_of(action) {
+        On::Sender => "On the host that sends the data: ",
+        On::Receiver => "On the host that receives the data: ",
+        On::Here => "On the host of the finding: ",
+        On::Router | On::Elsewhere => "",
+    };
+    let sentence = action.sentence().to_string();
+    let sentence = match on.is_empty() {
+        true => capital(&sentence),
+        false => sentence,
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "- {on}{sentence}.");
+    let commands = action.commands(Dialect::Linux);
+    if !commands.is_empty() {
+        let lines: String = commands.iter().map(|c| format!("  {c}\n")).collect();
+        let _ = write!(text, "\n  ```sh\n{lines}  ```\n\n");
+    }
+}
+
 /// The list of all pages, `docs/causes/README.md`.
 pub fn index(causes: &[&Cause]) -> String {
     let mut text = "# Causes\n\n".to_owned();
@@ -71,7 +89,10 @@ pub fn index(causes: &[&Cause]) -> String {
         let _ = writeln!(
             text,
             "| [{0}]({0}.md) | {1} | {2} | {3} |",
-            cause.code, cause.title, cause.severity, cause.remedy.class
+            cause.code,
+            cause.title,
+            cause.severity,
+            cause.remedy.class()
         );
     }
     text

@@ -256,7 +256,7 @@ fn remedies_have_the_values_of_the_run() {
             .unwrap();
         assert_eq!(
             finding.remedies[0].class(),
-            cause.remedy.class,
+            cause.remedy.class(),
             "{}",
             finding.code
         );

@@ -30,3 +30,4 @@ pub mod spec;
 pub mod text;
 pub mod twin;
 pub mod units;
+pub mod wire;

@@ -2,15 +2,15 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
 };
 
 use super::{FULL, limited, percent, rate};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -31,9 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Application,
-        what: "check what feeds the sender: disk, a single-threaded program, small writes that wait for responses",
+    remedy: Remedies {
         on: On::Sender,
         why: "the sender's socket is often empty; neither the path nor the receiver limits it",
         actions,

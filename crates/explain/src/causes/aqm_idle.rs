@@ -2,15 +2,15 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity},
+    findings::Severity,
     remedy::{Action, Bottleneck, Flow},
     text,
 };
 
 use super::own_queue;
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::{Verdict, end},
 };
 
@@ -27,10 +27,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &["bufferbloat-remote"],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::QueueManagement,
-        what: "add a shaper slightly below the bottleneck's rate, so that the queue forms here; \
-            without one, any queue discipline does the same",
+    remedy: Remedies {
         on: On::Sender,
         why: "a queue forms only in front of the slowest link, and that is not this device",
         actions,

@@ -2,15 +2,15 @@
 
 use analysis::{models, view::DirectionView};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, Discipline},
     text,
 };
 
 use super::{bloat, bytes, time};
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
@@ -22,10 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::QueueManagement,
-        what: "replace the queue of this device with fq_codel or cake; no shaper is needed, the \
-            device itself is the bottleneck",
+    remedy: Remedies {
         on: On::Sender,
         why: "the packets wait in the sender's own device, under its queue discipline; the receiver has no influence on that queue",
         actions,

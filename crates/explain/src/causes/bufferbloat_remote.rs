@@ -2,7 +2,7 @@
 
 use analysis::{models, view::DirectionView};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::Direction,
     remedy::{Action, Bottleneck, Flow},
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::{bloat, rate, time};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
@@ -23,11 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["bufferbloat-local"],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::QueueManagement,
-        what: "shape to 95 % of the measured rate with cake (or fq_codel under a shaper) on the \
-            last device that is yours before the bottleneck; downloads are shaped where they come \
-            in",
+    remedy: Remedies {
         on: On::Router,
         why: "the full queue is in a device on the path, not in the sender's own, so queue management at an end has no effect without a shaper; nor would it on the tunnel's device, where no queue forms",
         actions,

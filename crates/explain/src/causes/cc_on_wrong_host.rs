@@ -2,14 +2,14 @@
 
 use analysis::{models, view::DirectionView};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
 };
 
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
@@ -21,9 +21,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &["random-loss", "jitter"],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::CongestionControl,
-        what: "set it on the host whose socket sends the data, and check that socket (ss -ti)",
+    remedy: Remedies {
         on: On::Sender,
         why: "congestion control is part of a sending socket: a receiver, and a router that only forwards, \
             has no such socket of the flow",

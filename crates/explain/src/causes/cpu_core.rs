@@ -2,14 +2,14 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity},
+    findings::Severity,
     remedy::{Action, Processor},
 };
 
 use super::cpu::{self, Busy};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::Verdict,
 };
 
@@ -21,9 +21,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Processor,
-        what: "find what else runs there and distribute or reduce it; a larger MTU, enabled offloads and a faster governor lower the cost per byte; no TCP sysctl helps",
+    remedy: Remedies {
         on: On::Here,
         why: "it is this host's processor that is fully busy",
         actions,

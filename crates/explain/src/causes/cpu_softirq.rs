@@ -1,15 +1,12 @@
 //! Processors saturated by softirqs.
 
 use analysis::view::Host;
-use model::{
-    findings::{RemedyClass, Severity},
-    remedy::Action,
-};
+use model::{findings::Severity, remedy::Action};
 
 use super::cpu::{self, Busy};
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::Verdict,
 };
 
@@ -21,11 +18,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Processor,
-        what: "distribute receive processing over processors: packet steering (rps_cpus), several \
-            queues of the card, interrupts on several processors; turn on rx-udp-gro-forwarding if \
-            this host forwards",
+    remedy: Remedies {
         on: On::Here,
         why: "softirqs run on the host that receives the interrupts",
         actions,

@@ -2,14 +2,14 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity},
+    findings::Severity,
     remedy::{Action, Processor, TunnelMode},
 };
 
 use super::cpu::{self, Busy};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::Verdict,
 };
 
@@ -21,9 +21,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Processor,
-        what: "use the kernel's WireGuard, or a version of the product with segmentation offload; a larger tunnel MTU if the path allows it",
+    remedy: Remedies {
         on: On::Here,
         why: "the tunnel's process on this host is the limit, not the line or the other end",
         actions,

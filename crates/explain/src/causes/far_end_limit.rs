@@ -2,7 +2,7 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::{Direction, Side},
     remedy::Action,
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::{FULL, percent, rate};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -23,10 +23,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &["random-loss", "jitter", "send-buffer"],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::CongestionControl,
-        what: "change it at the far host, or use another one; compare with a server known to send \
-            with bbr before blaming the near end's line",
+    remedy: Remedies {
         on: On::Sender,
         why: "the far host sends the data, so its socket's buffers and congestion control apply; they cannot be changed from the near host",
         actions,

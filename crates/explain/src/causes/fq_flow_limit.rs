@@ -2,15 +2,15 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, LimitKind},
     text,
 };
 
 use super::{drops::drops, whole};
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -22,9 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::QueueLimit,
-        what: "give fq a flow_limit of 1000 or more, or use fq_codel or cake on this device",
+    remedy: Remedies {
         on: On::Here,
         why: "the queue of this host's device drops the packets",
         actions,

@@ -2,15 +2,15 @@
 
 use analysis::view::View;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::{IpVersion, Layer, Side},
     remedy::Action,
     text,
 };
 
 use crate::{
-    advice::{Scope, tunnel_device},
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::{Scope, tunnel_device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -25,9 +25,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["mtu-black-hole"],
     depends_on: &[],
     test: Test::Path(test),
-    remedy: Advice {
-        class: RemedyClass::Mtu,
-        what: "set the tunnel MTU to the path MTU minus 60 bytes over IPv4, minus 80 over IPv6, on both ends",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "each end fragments what it sends; a router in between can only clamp the MSS of connections through it",
         actions,
@@ -46,8 +44,8 @@ pub(super) const CAUSE: Cause = Cause {
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     vec![Action::TunnelMtu {
-        device: tunnel_device(Some(scope.view.host(Side::Near))),
-        bytes: fits(&scope.view),
+        device: tunnel_device(scope.view().map(|view| view.host(Side::Near))),
+        bytes: scope.view().and_then(|view| fits(&view)),
     }]
 }
 

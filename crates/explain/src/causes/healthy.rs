@@ -2,7 +2,7 @@
 
 use analysis::view::{Load, View};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::Layer,
     remedy::Action,
     text,
@@ -10,9 +10,9 @@ use model::{
 
 use super::{FULL, bloat::WARN_US, percent, rate, time};
 use crate::{
-    advice::Scope,
     brief,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -24,9 +24,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Path(test),
-    remedy: Advice {
-        class: RemedyClass::None,
-        what: "leave it as it is; higher goodput needs a faster line or a shorter path",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "TCP already reaches the path's capacity",
         actions,

@@ -2,7 +2,7 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, LimitKind},
     text,
     text::Text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::{FULL, drops::drops, whole};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -45,11 +45,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["fq-flow-limit"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::QueueLimit,
-        what: "raise the limit that is exceeded: net.core.netdev_max_backlog for softnet, the \
-            receive ring (ethtool -G) for the card, limit or txqueuelen for the queue of the \
-            device",
+    remedy: Remedies {
         on: On::Here,
         why: "the counter increases on this host; these packets never reached the path",
         actions,
@@ -67,15 +63,17 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let Some(host) = scope.here() else {
-        return Vec::new();
+    let (Some(view), Some(host)) = (scope.view(), scope.here()) else {
+        return PLACES.map(|(group, ..)| limit(None, group)).into();
     };
-    let samples = scope.view.tcp_samples();
+    let samples = view.tcp_samples();
     let mut limits: Vec<(f64, Action)> = PLACES
         .iter()
         .filter_map(|(group, ends, _)| {
             let found = drops(&host, &samples, group, ends)?;
-            found.explain().then(|| (found.lost, limit(&host, group)))
+            found
+                .explain()
+                .then(|| (found.lost, limit(Some(&host), group)))
         })
         .collect();
     limits.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -143,11 +141,11 @@ fn test(host: &Host) -> Verdict {
 }
 
 /// A higher limit for a counter group.
-fn limit(host: &Host, group: &str) -> Action {
-    let device = host.device();
+fn limit(host: Option<&Host>, group: &str) -> Action {
+    let device = host.and_then(|host| host.device());
     let (limit, packets) = match group {
         "softnet" => {
-            let now = host.facts.sysctl("net.core.netdev_max_backlog");
+            let now = host.and_then(|h| h.facts.sysctl("net.core.netdev_max_backlog"));
             (LimitKind::Backlog, now.unwrap_or(1000).saturating_mul(4))
         }
         "nic" => {

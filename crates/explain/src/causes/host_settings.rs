@@ -2,7 +2,7 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::Action,
     text,
     text::Text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::FULL;
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -53,9 +53,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Settings,
-        what: "reset them to the kernel's defaults; check /etc/sysctl.d for what sets them",
+    remedy: Remedies {
         on: On::Here,
         why: "these are this host's own parameters; a TCP option works only if both ends support it",
         actions,
@@ -73,29 +71,31 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let Some(host) = scope.here() else {
-        return Vec::new();
-    };
+    let host = scope.here();
     let default = |name: &str, value: &str| Action::Sysctl {
         name: name.to_owned(),
         value: value.to_owned(),
     };
     let mut all: Vec<Action> = ON
         .iter()
-        .filter(|(name, _)| host.facts.sysctl(name) == Some(0))
+        .filter(|(name, _)| host.is_none_or(|h| h.facts.sysctl(name) == Some(0)))
         .map(|(name, _)| default(name, "1"))
         .collect();
     for (name, value) in BUFFERS {
-        if let Some([_, _, max]) = host.facts.sysctl_triple(name)
-            && max < TINY
-        {
+        let tiny = |host: Host| {
+            host.facts
+                .sysctl_triple(name)
+                .is_some_and(|[.., max]| max < TINY)
+        };
+        if host.is_none_or(tiny) {
             all.push(default(name, value));
         }
     }
-    if host
-        .default_cc()
-        .is_some_and(|cc| ODD.contains(&cc.as_str()))
-    {
+    let odd = |host: Host| {
+        host.default_cc()
+            .is_some_and(|cc| ODD.contains(&cc.as_str()))
+    };
+    if host.is_none_or(odd) {
         all.push(default("net.ipv4.tcp_congestion_control", "cubic"));
     }
     all

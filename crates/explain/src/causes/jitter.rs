@@ -5,15 +5,15 @@ use analysis::{
     view::{DirectionView, SlowStart},
 };
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
 };
 
 use super::{below_capacity, others, percent, rate, time, whole};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -51,10 +51,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::CongestionControl,
-        what: "send with bbr, which uses the minimum RTT and is not affected by the variation, \
-            first for this route only; for transfers that last minutes it matters less",
+    remedy: Remedies {
         on: On::Sender,
         why: "slow start is controlled by the sender; the receiver and routers in between are not involved",
         actions,

@@ -2,7 +2,7 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::{Direction, Side},
     remedy::Action,
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::rate;
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -26,11 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Settings,
-        what: "check whether it is intended: a shaper just below the line's rate limits delay and \
-            should stay; one that is left over from another line or a test should go (tc qdisc \
-            del)",
+    remedy: Remedies {
         on: On::Here,
         why: "the rate is configured on this host's device; the line behind it may be faster",
         actions,
@@ -44,15 +40,13 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
-    let Some(host) = scope.here() else {
-        return Vec::new();
-    };
-    let found = shaper(&host).map(|(device, kind, bps)| Action::RemoveShaper {
-        device: Some(device.to_owned()),
-        queue: kind.to_owned(),
-        rate_bps: bps as u64,
-    });
-    found.into_iter().collect()
+    let host = scope.here();
+    let found = host.as_ref().and_then(shaper);
+    vec![Action::RemoveShaper {
+        device: found.map(|(device, _, _)| device.to_owned()),
+        queue: found.map(|(_, kind, _)| kind.to_owned()),
+        rate_bps: found.map(|(_, _, bps)| bps as u64),
+    }]
 }
 
 fn test(host: &Host) -> Verdict {

@@ -2,7 +2,7 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::{Direction, Layer},
     remedy::Action,
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::rate;
 use crate::{
-    advice::{Scope, device, tunnel_device},
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::{Scope, device, tunnel_device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -30,11 +30,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Mtu,
-        what: "lower the tunnel MTU to the path MTU minus 60 bytes (80 over IPv6), or clamp the \
-            MSS in both directions on the routers; net.ipv4.tcp_mtu_probing=1 on the sender as a \
-            fallback; best, let ICMP through",
+    remedy: Remedies {
         on: On::Sender,
         why: "the sender creates the oversized packets; the receiver can only announce a smaller MSS",
         actions,
@@ -52,8 +48,13 @@ pub(super) const CAUSE: Cause = Cause {
 
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
+    let further = [Action::MssClamp { bytes: None }, Action::MtuProbing];
     let Some(dir) = scope.direction_view() else {
-        return Vec::new();
+        let tunnel = Action::TunnelMtu {
+            device: None,
+            bytes: None,
+        };
+        return [tunnel].into_iter().chain(further).collect();
     };
     let sizes = dir.sizes();
     let passed = sizes
@@ -78,7 +79,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
         },
         (None, Layer::Underlay) => Action::MssClamp { bytes: None },
     };
-    vec![mtu, Action::MssClamp { bytes: None }, Action::MtuProbing]
+    [mtu].into_iter().chain(further).collect()
 }
 
 fn test(dir: &DirectionView) -> Verdict {

@@ -2,7 +2,7 @@
 
 use analysis::view::{DirectionView, Host};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
     text::Text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::{percent, rate};
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
@@ -36,11 +36,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["mtu-black-hole", "udp-socket-drops", "fq-flow-limit"],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Offload,
-        what: "try with tx-udp-segmentation and tx-tcp-segmentation off (ethtool -K), one at a \
-            time, then update kernel, driver or VPN; leave offloads on if that changes nothing, \
-            they account for half of the speed",
+    remedy: Remedies {
         on: On::Sender,
         why: "large segments are split in the sending host; aggregation at the receiver is the second suspect",
         actions,

@@ -2,7 +2,7 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::Layer,
     remedy::Action,
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::rate;
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -32,9 +32,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::MoreFlows,
-        what: "use several parallel connections; for a tunnel, several tunnels on different ports, since a tunnel is one flow to the network",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "the network limits by addresses and ports; nothing on the ends lifts the limit for a single flow",
         actions,

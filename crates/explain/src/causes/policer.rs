@@ -2,15 +2,15 @@
 
 use analysis::view::{DirectionView, Load};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, Bottleneck, Flow},
     text,
 };
 
 use super::{FULL, others, percent, rate, time};
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -35,10 +35,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::AvoidLimit,
-        what: "shape to slightly below the policed rate (cake, or fq with a maximum rate) where \
-            the data is sent; ask who runs the line to shape and not to police",
+    remedy: Remedies {
         on: On::Sender,
         why: "only a device before the policer can delay packets; behind it they are already dropped",
         actions,

@@ -7,7 +7,7 @@ use analysis::{
     view::{DirectionView, Load, Sweep},
 };
 use model::{
-    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::Action,
     text,
 };
@@ -15,8 +15,8 @@ use model::{
 use self::seen::{Events, From, loss};
 use super::{FULL, percent, rate, time, whole};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -47,10 +47,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::CongestionControl,
-        what: "send with bbr, first for this route only: ip route change ... congctl bbr; or find where the \
-            packets get lost",
+    remedy: Remedies {
         on: On::Sender,
         why: "congestion control acts in the sender's socket; on the receiver, or on a forwarding router, it has no effect",
         actions,

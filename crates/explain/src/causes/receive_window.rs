@@ -2,15 +2,15 @@
 
 use analysis::{models, view::DirectionView};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, Buffer},
     text,
 };
 
 use super::{bytes, limited, percent, rate, time};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
@@ -22,10 +22,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Buffers,
-        what: "raise the third value of net.ipv4.tcp_rmem to at least twice the bandwidth-delay product; \
-            do not set SO_RCVBUF in programs",
+    remedy: Remedies {
         on: On::Receiver,
         why: "the receiver advertises the window; the sender's buffers and congestion control cannot exceed it, and routers in between are not involved",
         actions,

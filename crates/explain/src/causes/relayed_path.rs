@@ -3,7 +3,7 @@
 use analysis::view::View;
 use model::{
     facts::{Product, TunnelKind, TunnelPath},
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::{Layer, Side},
     remedy::{Action, TunnelMode},
     run::Invalid,
@@ -13,8 +13,8 @@ use model::{
 
 use super::time;
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
@@ -31,10 +31,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Path(test),
-    remedy: Advice {
-        class: RemedyClass::DirectConnection,
-        what: "establish a direct connection: allow UDP in and out, a fixed port, IPv6, or \
-            NAT-PMP; if a relay is unavoidable, use one close to both ends",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "firewalls and NATs in front of the two ends prevent a direct connection; congestion control of the ends acts only within the tunnel, and a relay over TCP has its own",
         actions,

@@ -2,15 +2,15 @@
 
 use analysis::view::{DirectionView, Load};
 use model::{
-    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     remedy::Action,
     text,
 };
 
 use super::{FULL, known_or, percent};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -29,11 +29,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path"],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Ordering,
-        what: "find what spreads packets of one flow over several paths: per-packet bonding, \
-            queues without a flow hash, a VPN with several sending threads; leave RACK and \
-            tcp_reordering at their defaults",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "it happens where packets are spread over several paths, mostly in a router or the VPN's process; another congestion control at the sender only hides it",
         actions,

@@ -2,15 +2,15 @@
 
 use analysis::view::{DirectionView, Host};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, Buffer},
     text,
 };
 
 use super::{bytes, limited, percent, rate};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
@@ -28,10 +28,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::Buffers,
-        what: "raise the third value of net.ipv4.tcp_wmem to three to four times the bandwidth-delay \
-            product; do not set SO_SNDBUF in programs",
+    remedy: Remedies {
         on: On::Sender,
         why: "sent data stays in the sender's buffer until it is acknowledged; buffers of the receiver or of routers do not matter",
         actions,

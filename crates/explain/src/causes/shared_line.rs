@@ -2,7 +2,7 @@
 
 use analysis::view::{DirectionView, Load};
 use model::{
-    findings::{EvidenceItem, RemedyClass, Severity, Value},
+    findings::{EvidenceItem, Severity, Value},
     net::Direction,
     remedy::{Action, Bottleneck, Flow},
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::{below_capacity, others::Others, rate, time};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -26,10 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path", "host-queue-drops", "udp-socket-drops"],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::QueueManagement,
-        what: "measure again when nothing else uses the line; if the line is yours, find what uses it, or \
-            give each host its share with cake on the last device before the bottleneck",
+    remedy: Remedies {
         on: On::Router,
         why: "the flows of other hosts meet these only in the bottleneck's queue; a setting of the two ends takes from others or gives to them, but does not make the line faster",
         actions,

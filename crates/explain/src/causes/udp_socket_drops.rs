@@ -2,7 +2,7 @@
 
 use analysis::view::Host;
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
     text::Text,
@@ -14,8 +14,8 @@ use super::{
     filled, whole,
 };
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -27,10 +27,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Buffers,
-        what: "raise net.core.rmem_default and wmem_default (the larger products request 7 MiB), \
-            or let the VPN set its own buffers (CAP_NET_ADMIN in containers), then restart it",
+    remedy: Remedies {
         on: On::Here,
         why: "the counter increases on this host; the other end sees only missing packets",
         actions,

@@ -2,7 +2,7 @@
 
 use analysis::view::{DirectionView, Load};
 use model::{
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     net::Layer,
     remedy::{Action, TunnelMode},
     text,
@@ -10,8 +10,8 @@ use model::{
 
 use super::rate;
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, Need, On, Test},
+    cause::{Cause, Need, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
@@ -32,9 +32,7 @@ pub(super) const CAUSE: Cause = Cause {
     ],
     depends_on: &[],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::AvoidLimit,
-        what: "try another UDP port for the tunnel; if all are slow, use a tunnel over TCP or disguised as TCP (Phantun, udp2raw), and ask the line's operator",
+    remedy: Remedies {
         on: On::Elsewhere,
         why: "a network between the ends treats the protocols differently; the ends can only choose the protocol",
         actions,

@@ -3,7 +3,7 @@
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, TunnelMode},
     text,
     text::Text,
@@ -11,8 +11,8 @@ use model::{
 
 use super::{FULL, percent};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
@@ -24,10 +24,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::TunnelSoftware,
-        what: "let the VPN use a tun device or the kernel's WireGuard (Tailscale: not \
-            --tun=userspace-networking; NetBird: not NB_USE_NETSTACK_MODE), or update it",
+    remedy: Remedies {
         on: On::Here,
         why: "its connections belong to a library in the VPN's process; sysctls of either host, including congestion control, have no effect on them",
         actions,

@@ -3,15 +3,15 @@
 use analysis::view::Host;
 use model::{
     facts::TunnelKind,
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::{Action, TunnelMode},
     text,
 };
 
 use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
@@ -26,9 +26,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &["relayed-path", "userspace-tcp-stack"],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::TunnelSoftware,
-        what: "use the kernel's WireGuard if the product supports it (NetBird does as root with the module loaded); otherwise a version with segmentation offload on the tun device",
+    remedy: Remedies {
         on: On::Here,
         why: "each packet is copied to the process and back on this host; the other end may use another implementation",
         actions,

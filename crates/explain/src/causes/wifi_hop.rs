@@ -3,15 +3,15 @@
 use analysis::view::Host;
 use model::{
     facts::DeviceKind,
-    findings::{RemedyClass, Severity, Value},
+    findings::{Severity, Value},
     remedy::Action,
     text,
 };
 
 use super::{FULL, known_or, percent, time};
 use crate::{
-    advice::Scope,
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::Scope,
     verdict::{
         Figure, Strength, Verdict, confirmed, end, figure, ruled_out, text_figure, undecided,
     },
@@ -30,9 +30,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &[],
     test: Test::Host(test),
-    remedy: Advice {
-        class: RemedyClass::Radio,
-        what: "repeat the test over a cable; then turn off power saving, or change the channel or the location; bbr at the sender only mitigates the remaining loss",
+    remedy: Remedies {
         on: On::Here,
         why: "it is this host's radio; the same test over a cable shows how the rest of the path behaves",
         actions,

@@ -2,15 +2,15 @@
 
 use analysis::view::DirectionView;
 use model::{
-    findings::{RemedyClass, Severity},
+    findings::Severity,
     remedy::{Action, Discipline},
     text,
 };
 
 use super::own_queue;
 use crate::{
-    advice::{Scope, device},
-    cause::{Advice, Cause, On, Test},
+    cause::{Cause, On, Remedies, Test},
+    scope::{Scope, device},
     verdict::Verdict,
 };
 
@@ -34,10 +34,7 @@ pub(super) const CAUSE: Cause = Cause {
     masked_by: &[],
     depends_on: &["bufferbloat-local"],
     test: Test::Direction(test),
-    remedy: Advice {
-        class: RemedyClass::QueueManagement,
-        what: "tc qdisc replace dev ... root fq_codel (or cake), and net.core.default_qdisc for the next \
-            boot",
+    remedy: Remedies {
         on: On::Sender,
         why: "this host's device is slower than the traffic it is offered",
         actions,

@@ -169,7 +169,7 @@ impl Score {
 fn wrong_congestion_control(outcome: &Outcome) -> bool {
     let calls = |code: &str| {
         let cause = registry().iter().find(|c| c.code == code);
-        cause.is_some_and(|c| c.remedy.class == RemedyClass::CongestionControl)
+        cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
     };
     let advised = outcome.first().is_some_and(|f| calls(&f.code));
     advised && !outcome.cause.iter().any(|code| calls(code))

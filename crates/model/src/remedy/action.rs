@@ -149,9 +149,11 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
         /// Kind of the queue, by the kernel's name.
-        queue: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<String>,
         /// Its rate, bit/s.
-        rate_bps: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate_bps: Option<u64>,
     },
     /// A kernel parameter reset to its default.
     Sysctl {

@@ -24,7 +24,17 @@ const IFB: &str = "ifb-pathtwin";
 /// The commands of a remedy, in order, to be run as root at its location. Words in angle brackets
 /// are unknown to the Run. Empty if there is no command for it.
 pub fn commands(remedy: &Remedy, dialect: Dialect) -> Vec<String> {
-    let action = &remedy.action;
+    remedy.action.commands(dialect)
+}
+
+impl Action {
+    /// The commands of the action, as [`commands`].
+    pub fn commands(&self, dialect: Dialect) -> Vec<String> {
+        of_action(self, dialect)
+    }
+}
+
+fn of_action(action: &Action, dialect: Dialect) -> Vec<String> {
     match action {
         Action::CongestionControl { cc, scope } => congestion(cc, scope, dialect),
         Action::Shaper { .. } => shaper(action, dialect),

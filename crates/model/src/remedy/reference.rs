@@ -91,8 +91,8 @@ fn queues() -> Vec<(Location, Action)> {
             Near,
             Action::RemoveShaper {
                 device: device("eth0"),
-                queue: "tbf".to_owned(),
-                rate_bps: 10_000_000,
+                queue: Some("tbf".to_owned()),
+                rate_bps: Some(10_000_000),
             },
         ),
     ]

@@ -67,12 +67,16 @@ impl Action {
             | Self::Relieve { .. } => self.work(),
             Self::RemoveShaper {
                 device,
-                queue,
-                rate_bps,
+                queue: Some(queue),
+                rate_bps: Some(rate_bps),
             } => text!(
                 "check whether {queue} with {rate} on {device} is intended: a shaper just below the line's rate limits delay and should stay; one left over from an earlier line or a test should be removed",
                 queue = queue,
                 rate = Value::Bps(*rate_bps as f64),
+                device = named(device.as_deref())
+            ),
+            Self::RemoveShaper { device, .. } => text!(
+                "check whether the shaper on {device} is intended: one just below the line's rate limits delay and should stay; one left over from an earlier line or a test should be removed",
                 device = named(device.as_deref())
             ),
             Self::Sysctl { name, value } => text!(

@@ -5,7 +5,11 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::*;
-use crate::path::Path;
+use crate::{
+    net::Direction,
+    path::{Limit, Path},
+    units::Rate,
+};
 
 fn remedy(action: Action, on: Location) -> Remedy {
     Remedy::new(action, on, Text::plain("there"))
@@ -161,6 +165,27 @@ fn a_buffer_on_trial_is_the_end_s_own() {
         commands(&more, Dialect::Linux),
         ["sysctl -w 'net.ipv4.tcp_rmem=4096 131072 2500000'"]
     );
+}
+
+/// A remedy counts IP packets, the queues of a path Ethernet frames: 1514 bytes for 1500.
+#[test]
+fn a_shaper_of_ip_packets_lets_so_many_through() {
+    let shaper = |on| {
+        let action = Action::Shaper {
+            device: None,
+            rate_bps: Some(30_000_000),
+            queue: Discipline::Cake,
+            flow: Flow::Egress,
+            direction: Direction::Up,
+            below: Bottleneck::Queue,
+        };
+        remedy(action, on).apply(&Path::named("p")).unwrap()
+    };
+    let at = Limit::At(Rate::from_bps(30_280_000));
+    let end = shaper(Location::Near).ends.near.shape_bps;
+    assert_eq!(end.unwrap().value, at);
+    let line = shaper(Location::Router).underlay.up.rate_bps;
+    assert_eq!(line.unwrap().value, at);
 }
 
 #[test]

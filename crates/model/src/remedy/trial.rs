@@ -3,7 +3,7 @@
 use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
     cell::{Buffer as QueueBuffer, EndQdisc},
-    net::{Direction, Side},
+    net::{Direction, Layer, Side},
     path::{End, Limit, Parameter, Path},
     units::{Bytes, Rate},
 };
@@ -130,7 +130,9 @@ impl Remedy {
         else {
             return Err(NotTriable::NotOnAPath);
         };
-        let bps = rate_bps.ok_or(NotTriable::ValueUnknown)?;
+        let ip_bps = rate_bps.ok_or(NotTriable::ValueUnknown)? as f64;
+        // The queues of a path count Ethernet headers, too.
+        let bps = path.wire(Layer::Underlay).rate(ip_bps).round() as u64;
         let rate = Parameter::given(Limit::At(Rate::from_bps(bps)));
         if sends(self.on, *direction) {
             let end = self.end(path)?;

@@ -2,7 +2,7 @@
 
 use model::{
     advice::Origin,
-    net::{Direction, Side},
+    net::{Direction, Layer, Side},
     path::{Limit, Path},
     remedy::{Action, Bottleneck, Buffer, CcScope, Discipline, Flow, Location, Remedy},
     text,
@@ -111,7 +111,7 @@ fn of_host(path: &Path, side: Side) -> Vec<Candidate> {
 fn shapers(path: &Path, side: Side) -> impl Iterator<Item = Action> {
     let directions = [Direction::Down, Direction::Up];
     let rate = |direction| match path.underlay.line(direction).rate_bps.as_ref()?.value {
-        Limit::At(rate) => Some(rate.scaled(SHAPED).bps()),
+        Limit::At(rate) => Some(path.wire(Layer::Underlay).ip_bps(rate.scaled(SHAPED)) as u64),
         Limit::Unlimited => None,
     };
     let all: Vec<Action> = directions

@@ -2,40 +2,35 @@
 
 use analysis::view::View;
 use model::{
-    cell::ETHERNET_HEADER,
     net::{IpVersion, Layer},
+    wire::Wire,
 };
 
-/// Bytes of the UDP header, WireGuard's own header and its tag, around a padded inner packet
-/// (drivers/net/wireguard/messages.h, Linux 6.12).
-const WIREGUARD: f64 = 8.0 + 16.0 + 16.0;
-/// WireGuard pads to this (drivers/net/wireguard/send.c, `calculate_skb_padding`).
-const PADDING: f64 = 16.0;
 /// MTU of a link of which nothing is known.
-const USUAL_MTU: f64 = 1500.0;
+const USUAL_MTU: u32 = 1500;
 
-/// The headers around the packets of a layer.
+/// The packets of the measured layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Headers {
     layer: Layer,
     /// IP packets of the layer, bytes, the largest; absent = unknown.
     mtu: Option<u32>,
-    /// The outer IP header of a tunnel.
-    outer_ip: f64,
+    wire: Wire,
 }
 
 impl Headers {
     pub(super) fn of(view: &View<'_>) -> Self {
         // The outer family is not measured where only the tunnel was.
-        let outer_ip = f64::from(
-            view.underlay()
-                .map_or(IpVersion::V4, |u| u.family)
-                .header_bytes(),
-        );
+        let outer = view.underlay().map_or(IpVersion::V4, |u| u.family);
+        let mtu = mtu(view);
+        let largest = mtu.unwrap_or(USUAL_MTU);
         Self {
             layer: view.layer,
-            mtu: mtu(view),
-            outer_ip,
+            mtu,
+            wire: match view.layer {
+                Layer::Underlay => Wire::underlay(largest),
+                Layer::Tunnel => Wire::wireguard(largest, outer),
+            },
         }
     }
 
@@ -47,26 +42,14 @@ impl Headers {
         }
     }
 
-    /// The largest packet, bytes.
-    fn largest(&self) -> f64 {
-        self.mtu.map_or(USUAL_MTU, f64::from)
-    }
-
     /// Bytes of an IP packet of this layer as the bottleneck counts them.
     pub(super) fn on_wire(&self, packet: f64) -> f64 {
-        let outer = match self.layer {
-            Layer::Underlay => packet,
-            Layer::Tunnel => {
-                let padded = ((packet / PADDING).ceil() * PADDING).min(self.largest().max(packet));
-                padded + WIREGUARD + self.outer_ip
-            }
-        };
-        outer + ETHERNET_HEADER as f64
+        self.wire.bytes(packet)
     }
 
     /// A rate of full IP packets of this layer as the bottleneck counts it.
     pub(super) fn rate_on_wire(&self, packets_bps: f64) -> f64 {
-        packets_bps * self.on_wire(self.largest()) / self.largest()
+        self.wire.rate(packets_bps)
     }
 }
 

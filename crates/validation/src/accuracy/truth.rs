@@ -1,18 +1,14 @@
 //! Truth of a lab path, by its spec and its queues, compared with measurements.
 
 use model::{
-    cell::{Cell, ETHERNET_HEADER, Line, Loss},
+    cell::{Cell, Line, Loss},
     job::QueueTruth,
     net::{Direction, Layer},
     run::{Column, Sample, StepKind},
+    wire::wireguard_headers,
 };
 
 use lab::measure::Measured;
-
-/// Bytes that WireGuard adds to an IPv4 packet over IPv4: IP, UDP, its own header and tag.
-const WIREGUARD: u64 = 20 + 8 + 16 + 16;
-/// WireGuard pads to this (drivers/net/wireguard/send.c, `calculate_skb_padding`).
-const PADDING: u64 = 16;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,31 +156,18 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
 }
 
 fn mtu(cell: &Cell, layer: Layer) -> u32 {
+    let around = wireguard_headers(cell.path.ip);
     match (&cell.tunnel, layer) {
-        (Some(tunnel), Layer::Tunnel) => tunnel.mtu.min(cell.path.mtu - WIREGUARD as u32),
+        (Some(tunnel), Layer::Tunnel) => tunnel.mtu.min(cell.path.mtu - around),
         _ => cell.path.mtu,
     }
 }
 
-/// Bytes that the bottleneck counts for an IPv4 packet of a layer.
-fn on_wire(cell: &Cell, layer: Layer, packet: u64) -> u64 {
-    let outer = match (&cell.tunnel, layer) {
-        (Some(tunnel), Layer::Tunnel) => {
-            packet
-                .next_multiple_of(PADDING)
-                .min(u64::from(tunnel.mtu).max(packet))
-                + WIREGUARD
-        }
-        _ => packet,
-    };
-    outer + ETHERNET_HEADER
-}
-
 fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
     let rate = line.rate?.bps() as f64;
-    let packet = u64::from(mtu(cell, sample.key.layer));
-    let wire = on_wire(cell, sample.key.layer, packet);
-    Some(rate * packet as f64 / wire as f64)
+    let packet = f64::from(mtu(cell, sample.key.layer));
+    let wire = cell.wire(sample.key.layer).bytes(packet);
+    Some(rate * packet / wire)
 }
 
 /// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full,

@@ -6,7 +6,7 @@ mod table;
 
 use model::{
     cell::{Buffer, Cell, Queue},
-    net::{Direction, Side},
+    net::{Direction, Layer, Side},
     path::{Limit, Parameter, Path, PathError, Trial},
     remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy},
     run::{FigureKind, Run, StepKind},
@@ -132,9 +132,10 @@ impl Question {
     /// the bottleneck as it was measured: a user sets a shaper by it.
     pub fn apply(self, path: &Path, rate: Rate) -> Option<Path> {
         let shaper = |queue| {
+            let ip_bps = path.wire(Layer::Underlay).ip_bps(rate.scaled(0.95));
             let shape = Action::Shaper {
                 device: None,
-                rate_bps: Some(rate.scaled(0.95).bps()),
+                rate_bps: Some(ip_bps as u64),
                 queue,
                 flow: Flow::Egress,
                 direction: Direction::Down,

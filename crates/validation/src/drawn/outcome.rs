@@ -217,7 +217,7 @@ impl Outcome {
     pub fn advises_wrong_congestion_control(&self) -> bool {
         let calls = |code: &str| {
             let cause = registry().iter().find(|c| c.code == code);
-            cause.is_some_and(|c| c.remedy.class == RemedyClass::CongestionControl)
+            cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
         };
         let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
         let advised = self.first().is_some_and(|s| calls(&s.code));

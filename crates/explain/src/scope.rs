@@ -15,33 +15,46 @@ use model::{
 const SHAPED: f64 = 0.95;
 
 /// Place of a finding in a Run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Scope<'a> {
-    /// The Run.
-    pub view: View<'a>,
+    /// The Run; absent = the remedies in general, in which every value of a Run is absent.
+    view: Option<View<'a>>,
     /// The place.
-    pub place: Place,
+    pub(crate) place: Place,
 }
 
 impl<'a> Scope<'a> {
+    /// A place in a Run.
+    pub(crate) fn of(view: View<'a>, place: Place) -> Self {
+        Self {
+            view: Some(view),
+            place,
+        }
+    }
+
+    /// The Run, if there is one.
+    pub(crate) fn view(&self) -> Option<View<'a>> {
+        self.view
+    }
+
     /// The direction of the place, if any.
     pub(crate) fn direction_view(&self) -> Option<DirectionView<'a>> {
-        Some(self.view.direction(self.place.direction?))
+        Some(self.view?.direction(self.place.direction?))
     }
 
     /// The host of the place, if any.
     pub(crate) fn here(&self) -> Option<Host<'a>> {
-        Some(self.view.host(self.place.end?))
+        Some(self.view?.host(self.place.end?))
     }
 
     /// The sender in that direction.
     pub(crate) fn sender(&self) -> Option<Host<'a>> {
-        Some(self.view.host(Side::sends(self.place.direction?)))
+        Some(self.view?.host(Side::sends(self.place.direction?)))
     }
 
     /// The receiver in that direction.
     pub(crate) fn receiver(&self) -> Option<Host<'a>> {
-        Some(self.view.host(Side::receives(self.place.direction?)))
+        Some(self.view?.host(Side::receives(self.place.direction?)))
     }
 
     /// Another congestion control at the sender, on the route to the other end only.
