@@ -1,5 +1,7 @@
 //! Cells as jobs, and their results.
 
+use std::time::Duration;
+
 use model::{
     cell::Cell,
     job::{self, OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE},
@@ -49,6 +51,10 @@ impl Job for Cell {
         [OUTPUT_FILE, RECORDS_FILE, TRUTH_FILE]
             .map(str::to_owned)
             .to_vec()
+    }
+
+    fn length(&self) -> Duration {
+        Self::length(self)
     }
 
     fn result(&self, artifacts: Artifacts) -> Result<CellResult, LabError> {

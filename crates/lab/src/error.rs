@@ -42,6 +42,11 @@ pub enum LabError {
          lab's own kernel (--engine uml)"
     )]
     NotRoot,
+    /// The native engine has no kernel image.
+    #[error(
+        "the native engine runs this host's kernel and has no image of its own: use --engine uml"
+    )]
+    NoImage,
     /// The host's kernel cannot do what the native engine needs.
     #[error(
         "this host's kernel lacks features that the spec needs; nothing was changed:\n{}\n\

@@ -1,6 +1,6 @@
 //! Jobs of the lab, each run in a guest of its own.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use model::{job, units::Seed};
 use serde::de::DeserializeOwned;
@@ -32,6 +32,11 @@ pub trait Job: Sync {
     /// # Errors
     /// A file is missing or cannot be read, or the guest reported an error.
     fn result(&self, artifacts: Artifacts) -> Result<Self::Output, LabError>;
+
+    /// Time of the guest's clock that it takes at least.
+    fn length(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Whether the same job in the same kernel by the same guest program always has the same
     /// result, which may then be cached.
@@ -74,6 +79,10 @@ impl<J: Job> Job for Fresh<J> {
 
     fn result(&self, artifacts: Artifacts) -> Result<J::Output, LabError> {
         self.0.result(artifacts)
+    }
+
+    fn length(&self) -> Duration {
+        self.0.length()
     }
 
     fn is_cacheable(&self) -> bool {

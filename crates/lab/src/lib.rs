@@ -3,7 +3,7 @@
 //! [`Lab::open`] is the only way in. It runs a [`job::Job`]: a cell, a plan
 //! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
 //! processor, with a folder in memory as its root; many run side by side; results are cached by
-//! content. [`rows`] makes flat rows of the result of a cell. Where one machine is not enough,
+//! content. [`Engine::Native`] runs them on the host's kernel instead. [`rows`] makes flat rows of the result of a cell. Where one machine is not enough,
 //! [`segment`] runs a part of the cells of a spec, and [`gather`] combines the parts; [`batch`]
 //! does both as array jobs of a cluster.
 
@@ -21,7 +21,7 @@ pub mod keep;
 pub mod kubernetes;
 mod mappings;
 pub mod measure;
-pub mod native;
+mod native;
 mod open;
 mod pool;
 mod progress;
@@ -32,6 +32,6 @@ pub mod segment;
 
 pub use cache::{CacheNote, Damage, action};
 pub use error::{GuestEnd, LabError, Lacking, Task};
-pub use open::{Config, Lab};
+pub use open::{Config, Engine, Lab};
 pub use pool::Done;
 pub use progress::Progress;

@@ -1,4 +1,4 @@
-//! The native engine: the same guest program in the kernel of this host, in real time, as root.
+//! Jobs in the kernel of this host, in real time, as root, by the same guest program.
 //!
 //! All that it creates belongs to network namespaces that only descriptors of the guest program
 //! keep alive. However that program ends, the kernel removes them: there is nothing to clean up,
@@ -6,9 +6,9 @@
 //! start removes that.
 
 use std::{
-    path::PathBuf,
+    path::Path,
     process::{Command, Stdio},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -19,110 +19,99 @@ use model::{
 
 use crate::{
     LabError, Lacking,
-    cell::{self, CellResult},
     guest::{self, Cost},
     job::{Artifacts, Job},
-    pool::Done,
-    progress::Pace,
     sandbox::Sandbox,
 };
 
-/// The engine, after a check that the host has what the cells need.
-#[derive(Debug)]
-pub struct Native {
-    guest: PathBuf,
-    sandbox: Sandbox,
+/// How a job is run on the host's kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host<'a> {
+    /// The guest program.
+    pub(crate) program: &'a Path,
+    /// Its folders.
+    pub(crate) sandbox: &'a Sandbox,
+    /// Real time after which a job is ended, if it is longer than the job itself takes.
+    pub(crate) wall_limit: Duration,
+    /// Set when the user wants to stop.
+    pub(crate) stop: &'a AtomicBool,
 }
 
-impl Native {
-    /// Checks, before anything is changed, that the host has all that the cells need.
-    ///
-    /// # Errors
-    /// This is not root, the kernel lacks something, or the guest program is missing.
-    pub fn open(cells: &[Cell]) -> Result<Self, LabError> {
-        if !sys::sched::is_root() {
-            return Err(LabError::NotRoot);
-        }
-        let mut lacking: Vec<Lacking> = Vec::new();
-        for cell in cells {
-            let missing = testbed::needs::missing(cell).map_err(LabError::Probe)?;
-            lacking.extend(missing.into_iter().map(|tried| Lacking {
-                name: tried.name,
-                refusal: tried.refusal,
-            }));
-        }
-        lacking.sort();
-        lacking.dedup();
-        if !lacking.is_empty() {
-            return Err(LabError::Lacks(lacking));
-        }
-        let guest = guest::program()?;
-        Ok(Self {
-            sandbox: Sandbox::new(&guest)?,
-            guest,
-        })
+/// Checks that this process may do what the engine needs.
+///
+/// # Errors
+/// This is not root.
+pub(crate) fn check_rights() -> Result<(), LabError> {
+    match sys::sched::is_root() {
+        true => Ok(()),
+        false => Err(LabError::NotRoot),
     }
+}
 
-    /// Runs the cells one after the other, and reports each as it ends; absent = not begun.
-    pub fn all(
-        &self,
-        cells: &[Cell],
-        limit: Duration,
-        stop: &AtomicBool,
-        on_done: &mut dyn FnMut(&Done<CellResult>),
-    ) -> Vec<Option<Result<CellResult, LabError>>> {
-        let mut results: Vec<_> = cells.iter().map(|_| None).collect();
-        let mut pace = Pace::new(cells.len());
-        for (index, cell) in cells.iter().enumerate() {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            let done = Done {
-                index,
-                result: self.one(cell, limit, stop),
-                cached: false,
-                notes: Vec::new(),
-                progress: pace.ended(false),
-            };
-            on_done(&done);
-            results[index] = Some(done.result);
-        }
-        results
+/// Checks, before anything is changed, that the host has all that the cells need.
+///
+/// # Errors
+/// The kernel lacks something.
+pub(crate) fn check_needs(cells: &[Cell]) -> Result<(), LabError> {
+    let mut lacking: Vec<Lacking> = Vec::new();
+    for cell in cells {
+        let missing = testbed::needs::missing(cell).map_err(LabError::Probe)?;
+        lacking.extend(missing.into_iter().map(|tried| Lacking {
+            name: tried.name,
+            refusal: tried.refusal,
+        }));
     }
+    lacking.sort();
+    lacking.dedup();
+    match lacking.is_empty() {
+        true => Ok(()),
+        false => Err(LabError::Lacks(lacking)),
+    }
+}
 
-    fn one(&self, cell: &Cell, limit: Duration, stop: &AtomicBool) -> Result<CellResult, LabError> {
-        let folder = self.sandbox.cell_folder()?;
-        let file = folder.join(JOB_FILE);
-        let text = serde_json::to_vec(&cell.guest_job()).map_err(LabError::GuestJob)?;
-        std::fs::write(&file, text).map_err(LabError::file("write", &file))?;
-        let console = folder.join("console.txt");
-        let errors = std::fs::File::create(&console).map_err(LabError::file("create", &console))?;
-        let mut command = Command::new(&self.guest);
-        command
-            .arg("native")
-            .arg(&folder)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(errors);
-        sys::sched::confine(&mut command, None);
-        let started = Instant::now();
-        let child = command
-            .spawn()
-            .map_err(|e| LabError::Start(self.guest.clone(), e))?;
-        let limit = limit.max(2 * cell.length());
-        let end = guest::wait(child.id(), limit, stop, &self.guest, &console, || Ok(()))?;
-        let cost = Cost {
-            wall_s: started.elapsed().as_secs_f64(),
-            cpu_s: end.cpu_s,
-        };
-        if !folder.join(OUTPUT_FILE).exists() {
-            return Err(LabError::NoResult {
-                how: end.code.into(),
-                console: guest::tail(&console),
-            });
-        }
-        let artifacts = Artifacts::read(&folder, cell.files(), cost);
-        let _ = std::fs::remove_dir_all(&folder);
-        artifacts.and_then(cell::read)
+/// Runs a job.
+///
+/// # Errors
+/// It failed, took too long, or was stopped.
+pub(crate) fn run<J: Job>(host: Host<'_>, job: &J) -> Result<Artifacts, LabError> {
+    let folder = host.sandbox.cell_folder()?;
+    let artifacts = in_folder(host, job, &folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    artifacts
+}
+
+fn in_folder<J: Job>(host: Host<'_>, job: &J, folder: &Path) -> Result<Artifacts, LabError> {
+    job.prepare(folder)?;
+    let file = folder.join(JOB_FILE);
+    let text = serde_json::to_vec(&job.guest_job()).map_err(LabError::GuestJob)?;
+    std::fs::write(&file, text).map_err(LabError::file("write", &file))?;
+    let console = folder.join("console.txt");
+    let errors = std::fs::File::create(&console).map_err(LabError::file("create", &console))?;
+    let mut command = Command::new(host.program);
+    command
+        .arg("native")
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(errors);
+    sys::sched::confine(&mut command, None);
+    let started = Instant::now();
+    let child = command
+        .spawn()
+        .map_err(|e| LabError::Start(host.program.to_owned(), e))?;
+    let limit = host.wall_limit.max(2 * job.length());
+    let end = guest::wait(child.id(), limit, host.stop, host.program, &console, || {
+        Ok(())
+    })?;
+    let cost = Cost {
+        wall_s: started.elapsed().as_secs_f64(),
+        cpu_s: end.cpu_s,
+    };
+    if !folder.join(OUTPUT_FILE).exists() {
+        return Err(LabError::NoResult {
+            how: end.code.into(),
+            console: guest::tail(&console),
+        });
     }
+    Artifacts::read(folder, job.files(), cost)
 }

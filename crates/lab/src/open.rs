@@ -9,19 +9,34 @@ use std::{
 };
 
 use kernel::Image;
+use model::cell::Cell;
 
 use crate::{
     LabError,
     cache::{Cache, Tiers, entry},
     guest::{self, Boot},
     job::{Artifacts, Job},
+    native,
     pool::{self, Done, One},
     sandbox::Sandbox,
 };
 
+/// Which kernel runs the jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The lab's own, as a process for each job, in virtual time, without privileges.
+    #[default]
+    Uml,
+    /// This host's, in real time, as root: one job after the other, because they share its
+    /// processors and its clock, and uncached, because their results depend on both.
+    Native,
+}
+
 /// Configuration of the lab.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// Which kernel runs the jobs.
+    pub engine: Engine,
     /// Whether results are cached, and cached ones used.
     pub cache: bool,
     /// Guests at once; absent = one a processor, which is fastest.
@@ -37,6 +52,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            engine: Engine::default(),
             cache: true,
             jobs: None,
             wall_limit: Duration::from_secs(600),
@@ -46,14 +62,16 @@ impl Default for Config {
     }
 }
 
-/// The lab: a kernel image, a guest program, the folders of the guests, and the cached results.
-/// Jobs of every kind run through it.
+/// The lab: an engine, a guest program, the folders of the guests, and the cached results. Jobs of
+/// every kind run through it.
 ///
 /// Results are neither read from nor written to the cache with `cache: false`, or if the job is not
 /// [`Job::is_cacheable`]: programs of the host (`lab exec`) are in no key and may have changed.
 #[derive(Debug)]
 pub struct Lab {
-    image: Image,
+    /// Absent = the host's own kernel.
+    image: Option<Image>,
+    program: PathBuf,
     guest_hash: blake3::Hash,
     sandbox: Sandbox,
     cache: Option<Cache>,
@@ -65,36 +83,62 @@ impl Lab {
     /// Finds the image, the guest program and the cache.
     ///
     /// # Errors
-    /// The kernel image, the guest program or a folder for the cache is missing or cannot be used.
+    /// The kernel image, the guest program or a folder for the cache is missing or cannot be used;
+    /// for the native engine, this is not root.
     pub fn open(config: &Config) -> Result<Self, LabError> {
+        let native = config.engine == Engine::Native;
         let image = match &config.image {
-            Some(image) => image.clone(),
-            None => kernel::locate()?,
+            _ if native => None,
+            Some(image) => Some(image.clone()),
+            None => Some(kernel::locate()?),
         };
+        if native {
+            native::check_rights()?;
+        }
         let guest = match &config.guest {
             Some(guest) => guest.clone(),
             None => guest::program()?,
         };
         let program = fs::read(&guest).map_err(LabError::file("read", &guest))?;
-        let cache = match config.cache {
+        let cache = match config.cache && !native {
             true => Some(Cache::new(Tiers::from_env()?, &guest)?),
             false => None,
         };
         let processors = sys::sched::allowed_cpus().map_or(1, |cpus| cpus.len());
         let all = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
+        let jobs = match native {
+            true => NonZeroUsize::MIN,
+            false => config.jobs.unwrap_or(all),
+        };
         Ok(Self {
             image,
             guest_hash: blake3::hash(&program),
             sandbox: Sandbox::new(&guest)?,
+            program: guest,
             cache,
-            jobs: config.jobs.unwrap_or(all),
+            jobs,
             wall_limit: config.wall_limit,
         })
     }
 
     /// The kernel image.
-    pub fn image(&self) -> &Image {
-        &self.image
+    ///
+    /// # Errors
+    /// The engine is the native one.
+    pub fn image(&self) -> Result<&Image, LabError> {
+        self.image.as_ref().ok_or(LabError::NoImage)
+    }
+
+    /// Checks, before anything is run, that the engine's kernel has what the cells need. The lab's
+    /// own kernel has all queues and tunnels that a spec can name.
+    ///
+    /// # Errors
+    /// The host's kernel lacks something, or cannot be probed.
+    pub fn check(&self, cells: &[Cell]) -> Result<(), LabError> {
+        match self.image {
+            Some(_) => Ok(()),
+            None => native::check_needs(cells),
+        }
     }
 
     /// BLAKE3 of the guest program. With the kernel image it determines the result of a job.
@@ -151,8 +195,18 @@ impl Lab {
 
     /// The result of a job: the cached one, or by a guest.
     fn one<J: Job>(&self, job: &J, cpu: Option<usize>, stop: &AtomicBool) -> One<J::Output> {
+        let Some(image) = &self.image else {
+            let host = native::Host {
+                program: &self.program,
+                sandbox: &self.sandbox,
+                wall_limit: self.wall_limit,
+                stop,
+            };
+            let artifacts = native::run(host, job);
+            return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
+        };
         let boot = Boot {
-            kernel: &self.image.path,
+            kernel: &image.path,
             sandbox: &self.sandbox,
             cpu,
             wall_limit: self.wall_limit,
@@ -163,7 +217,7 @@ impl Lab {
             let artifacts = run_guest(boot, job);
             return fresh(artifacts.and_then(|artifacts| job.result(artifacts)));
         };
-        match cache.key(job, &self.image.sha256) {
+        match cache.key(job, &image.sha256) {
             Ok(key) => cached_or_run(cache, &key, boot, job),
             Err(error) => fresh(Err(error)),
         }

@@ -49,7 +49,7 @@ impl Sweep {
             name: name.to_owned(),
             cells: cells.len(),
             spec: blake3::hash(&text).to_hex().to_string(),
-            kernel: lab.image().sha256.clone(),
+            kernel: lab.image()?.sha256.clone(),
             guest: lab.guest_hash().to_hex().to_string(),
         })
     }

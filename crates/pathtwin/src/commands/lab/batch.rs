@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Run, options: &Options) -> Result<ExitCode, Failur
         cells: &cells,
         spec: &arguments.spec,
         arguments: &passed_on(&arguments.cells),
-        kernel: &lab.image().path,
+        kernel: &lab.image()?.path,
         files: &files,
         options,
         resume: arguments.resume,

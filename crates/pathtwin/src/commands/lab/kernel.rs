@@ -139,7 +139,7 @@ struct Info<'a> {
 
 fn info(format: Format) -> Result<(), Failure> {
     let lab = trial_lab(None)?;
-    let image = lab.image();
+    let image = lab.image()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let facts = lab.run(&Probe, stop, &mut |_| ())?;
     if format == Format::Text {

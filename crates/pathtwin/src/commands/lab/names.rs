@@ -56,7 +56,7 @@ pub(crate) fn controls_of_plan(lab: &Lab, plan: &Plan) -> Result<(), Failure> {
 }
 
 fn known(lab: &Lab, mut names: impl Iterator<Item = String>) -> Result<(), Failure> {
-    let Some(meta) = &lab.image().meta else {
+    let Some(meta) = lab.image().ok().and_then(|image| image.meta.as_ref()) else {
         return Ok(());
     };
     let there = &meta.congestion_controls;

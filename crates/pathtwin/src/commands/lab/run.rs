@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use lab::{Config, Lab, LabError, cell::CellResult, failures::Failures, native::Native};
+use lab::{Config, Lab, LabError, cell::CellResult, failures::Failures};
 use model::{
     cell::Cell,
     figures::Figures,
@@ -51,10 +51,7 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     }
     let figures = arguments.against.as_deref().map(read_figures).transpose()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let done = match arguments.engine {
-        Engine::Uml => in_guests(arguments, &cells, stop)?,
-        Engine::Native => natively(arguments, &cells, stop)?,
-    };
+    let done = run_cells(arguments, &cells, stop)?;
     let mut rows: Vec<Row> = Vec::new();
     for (cell, result) in cells.iter().zip(&done.results) {
         if let Some(Ok(result)) = result {
@@ -123,6 +120,10 @@ struct Done {
 /// Opens the lab as the command line asks.
 pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
     Lab::open(&Config {
+        engine: match arguments.engine {
+            Engine::Uml => lab::Engine::Uml,
+            Engine::Native => lab::Engine::Native,
+        },
         cache: !arguments.no_cache,
         jobs: arguments.jobs,
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
@@ -130,33 +131,14 @@ pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
     })
 }
 
-fn in_guests(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let lab = open(arguments)?;
-    names::controls(&lab, cells)?;
-    Ok(with_progress(cells, |on_done| {
-        lab.all(cells, stop, on_done)
-    }))
-}
-
-/// One cell after the other: they share this host's processors and its clock.
-fn natively(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
-    let native = Native::open(cells)?;
-    let limit = Duration::from_secs(arguments.cells.wall_limit);
-    Ok(with_progress(cells, |on_done| {
-        native.all(cells, limit, stop, on_done)
-    }))
-}
-
 /// Runs cells with a progress bar, and reports failures at once; each reason once.
-fn with_progress(
-    cells: &[Cell],
-    run: impl FnOnce(
-        &mut dyn FnMut(&lab::Done<CellResult>),
-    ) -> Vec<Option<Result<CellResult, LabError>>>,
-) -> Done {
+fn run_cells(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
+    let lab = open(arguments)?;
+    lab.check(cells)?;
+    names::controls(&lab, cells)?;
     let bar = progress::bar(cells.len());
     let mut failures = Failures::default();
-    let results = run(&mut |ended| {
+    let results = lab.all(cells, stop, &mut |ended| {
         progress::step(&bar, ended);
         let Err(error) = &ended.result else { return };
         if !matches!(error, LabError::Stopped)
@@ -169,10 +151,10 @@ fn with_progress(
     for line in failures.summary(cells.len()) {
         eprintln!("pathtwin: {line}");
     }
-    Done {
+    Ok(Done {
         results,
         failed: failures.count(),
-    }
+    })
 }
 
 pub(super) fn read_figures(path: &Path) -> Result<Figures, Failure> {
