@@ -10,10 +10,12 @@ mod process;
 mod queue;
 mod saved;
 mod setting;
+pub mod snippet;
 mod state;
 
 use serde::{Deserialize, Serialize};
 
+pub use commands::processors;
 pub use id::{ChangeId, IdError};
 pub use process::ProcessId;
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
@@ -54,6 +56,9 @@ pub struct Change {
     pub probes: Vec<String>,
     /// The steps, in the order in which they are applied.
     pub steps: Vec<Step>,
+    /// Files that make it last beyond the next boot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<SettingFile>,
     /// What is worth knowing before it is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -89,6 +94,21 @@ pub struct Step {
     /// Where the setting comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+}
+
+/// A file of the system's configuration that a Change wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingFile {
+    /// Its absolute path.
+    pub path: String,
+    /// Its contents, or the target of a symbolic link.
+    pub text: String,
+    /// Whether it is a symbolic link.
+    #[serde(default)]
+    pub link: bool,
+    /// Whether it can be executed.
+    #[serde(default)]
+    pub executable: bool,
 }
 
 /// Something that happened to a Change.

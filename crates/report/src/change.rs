@@ -93,6 +93,13 @@ fn next(change: &Change) -> &'static str {
 
 fn value(setting: &Setting, saved: &Saved) -> String {
     match saved {
+        Saved::MssClamp { present: true } => "a clamp".to_owned(),
+        Saved::MssClamp { present: false } => "none".to_owned(),
+        Saved::Offloads { active, .. } => match setting {
+            Setting::Offload { feature, .. } if active.contains(feature) => "on".to_owned(),
+            _ => "off".to_owned(),
+        },
+        Saved::Processors { masks } => format!("mask {}", masks.join(" ")),
         Saved::Parameter { value, .. } => value.clone(),
         Saved::Route { .. } => "the route has another or none".to_owned(),
         Saved::NoRoute => "no route of its own".to_owned(),

@@ -9,8 +9,8 @@ use std::io;
 use crate::bytes;
 
 pub use query::{
-    ChannelCounts, LinkMode, Rings, channels, driver, features, link_mode, rings, statistic_names,
-    statistics,
+    ChannelCounts, Feature, LinkMode, Rings, channels, driver, feature_states, features, link_mode,
+    rings, set_features, statistic_names, statistics,
 };
 
 /// A segmentation offload. The numbers are those of `ETHTOOL_G*` (include/uapi/linux/ethtool.h,

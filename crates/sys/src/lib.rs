@@ -14,6 +14,7 @@ pub mod memory;
 pub mod neighbour;
 pub mod netlink;
 pub mod netns;
+pub mod nftables;
 pub mod perf;
 pub mod privilege;
 pub mod process;

@@ -9,6 +9,7 @@ use crate::{
     error::TuneError,
     holds::{brief, same_value},
     outcome::Rollback,
+    persist::remove,
     probe::Prober,
     progress::advance,
     recover::{Recovery, rebooted, recover},
@@ -90,15 +91,39 @@ pub fn undo(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(ChangeId, Rollba
         return Err(over(&change));
     }
     let scope = env.host.scope()?;
-    if scope.boot != change.scope.boot {
-        rebooted(env, &mut change)?;
-        return Ok((change.id, Rollback::default()));
-    }
-    if scope.netns != change.scope.netns {
+    let is_same_boot = scope.boot == change.scope.boot;
+    if is_same_boot && scope.netns != change.scope.netns {
         return Err(TuneError::Elsewhere(change.id));
     }
-    let rollback = roll_back(env, &mut change)?;
+    let was_in_files = !change.files.is_empty();
+    let edited = remove(&mut change);
+    let mut rollback = match (is_same_boot, was_in_files) {
+        (true, _) => roll_back(env, &mut change)?,
+        (false, true) => undo_after_boot(env, &mut change)?,
+        (false, false) => {
+            rebooted(env, &mut change)?;
+            Rollback::default()
+        }
+    };
+    rollback.left.extend(edited);
     Ok((change.id, rollback))
+}
+
+/// Undoes what files have set at this boot. Its devices may have other numbers by now.
+fn undo_after_boot(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, TuneError> {
+    let scope = env.host.scope()?;
+    for step in &mut change.steps {
+        step.link = match step.setting.device() {
+            Some(device) => env.host.link(device)?,
+            None => None,
+        };
+        // What is set now was set by the files if it is what they ask for.
+        let now = env.host.read(&step.setting)?;
+        let is_ours = crate::holds::holds(&step.setting, &now);
+        step.new = Some(if is_ours { now } else { step.old.clone() });
+    }
+    change.scope = scope;
+    Ok(roll_back(env, change)?)
 }
 
 pub(crate) fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
@@ -179,7 +204,7 @@ fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<String>, TuneError> {
     Ok(all)
 }
 
-fn find(env: &Env<'_>, prefix: &str) -> Result<Change, TuneError> {
+pub(crate) fn find(env: &Env<'_>, prefix: &str) -> Result<Change, TuneError> {
     let all = env.folder.list()?;
     let mut fit = all
         .into_iter()

@@ -65,6 +65,53 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Why a change does not last beyond the next boot. The running kernel is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum PersistError {
+    /// It is pending, undone, or in files already.
+    #[error("only a confirmed change is written to files; this one is {0}")]
+    NotConfirmed(String),
+    /// The system's files are made by something else.
+    #[error(
+        "the files of {0} are made by other means; `tune apply --dry-run --snippet` prints what to \
+         put there"
+    )]
+    Managed(&'static str),
+    /// Nothing is known of how this host is set up at boot.
+    #[error(
+        "it is not known what sets this host up at boot; `tune apply --dry-run --snippet` prints \
+         what to do"
+    )]
+    UnknownSystem,
+    /// A file of that name exists.
+    #[error("{0} exists; move it away")]
+    Exists(String),
+    /// A file could not be written.
+    #[error("write {file}: {error}")]
+    Write {
+        /// The file.
+        file: String,
+        /// Why it failed.
+        #[source]
+        error: io::Error,
+    },
+    /// Another file sets the same parameter later.
+    #[error(
+        "at boot {file} sets {name} to {value} after all others; remove that line, and try again"
+    )]
+    Overridden {
+        /// The parameter.
+        name: String,
+        /// Its value there.
+        value: String,
+        /// The file.
+        file: String,
+    },
+    /// The file is not one that the system reads.
+    #[error("no file that is read at boot sets {0}")]
+    NotRead(String),
+}
+
 /// Why a command about changes failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
@@ -151,6 +198,9 @@ pub enum TuneError {
     /// The host cannot be examined.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// It is not in files.
+    #[error(transparent)]
+    Persist(#[from] PersistError),
     /// A journal.
     #[error(transparent)]
     Journal(#[from] JournalError),

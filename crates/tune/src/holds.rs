@@ -1,6 +1,6 @@
 //! Comparison of a setting with a value that was read.
 
-use model::change::{Queue, Saved, Setting};
+use model::change::{Queue, Saved, Setting, processors};
 use sys::{route::table::Entry, tc::Handle};
 
 /// Whether a value that was read is what a setting asks for. Options of a queue discipline are
@@ -15,6 +15,15 @@ pub(crate) fn holds(setting: &Setting, read: &Saved) -> bool {
             entry.is_some_and(|e| e.metrics().congctl.as_ref() == Some(cc))
         }
         (Setting::Queue { queue, .. }, Saved::Queues { qdiscs, .. }) => is_root(queue, qdiscs),
+        (Setting::MssClamp { .. }, Saved::MssClamp { present }) => *present,
+        (Setting::Offload { feature, on, .. }, Saved::Offloads { active, .. }) => {
+            active.contains(feature) == *on
+        }
+        (Setting::ReceiveSteering { cpus, .. }, Saved::Processors { masks }) => {
+            let bare = |mask: &str| mask.trim_start_matches(['0', ',']).to_owned();
+            let wanted = bare(&processors(*cpus));
+            !masks.is_empty() && masks.iter().all(|mask| bare(mask) == wanted)
+        }
         (Setting::Ingress { queue, .. }, Saved::Ingress { hook, qdiscs, .. }) => {
             hook.is_some() && is_root(queue, qdiscs)
         }
@@ -50,6 +59,13 @@ pub(crate) fn brief(value: &Saved) -> String {
             .first()
             .map_or("no queue discipline", |q| q.kind.as_str())
             .to_owned(),
+        Saved::MssClamp { present: true } => "a clamp".to_owned(),
+        Saved::MssClamp { present: false } => "no clamp".to_owned(),
+        Saved::Offloads { active, .. } => {
+            let all: Vec<&str> = active.iter().map(String::as_str).collect();
+            all.join(" ")
+        }
+        Saved::Processors { masks } => masks.join(" "),
         Saved::NoIngress => "no shaper".to_owned(),
         Saved::Ingress { hook, qdiscs, .. } => {
             let queue = qdiscs.first().map_or("no queue", |q| q.kind.as_str());

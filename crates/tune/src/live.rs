@@ -1,7 +1,9 @@
 //! The settings of the kernel that this process runs on, in its network namespace.
 
+mod clamp;
 mod ingress;
 mod mtu;
+mod offload;
 mod parameter;
 mod queue;
 mod route;
@@ -73,6 +75,15 @@ impl Host for Live {
                 Some(index) => queue::read(&mut self.nl, index),
                 None => Ok(Saved::NoDevice),
             },
+            Setting::MssClamp { .. } => clamp::read(),
+            Setting::Offload { device, .. } => match self.link(device)? {
+                Some(_) => offload::read(device),
+                None => Ok(Saved::NoDevice),
+            },
+            Setting::ReceiveSteering { device, .. } => match self.link(device)? {
+                Some(_) => offload::read_steering(device),
+                None => Ok(Saved::NoDevice),
+            },
             Setting::Ingress { device, .. } => match self.link(device)? {
                 Some(index) => ingress::read(&mut self.nl, index),
                 None => Ok(Saved::NoDevice),
@@ -101,6 +112,13 @@ impl Host for Live {
             Setting::Queue { device, queue } => {
                 queue::check(&mut self.nl, setting, device, queue, old)
             }
+            Setting::MssClamp { .. } => clamp::check(setting, old),
+            Setting::Offload {
+                device,
+                feature,
+                on,
+            } => offload::check(setting, device, feature, *on),
+            Setting::ReceiveSteering { cpus, .. } => offload::check_steering(setting, *cpus, old),
             Setting::Ingress { queue, .. } => ingress::check(setting, queue, old),
             Setting::Mtu { device, bytes } => mtu::check(setting, device, *bytes),
             Setting::QueueLength { packets, .. } => match packets {
@@ -129,6 +147,13 @@ impl Host for Live {
                 let index = self.index(device)?;
                 queue::write(&mut self.nl, index, queue)
             }
+            Setting::MssClamp { bytes } => clamp::write(*bytes),
+            Setting::Offload {
+                device,
+                feature,
+                on,
+            } => offload::write(device, feature, *on),
+            Setting::ReceiveSteering { device, cpus } => offload::write_steering(device, *cpus),
             Setting::Ingress { device, queue } => {
                 let index = self.index(device)?;
                 ingress::write(&mut self.nl, index, queue)
@@ -153,6 +178,11 @@ impl Host for Live {
             Setting::Queue { device, .. } => {
                 let index = self.index(device)?;
                 queue::restore(&mut self.nl, index, setting, old)
+            }
+            Setting::MssClamp { .. } => clamp::restore(setting, old),
+            Setting::Offload { device, .. } => offload::restore(device, setting, old),
+            Setting::ReceiveSteering { device, .. } => {
+                offload::restore_steering(device, setting, old)
             }
             Setting::Ingress { device, .. } => {
                 let index = self.index(device)?;

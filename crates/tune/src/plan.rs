@@ -53,6 +53,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         deadline_boottime_ns: None,
         probes: request.probes.clone(),
         steps,
+        files: Vec::new(),
         warnings,
         events: Vec::new(),
     })

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use model::{
-    change::{Origin, Queue, Setting},
+    change::{Origin, Queue, Setting, parse::offload},
     findings::Findings,
     net::Side,
     prefix::Prefix,
@@ -174,11 +174,21 @@ fn settings(remedy: &Remedy, place: &Place) -> Result<Vec<Setting>, &'static str
         }
         Action::Sysctl { name, value } => one(parameter(name, value)),
         Action::Keep => Err("there is nothing to do"),
-        Action::MssClamp { .. }
-        | Action::Offload { .. }
-        | Action::ReceiveSteering { .. }
-        | Action::DeviceQueues { .. }
-        | Action::RemoveShaper { .. } => Err("tune does not change this yet"),
+        Action::MssClamp { bytes } => one(Setting::MssClamp {
+            bytes: bytes.and_then(|bytes| u16::try_from(bytes).ok()),
+        }),
+        Action::Offload { feature, on, .. } => one(Setting::Offload {
+            device: device()?,
+            feature: offload(feature).to_owned(),
+            on: *on,
+        }),
+        Action::ReceiveSteering { cpus, .. } => one(Setting::ReceiveSteering {
+            device: device()?,
+            cpus: cpus.ok_or("the number of processors is not known")?,
+        }),
+        Action::DeviceQueues { .. } | Action::RemoveShaper { .. } => {
+            Err("tune does not change this yet")
+        }
         Action::FreeBuffer { .. }
         | Action::Relieve { .. }
         | Action::Tunnel { .. }

@@ -381,3 +381,50 @@ fn a_shaper_of_received_packets_leaves_no_device_behind() {
     let why = refused(setting);
     assert!(why.why.contains("another program"), "{why}");
 }
+
+/// Some offloads switch others; those follow back.
+#[test]
+fn an_offload_and_those_that_follow_it_are_as_before() {
+    if !scene() {
+        return;
+    }
+    let show = || sys::ethtool::feature_states("v0").unwrap();
+    let before = show();
+    let gso = Setting::parse_offload("v0=gso off").unwrap();
+    assert!(before["tx-generic-segmentation"].active);
+    let rollback = applied(&[gso], || {
+        assert!(!show()["tx-generic-segmentation"].active);
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(show(), before);
+    let why = refused(Setting::parse_offload("v0=no-such-thing on").unwrap());
+    assert!(why.why.contains("no such offload"), "{why}");
+}
+
+#[test]
+fn the_mss_clamp_is_a_table_of_its_own_and_leaves_nothing() {
+    if !scene() {
+        return;
+    }
+    let mine = "nft add table inet mine && nft add chain inet mine c";
+    if !Command::new("sh")
+        .args(["-c", mine])
+        .status()
+        .is_ok_and(|s| s.success())
+    {
+        println!("skipped: no nf_tables in this kernel, or no program nft");
+        return;
+    }
+    let before = sh("nft list ruleset");
+    let clamp = || Setting::parse_mss_clamp("mtu").unwrap();
+    let rollback = applied(&[clamp()], || {
+        let during = sh("nft list ruleset");
+        assert!(during.contains("table inet pathtwin"), "{during}");
+        assert!(during.contains("maxseg size set rt mtu"), "{during}");
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(sh("nft list ruleset"), before);
+    sh("nft add table inet pathtwin");
+    let why = refused(clamp());
+    assert!(why.why.contains("already"), "{why}");
+}

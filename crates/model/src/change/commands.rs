@@ -37,6 +37,34 @@ impl Setting {
                 ));
                 all
             }
+            Self::MssClamp { bytes } => {
+                let size = bytes.map_or_else(|| "rt mtu".to_owned(), |bytes| bytes.to_string());
+                let chain = "type filter hook forward priority mangle;";
+                vec![
+                    "nft add table inet pathtwin".to_owned(),
+                    format!("nft add chain inet pathtwin forward '{{ {chain} }}'"),
+                    format!(
+                        "nft add rule inet pathtwin forward tcp flags syn tcp option maxseg size \
+                         set {size}"
+                    ),
+                ]
+            }
+            Self::Offload {
+                device: dev,
+                feature,
+                on,
+            } => vec![format!(
+                "ethtool -K {} {} {}",
+                device(Some(dev)),
+                word(feature, "offload"),
+                if *on { "on" } else { "off" }
+            )],
+            Self::ReceiveSteering { device: dev, cpus } => {
+                let dev = device(Some(dev));
+                let mask = processors(*cpus);
+                let files = format!("/sys/class/net/{dev}/queues/rx-*/rps_cpus");
+                vec![format!("for f in {files}; do echo {mask} > $f; done")]
+            }
             Self::Mtu { device: dev, bytes } => {
                 vec![format!("ip link set dev {} mtu {bytes}", device(Some(dev)))]
             }
@@ -49,6 +77,19 @@ impl Setting {
             )],
         }
     }
+}
+
+/// The first so many processors as the kernel writes a mask: words of 32 with commas between them
+/// (lib/bitmap-str.c, Linux 6.18).
+pub fn processors(count: u32) -> String {
+    let words = count.div_ceil(32).max(1);
+    let word = |n: u32| {
+        let here = count.saturating_sub(32 * n).min(32);
+        u32::MAX.checked_shr(32 - here).unwrap_or(0)
+    };
+    let mut all = (0..words).rev().map(word);
+    let first = format!("{:x}", all.next().unwrap_or(0));
+    all.fold(first, |text, word| format!("{text},{word:08x}"))
 }
 
 /// The commands for a root discipline.

@@ -96,6 +96,51 @@ impl Setting {
         Ok(Self::Ingress { device, queue })
     }
 
+    /// Reads `mtu` or a number of bytes.
+    ///
+    /// # Errors
+    /// The text has another form, or the number is none for an MSS.
+    pub fn parse_mss_clamp(text: &str) -> Result<Self, String> {
+        if text == "mtu" {
+            return Ok(Self::MssClamp { bytes: None });
+        }
+        // What every IPv4 host must accept (RFC 791), less 40 bytes of headers.
+        let bytes = text.parse().ok().filter(|bytes| *bytes >= 536_u16);
+        let wrong = || format!("\"{text}\": write mtu, or a number of bytes from 536 to 65535");
+        let bytes = Some(bytes.ok_or_else(wrong)?);
+        Ok(Self::MssClamp { bytes })
+    }
+
+    /// Reads `DEVICE=FEATURE on` or `off`: a name of the kernel, or gro, gso, tso, lro.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_offload(text: &str) -> Result<Self, String> {
+        let (device, rest) = of_device(text)?;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let [feature, state @ ("on" | "off")] = words[..] else {
+            return Err(format!("\"{text}\": write DEVICE=FEATURE on, or off"));
+        };
+        Ok(Self::Offload {
+            device,
+            feature: offload(feature).to_owned(),
+            on: state == "on",
+        })
+    }
+
+    /// Reads `DEVICE=PROCESSORS`.
+    ///
+    /// # Errors
+    /// The text has another form.
+    pub fn parse_receive_steering(text: &str) -> Result<Self, String> {
+        let (device, cpus) = of_device(text)?;
+        let cpus = number(cpus)?;
+        match cpus {
+            0..=8192 => Ok(Self::ReceiveSteering { device, cpus }),
+            _ => Err(format!("{cpus} processors are more than Linux has")),
+        }
+    }
+
     /// Reads `DEVICE=BYTES`.
     ///
     /// # Errors
@@ -137,6 +182,17 @@ fn congestion_control(name: &str, scope: Scope) -> Result<Setting, String> {
             cc,
         },
     })
+}
+
+/// The kernel's name of an offload for one of `ethtool` (net/ethtool/common.c, Linux 6.18).
+pub fn offload(name: &str) -> &str {
+    match name {
+        "gro" | "generic-receive-offload" => "rx-gro",
+        "gso" | "generic-segmentation-offload" => "tx-generic-segmentation",
+        "tso" | "tcp-segmentation-offload" => "tx-tcp-segmentation",
+        "lro" | "large-receive-offload" => "rx-lro",
+        kernel => kernel,
+    }
 }
 
 fn shaper(text: &str) -> Result<(String, Queue), String> {

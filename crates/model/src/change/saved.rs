@@ -1,5 +1,7 @@
 //! Values of settings as read from a host.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// A value as read, which is enough to set it again.
@@ -29,6 +31,23 @@ pub enum Saved {
         /// Classes, parents first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         classes: Vec<QueueNode>,
+    },
+    /// The table of the MSS clamp.
+    MssClamp {
+        /// Whether it exists.
+        present: bool,
+    },
+    /// Offloads of a device by the kernel's names; those that nobody can switch are left out.
+    Offloads {
+        /// Those that were asked for.
+        requested: BTreeSet<String>,
+        /// Those that are on.
+        active: BTreeSet<String>,
+    },
+    /// Masks of processors, one for each receive queue, as the kernel writes them.
+    Processors {
+        /// Hexadecimal words with commas between them.
+        masks: Vec<String>,
     },
     /// A device whose received packets pass no hook of traffic control.
     NoIngress,

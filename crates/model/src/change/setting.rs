@@ -42,6 +42,28 @@ pub enum Setting {
         /// The discipline, with a rate.
         queue: Queue,
     },
+    /// The largest MSS of connections that the host forwards.
+    MssClamp {
+        /// Bytes; absent = that of the route of each.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<u16>,
+    },
+    /// An offload of a device.
+    Offload {
+        /// The device.
+        device: String,
+        /// The kernel's name of it.
+        feature: String,
+        /// Whether it is to be on.
+        on: bool,
+    },
+    /// The processors on which the packets that a device receives are processed (RPS).
+    ReceiveSteering {
+        /// The device.
+        device: String,
+        /// The first so many processors; 0 = only the one that is interrupted.
+        cpus: u32,
+    },
     /// The MTU of a device.
     Mtu {
         /// The device.
@@ -64,9 +86,13 @@ impl Setting {
         match self {
             Self::Queue { device, .. }
             | Self::Ingress { device, .. }
+            | Self::Offload { device, .. }
+            | Self::ReceiveSteering { device, .. }
             | Self::Mtu { device, .. }
             | Self::QueueLength { device, .. } => Some(device),
-            Self::Sysctl { .. } | Self::RouteCongestionControl { .. } => None,
+            Self::Sysctl { .. } | Self::RouteCongestionControl { .. } | Self::MssClamp { .. } => {
+                None
+            }
         }
     }
 
@@ -87,6 +113,20 @@ impl Setting {
             | (S::Ingress { device: a, .. }, S::Ingress { device: b, .. })
             | (S::Mtu { device: a, .. }, S::Mtu { device: b, .. })
             | (S::QueueLength { device: a, .. }, S::QueueLength { device: b, .. }) => a == b,
+            (S::MssClamp { .. }, S::MssClamp { .. }) => true,
+            (
+                S::Offload {
+                    device: a,
+                    feature: f,
+                    ..
+                },
+                S::Offload {
+                    device: b,
+                    feature: g,
+                    ..
+                },
+            ) => a == b && f == g,
+            (S::ReceiveSteering { device: a, .. }, S::ReceiveSteering { device: b, .. }) => a == b,
             _ => false,
         }
     }
@@ -106,6 +146,23 @@ impl fmt::Display for Setting {
             Self::Queue { device, queue } => write!(f, "queue of {device}: {queue}"),
             Self::Ingress { device, queue } => {
                 write!(f, "queue of what {device} receives: {queue}")
+            }
+            Self::MssClamp { bytes: Some(bytes) } => {
+                write!(f, "MSS of forwarded connections: {bytes} bytes")
+            }
+            Self::MssClamp { bytes: None } => {
+                f.write_str("MSS of forwarded connections: at most what their route carries")
+            }
+            Self::Offload {
+                device,
+                feature,
+                on,
+            } => {
+                let state = if *on { "on" } else { "off" };
+                write!(f, "offload {feature} of {device}: {state}")
+            }
+            Self::ReceiveSteering { device, cpus } => {
+                write!(f, "received packets of {device} on {cpus} processors")
             }
             Self::Mtu { device, bytes } => write!(f, "MTU of {device}: {bytes} bytes"),
             Self::QueueLength { device, packets } => {

@@ -31,6 +31,7 @@ pub(super) fn change(state: State, steps: usize) -> Change {
         deadline_boottime_ns: Some(5),
         probes: Vec::new(),
         steps: (0..steps).map(step).collect(),
+        files: Vec::new(),
         warnings: Vec::new(),
         events: Vec::new(),
     }
@@ -128,6 +129,24 @@ fn settings_are_read_from_text() {
         cake.commands(),
         ["tc qdisc replace dev wan root cake bandwidth 9.5mbit ingress"]
     );
+    let clamp = Setting::parse_mss_clamp("mtu").unwrap();
+    assert!(clamp.commands()[2].ends_with("maxseg size set rt mtu"));
+    assert!(Setting::parse_mss_clamp("535").is_err());
+    assert_eq!(
+        Setting::parse_offload("eth0=gro off").unwrap().commands(),
+        ["ethtool -K eth0 rx-gro off"]
+    );
+    assert!(Setting::parse_offload("eth0=gro").is_err());
+    let masks = [
+        (0, "0"),
+        (1, "1"),
+        (4, "f"),
+        (32, "ffffffff"),
+        (34, "3,ffffffff"),
+    ];
+    for (cpus, mask) in masks {
+        assert_eq!(processors(cpus), mask);
+    }
     let shaped = Setting::parse_shape("wan=47.5mbit fq_codel").unwrap();
     assert_eq!(
         shaped.commands(),

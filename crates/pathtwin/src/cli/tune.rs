@@ -62,6 +62,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "DEVICE=RATE", value_parser = Setting::parse_shape_ingress)]
     pub(crate) shape_ingress: Vec<Setting>,
 
+    /// Largest MSS of forwarded connections, bytes; mtu = what their route carries
+    #[arg(long, value_name = "BYTES|mtu", value_parser = Setting::parse_mss_clamp)]
+    pub(crate) mss_clamp: Vec<Setting>,
+
+    /// An offload of a device, as "eth0=rx-gro off"
+    #[arg(long, value_name = "DEVICE=FEATURE on|off", value_parser = Setting::parse_offload)]
+    pub(crate) offload: Vec<Setting>,
+
+    /// Processors for what a device receives (RPS); 0 = only the one that is interrupted
+    #[arg(long, value_name = "DEVICE=N", value_parser = Setting::parse_receive_steering)]
+    pub(crate) receive_steering: Vec<Setting>,
+
     /// MTU of a device, bytes
     #[arg(long, value_name = "DEVICE=BYTES", value_parser = Setting::parse_mtu)]
     pub(crate) mtu: Vec<Setting>,
@@ -136,6 +148,27 @@ pub(crate) struct Apply {
     /// Only print the commands that a person would type
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    /// With --dry-run: for what it is printed
+    #[arg(long, value_enum, requires = "dry_run", value_name = "FORM")]
+    pub(crate) snippet: Option<Snippet>,
+
+    /// With --yes: also write it to files, so that it lasts beyond the next boot
+    #[arg(long, requires = "yes")]
+    pub(crate) persist: bool,
+}
+
+/// A form of settings for other means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Snippet {
+    /// A script
+    Shell,
+    /// Tasks of a play
+    Ansible,
+    /// A module
+    Nixos,
+    /// User data
+    CloudInit,
 }
 
 /// Show the change that waits for its confirmation; undo those whose keeper died
@@ -157,6 +190,10 @@ pub(crate) struct Confirm {
 
     #[command(flatten)]
     pub(crate) journal: Journal,
+
+    /// Also write it to files of the system, so that it lasts beyond the next boot
+    #[arg(long, conflicts_with = "prolong")]
+    pub(crate) persist: bool,
 
     /// Only set the deadline to this time from now
     #[arg(long, value_name = "TIME", value_parser = quantity::duration)]

@@ -120,6 +120,7 @@ impl From<TuneError> for Failure {
             | E::Stale(_)
             | E::ProbeBefore { .. }
             | E::NoKeeper(_)
+            | E::Persist(_)
             | E::Busy => code::LACKS,
             E::Step { rollback, .. } if rollback.is_complete() => code::VERDICT,
             E::ProbeAfter { .. } | E::TooLate(_) => code::VERDICT,

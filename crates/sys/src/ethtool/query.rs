@@ -15,6 +15,7 @@ const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSTATS: u32 = 0x1d;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
+const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETHTOOL_GCHANNELS: u32 = 0x3c;
 const ETHTOOL_GLINKSETTINGS: u32 = 0x4c;
 const ETH_SS_STATS: u32 = 1;
@@ -141,6 +142,63 @@ pub fn features(link: &str) -> io::Result<BTreeMap<String, bool>> {
     let blocks = names.len().div_ceil(32);
     let state = exchange(link, &[ETHTOOL_GFEATURES, blocks as u32], 8 + 16 * blocks)?;
     Ok(read_features(names, &state))
+}
+
+/// State of an offload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    /// Whether the driver can switch it.
+    pub available: bool,
+    /// Whether it was asked for.
+    pub requested: bool,
+    /// Whether it is on.
+    pub active: bool,
+    /// Whether nobody can switch it.
+    pub fixed: bool,
+}
+
+/// All offloads with what was asked for, by the kernel's names.
+///
+/// # Errors
+/// No such link.
+pub fn feature_states(link: &str) -> io::Result<BTreeMap<String, Feature>> {
+    let names = names(link, ETH_SS_FEATURES)?;
+    let blocks = names.len().div_ceil(32);
+    let state = exchange(link, &[ETHTOOL_GFEATURES, blocks as u32], 8 + 16 * blocks)?;
+    let of = |i: usize| {
+        let word = |n: usize| bytes::u32_at(&state, 8 + i / 32 * 16 + 4 * n);
+        let bit = |n: usize| word(n).is_some_and(|word| word >> (i % 32) & 1 == 1);
+        Feature {
+            available: bit(0),
+            requested: bit(1),
+            active: bit(2),
+            fixed: bit(3),
+        }
+    };
+    let named = names.into_iter().enumerate();
+    let named = named.filter(|(_, name)| !name.is_empty());
+    Ok(named.map(|(i, name)| (name, of(i))).collect())
+}
+
+/// Asks for offloads to be on or off, all at once; others may follow. The names are the kernel's.
+///
+/// # Errors
+/// No such link or offload, not root, or the driver refuses.
+pub fn set_features(link: &str, wanted: &BTreeMap<String, bool>) -> io::Result<()> {
+    let names = names(link, ETH_SS_FEATURES)?;
+    let blocks = names.len().div_ceil(32);
+    // `struct ethtool_sfeatures`: the number of blocks, then of each what is valid and what is
+    // requested.
+    let mut request = vec![ETHTOOL_SFEATURES, blocks as u32];
+    request.resize(2 + 2 * blocks, 0);
+    for (name, on) in wanted {
+        let place = names.iter().position(|known| known == name);
+        let i = place.ok_or_else(|| io::Error::from_raw_os_error(libc::EOPNOTSUPP))?;
+        let at = 2 + i / 32 * 2;
+        request[at] |= 1 << (i % 32);
+        request[at + 1] |= u32::from(*on) << (i % 32);
+    }
+    exchange(link, &request, 8 + 8 * blocks).map(|_| ())
 }
 
 /// A block of four words for every 32 features: available, requested, active, never changed.

@@ -80,6 +80,42 @@ impl Netlink {
         self.exchange(message, &op, &mut |_| {}).map(|_| ())
     }
 
+    /// Sends requests between two messages that make a transaction of them, in one datagram, and
+    /// waits until each is acknowledged.
+    ///
+    /// # Errors
+    /// As [`Netlink::request`], of the first request that was rejected.
+    pub(crate) fn batch(
+        &mut self,
+        begin: &mut Message,
+        requests: &mut [Message],
+        end: &mut Message,
+        op: impl Display,
+    ) -> Result<(), NetlinkError> {
+        let first = self.seq.wrapping_add(1);
+        let mut bytes = Vec::new();
+        let mut left = requests.len();
+        requests.iter_mut().for_each(|m| m.add_flags(NLM_F_ACK));
+        for message in std::iter::once(begin).chain(requests).chain([end]) {
+            self.seq = self.seq.wrapping_add(1);
+            let message = message.finish(self.seq);
+            bytes.extend(message.ok_or_else(|| NetlinkError::new(&op, libc::EMSGSIZE))?);
+        }
+        send_all(self.fd.as_fd(), &bytes).map_err(|e| NetlinkError::from_io(&op, &e))?;
+        let ours = |seq: u32| seq.wrapping_sub(first) <= self.seq.wrapping_sub(first);
+        while left > 0 {
+            let len = receive(self.fd.as_fd(), &mut self.buf, RecvFlags::empty())
+                .map_err(|e| NetlinkError::from_io(&op, &e))?;
+            for reply in Replies::new(&self.buf[..len]).filter(|r| ours(r.seq)) {
+                if reply.kind == NLMSG_ERROR {
+                    finish(&reply, &op, true)?;
+                    left -= 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Sends a request for one object and calls `each` with each reply's payload; waits for the
     /// acknowledgement.
     ///

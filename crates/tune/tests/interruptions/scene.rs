@@ -114,6 +114,8 @@ pub fn settings(random: &mut Random) -> Vec<Setting> {
         set("cc=reno", "route:fd09::/32").unwrap(),
         set("cc=reno", "route:0.0.0.0/0").unwrap(),
         Setting::parse_queue(&format!("v0={}", random.one(queues))).unwrap(),
+        Setting::parse_offload("v0=gso off").unwrap(),
+        Setting::parse_mss_clamp("1300").unwrap(),
         Setting::parse_shape_ingress("v0=30mbit fq_codel").unwrap(),
         Setting::parse_mtu(&format!("v0={}", 1280 + number / 5)).unwrap(),
         Setting::parse_queue_length(&format!("v0={number}")).unwrap(),
@@ -139,6 +141,9 @@ pub fn dump() -> String {
         // Those of other kinds are flows that have packets now.
         "tc class show dev v0 | grep htb || true",
         "tc filter show dev v0",
+        // The numbers of rules and tables are those of the kernel's counter.
+        "nft list ruleset || true",
+        "ethtool -k v0 || true",
         "tc filter show dev v0 ingress",
     ];
     let mut text = String::new();

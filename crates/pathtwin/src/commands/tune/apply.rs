@@ -2,12 +2,16 @@
 
 use std::{
     io::{self, Write},
+    path::Path,
     process::{Command, ExitCode},
 };
 
 use anyhow::{Context, anyhow};
 use model::{
-    change::{Change, ChangeId, ProcessId, Setting},
+    change::{
+        Change, ChangeId, ProcessId, Setting,
+        snippet::{Form, snippet},
+    },
     findings::Findings,
     net::Side,
 };
@@ -16,7 +20,7 @@ use tune::{Arm, Env, Live, NewTcp, Request, TuneError};
 
 use super::{path, with_host};
 use crate::{
-    cli::tune::{Apply, End, Keep, Settings},
+    cli::tune::{Apply, End, Journal, Keep, Settings, Snippet},
     document,
     exit::{Failure, code},
     format,
@@ -27,6 +31,17 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         Some(name) => read(name)?,
         None => planned(&arguments.settings)?,
     };
+    if let Some(form) = arguments.snippet {
+        let settings: Vec<Setting> = plan.steps.iter().map(|s| s.setting.clone()).collect();
+        let form = match form {
+            Snippet::Shell => Form::Shell,
+            Snippet::Ansible => Form::Ansible,
+            Snippet::Nixos => Form::NixOs,
+            Snippet::CloudInit => Form::CloudInit,
+        };
+        format::text(&snippet(&settings, form))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if arguments.dry_run {
         let commands = plan.steps.iter().flat_map(|s| s.setting.commands());
         let text: String = commands.map(|c| c + "\n").collect();
@@ -54,11 +69,29 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         }
         confirmed
     })?;
-    format::text(&format!(
-        "change {} is confirmed, until the next boot\n",
-        change.id.short()
-    ))?;
+    kept(&arguments.journal, &change.id, arguments.persist)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says for how long a confirmed change lasts, and writes it to files if that is asked for.
+pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<(), Failure> {
+    let short = id.short();
+    if !persist {
+        return format::text(&format!(
+            "change {short} is confirmed, until the next boot\n"
+        ));
+    }
+    let change = with_host(journal, |env| {
+        tune::persist(env, id.as_str(), Path::new("/"))
+    })?;
+    let files: String = change
+        .files
+        .iter()
+        .map(|file| format!("  {}\n", file.path))
+        .collect();
+    format::text(&format!(
+        "change {short} is confirmed, and in files:\n{files}"
+    ))
 }
 
 fn run(
@@ -127,6 +160,9 @@ fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
         &settings.queue,
         &settings.shape,
         &settings.shape_ingress,
+        &settings.mss_clamp,
+        &settings.offload,
+        &settings.receive_steering,
         &settings.queue_length,
         &settings.mtu,
     ];

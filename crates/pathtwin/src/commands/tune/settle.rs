@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use model::change::Change;
 use tune::{LOCK_LIMIT, NewTcp, Recovery, Rollback, TuneError};
 
-use super::{exists, path, show, with_host};
+use super::{apply, exists, path, show, with_host};
 use crate::{
     cli::tune::{Confirm, Status, TuneForm, Undo},
     exit::{Failure, code},
@@ -73,10 +73,7 @@ pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
     for drift in &kept.drift {
         format::say(format_args!("note: {drift}"));
     }
-    let short = kept.change.id.short();
-    format::text(&format!(
-        "change {short} is confirmed, until the next boot\n"
-    ))?;
+    apply::kept(&arguments.journal, &kept.change.id, arguments.persist)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,41 @@
+//! The MSS clamp, in a table that is nobody else's.
+
+use model::change::{Saved, Setting};
+use sys::nftables;
+
+use super::unusable;
+use crate::error::{HostError, Refusal};
+
+/// Name of the table.
+const TABLE: &str = "pathtwin";
+
+pub(super) fn read() -> Result<Saved, HostError> {
+    let present = nftables::has_table(&mut nftables::open()?, TABLE)?;
+    Ok(Saved::MssClamp { present })
+}
+
+pub(super) fn check(setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+    if let Saved::MssClamp { present: true } = old {
+        let why = format!("there is a table {TABLE} already");
+        let hint = format!("`nft list table inet {TABLE}` shows it; `tune list` whose it is");
+        return Err(Refusal::new(setting, why, hint));
+    }
+    Ok(vec![format!(
+        "{setting}: it acts on connections that are opened from now on, and on none of this host's own"
+    )])
+}
+
+pub(super) fn write(bytes: Option<u16>) -> Result<(), HostError> {
+    Ok(nftables::add_clamp(&mut nftables::open()?, TABLE, bytes)?)
+}
+
+pub(super) fn restore(setting: &Setting, old: &Saved) -> Result<(), HostError> {
+    let Saved::MssClamp { present: false } = old else {
+        return Err(unusable(setting));
+    };
+    let mut nl = nftables::open()?;
+    if nftables::has_table(&mut nl, TABLE)? {
+        nftables::delete_table(&mut nl, TABLE)?;
+    }
+    Ok(())
+}

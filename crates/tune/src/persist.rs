@@ -1,0 +1,127 @@
+//! Files that make a confirmed Change last beyond the next boot, and their removal.
+//!
+//! The running kernel has been changed before; nothing here changes it. Each file belongs to one
+//! Change alone and says so in its first line, so that undoing is deleting.
+
+mod files;
+mod replay;
+
+use std::{fs, io, os::unix::fs::PermissionsExt, path::Path};
+
+use model::change::{Change, Setting, SettingFile, State};
+use sys::files::{Existing, Readers};
+
+use crate::{
+    Env,
+    confirm::{find, lock},
+    error::{PersistError, TuneError},
+    progress::{advance, note, write},
+};
+
+pub use files::System;
+
+/// Writes the files of a confirmed change below `root`, which is `/` but in tests, and checks that
+/// no other file of the system overrides them at the next boot.
+///
+/// # Errors
+/// The change is not confirmed or lasts already; the system is managed by other means; a file
+/// exists or cannot be written; or another file wins. Then none of its files remains.
+pub fn persist(env: &mut Env<'_>, prefix: &str, root: &Path) -> Result<Change, TuneError> {
+    let _lock = lock(env)?;
+    let mut change = find(env, prefix)?;
+    if change.state != State::Confirmed {
+        return Err(PersistError::NotConfirmed(change.state.to_string()).into());
+    }
+    let system = System::of(root)?;
+    change.files = files::of(&change, system, root);
+    if let Some(file) = change.files.iter().find(|f| exists(f)) {
+        return Err(PersistError::Exists(file.path.clone()).into());
+    }
+    // Whoever undoes it must know of the files before there are any.
+    write(env, &mut change)?;
+    let written = change.files.iter().try_for_each(make);
+    let written = written.and_then(|()| is_effective(&change, system, root));
+    if let Err(error) = written {
+        let left = remove(&mut change);
+        note(env, &mut change, format!("not in files: {error}"));
+        left.into_iter()
+            .for_each(|left| note(env, &mut change, left));
+        write(env, &mut change)?;
+        return Err(error.into());
+    }
+    advance(env, &mut change, State::Persisted)?;
+    Ok(change)
+}
+
+/// Removes the files of a change; returns those that somebody has edited since and that stay.
+pub(crate) fn remove(change: &mut Change) -> Vec<String> {
+    let mut left = Vec::new();
+    for file in std::mem::take(&mut change.files).into_iter().rev() {
+        let path = Path::new(&file.path);
+        let now = match file.link {
+            true => fs::read_link(path).map(|target| target.to_string_lossy().into_owned()),
+            false => fs::read_to_string(path),
+        };
+        match now {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Ok(text) if text == file.text => match fs::remove_file(path) {
+                Ok(()) => continue,
+                Err(error) => left.push(format!("{}: {error}", file.path)),
+            },
+            Ok(_) => left.push(format!("{}: somebody has edited it", file.path)),
+            Err(error) => left.push(format!("{}: {error}", file.path)),
+        }
+        change.files.insert(0, file);
+    }
+    left
+}
+
+fn exists(file: &SettingFile) -> bool {
+    fs::symlink_metadata(&file.path).is_ok()
+}
+
+fn make(file: &SettingFile) -> Result<(), PersistError> {
+    let failed = |error| PersistError::Write {
+        file: file.path.clone(),
+        error,
+    };
+    let path = Path::new(&file.path);
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    if file.link {
+        return std::os::unix::fs::symlink(&file.text, path).map_err(failed);
+    }
+    sys::files::write(path, Readers::ByUmask, Existing::Keep, file.text.as_bytes())
+        .map_err(failed)?;
+    if file.executable {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Reads all files of parameters in the system's own order.
+fn is_effective(change: &Change, system: System, root: &Path) -> Result<(), PersistError> {
+    for step in &change.steps {
+        let Setting::Sysctl { name, value } = &step.setting else {
+            continue;
+        };
+        let last = replay::effective(root, system, name);
+        let same = |text: &str| text.split_whitespace().eq(value.split_whitespace());
+        match last {
+            Some(last) if same(&last.value) => {}
+            Some(last) => {
+                return Err(PersistError::Overridden {
+                    name: name.clone(),
+                    value: last.value,
+                    file: last.file,
+                });
+            }
+            None => return Err(PersistError::NotRead(name.clone())),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+
+use model::change::{CHANGE_SCHEMA, Change, ChangeId, Saved, Scope, Setting, Step, parse};
+
+use super::*;
+use crate::{BootClock, Folder, Unobserved, fake::Fake};
+
+/// A root with the folders of a system, and a journal with a confirmed change.
+struct Scene {
+    root: tempfile::TempDir,
+    host: Fake,
+}
+
+const ID: &str = "07070707";
+
+fn change(settings: &[&str], shapes: &[&str]) -> Change {
+    let set = |text: &&str| Setting::parse_set(text, parse::Scope::Host).unwrap();
+    let shape = |text: &&str| Setting::parse_shape(text).unwrap();
+    let settings = settings.iter().map(set).chain(shapes.iter().map(shape));
+    let step = |setting| Step {
+        setting,
+        old: Saved::Parameter {
+            value: "old".to_owned(),
+            allowed: None,
+        },
+        new: None,
+        link: None,
+        origin: None,
+    };
+    Change {
+        schema: CHANGE_SCHEMA,
+        program: "0".to_owned(),
+        id: ChangeId::from_random([7; 16]),
+        state: State::Confirmed,
+        scope: Scope {
+            boot: String::new(),
+            netns: 1,
+            host: "fake".to_owned(),
+        },
+        created_unix_s: None,
+        controller: None,
+        keeper: None,
+        deadline_boottime_ns: None,
+        probes: Vec::new(),
+        files: Vec::new(),
+        steps: settings.map(step).collect(),
+        warnings: Vec::new(),
+        events: Vec::new(),
+    }
+}
+
+impl Scene {
+    fn new(files: &[&str]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        Self {
+            root,
+            host: Fake::with(&[("net.ipv4.tcp_ecn", "1")]),
+        }
+    }
+
+    fn act<T>(&self, act: impl FnOnce(&mut Env<'_>, &Path) -> T) -> T {
+        let folder = Folder::open(&self.root.path().join("journals")).unwrap();
+        let mut env = Env {
+            folder: &folder,
+            host: &mut self.host.clone(),
+            clock: &BootClock,
+            observer: &mut Unobserved,
+        };
+        act(&mut env, self.root.path())
+    }
+
+    fn confirmed(&self, change: &Change) {
+        self.act(|env, _| env.folder.write(change).unwrap());
+    }
+
+    /// All files but journals.
+    fn tree(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.root.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap().flatten() {
+                let path = entry.path();
+                let name = path
+                    .strip_prefix(self.root.path())
+                    .unwrap()
+                    .display()
+                    .to_string();
+                if name.starts_with("journals") {
+                    continue;
+                }
+                if entry.file_type().unwrap().is_dir() {
+                    folders.push(path);
+                } else {
+                    all.insert(name, fs::read_to_string(&path).unwrap_or_default());
+                }
+            }
+        }
+        all
+    }
+}
+
+const DEBIAN: &[&str] = &["etc/systemd/system/x", "etc/sysctl.d/10-other.conf"];
+
+#[test]
+fn a_change_in_files_is_undone_without_a_trace() {
+    for system in [
+        DEBIAN,
+        &["etc/openwrt_release", "etc/sysctl.conf"],
+        &["etc/network/if-up.d/x"],
+    ] {
+        let scene = Scene::new(system);
+        let before = scene.tree();
+        scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
+        let kept = scene.act(|env, root| persist(env, ID, root)).unwrap();
+        assert_eq!(kept.state, State::Persisted);
+        let during = scene.tree();
+        let file = format!("etc/sysctl.d/98-pathtwin-{ID}.conf");
+        assert!(during[&file].contains("net.ipv4.tcp_ecn = 1"), "{during:?}");
+        let (_, rollback) = scene.act(|env, _| crate::undo(env, Some(ID))).unwrap();
+        assert!(
+            rollback.is_complete() && rollback.left.is_empty(),
+            "{rollback}"
+        );
+        assert_eq!(scene.tree(), before);
+        assert_eq!(scene.host.dump()["net.ipv4.tcp_ecn"], "old");
+    }
+}
+
+/// The shaper of a device is set up by a service that is bound to it, whose module is loaded.
+#[test]
+fn a_queue_gets_a_service_of_its_device() {
+    let scene = Scene::new(DEBIAN);
+    scene.confirmed(&change(&[], &["wan-1=47.5mbit"]));
+    scene.act(|env, root| persist(env, ID, root)).unwrap();
+    let tree = scene.tree();
+    let unit = &tree[&format!("etc/systemd/system/pathtwin-{ID}-wan_1.service")];
+    assert!(
+        unit.contains(r"BindsTo=sys-subsystem-net-devices-wan\x2d1.device"),
+        "{unit}"
+    );
+    let script = &tree[&format!("etc/pathtwin/{ID}-wan_1.sh")];
+    assert!(
+        script.contains("tc qdisc replace dev wan-1 root cake bandwidth 47.5mbit"),
+        "{script}"
+    );
+    assert!(tree[&format!("etc/modules-load.d/pathtwin-{ID}.conf")].contains("sch_cake"));
+    let wants = scene.root.path().join(format!(
+        r"etc/systemd/system/sys-subsystem-net-devices-wan\x2d1.device.wants/pathtwin-{ID}-wan_1.service"
+    ));
+    assert!(wants.exists(), "the link leads nowhere");
+}
+
+#[test]
+fn a_file_that_wins_at_boot_is_named_and_nothing_stays() {
+    let scene = Scene::new(DEBIAN);
+    let other = scene.root.path().join("etc/sysctl.d/99-hardening.conf");
+    fs::write(other, "net.ipv4.tcp_ecn=0\n").unwrap();
+    let before = scene.tree();
+    scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
+    let error = scene.act(|env, root| persist(env, ID, root)).unwrap_err();
+    assert!(error.to_string().contains("99-hardening.conf"), "{error}");
+    assert_eq!(scene.tree(), before);
+}
+
+#[test]
+fn a_file_that_somebody_edited_stays_and_is_named() {
+    let scene = Scene::new(DEBIAN);
+    scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
+    let kept = scene.act(|env, root| persist(env, ID, root)).unwrap();
+    fs::write(&kept.files[0].path, "net.ipv4.tcp_ecn = 2\n").unwrap();
+    let (_, rollback) = scene.act(|env, _| crate::undo(env, Some(ID))).unwrap();
+    assert_eq!(rollback.left.len(), 1, "{rollback}");
+    assert!(Path::new(&kept.files[0].path).exists());
+}
+
+/// After a boot the kernel has the values from the files; those before are in the journal.
+#[test]
+fn a_change_in_files_is_undone_after_a_boot_too() {
+    let scene = Scene::new(DEBIAN);
+    let before = scene.tree();
+    scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
+    scene.act(|env, root| persist(env, ID, root)).unwrap();
+    *scene.host.boot.borrow_mut() = "another".to_owned();
+    let (_, rollback) = scene.act(|env, _| crate::undo(env, Some(ID))).unwrap();
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{rollback}"
+    );
+    assert_eq!(scene.host.dump()["net.ipv4.tcp_ecn"], "old");
+    assert_eq!(scene.tree(), before);
+}
+
+#[test]
+fn a_system_that_is_managed_by_other_means_is_left_to_them() {
+    let scene = Scene::new(&["etc/NIXOS", "etc/systemd/system/x"]);
+    scene.confirmed(&change(&["net.ipv4.tcp_ecn=1"], &[]));
+    let error = scene.act(|env, root| persist(env, ID, root)).unwrap_err();
+    assert!(error.to_string().contains("--snippet"), "{error}");
+}
