@@ -5,9 +5,10 @@ use std::time::Duration;
 use model::change::{Change, ChangeId, State};
 
 use crate::{
-    Env, LOCK_LIMIT,
+    Env,
     error::TuneError,
     holds::{brief, same_value},
+    lookup::{find, lock},
     outcome::Rollback,
     persist::remove,
     probe::Prober,
@@ -126,10 +127,6 @@ fn undo_after_boot(env: &mut Env<'_>, change: &mut Change) -> Result<Rollback, T
     Ok(roll_back(env, change)?)
 }
 
-pub(crate) fn lock(env: &Env<'_>) -> Result<sys::lock::Lock, TuneError> {
-    env.folder.lock(LOCK_LIMIT)?.ok_or(TuneError::Busy)
-}
-
 /// The pending change, whose deadline has not passed.
 pub(crate) fn in_time(env: &mut Env<'_>, prefix: Option<&str>) -> Result<Change, TuneError> {
     let recovered = recover(env)?;
@@ -202,18 +199,6 @@ fn drift(env: &mut Env<'_>, change: &Change) -> Result<Vec<String>, TuneError> {
         }
     }
     Ok(all)
-}
-
-pub(crate) fn find(env: &Env<'_>, prefix: &str) -> Result<Change, TuneError> {
-    let all = env.folder.list()?;
-    let mut fit = all
-        .into_iter()
-        .filter(|listed| !prefix.is_empty() && listed.id.as_str().starts_with(prefix));
-    match (fit.next(), fit.next()) {
-        (Some(one), None) => Ok(one.change?),
-        (None, _) => Err(TuneError::Unknown(prefix.to_owned())),
-        (Some(_), Some(_)) => Err(TuneError::Ambiguous(prefix.to_owned())),
-    }
 }
 
 fn over(change: &Change) -> TuneError {

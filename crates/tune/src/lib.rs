@@ -13,6 +13,7 @@ mod host;
 mod journal;
 mod keeper;
 mod live;
+mod lookup;
 mod observer;
 mod outcome;
 mod persist;

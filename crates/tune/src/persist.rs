@@ -13,8 +13,8 @@ use sys::files::{Existing, Readers};
 
 use crate::{
     Env,
-    confirm::{find, lock},
     error::{PersistError, TuneError},
+    lookup::{find, lock},
     progress::{advance, note, write},
 };
 

@@ -4,9 +4,10 @@ use model::change::Change;
 
 use crate::{
     Env,
-    confirm::{in_time, lock},
+    confirm::in_time,
     error::{HostError, TuneError},
     holds::{brief, holds, same_value},
+    lookup::lock,
     progress::{note, write},
     rollback::roll_back,
 };
@@ -19,6 +20,11 @@ use crate::{
 pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
+    for step in 0..change.steps.len() {
+        is_unchanged(env, &change, step)
+            .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+    }
+    forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
         aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
     }
@@ -33,10 +39,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
 pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
-    // Handles of queues differ each time. Until they are known, whoever undoes this must not take
-    // them for the work of somebody else.
-    change.steps.iter_mut().for_each(|step| step.new = None);
-    write(env, &mut change)?;
+    forget_new(env, &mut change)?;
     for step in 0..change.steps.len() {
         again(env, &mut change, step)
             .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
@@ -45,16 +48,29 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     write(env, &mut change)
 }
 
-fn aside(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
+/// Until the values are known, whoever undoes this must not take what is half set, or the handles of
+/// queues, which differ each time, for the work of somebody else.
+fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
+    change.steps.iter_mut().for_each(|step| step.new = None);
+    write(env, change)
+}
+
+fn is_unchanged(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
     let step = &change.steps[step];
     let now = env.host.read(&step.setting)?;
-    if now == step.old {
-        return Ok(());
+    let same = |new| same_value(new, &now) || now == step.old;
+    match step.new.as_ref().is_none_or(same) {
+        true => Ok(()),
+        false => Err(HostError::NotTaken(brief(&now))),
     }
-    if step.new.as_ref().is_some_and(|new| !same_value(new, &now)) {
-        return Err(HostError::NotTaken(brief(&now)));
+}
+
+fn aside(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
+    let step = &change.steps[step];
+    match env.host.read(&step.setting)? == step.old {
+        true => Ok(()),
+        false => env.host.restore(&step.setting, &step.old),
     }
-    env.host.restore(&step.setting, &step.old)
 }
 
 fn again(env: &mut Env<'_>, change: &mut Change, step: usize) -> Result<(), HostError> {

@@ -428,3 +428,24 @@ fn the_mss_clamp_is_a_table_of_its_own_and_leaves_nothing() {
     let why = refused(clamp());
     assert!(why.why.contains("already"), "{why}");
 }
+
+/// dualpi2 does not take back the options that it reports unless they are marked as nested. A change
+/// that replaced it could once be neither undone nor kept.
+#[test]
+fn a_dualpi2_is_as_before_after_another_queue() {
+    if !scene() {
+        return;
+    }
+    // Without options, which older programs do not know.
+    if !has("tc qdisc add dev v0 root handle 2: dualpi2", "true") {
+        println!("skipped: this kernel has no dualpi2");
+        return;
+    }
+    let show = || sh("tc qdisc show dev v0");
+    let before = show();
+    let rollback = applied(&[Setting::parse_queue("v0=pfifo limit=5").unwrap()], || {
+        assert!(show().contains("pfifo"), "{}", show());
+    });
+    assert!(rollback.is_complete(), "{rollback}");
+    assert_eq!(show(), before);
+}

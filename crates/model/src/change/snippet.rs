@@ -1,4 +1,4 @@
-//! Settings for those who apply them by other means: as text of a shell, Ansible, NixOS, cloud-init.
+//! Settings for those who apply them by other means: a shell, Ansible, NixOS, cloud-init.
 
 use std::{collections::BTreeSet, fmt::Write};
 

@@ -7,7 +7,7 @@
 
 use crate::bytes;
 use crate::netlink::{
-    Attrs, Message, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
+    Attrs, Message, NLA_F_NESTED, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, Netlink, NetlinkError,
 };
 
 use super::stats::Kind;
@@ -207,6 +207,11 @@ fn request_of(node: &Node) -> Vec<u8> {
         return without_nat(&node.options);
     }
     let mut options = node.options.clone();
+    // This one reads its options only if they are said to be nested, and does not say so itself
+    // (net/sched/sch_dualpi2.c: `dualpi2_change`, `dualpi2_dump`, Linux 7.2).
+    if node.kind == "dualpi2" && options.len() >= 4 {
+        options[2..4].copy_from_slice(&(TCA_OPTIONS | NLA_F_NESTED).to_ne_bytes());
+    }
     let start = node.options.as_ptr() as usize;
     for attr in Attrs::new(node.options.get(4..).unwrap_or(&[])) {
         let time = attr.u32().filter(|_| rounded.contains(&attr.kind));

@@ -44,6 +44,7 @@ pub(super) fn check(
         }
         None => {}
     }
+    rehearse_back(setting, &tree)?;
     let mut notes = rehearse(setting, queue)?;
     if let Some(owner) = tree.root().and_then(|root| shaper(root, queue)) {
         notes.push(format!("{setting}: {owner}"));
@@ -124,6 +125,28 @@ pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, 
             Err(Refusal::new(setting, error, hint))
         }
     }
+}
+
+/// Tries whether the kernel takes back what it reported of the old disciplines: some do not.
+fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
+    // The children of mq belong to hardware queues, which no scratch device has.
+    if old.is_default() || old.root().is_some_and(|root| root.kind == "mq") {
+        return Ok(());
+    }
+    let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));
+    let Ok(mut nl) = scratch else {
+        return Ok(());
+    };
+    let tried = link::index(&mut nl, "lo").and_then(|lo| {
+        tree::restore(&mut nl, lo, old)?;
+        tree::read(&mut nl, lo)
+    });
+    let why = match tried {
+        Ok(now) if now == *old => return Ok(()),
+        Ok(_) => "its present queue would come back with other options".to_owned(),
+        Err(error) => format!("its present queue could not be set up again: {error}"),
+    };
+    Err(Refusal::new(setting, why, "remove it first, or leave it"))
 }
 
 /// A shaper that the new discipline would remove.

@@ -67,6 +67,7 @@ const QUEUES: &[&str] = &[
     "tc qdisc add dev v0 root handle 8: codel target 7ms interval 77ms",
     "tc qdisc add dev v0 root handle 8: fq_pie target 13ms flows 64",
     "tc qdisc add dev v0 root handle 5: fq flow_limit 300 maxrate 900mbit",
+    "tc qdisc add dev v0 root handle 2: dualpi2",
     "tc qdisc add dev v0 root handle 6: netem delay 3ms loss 1%",
 ];
 
