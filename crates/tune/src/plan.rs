@@ -65,7 +65,11 @@ fn step(
     origin: Option<Origin>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Step>, Refusal> {
-    let unreadable = |e: crate::HostError| Refusal::new(setting, e, "check its name");
+    let hint = match setting {
+        Setting::MssClamp { .. } => "try `modprobe nf_tables`",
+        _ => "check its name",
+    };
+    let unreadable = |e: crate::HostError| Refusal::new(setting, e, hint);
     let link = match setting.device() {
         None => None,
         Some(device) => match host.link(device).map_err(unreadable)? {
