@@ -1,5 +1,5 @@
-//! What physics allows a figure to be: no goodput above what the path carries, no round trip below
-//! its propagation delay, no share outside of 0 to 1. An interval never extends beyond.
+//! Physical bounds of figures: no goodput above what the path carries, no round trip below its
+//! propagation delay, no share outside of 0 to 1. An interval never extends beyond.
 
 use std::collections::{BTreeMap, BTreeSet};
 

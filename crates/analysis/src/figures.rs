@@ -1,4 +1,4 @@
-//! The figures of one sample: each defined here, and nowhere else.
+//! Figures of one sample, each defined here and nowhere else.
 
 use model::{
     evidence::Evidence,

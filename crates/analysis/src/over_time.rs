@@ -1,4 +1,4 @@
-//! A sample over time, piece by piece.
+//! Time series of a sample in intervals.
 
 use model::run::{FlowResult, Series};
 

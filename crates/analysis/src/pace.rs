@@ -1,4 +1,4 @@
-//! How long a load must last on a path to show what TCP does there, by the path's round trip and
+//! Durations that a load needs on a path to show what TCP does there, by the path's round trip and
 //! rate.
 
 /// Window at the start of a connection, segments (RFC 6928).

@@ -1,4 +1,4 @@
-//! The reference page of all figures and columns, made from their types.
+//! Reference page of all figures and columns, generated from their types.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Runs of which too little counts for a conclusion.
+//! Runs with too few valid samples for a conclusion.
 
 use std::collections::BTreeSet;
 

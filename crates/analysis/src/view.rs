@@ -1,4 +1,4 @@
-//! A Run as rules read it: by layer, direction and host, with repeats taken together.
+//! View of a Run for the rules: by layer, direction and host, with repeats taken together.
 
 mod host;
 mod load;

@@ -1,4 +1,4 @@
-//! From values to verdicts.
+//! Verdicts on compared values.
 
 use model::{
     comparison::{Compared, Comparison, Estimate, Unit, Values, Verdict},

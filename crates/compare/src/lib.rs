@@ -17,6 +17,8 @@ use std::collections::BTreeSet;
 use model::{
     comparison::{COMPARISON_SCHEMA, Compared, Comparison, RunSet, Unit},
     run::FigureKind,
+    text,
+    text::Text,
 };
 
 pub use measured::Measured;
@@ -132,7 +134,7 @@ fn no_throughput(
     before: &[Measured],
     after: &[Measured],
     options: &Options,
-) -> Option<String> {
+) -> Option<Text> {
     let compared = |line: &Compared| line.kind == FigureKind::Goodput;
     if !wanted(FigureKind::Goodput, options) || comparison.lines.iter().any(compared) {
         return None;
@@ -144,28 +146,28 @@ fn no_throughput(
     let (before, after) = (count(before), count(after));
     let tried = before.1 + after.1 > 0;
     tried.then(|| {
-        format!(
-            "no throughput is compared: of the TCP and QUIC samples, {} of {} are valid before \
-             and {} of {} after",
-            before.0, before.1, after.0, after.1
+        text!(
+            "no throughput is compared: of the TCP and QUIC samples, {before} of {all_before} are valid before and {after} of {all_after} after",
+            before = before.0,
+            all_before = before.1,
+            after = after.0,
+            all_after = after.1
         )
     })
 }
 
-fn notes(before: &[Measured], after: &[Measured]) -> Vec<String> {
+fn notes(before: &[Measured], after: &[Measured]) -> Vec<Text> {
     let mut notes = Vec::new();
     if before.is_empty() || after.is_empty() {
-        notes.push("a side has no run".to_owned());
+        notes.push(text!("a side has no run"));
     } else if unit(before.len(), after.len()) == Unit::Samples {
-        notes.push(
-            "so few runs cannot show how much runs differ without a change: compare three with three, or \
-             one with five"
-                .to_owned(),
-        );
+        notes.push(text!(
+            "so few runs cannot show how much runs differ without a change: compare three with three, or one with five"
+        ));
     }
     let labs: BTreeSet<bool> = before.iter().chain(after).map(|run| run.lab).collect();
     if labs.len() > 1 {
-        notes.push("some runs are of a lab path, others of real hosts".to_owned());
+        notes.push(text!("some runs are of a lab path, others of real hosts"));
     }
     notes
 }

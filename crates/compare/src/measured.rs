@@ -1,4 +1,4 @@
-//! What of a run is compared.
+//! Compared parts of a run.
 
 use std::collections::BTreeMap;
 

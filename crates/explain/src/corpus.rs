@@ -13,6 +13,8 @@ mod outcome;
 mod score;
 mod text;
 
+use std::fmt;
+
 use model::units::Seed;
 use serde::Deserialize;
 
@@ -26,6 +28,23 @@ pub use text::markdown;
 
 /// First seed of the evaluation; seeds below are for training.
 pub const EVALUATION: u64 = 1000;
+
+/// Item of a scenario's `set` that sets no key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScenarioError {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// The item.
+    pub item: String,
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: `{}` is not KEY=VALUE", self.scenario, self.item)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
 
 /// A file of scenarios, `corpus/*.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -126,14 +145,15 @@ impl File {
     ///
     /// # Errors
     /// A malformed scenario, by name.
-    pub fn scenarios(&self) -> Result<Vec<Scenario>, String> {
+    pub fn scenarios(&self) -> Result<Vec<Scenario>, ScenarioError> {
         let mut all = Vec::new();
         for lab in &self.scenario {
             let mut set = Vec::new();
             for item in &lab.set {
-                let (key, value) = item
-                    .split_once('=')
-                    .ok_or_else(|| format!("{}: `{item}` is not KEY=VALUE", lab.name))?;
+                let (key, value) = item.split_once('=').ok_or_else(|| ScenarioError {
+                    scenario: lab.name.clone(),
+                    item: item.clone(),
+                })?;
                 set.push((key.trim().to_owned(), value.trim().to_owned()));
             }
             all.push(Scenario {

@@ -1,4 +1,4 @@
-//! What the running kernel can do, found by trying.
+//! Abilities of the running kernel, found by trying.
 
 use model::job::Facts;
 

@@ -18,7 +18,10 @@ mod uapi;
 
 use std::net::IpAddr;
 
-use model::facts::{FACTS_SCHEMA, HostFacts, TunnelFacts};
+use model::{
+    facts::{FACTS_SCHEMA, HostFacts, TunnelFacts},
+    text::Text,
+};
 
 pub use netbird::parse as parse_netbird;
 pub use status::{PeerStatus, Status};
@@ -45,18 +48,17 @@ pub fn tunnel(toward: IpAddr) -> Option<TunnelFacts> {
 
 /// Facts that are unknown, and why.
 #[derive(Debug, Default)]
-struct Notes(Vec<String>);
+struct Notes(Vec<Text>);
 
 impl Notes {
-    fn add(&mut self, note: impl Into<String>) {
-        let note = note.into();
+    fn add(&mut self, note: Text) {
         if !self.0.contains(&note) {
             self.0.push(note);
         }
     }
 
     /// The value, or a note on why there is none.
-    fn keep<T, E: std::fmt::Display>(&mut self, result: Result<T, E>) -> Option<T> {
-        result.map_err(|e| self.add(e.to_string())).ok()
+    fn keep<T, E>(&mut self, result: Result<T, E>, note: impl FnOnce(&E) -> Text) -> Option<T> {
+        result.map_err(|error| self.add(note(&error))).ok()
     }
 }

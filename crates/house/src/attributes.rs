@@ -1,4 +1,4 @@
-//! What attributes say of the code behind them.
+//! Meaning of attributes for the code behind them.
 
 use syn::Attribute;
 

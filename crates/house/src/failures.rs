@@ -1,4 +1,4 @@
-//! Public functions that can fail and do not say when.
+//! Public functions without documented errors.
 
 use std::path::{Path, PathBuf};
 

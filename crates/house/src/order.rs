@@ -1,4 +1,4 @@
-//! Which crate may use which: the order of the table in ARCHITECTURE.md.
+//! Order of the crates in the table in ARCHITECTURE.md: the crates that each may use.
 
 use std::{fs, path::Path};
 

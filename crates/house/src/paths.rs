@@ -1,4 +1,4 @@
-//! The paths that code names: in `use`, in types and expressions, in macros and attributes.
+//! Paths in code: in `use`, in types and expressions, in macros and attributes.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Which module a path leads to.
+//! Resolution of paths to modules.
 
 use std::{
     collections::BTreeMap,

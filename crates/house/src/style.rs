@@ -1,4 +1,4 @@
-//! Where files are, and how wide their comments.
+//! Locations of files, and widths of their comments.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Arguments as users of iperf3 write them: hosts and quantities.
+//! Arguments in the form of iperf3: hosts and quantities.
 
 use std::{
     io,
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use model::spec::quantity;
+use model::spec::quantity::{self, QuantityError};
 
 use crate::wire::PORT;
 
@@ -32,7 +32,7 @@ pub enum ArgumentError {
     Listen(String),
     /// Not a time, a rate or a size.
     #[error("{0}")]
-    Quantity(String),
+    Quantity(#[from] QuantityError),
 }
 
 /// The addresses of `iperf3://HOST[:PORT]`, or of the same without the scheme, in the resolver's
@@ -89,7 +89,7 @@ pub fn time(text: &str) -> Result<Duration, ArgumentError> {
         Ok(_) => quantity::duration(&format!("{text}s")),
         Err(_) => quantity::duration(text),
     };
-    time.map_err(|e| ArgumentError::Quantity(e.to_string()))
+    Ok(time?)
 }
 
 /// A rate in bit/s, 0 for none; `50M` as for iperf3, where a letter is a power of 1000.
@@ -99,9 +99,7 @@ pub fn time(text: &str) -> Result<Duration, ArgumentError> {
 pub fn rate(text: &str) -> Result<u64, ArgumentError> {
     match with_letter(text, 1000) {
         Some(rate) => Ok(rate),
-        None => quantity::rate(text)
-            .map(|rate| rate.bps())
-            .map_err(|e| ArgumentError::Quantity(e.to_string())),
+        None => Ok(quantity::rate(text)?.bps()),
     }
 }
 
@@ -112,9 +110,7 @@ pub fn rate(text: &str) -> Result<u64, ArgumentError> {
 pub fn size(text: &str) -> Result<u64, ArgumentError> {
     match with_letter(text, 1024) {
         Some(size) => Ok(size),
-        None => quantity::size(text)
-            .map(|size| size.0)
-            .map_err(|e| ArgumentError::Quantity(e.to_string())),
+        None => Ok(quantity::size(text)?.0),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers as iperf3 writes them.
+//! Numbers in the format of iperf3.
 
 use serde_json::Value;
 

@@ -1,6 +1,12 @@
-//! The outcome of a test, from what both ends counted.
+//! Outcome of a test, from the results of both ends.
 
-use model::net::{Direction, Side};
+use std::fmt;
+
+use model::{
+    net::{Direction, Side},
+    text,
+    text::Text,
+};
 use sys::tcp_info::TcpInfo;
 
 use super::{
@@ -33,11 +39,10 @@ pub struct End {
     pub congestion_used: Option<String>,
 }
 
-/// Why a sample does not count.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Reason why a sample does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// The sender used another congestion control, which iperf3 does without an error.
-    #[error("the {} sent with {used}, not with {asked}", name(*.end))]
     Congestion {
         /// The end that sends: near is the client.
         end: Side,
@@ -47,7 +52,6 @@ pub enum Invalid {
         used: String,
     },
     /// The sender does not report what it used.
-    #[error("the {} does not report whether it sent with {asked}", name(*.end))]
     CongestionUnknown {
         /// The end that sends: near is the client.
         end: Side,
@@ -55,18 +59,48 @@ pub enum Invalid {
         asked: String,
     },
     /// No byte of a stream arrived in all the time.
-    #[error("stream {0} carried nothing")]
     Nothing(u32),
     /// The two ends do not mean the same by the number of a datagram.
-    #[error("stream {0}: datagrams came with numbers that were not sent")]
     Numbers(u32),
 }
 
-/// What iperf3 calls an end.
-fn name(end: Side) -> &'static str {
+impl Invalid {
+    /// The reason with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Congestion { end, asked, used } => text!(
+                "the {end} sent with {used}, not with {asked}",
+                end = name(*end),
+                used = used,
+                asked = asked
+            ),
+            Self::CongestionUnknown { end, asked } => text!(
+                "the {end} does not report whether it sent with {asked}",
+                end = name(*end),
+                asked = asked
+            ),
+            Self::Nothing(stream) => text!("stream {stream} carried nothing", stream = *stream),
+            Self::Numbers(stream) => text!(
+                "stream {stream}: datagrams came with numbers that were not sent",
+                stream = *stream
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// Name of an end in iperf3.
+fn name(end: Side) -> Text {
     match end {
-        Side::Near => "client",
-        Side::Far => "server",
+        Side::Near => text!("client"),
+        Side::Far => text!("server"),
     }
 }
 

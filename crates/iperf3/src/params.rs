@@ -1,4 +1,4 @@
-//! What a client asks for: the JSON object that it sends first.
+//! Parameters of a test: the JSON object that a client sends first.
 
 use model::net::LoadDirection;
 use serde_json::{Map, Value, json};

@@ -1,18 +1,22 @@
-//! How the other end can break the protocol.
+//! Violations of the protocol by the other end.
+
+use std::fmt;
+
+use model::{
+    text,
+    text::{Text, Value},
+};
 
 use super::state::State;
 
 /// What the other end sent that the protocol does not have, or not now.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// A byte where a state is due.
-    #[error("byte {0} stands for no state of a test")]
     State(i8),
     /// A state that may not follow the one before.
-    #[error("state {0:?} was not due")]
     Undue(State),
     /// A JSON text that is not read.
-    #[error("a JSON text of {length} bytes, where {limit} are allowed")]
     TooLong {
         /// Its length, bytes.
         length: usize,
@@ -20,7 +24,6 @@ pub enum ProtocolError {
         limit: usize,
     },
     /// A text that is no JSON.
-    #[error("not JSON at column {column} of line {line}")]
     NotJson {
         /// Line of what is wrong, from 1.
         line: usize,
@@ -28,15 +31,49 @@ pub enum ProtocolError {
         column: usize,
     },
     /// Results without a number that every version sends.
-    #[error("results without a usable `{0}`")]
     Results(&'static str),
     /// A stream with a number that none has.
-    #[error("results of a stream {0}, a number that no stream has")]
     StreamId(i64),
     /// A stream that was opened and is not in the results.
-    #[error("no results of stream {0}")]
     NoStream(u32),
 }
+
+impl ProtocolError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::State(byte) => text!(
+                "byte {byte} stands for no state of a test",
+                byte = byte.to_string()
+            ),
+            Self::Undue(state) => text!("state {state} was not due", state = format!("{state:?}")),
+            Self::TooLong { length, limit } => text!(
+                "a JSON text of {length}, where {limit} are allowed",
+                length = Value::Bytes(*length as f64),
+                limit = Value::Bytes(*limit as f64)
+            ),
+            Self::NotJson { line, column } => text!(
+                "not JSON at column {column} of line {line}",
+                column = *column,
+                line = *line
+            ),
+            Self::Results(name) => text!("results without a usable `{name}`", name = *name),
+            Self::StreamId(id) => text!(
+                "results of a stream {id}, a number that no stream has",
+                id = id.to_string()
+            ),
+            Self::NoStream(id) => text!("no results of stream {id}", id = *id),
+        }
+    }
+}
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for ProtocolError {}
 
 impl From<serde_json::Error> for ProtocolError {
     fn from(error: serde_json::Error) -> Self {

@@ -1,4 +1,4 @@
-//! The test that a user requests, and its check.
+//! Test requested by a user, and its validation.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What an end counted: the JSON object that both send at the end.
+//! Results of an end: the JSON object that both send after the test.
 
 use serde_json::{Value, json};
 

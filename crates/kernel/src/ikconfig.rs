@@ -1,5 +1,5 @@
-//! The configuration that an image carries in itself (`CONFIG_IKCONFIG`, `kernel/configs.c`): a
-//! gzip stream between the marks `IKCFG_ST` and `IKCFG_ED`.
+//! Configuration inside an image (`CONFIG_IKCONFIG`, `kernel/configs.c`): a gzip stream between the
+//! marks `IKCFG_ST` and `IKCFG_ED`.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

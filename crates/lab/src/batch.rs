@@ -27,7 +27,7 @@ use sys::files::{Existing, Readers};
 
 use crate::{LabError, guest, segment::file::Sweep};
 pub use cost::estimate;
-pub use error::BatchError;
+pub use error::{BatchError, OptionError};
 pub use files::Files;
 pub use options::Options;
 pub use round::{Attempts, Round};

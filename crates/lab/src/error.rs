@@ -2,11 +2,28 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use model::record::StreamError;
+use model::{record::StreamError, spec::quantity::QuantityError};
 
 use crate::{batch::BatchError, segment::SegmentError};
 
-/// Why the lab could not run a job.
+/// Reason why a variable of the environment has a wrong value.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CacheSettingError {
+    /// It is not a size.
+    #[error("{0}")]
+    Size(#[from] QuantityError),
+    /// A URL with another scheme.
+    #[error("\"{0}\" does not begin with http://; for https, use a proxy on this host")]
+    Scheme(String),
+    /// It is not a URL.
+    #[error("\"{0}\" is not http://HOST[:PORT][/PREFIX]")]
+    Url(String),
+    /// Neither yes nor no.
+    #[error("\"{0}\" is neither yes nor no")]
+    Switch(String),
+}
+
+/// Reason why the lab could not run a job.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A file or folder could not be used.
@@ -33,8 +50,8 @@ pub enum LabError {
     CacheSetting {
         /// Name of the variable.
         name: &'static str,
-        /// What is wrong with its value.
-        why: String,
+        /// The reason.
+        why: CacheSettingError,
     },
     /// The native engine has no right to make what it needs.
     #[error(

@@ -1,4 +1,4 @@
-//! The outside of the guest: kernel image, boot, jobs, cache, parallel guests.
+//! The host side of the lab: kernel image, boot, jobs, cache, parallel guests.
 //!
 //! [`Lab::open`] is the only way in. It runs a [`job::Job`]: a cell, a plan
 //! ([`model::job::Measure`]) or programs ([`exec::Programs`]). Each boots the kernel on one
@@ -31,7 +31,7 @@ mod sandbox;
 pub mod segment;
 
 pub use cache::{CacheNote, Damage, action};
-pub use error::{GuestEnd, LabError, Lacking, Task};
+pub use error::{CacheSettingError, GuestEnd, LabError, Lacking, Task};
 pub use open::{Config, Engine, Lab};
 pub use pool::Done;
 pub use progress::Progress;

@@ -10,6 +10,8 @@ use model::{
     net::{Direction, Layer},
     record::{Flow, Kind, ProbeSample, Record, records},
     row::{ROW_SCHEMA, Row},
+    text,
+    text::Text,
 };
 
 use crate::{LabError, cell::CellResult};
@@ -45,9 +47,9 @@ pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
                 queue::fill(&mut row, result, &truth, window);
             }
             row.invalid_because
-                .extend(flows.iter().filter_map(|f| f.error.clone()));
+                .extend(flows.iter().filter_map(|flow| failed(flow)));
             row.invalid_because.extend(memory_pressure(&result.output));
-            row.invalid_because.sort();
+            row.invalid_because.sort_by_cached_key(Text::to_string);
             row.invalid_because.dedup();
             row.valid = row.invalid_because.is_empty();
             rows.push(row);
@@ -160,15 +162,25 @@ fn empty(
     }
 }
 
+/// The failure of a flow.
+fn failed(flow: &Flow) -> Option<Text> {
+    let why = flow.error.as_ref()?;
+    Some(text!(
+        "flow {id} failed: {why}",
+        id = u32::from(flow.id),
+        why = why
+    ))
+}
+
 /// A guest short of memory limits its flows, which tells nothing about the path.
-fn memory_pressure(output: &model::record::Output) -> Option<String> {
+fn memory_pressure(output: &model::record::Output) -> Option<Text> {
     let short =
         |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;
     output
         .counters
         .iter()
         .any(short)
-        .then(|| "the guest ran short of TCP memory".to_owned())
+        .then(|| text!("the guest ran short of TCP memory"))
 }
 
 /// Round trips of the probes: idle before the load, loaded while measuring.
@@ -308,7 +320,11 @@ mod tests {
             .counters
             .insert("client.TcpExt.TCPMemoryPressures".to_owned(), 1);
         let row = &rows(&cell, &result).unwrap()[0];
-        assert!(row.invalid_because.iter().any(|b| b.contains("TCP memory")));
+        assert!(
+            row.invalid_because
+                .iter()
+                .any(|b| b.to_string().contains("TCP memory"))
+        );
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The far end, as the near end talks to it.
+//! The far end from the view of the near end.
 
 mod answer;
 mod data;

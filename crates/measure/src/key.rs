@@ -1,4 +1,4 @@
-//! The access key: its file, and the ways to give it.
+//! The access key: its file, and its sources.
 
 use std::{
     io::{self, Read},

@@ -1,4 +1,5 @@
-//! Plan and two ends to a Run: schedule, interleaving, repeats, stop rule, validity, host facts.
+//! Measurement of a Plan between two ends: schedule, interleaving, repeats, stop rule, validity,
+//! host facts.
 //!
 //! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
 

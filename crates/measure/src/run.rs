@@ -1,4 +1,4 @@
-//! The near end: carries a plan out against a far end.
+//! The near end: execution of a plan against a far end.
 
 mod bench;
 mod conclude;

@@ -4,6 +4,7 @@
 //! read, so that another process, or the next start of the program, can undo it.
 
 mod commands;
+mod error;
 mod id;
 pub mod parse;
 mod process;
@@ -15,7 +16,10 @@ mod state;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::Text;
+
 pub use commands::processors;
+pub use error::SettingError;
 pub use id::{ChangeId, IdError};
 pub use process::ProcessId;
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
@@ -61,7 +65,7 @@ pub struct Change {
     pub files: Vec<SettingFile>,
     /// What is worth knowing before it is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Text>,
     /// What happened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,

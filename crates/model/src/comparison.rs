@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Better, FigureKind, Key};
+use crate::{
+    run::{Better, FigureKind, Key},
+    text::Text,
+};
 
 /// Version of [`Comparison`].
 pub const COMPARISON_SCHEMA: u32 = 1;
@@ -32,10 +35,10 @@ pub struct Comparison {
     /// Why no throughput is compared, if either set tried to measure it: the comparison then says
     /// nothing of what it is usually for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_throughput: Option<String>,
+    pub no_throughput: Option<Text>,
     /// Caveats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
 }
 
 impl Comparison {

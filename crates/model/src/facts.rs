@@ -11,6 +11,8 @@ use std::{collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::Text;
+
 pub use connection::Connection;
 pub use device::{
     Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RingSizes, WirelessFacts,
@@ -68,7 +70,7 @@ pub struct HostFacts {
     pub path: Option<PathFacts>,
     /// What could not be determined, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
 }
 
 impl HostFacts {

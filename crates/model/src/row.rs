@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     net::{Direction, Layer},
+    text::Text,
     units::Seed,
 };
 
@@ -122,7 +123,7 @@ pub struct Row {
     pub valid: bool,
     /// Reasons why it is not.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub invalid_because: Vec<String>,
+    pub invalid_because: Vec<Text>,
     /// Release of the kernel.
     pub kernel: String,
     /// Processor time of the cell, s; of a cached cell, that of its original run.

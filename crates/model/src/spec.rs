@@ -21,7 +21,9 @@ mod line;
 mod load;
 mod matrix;
 mod nearest;
+mod place;
 pub mod quantity;
+mod reason;
 mod reference;
 mod scalar;
 mod text;
@@ -31,7 +33,9 @@ mod write;
 
 use std::collections::BTreeSet;
 
-pub use error::{Place, Problem, SpecError};
+pub use error::{Problem, SpecError};
+pub use place::Place;
+pub use reason::Reason;
 pub use reference::reference;
 pub use write::write;
 
@@ -40,12 +44,10 @@ use build::Frame;
 use document::Document;
 use error::Problems;
 use matrix::{Factor, Level};
+use reason::MAX_CELLS;
 use text::Entry;
 use value::{Scalar, Value};
 use view::View;
-
-/// Maximum number of cells of a spec.
-const MAX_CELLS: u64 = 100_000;
 
 /// A spec with checked keys and single values. Combinations are checked by [`Spec::cells`].
 #[derive(Clone, Debug, PartialEq)]
@@ -130,11 +132,7 @@ impl Spec {
         for levels in combinations(&self.document.factors) {
             let cell = self.cell(&levels, &mut used, &mut problems);
             if cell.is_none() && problems.is_empty() {
-                problems.add(
-                    Place::File,
-                    "",
-                    "internal error: a combination produced no cell",
-                );
+                problems.add(Place::File, "", Reason::NoCell);
             }
             cells.extend(cell.into_iter().flat_map(|cell| self.repeats_of(&cell)));
         }
@@ -195,16 +193,13 @@ impl Spec {
         self.repeats = repeats.unwrap_or(1);
     }
 
-    fn set_checked(&mut self, key: &str, scalar: &Scalar) -> Result<(), String> {
+    fn set_checked(&mut self, key: &str, scalar: &Scalar) -> Result<(), Reason> {
         let crosses = self.document.crosses;
         if let Some(factor) = self.document.factors.iter_mut().find(|f| f.name == key) {
             let level = pick(factor, key, scalar, crosses)?;
             *factor = factor.fixed(level);
         } else if let Some(factor) = self.document.factors.iter().find(|f| f.sets(key)) {
-            return Err(format!(
-                "the matrix sets it by \"{}\"; set that instead",
-                factor.name
-            ));
+            return Err(Reason::InMatrix(factor.name.clone()));
         } else {
             let entry = text::check(key, scalar, Place::Set, crosses)?;
             self.document.base.insert(key.to_owned(), entry);
@@ -219,9 +214,7 @@ impl Spec {
         let total = sizes.chain([self.repeats]).try_fold(1u64, u64::checked_mul);
         let fits = total.is_some_and(|total| total <= MAX_CELLS);
         if !fits {
-            let total = total.map_or("more than 2^64".to_owned(), |n| n.to_string());
-            let reason = format!("{total} cells with the repeats; the maximum is {MAX_CELLS}");
-            problems.add(Place::File, "matrix", reason);
+            problems.add(Place::File, "matrix", Reason::TooManyCells { cells: total });
         }
         !fits
     }
@@ -237,7 +230,7 @@ impl Spec {
         for (name, Entry { place, .. }) in &self.document.base {
             let special = !self.overridden && self.is_special(name);
             if unused(name) && (special || *place == Place::Set) {
-                problems.add(*place, name, "no cell uses it");
+                problems.add(*place, name, Reason::Unused);
             }
         }
         for level in self.document.factors.iter().flat_map(|f| &f.levels) {
@@ -246,7 +239,7 @@ impl Spec {
                 .keys()
                 .filter(|name| !self.overridden && unused(name))
             {
-                problems.add(level.place, name, "no cell uses it");
+                problems.add(level.place, name, Reason::Unused);
             }
         }
     }
@@ -260,7 +253,7 @@ impl Spec {
 }
 
 /// The level selected by a `--set`: by its label, or a new one.
-fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<Level, String> {
+fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<Level, Reason> {
     let shown = scalar.json();
     if let Some(level) = factor.levels.iter().find(|level| level.shown == shown) {
         return Ok(Level {
@@ -270,10 +263,10 @@ fn pick(factor: &Factor, key: &str, scalar: &Scalar, crosses: usize) -> Result<L
     }
     if keys::find(key).is_none() {
         let labels: Vec<String> = factor.levels.iter().map(|l| l.shown.to_string()).collect();
-        return Err(format!(
-            "{scalar} is not one of its labels {}",
-            labels.join(", ")
-        ));
+        return Err(Reason::NoLevel {
+            value: scalar.to_string(),
+            labels,
+        });
     }
     let entry = text::check(key, scalar, Place::Set, crosses)?;
     Ok(Level {

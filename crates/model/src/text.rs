@@ -8,6 +8,7 @@
 mod catalogue;
 mod document;
 mod macros;
+mod system;
 mod value;
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};

@@ -1,4 +1,4 @@
-//! Find out why TCP is slow on a path, prove the fix on a twin of it: the command line.
+//! The command line of pathtwin.
 
 #[cfg(feature = "lab")]
 pub mod bench;

@@ -1,4 +1,4 @@
-//! Find out why TCP is slow on a path, prove the fix on a twin of it.
+//! The program `pathtwin`.
 
 use std::process::ExitCode;
 

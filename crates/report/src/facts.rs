@@ -7,18 +7,19 @@ use model::{
         DeviceFacts, HostFacts, LayerFacts, Machine, PathFacts, QdiscFacts, RouteFacts, TunnelFacts,
     },
     safe,
+    text::Text,
 };
 use serde::Serialize;
 
 /// One line of facts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Line {
     /// Heading of the following lines.
     Head(String),
     /// A name and a value; names of details of the line before are indented.
     Value(String, String),
     /// What could not be determined, and why.
-    Note(String),
+    Note(Text),
 }
 
 /// Builder of lines; absent values are left out.
@@ -52,7 +53,7 @@ pub fn text(facts: &HostFacts) -> String {
             Line::Value(name, value) => {
                 writeln!(out, "{:<20} {}", safe::line(&name), safe::line(&value))
             }
-            Line::Note(text) => writeln!(out, "  {}", safe::line(&text)),
+            Line::Note(text) => writeln!(out, "  {}", safe::line(&text.to_string())),
         };
     }
     out

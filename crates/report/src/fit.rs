@@ -1,4 +1,4 @@
-//! Tables no wider than a terminal: columns are left out by importance, and named.
+//! Tables no wider than a terminal: the least important columns are left out, and named.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use model::safe;

@@ -1,4 +1,4 @@
-//! Figures with their units as people read them.
+//! Formatting of figures with their units.
 
 use model::run::Unit;
 

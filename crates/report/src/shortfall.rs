@@ -1,5 +1,5 @@
-//! What a run lacks, as text that comes before everything else: addresses that were not reached,
-//! and too few samples that count.
+//! Gaps of a run, as text that comes before everything else: addresses that were not reached, and
+//! too few samples that count.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! When to stop repeating.
+//! Stop rule of repeats.
 
 use crate::{
     center::{median_interval_at, relative_half_width},

@@ -1,4 +1,4 @@
-//! The body of a document, as the database has it.
+//! Stored bodies of documents.
 
 use std::io::Read;
 

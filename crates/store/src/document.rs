@@ -1,4 +1,4 @@
-//! Documents as they are kept.
+//! Stored documents.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -41,14 +41,17 @@ impl fmt::Display for Kind {
     }
 }
 
-impl FromStr for Kind {
-    type Err = String;
+/// Unknown kind of document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a kind of document: run, findings, advice, change")]
+pub struct UnknownKind(pub String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| {
-            format!("{text:?} is no kind of document: run, findings, advice, change")
-        })
+        found.ok_or_else(|| UnknownKind(text.to_owned()))
     }
 }
 

@@ -21,7 +21,7 @@ mod store;
 mod trend;
 
 pub use archive::Imported;
-pub use document::{Document, FigureRow, Kind};
+pub use document::{Document, FigureRow, Kind, UnknownKind};
 pub use error::{StoreError, TlsError, UrlError};
 pub use place::Place;
 pub use postgres::Address;

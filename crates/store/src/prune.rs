@@ -1,4 +1,4 @@
-//! Deleting documents that are old or too many.
+//! Deletion of old and surplus documents.
 
 use crate::{
     Store, StoreError,

@@ -1,4 +1,4 @@
-//! Reading a history: lists and series.
+//! Queries of a history: lists and series.
 
 use std::collections::BTreeMap;
 

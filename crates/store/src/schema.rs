@@ -1,4 +1,4 @@
-//! The tables, and how older ones become newer ones.
+//! Tables, and their migration from older versions.
 
 use crate::{
     StoreError,

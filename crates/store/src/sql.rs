@@ -1,4 +1,4 @@
-//! What both databases have in common.
+//! Common parts of both databases.
 //!
 //! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
 //! takes these for names, and counts names in that order.

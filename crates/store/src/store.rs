@@ -1,4 +1,4 @@
-//! Opening a history, and writing to it.
+//! Histories: opening and writing.
 
 use crate::{
     Document, Place, StoreError,

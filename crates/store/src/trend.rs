@@ -1,4 +1,4 @@
-//! What changed in a series, when, by how much, and what else changed then.
+//! Changes in a series: time, size, and what else changed then.
 
 use serde::Serialize;
 

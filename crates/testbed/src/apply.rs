@@ -1,4 +1,4 @@
-//! The queues, delays and losses of the devices of a path, applied as the plan has them.
+//! Application of the queues, delays and losses of a plan to the devices of a path.
 
 use std::io;
 

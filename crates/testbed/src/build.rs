@@ -1,4 +1,4 @@
-//! The building of a plan, in the kernel this process runs on.
+//! Construction of a plan in the kernel of this process.
 
 use std::io;
 

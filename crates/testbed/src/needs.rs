@@ -1,4 +1,4 @@
-//! The features of a kernel that pathtwin could use and that a cell must have, found by trying.
+//! Kernel features that a cell needs or can use, found by trying.
 //!
 //! A kernel may have a feature built in, as a module it can load, or not at all; asking for it in a
 //! scratch namespace tells, whatever its version says.

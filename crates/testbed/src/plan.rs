@@ -1,4 +1,4 @@
-//! The plan of a testbed: what is to be built, as a value.
+//! Plan of a testbed as a value.
 
 use model::{
     cell::{Cell, TunnelAt},

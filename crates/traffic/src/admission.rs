@@ -1,4 +1,4 @@
-//! Admission: the one way to open a load, and the one place that knows what loads may use.
+//! Admission of loads, with the accounts of what they may use.
 //!
 //! Whatever a server lets others use, it has a finite amount of: sessions, loads, connections,
 //! threads, descriptors, memory, bit/s and bytes. Each amount is bounded at four levels, and every

@@ -2,7 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Setting, State, Step};
+use model::{
+    change::{CHANGE_SCHEMA, Change, ChangeId, Origin, Setting, State, Step},
+    text,
+    text::Text,
+};
 
 use crate::{
     error::{Refusal, TuneError},
@@ -63,7 +67,7 @@ fn step(
     host: &mut dyn Host,
     setting: &Setting,
     origin: Option<Origin>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Text>,
 ) -> Result<Option<Step>, Refusal> {
     let hint = match setting {
         Setting::MssClamp { .. } => "try `modprobe nf_tables`",
@@ -83,10 +87,13 @@ fn step(
     let old = host.read(setting).map_err(unreadable)?;
     let found = host.check(setting, &old)?;
     if holds(setting, &old) && !is_queue(setting) {
-        warnings.push(format!("{setting}: it is so already; nothing to do"));
+        warnings.push(text!(
+            "{setting} is already in effect; nothing to do",
+            setting = setting.to_string()
+        ));
         return Ok(None);
     }
-    warnings.extend(found);
+    warnings.extend(found.into_iter().map(Text::plain));
     Ok(Some(Step {
         setting: setting.clone(),
         old,

@@ -1,4 +1,4 @@
-//! What a plan costs in the lab, by a model: the same on any machine.
+//! Cost of a plan in the lab by a model: the same on any machine.
 
 use model::{
     net::{Direction, Layer},

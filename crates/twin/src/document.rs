@@ -1,4 +1,4 @@
-//! The Twin of what was found.
+//! The Twin document, made from the results of a fit.
 
 use std::collections::BTreeSet;
 

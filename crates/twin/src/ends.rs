@@ -1,4 +1,4 @@
-//! The two hosts of a path, as their facts say.
+//! The two hosts of a path by their facts.
 
 use model::{
     cell::EndQdisc,

@@ -1,4 +1,4 @@
-//! Why no twin can be made of a Run.
+//! Errors of a fit.
 
 use std::fmt;
 

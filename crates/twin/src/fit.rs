@@ -1,4 +1,4 @@
-//! A Run to a Twin: what the Run says, the search, what was left out.
+//! Fit of a Twin to a Run: moments, search, held-out figures.
 
 use std::time::Duration;
 

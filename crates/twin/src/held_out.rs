@@ -1,4 +1,4 @@
-//! What was left out of the fit, and how well it is predicted.
+//! Held-out figures, and the errors of their predictions.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a Run says of its path without any simulation, each by arithmetic.
+//! Properties of the path that follow from a Run by arithmetic.
 
 mod line;
 mod loss;

@@ -1,4 +1,4 @@
-//! What is measured on a candidate: what the Run measured, once.
+//! Plan of a candidate: the steps of the Run, once.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a Run says, as all stages of a fit read it.
+//! Input of a fit: the parts of a Run that all its stages use.
 
 use model::{
     cell::Queue,

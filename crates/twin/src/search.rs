@@ -1,4 +1,4 @@
-//! The search: candidates in waves, each direction judged by itself.
+//! Search for candidates in waves, with each direction judged separately.
 
 use model::net::{Direction, Layer};
 use stats::Random;

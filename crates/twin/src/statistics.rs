@@ -1,4 +1,4 @@
-//! The figures by which a path and a Run are compared, and how far apart they are.
+//! Figures by which a path and a Run are compared, and their distance.
 
 use std::collections::BTreeMap;
 

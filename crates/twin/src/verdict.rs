@@ -1,4 +1,4 @@
-//! What a twin may be used for, and what would make it better.
+//! Verdict on a twin: its use, and what would improve it.
 
 use model::{
     run::Key,

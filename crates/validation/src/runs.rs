@@ -1,4 +1,4 @@
-//! Runs made smaller, to keep many of them.
+//! Reduced Runs, to keep many of them.
 
 use model::run::Run;
 

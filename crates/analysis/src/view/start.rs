@@ -1,4 +1,4 @@
-//! How slow start ended, by the sender's counters.
+//! Ends of slow start, by the sender's counters.
 
 use super::{DirectionView, Load};
 

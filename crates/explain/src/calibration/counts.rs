@@ -1,4 +1,5 @@
-//! Made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p pathtwin-explain`.
+//! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p
+//! pathtwin-explain`.
 
 use super::Counts;
 

@@ -1,4 +1,4 @@
-//! What runs of a flow: its two halves on the traffic engine, both in this process.
+//! The two running halves of a flow on the traffic engine, both in this process.
 
 use std::{io, net::TcpListener, sync::Arc, time::Duration};
 

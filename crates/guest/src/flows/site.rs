@@ -1,4 +1,4 @@
-//! One flow of a cell: where it runs, and the sockets that it gets.
+//! Places of the flows of a cell, and their sockets.
 
 use std::{
     io,

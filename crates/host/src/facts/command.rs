@@ -7,17 +7,21 @@ use std::{
     time::Duration,
 };
 
-/// How long a program may take.
+use model::{
+    text,
+    text::{Text, Value},
+};
+
+/// Timeout of a program.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// The longest output that is read, bytes: the status of a network of ten thousand peers is
 /// shorter.
 const LONGEST: u64 = 32 * 1024 * 1024;
 
-/// Why there is no output of a program.
-#[derive(Debug, thiserror::Error)]
+/// Reason why a program has no output.
+#[derive(Debug)]
 pub(super) enum CommandError {
     /// It could not be started.
-    #[error("cannot run {line}: {source}")]
     Start {
         /// The command line.
         line: String,
@@ -25,7 +29,6 @@ pub(super) enum CommandError {
         source: io::Error,
     },
     /// Its output could not be read.
-    #[error("cannot read the output of {line}: {source}")]
     Read {
         /// The command line.
         line: String,
@@ -33,11 +36,33 @@ pub(super) enum CommandError {
         source: io::Error,
     },
     /// It took too long.
-    #[error("{line} did not answer within {} s", TIMEOUT.as_secs())]
     Timeout {
         /// The command line.
         line: String,
     },
+}
+
+impl CommandError {
+    /// The error with its values.
+    pub(super) fn text(&self) -> Text {
+        match self {
+            Self::Start { line, source } => text!(
+                "cannot run {command}: {error}",
+                command = line,
+                error = source
+            ),
+            Self::Read { line, source } => text!(
+                "cannot read the output of {command}: {error}",
+                command = line,
+                error = source
+            ),
+            Self::Timeout { line } => text!(
+                "{command} did not answer within {time}",
+                command = line,
+                time = Value::Us(TIMEOUT.as_secs_f64() * 1e6)
+            ),
+        }
+    }
 }
 
 /// Runs a program, its name first, and returns its standard output.
@@ -82,7 +107,7 @@ mod tests {
     fn the_output_of_a_program_or_why_there_is_none() {
         assert_eq!(output(&["echo", "a", "b"]).unwrap(), "a b\n");
         let error = output(&["/nonexistent/program", "status"]).unwrap_err();
-        let text = error.to_string();
+        let text = error.text().to_string();
         assert!(text.contains("/nonexistent/program status"), "{text}");
     }
 }

@@ -1,7 +1,10 @@
 //! Facts of one network device.
 
-use model::facts::{
-    Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RingSizes, WirelessFacts,
+use model::{
+    facts::{
+        Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RingSizes, WirelessFacts,
+    },
+    text,
 };
 use sys::{Netlink, ethtool, link::Link, procfs, tc, wireless};
 
@@ -39,7 +42,13 @@ pub(super) fn facts(stack: &mut Stack, link: &Link, notes: &mut Notes) -> Device
     let wireless = stack.generic(notes).and_then(|nl| wireless(nl, link.index));
     let mode = ethtool::link_mode(&link.name).ok();
     let (driver, bus) = ethtool::driver(&link.name).unzip_ok();
-    let qdiscs = notes.keep(tc::describe(&mut stack.route, link.index));
+    let qdiscs = notes.keep(tc::describe(&mut stack.route, link.index), |error| {
+        text!(
+            "cannot read the queues of {device}: {error}",
+            device = &link.name,
+            error = error.to_string()
+        )
+    });
     let mut facts = DeviceFacts {
         name: link.name.clone(),
         index: link.index,
@@ -66,9 +75,9 @@ pub(super) fn facts(stack: &mut Stack, link: &Link, notes: &mut Notes) -> Device
         facts.xps_cpus = sysfs::masks(&link.name, "tx", "xps_cpus");
         numbers = sysfs::interrupts(&link.name);
     } else {
-        notes.add(
-            "/sys is not of this network namespace or not mounted: packet steering is unknown",
-        );
+        notes.add(text!(
+            "/sys is not of this network namespace or not mounted: packet steering is unknown"
+        ));
     }
     facts.irqs = spread(&link.name, bus.as_deref().unwrap_or_default(), &numbers);
     facts
@@ -128,8 +137,13 @@ fn wireless(nl: &mut Netlink, index: u32) -> Option<WirelessFacts> {
 
 fn offloads(link: &str, notes: &mut Notes) -> Option<std::collections::BTreeMap<String, bool>> {
     let features = ethtool::features(link);
-    let mut features =
-        notes.keep(features.map_err(|e| format!("cannot read the offloads of {link}: {e}")))?;
+    let mut features = notes.keep(features, |error| {
+        text!(
+            "cannot read the offloads of {device}: {error}",
+            device = link,
+            error = error.to_string()
+        )
+    })?;
     features.retain(|name, _| OFFLOADS.contains(&name.as_str()));
     Some(features)
 }

@@ -2,7 +2,11 @@
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
-use model::facts::{CongestionFacts, Container, HostFacts, Machine};
+use model::{
+    facts::{CongestionFacts, Container, HostFacts, Machine},
+    text,
+    text::Text,
+};
 use sys::procfs;
 
 use super::Notes;
@@ -82,7 +86,7 @@ const FIRST_PID_NAMESPACE: u64 = 0xefff_fffc;
 
 pub(super) fn facts(notes: &mut Notes) -> HostFacts {
     let info = procfs::read("/proc/cpuinfo").map(|text| procfs::cpu_info(&text));
-    let info = notes.keep(info.map_err(|e| format!("cannot read /proc/cpuinfo: {e}")));
+    let info = notes.keep(info, |error| unread("/proc/cpuinfo", error));
     HostFacts {
         kernel: Some(sys::machine::release()),
         arch: Some(sys::machine::architecture()),
@@ -105,6 +109,11 @@ pub(super) fn facts(notes: &mut Notes) -> HostFacts {
     }
 }
 
+/// A file or kernel parameter that cannot be read.
+fn unread(name: &str, error: &std::io::Error) -> Text {
+    text!("cannot read {name}: {error}", name = name, error = error)
+}
+
 /// The value of a parameter with blanks for tabs. Some belong to the first network namespace only
 /// and are missing in others; that is no fault.
 fn sysctl(name: &str) -> Option<String> {
@@ -114,7 +123,10 @@ fn sysctl(name: &str) -> Option<String> {
 
 fn congestion(notes: &mut Notes) -> CongestionFacts {
     let words = |text: String| text.split_whitespace().map(str::to_owned).collect();
-    let mut read = |name: &str| notes.keep(sys::sysctl::read(&format!("net.ipv4.tcp_{name}")));
+    let mut read = |name: &str| {
+        let name = format!("net.ipv4.tcp_{name}");
+        notes.keep(sys::sysctl::read(&name), |error| unread(&name, error.io()))
+    };
     CongestionFacts {
         default: read("congestion_control"),
         allowed: read("allowed_congestion_control").map(words),

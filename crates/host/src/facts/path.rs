@@ -2,7 +2,10 @@
 
 use std::net::IpAddr;
 
-use model::facts::{LayerFacts, PathFacts};
+use model::{
+    facts::{LayerFacts, PathFacts},
+    text,
+};
 use sys::{link::Link, route::Query};
 
 use super::{Notes, device, stack::Stack, tunnel};
@@ -17,7 +20,12 @@ pub(super) fn facts(toward: IpAddr, notes: &mut Notes) -> PathFacts {
         toward,
         layers: Vec::new(),
     };
-    let Some(mut stack) = notes.keep(Stack::open()) else {
+    let Some(mut stack) = notes.keep(Stack::open(), |error| {
+        text!(
+            "cannot query routes and devices: {error}",
+            error = error.to_string()
+        )
+    }) else {
         return path;
     };
     let mut next = Some(Query::to(toward));
@@ -40,7 +48,13 @@ fn layer(stack: &mut Stack, query: Query, notes: &mut Notes) -> (LayerFacts, Opt
         devices: Vec::new(),
         tunnel: None,
     };
-    let Some(route) = notes.keep(stack.resolve(query)) else {
+    let Some(route) = notes.keep(stack.resolve(query), |error| {
+        text!(
+            "cannot find the route to {address}: {error}",
+            address = query.to.to_string(),
+            error = error.to_string()
+        )
+    }) else {
         return (layer, None);
     };
     layer.route = Some(stack.facts(&route));

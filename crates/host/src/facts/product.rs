@@ -2,9 +2,15 @@
 
 use std::{net::IpAddr, path::Path};
 
-use model::facts::Product;
+use model::{facts::Product, text, text::Text};
 
-use super::{Notes, command, netbird, status::Status, tailscale};
+use super::{
+    Notes,
+    command::{self, CommandError},
+    netbird,
+    status::Status,
+    tailscale,
+};
 
 /// The client of a product.
 #[derive(Clone, Copy)]
@@ -22,7 +28,7 @@ pub(super) struct Client {
     command: &'static [&'static str],
     parse: fn(&str, IpAddr) -> Option<Status>,
     /// What is usually wrong if it prints none.
-    hint: &'static str,
+    hint: fn() -> Text,
 }
 
 /// NetBird (mark: client/net/net.go, `ControlPlaneMark`).
@@ -34,7 +40,7 @@ pub(super) const NETBIRD: Client = Client {
     socket: "/var/run/netbird.sock",
     command: &["netbird", "status", "--json"],
     parse: netbird::parse,
-    hint: "is its daemon logged in?",
+    hint: || text!("is its daemon logged in?"),
 };
 
 /// Tailscale (mark: net/netns, `tailscaleBypassMark`).
@@ -46,7 +52,7 @@ pub(super) const TAILSCALE: Client = Client {
     socket: "/var/run/tailscale/tailscaled.sock",
     command: &["tailscale", "status", "--json"],
     parse: tailscale::parse,
-    hint: "is its daemon running?",
+    hint: || text!("is its daemon running?"),
 };
 
 /// The client of a product, if there is one.
@@ -66,11 +72,15 @@ impl Client {
 
     /// Runs the status command, and notes why if there is no status.
     pub(super) fn status(&self, toward: IpAddr, notes: &mut Notes) -> Option<Status> {
-        let text = notes.keep(command::output(self.command))?;
+        let text = notes.keep(command::output(self.command), CommandError::text)?;
         let status = (self.parse)(&text, toward);
         if status.is_none() {
             let command = self.command.join(" ");
-            notes.add(format!("{command} printed no status: {}", self.hint));
+            notes.add(text!(
+                "{command} printed no status: {hint}",
+                command = command,
+                hint = (self.hint)()
+            ));
         }
         status
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::facts::RouteFacts;
+use model::{facts::RouteFacts, text};
 use sys::{
     Netlink, NetlinkError,
     link::{self, Link},
@@ -36,7 +36,12 @@ impl Stack {
     /// A socket for generic netlink; a kernel may lack it.
     pub(super) fn generic(&mut self, notes: &mut Notes) -> Option<&mut Netlink> {
         if self.generic.is_none() {
-            self.generic = notes.keep(Netlink::generic());
+            self.generic = notes.keep(Netlink::generic(), |error| {
+                text!(
+                    "cannot query generic netlink: {error}",
+                    error = error.to_string()
+                )
+            });
         }
         self.generic.as_mut()
     }

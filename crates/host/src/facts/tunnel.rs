@@ -5,7 +5,10 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use model::facts::{DeviceKind, ProcessFacts, Product, TunnelFacts, TunnelKind, TunnelPath};
+use model::{
+    facts::{DeviceKind, ProcessFacts, Product, TunnelFacts, TunnelKind, TunnelPath},
+    text,
+};
 use sys::{
     Netlink,
     link::Link,
@@ -75,7 +78,13 @@ fn in_kernel(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
     let state = Netlink::generic()
         .and_then(WireGuard::new)
         .and_then(|mut wireguard| wireguard.get(link.index));
-    if let Some(state) = notes.keep(state) {
+    if let Some(state) = notes.keep(state, |error| {
+        text!(
+            "cannot read the WireGuard state of {device}: {error}",
+            device = &link.name,
+            error = error.to_string()
+        )
+    }) {
         read_state(&mut tunnel, &state, toward);
     }
     tunnel
@@ -96,10 +105,9 @@ fn in_process(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
         ..TunnelFacts::default()
     };
     if holder.is_none() {
-        notes.add(format!(
-            "cannot find the process of the tun device {}: it belongs to another user (run as root) or another \
-             container",
-            link.name
+        notes.add(text!(
+            "cannot find the process of the tun device {device}: it belongs to another user (run as root) or another container",
+            device = &link.name
         ));
     }
     if let Some(state) = answer.and_then(|a| uapi::parse(&a, now_s())) {

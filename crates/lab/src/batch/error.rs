@@ -2,7 +2,35 @@
 
 use std::{io, path::PathBuf};
 
-/// Why cells cannot be run on a cluster.
+use model::spec::quantity::QuantityError;
+
+/// Reason why a text is not an option of `--on`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptionError {
+    /// Another scheduler.
+    #[error("the only scheduler is slurm")]
+    Scheduler,
+    /// No `=`.
+    #[error("write KEY=VALUE")]
+    Form,
+    /// An empty value.
+    #[error("its value is missing")]
+    NoValue,
+    /// It is not a positive whole number.
+    #[error("not a whole number above 0")]
+    Number,
+    /// It is not a duration.
+    #[error("{0}")]
+    Duration(#[from] QuantityError),
+    /// An unknown key.
+    #[error(
+        "the options are partition, account, qos, time, mem, constraint, processors, parallel, work and tries; sbatch \
+         also reads SBATCH_* from the environment"
+    )]
+    Unknown,
+}
+
+/// Reason why cells cannot be run on a cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
     /// An option of `--on` that there is not, or with a value that it cannot have.
@@ -10,8 +38,8 @@ pub enum BatchError {
     Option {
         /// The option.
         text: String,
-        /// What is wrong with it.
-        why: String,
+        /// The reason.
+        why: OptionError,
     },
     /// The folder has a batch already, and it is not to be resumed.
     #[error("{} has an array job already: continue it with --resume, or choose another folder", .0.display())]

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, str::FromStr, time::Duration};
 
 use model::spec::quantity;
 
-use super::BatchError;
+use super::{BatchError, OptionError};
 
 /// Work of a task by estimate: twice a minute, since the estimate may be twice too high.
 const WORK: Duration = Duration::from_secs(120);
@@ -43,45 +43,44 @@ impl FromStr for Options {
 
     fn from_str(text: &str) -> Result<Self, BatchError> {
         let (engine, list) = text.split_once(':').unwrap_or((text, ""));
-        let wrong = |text: &str, why: &str| BatchError::Option {
+        let wrong = |text: &str, why: OptionError| BatchError::Option {
             text: text.to_owned(),
-            why: why.to_owned(),
+            why,
         };
         if engine != "slurm" {
-            return Err(wrong(engine, "the only scheduler is slurm"));
+            return Err(wrong(engine, OptionError::Scheduler));
         }
         let mut options = Self::default();
         for option in list.split(',').filter(|option| !option.is_empty()) {
             let (key, value) = option
                 .split_once('=')
-                .ok_or_else(|| wrong(option, "write KEY=VALUE"))?;
-            options.set(key, value).map_err(|why| wrong(option, &why))?;
+                .ok_or_else(|| wrong(option, OptionError::Form))?;
+            options.set(key, value).map_err(|why| wrong(option, why))?;
         }
         Ok(options)
     }
 }
 
 impl Options {
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let number = || value.parse::<NonZeroUsize>().map_err(|e| e.to_string());
+    fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
+        let number = || {
+            let number = value.parse::<NonZeroUsize>();
+            number.map_err(|_| OptionError::Number)
+        };
         match key {
             "partition" | "account" | "qos" | "time" | "mem" | "constraint" => {
                 if value.is_empty() {
-                    return Err("its value is missing".to_owned());
+                    return Err(OptionError::NoValue);
                 }
                 self.sbatch.push(format!("--{key}={value}"));
             }
             "processors" => self.processors = number()?,
             "parallel" => self.parallel = Some(number()?),
             "work" => self.work = quantity::duration(value)?,
-            "tries" => self.tries = u32::try_from(number()?.get()).map_err(|e| e.to_string())?,
-            _ => {
-                return Err(
-                    "the options are partition, account, qos, time, mem, constraint, processors, \
-                     parallel, work and tries; sbatch also reads SBATCH_* from the environment"
-                        .to_owned(),
-                );
+            "tries" => {
+                self.tries = u32::try_from(number()?.get()).map_err(|_| OptionError::Number)?
             }
+            _ => return Err(OptionError::Unknown),
         }
         Ok(())
     }

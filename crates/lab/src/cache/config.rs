@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use model::spec::quantity;
 
 use super::{below, http::Url};
-use crate::LabError;
+use crate::{CacheSettingError, LabError};
 
 /// Size of the own folder above which results are evicted, bytes.
 const MOST: u64 = 2 << 30;
@@ -38,7 +38,8 @@ impl Tiers {
         let given = |name| variable(name).filter(|value| !value.is_empty());
         let path = |name| given(name).map(PathBuf::from);
         let text = |name| given(name).map(|value: OsString| value.to_string_lossy().into_owned());
-        let wrong = |name: &'static str, why: String| LabError::CacheSetting { name, why };
+        let wrong =
+            |name: &'static str, why: CacheSettingError| LabError::CacheSetting { name, why };
         let own = path("PATHTWIN_CACHE")
             .or_else(|| Some(path("XDG_CACHE_HOME")?.join("pathtwin")))
             .or_else(|| Some(path("HOME")?.join(".cache/pathtwin")))
@@ -46,16 +47,16 @@ impl Tiers {
         let most = text("PATHTWIN_CACHE_SIZE").map(|size| quantity::size(&size));
         let most = most
             .transpose()
-            .map_err(|why| wrong("PATHTWIN_CACHE_SIZE", why))?;
-        let url = text("PATHTWIN_CACHE_URL").map(|url| url.parse());
+            .map_err(|why| wrong("PATHTWIN_CACHE_SIZE", why.into()))?;
+        let url = text("PATHTWIN_CACHE_URL").map(|url| url.parse::<Url>());
         let url = url
             .transpose()
-            .map_err(|why: String| wrong("PATHTWIN_CACHE_URL", why))?;
+            .map_err(|why| wrong("PATHTWIN_CACHE_URL", why))?;
         let upload = match text("PATHTWIN_CACHE_UPLOAD").as_deref() {
             None | Some("yes") => true,
             Some("no") => false,
             Some(other) => {
-                let why = format!("\"{other}\" is neither yes nor no");
+                let why = CacheSettingError::Switch(other.to_owned());
                 return Err(wrong("PATHTWIN_CACHE_UPLOAD", why));
             }
         };

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use crate::CacheSettingError;
+
 /// Time to connect to one address.
 const CONNECT: Duration = Duration::from_secs(2);
 /// Time without a byte.
@@ -29,16 +31,16 @@ pub(in crate::cache) struct Url {
 }
 
 impl FromStr for Url {
-    type Err = String;
+    type Err = CacheSettingError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let rest = text.strip_prefix("http://").ok_or_else(|| {
-            format!("\"{text}\" does not begin with http://; for https, use a proxy on this host")
-        })?;
+    fn from_str(text: &str) -> Result<Self, CacheSettingError> {
+        let rest = text
+            .strip_prefix("http://")
+            .ok_or_else(|| CacheSettingError::Scheme(text.to_owned()))?;
         let (authority, prefix) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let clean = |text: &str| text.bytes().all(|c| c.is_ascii_graphic());
         if authority.is_empty() || authority.contains(['@', '?', '#']) || !clean(rest) {
-            return Err(format!("\"{text}\" is not http://HOST[:PORT][/PREFIX]"));
+            return Err(CacheSettingError::Url(text.to_owned()));
         }
         Ok(Self {
             authority: authority.to_owned(),

@@ -5,6 +5,7 @@ use model::{
     record::{Flow, Kind, Record},
     row::Row,
     run::{Column, FlowResult, Series},
+    text,
 };
 use sys::tcp_info::{TcpInfo, entries};
 
@@ -17,13 +18,13 @@ pub(super) fn fill(row: &mut Row, group: &[&Flow], all: &[Record<'_>], window: W
             Some(result) => results.push(result),
             None => row
                 .invalid_because
-                .push(format!("flow {} never ran", flow.id)),
+                .push(text!("flow {id} never ran", id = u32::from(flow.id))),
         }
         if flow.cc_used.is_some() && flow.cc_used != flow.cc_requested {
-            row.invalid_because.push(format!(
-                "congestion control {} was replaced by {}",
-                flow.cc_requested.as_deref().unwrap_or("default"),
-                flow.cc_used.as_deref().unwrap_or("unknown")
+            row.invalid_because.push(text!(
+                "requested {asked}, the socket used {used}",
+                asked = flow.cc_requested.as_deref().unwrap_or("default"),
+                used = flow.cc_used.as_deref().unwrap_or("unknown")
             ));
         }
     }

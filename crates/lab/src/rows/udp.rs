@@ -3,6 +3,7 @@
 use model::{
     record::{Flow, Kind, Record, UdpSample},
     row::Row,
+    text,
 };
 
 use super::{Window, at_or_before, of};
@@ -44,6 +45,6 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         row.udp_jitter_ms = stats::mean(&jitters);
         row.udp_lost = (sent > 0).then(|| (1.0 - received as f64 / sent as f64).max(0.0));
     } else {
-        row.invalid_because.push("no datagram arrived".to_owned());
+        row.invalid_because.push(text!("no datagram arrived"));
     }
 }

@@ -1,16 +1,17 @@
-//! Why a run against the far end fails.
+//! Errors of a run against the far end.
 
 use std::{fmt, io, net::SocketAddr};
 
+use model::{
+    text,
+    text::{Text, Value},
+};
 use traffic::wire::{ChannelError, message::Code};
 
 /// Why the far end, or this end on the way to it, did not do its part.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum FarError {
     /// No connection.
-    #[error(
-        "connect to {address}: {source}; is `pathtwin serve` running there, and is the port open?"
-    )]
     Connect {
         /// Where.
         address: SocketAddr,
@@ -18,10 +19,8 @@ pub enum FarError {
         source: io::Error,
     },
     /// The control channel.
-    #[error("{0}")]
-    Channel(#[from] ChannelError),
+    Channel(ChannelError),
     /// A reply that does not answer its request.
-    #[error("the far end's reply to `{request}`: {source}; update the older of the two programs")]
     Reply {
         /// Name of the request.
         request: &'static str,
@@ -29,7 +28,6 @@ pub enum FarError {
         source: ChannelError,
     },
     /// The far end said no.
-    #[error("the far end: {why}")]
     Refused {
         /// What kind of reason it gave.
         code: Code,
@@ -37,7 +35,6 @@ pub enum FarError {
         why: String,
     },
     /// This host has no way to an address.
-    #[error("find a route to {address}: {source}; `ip route get {}` shows what is known", address.ip())]
     Route {
         /// Where to.
         address: SocketAddr,
@@ -45,9 +42,6 @@ pub enum FarError {
         source: io::Error,
     },
     /// This host's kernel does not have, or does not allow, a congestion control.
-    #[error(
-        "set congestion control {name} at this end: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use"
-    )]
     Congestion {
         /// Its name.
         name: String,
@@ -55,18 +49,13 @@ pub enum FarError {
         source: io::Error,
     },
     /// This end's half of a load.
-    #[error("start the load at this end: {source}")]
     Start {
         /// Why it failed.
         source: io::Error,
     },
     /// A plan of which iperf3 can do nothing.
-    #[error("the plan has no step that iperf3 can do: give it one of kind tcp")]
     Plan,
     /// Datagrams to the far end, or their answers, are lost.
-    #[error(
-        "no answer from {address} to {tries} UDP datagrams; is the UDP port open in every firewall on the way?"
-    )]
     Silent {
         /// Where they were sent.
         address: SocketAddr,
@@ -74,7 +63,6 @@ pub enum FarError {
         tries: u32,
     },
     /// A data connection or socket.
-    #[error("{action} {address}: {source}")]
     Data {
         /// What was tried.
         action: Action,
@@ -83,6 +71,32 @@ pub enum FarError {
         /// Why it failed.
         source: io::Error,
     },
+}
+
+impl fmt::Display for FarError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for FarError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Channel(source) | Self::Reply { source, .. } => Some(source),
+            Self::Connect { source, .. }
+            | Self::Route { source, .. }
+            | Self::Congestion { source, .. }
+            | Self::Start { source }
+            | Self::Data { source, .. } => Some(source),
+            Self::Refused { .. } | Self::Plan | Self::Silent { .. } => None,
+        }
+    }
+}
+
+impl From<ChannelError> for FarError {
+    fn from(error: ChannelError) -> Self {
+        Self::Channel(error)
+    }
 }
 
 /// What is done with a data connection or socket.
@@ -106,22 +120,53 @@ pub enum Action {
     Quic,
 }
 
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connect => "connect to",
-            Self::Open => "open a UDP socket to",
-            Self::Probe => "send probes to",
-            Self::Udp => "exchange UDP datagrams with",
-            Self::Sizes => "exchange datagrams of several sizes with",
-            Self::Pmtu => "search the path MTU to",
-            Self::Request => "send requests to",
-            Self::Quic => "exchange data by QUIC with",
-        })
-    }
-}
-
 impl Action {
+    /// The failure of the action.
+    fn text(self, address: Value, source: Value) -> Text {
+        match self {
+            Self::Connect => text!(
+                "connect to {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Open => text!(
+                "open a UDP socket to {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Probe => text!(
+                "send probes to {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Udp => text!(
+                "exchange UDP datagrams with {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Sizes => text!(
+                "exchange datagrams of several sizes with {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Pmtu => text!(
+                "search the path MTU to {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Request => text!(
+                "send requests to {address}: {source}",
+                address = address,
+                source = source
+            ),
+            Self::Quic => text!(
+                "exchange data by QUIC with {address}: {source}",
+                address = address,
+                source = source
+            ),
+        }
+    }
+
     /// The error of an action with `address`.
     pub(crate) fn failed(self, address: SocketAddr) -> impl FnOnce(io::Error) -> FarError {
         move |source| FarError::Data {
@@ -133,6 +178,52 @@ impl Action {
 }
 
 impl FarError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        let name = |address: &SocketAddr| Value::Name(address.to_string());
+        match self {
+            Self::Connect { address, source } => text!(
+                "connect to {address}: {source}; is `pathtwin serve` running there, and is the port open?",
+                address = name(address),
+                source = source
+            ),
+            Self::Channel(source) => source.text(),
+            Self::Reply { request, source } => text!(
+                "the far end's reply to `{request}`: {source}; update the older of the two programs",
+                request = *request,
+                source = source.text()
+            ),
+            Self::Refused { why, .. } => text!("the far end: {why}", why = why),
+            Self::Route { address, source } => text!(
+                "find a route to {address}: {source}; `ip route get {ip}` shows what is known",
+                address = name(address),
+                source = source,
+                ip = address.ip().to_string()
+            ),
+            Self::Congestion { name, source } => text!(
+                "set congestion control {name} at this end: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use",
+                name = name,
+                source = source
+            ),
+            Self::Start { source } => {
+                text!("start the load at this end: {source}", source = source)
+            }
+            Self::Plan => {
+                text!("the plan has no step that iperf3 can do: give it one of kind tcp")
+            }
+            Self::Silent { address, tries } => text!(
+                "no answer from {address} to {tries} UDP datagrams; is the UDP port open in every firewall on the path?",
+                address = name(address),
+                tries = *tries
+            ),
+            Self::Data {
+                action,
+                address,
+                source,
+            } => action.text(name(address), source.into()),
+        }
+    }
+
     /// Whether the session is over, so that no further step makes sense.
     pub fn is_final(&self) -> bool {
         matches!(

@@ -1,4 +1,4 @@
-//! Congestion controls that a plan would measure, and that an end cannot send with.
+//! Congestion controls of a plan that an end lacks.
 
 use model::{
     facts::CongestionFacts,

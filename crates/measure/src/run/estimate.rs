@@ -1,4 +1,4 @@
-//! What a plan takes, before it is run.
+//! Estimated cost of a plan.
 
 use std::time::Duration;
 

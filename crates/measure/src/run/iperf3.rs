@@ -252,11 +252,10 @@ impl Bench<'_> {
             Err(error) => {
                 // The server is gone: the run ends.
                 if matches!(error, Error::Connect(..)) {
-                    run.cut_short = Some(Text::plain(error.to_string()));
+                    run.cut_short = Some(error.text());
                 }
                 for sample in &mut samples {
-                    let why = Text::plain(error.to_string());
-                    sample.invalid.push(Invalid::failed(why));
+                    sample.invalid.push(Invalid::failed(error.text()));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Whether a tunnel went from a direct connection to a relay, or back, while it was measured.
+//! Changes of a tunnel between a direct connection and a relay while it is measured.
 
 use model::{
     facts::{Connection, TunnelFacts},

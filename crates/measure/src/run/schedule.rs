@@ -1,4 +1,4 @@
-//! In what order the steps of a plan are run, and what they will cost.
+//! Order of the steps of a plan, and their cost.
 
 use model::{
     plan::{LoadDirection, OF_HOST, Plan, Step},

@@ -109,7 +109,7 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
             validity::facts_after(&mut bench, &mut run, &toward, own);
             bench.far.bye();
         }
-        Err(error) => run.cut_short = Some(Text::plain(error.to_string())),
+        Err(error) => run.cut_short = Some(error.text()),
     }
     conclude::conclude(&mut run, zero, start.cancel.load(Ordering::Relaxed));
     Ok(run)

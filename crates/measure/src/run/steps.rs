@@ -123,8 +123,7 @@ impl<S: Measure> AnyStep for S {
         };
         let sample = |direction| {
             let mut sample = blank.of(direction);
-            let why = Text::plain(error.to_string());
-            sample.invalid.push(Invalid::failed(why));
+            sample.invalid.push(Invalid::failed(error.text()));
             sample
         };
         self.directions().into_iter().map(sample).collect()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{AdviceFigure, Outcome};
 use crate::{
     net::Direction,
-    spec::quantity::{duration, rate, share},
+    spec::quantity::{QuantityError, duration, rate, share},
 };
 
 /// A bound on a figure, in one direction or in both.
@@ -45,7 +45,7 @@ pub enum Kept {
 }
 
 /// Why a text is no bound.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KeepError {
     /// Neither >= nor <=.
     #[error("`{0}` has neither >= nor <=; write for example goodput>=90% or rtt-p99<=80ms")]
@@ -62,9 +62,20 @@ pub enum KeepError {
         figure: String,
         /// What was given.
         value: String,
-        /// What would be one.
-        why: String,
+        /// The reason.
+        why: KeptError,
     },
+}
+
+/// Reason why a text is no value of a bound.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum KeptError {
+    /// Not a percentage of the unchanged figure.
+    #[error("a percentage is a number from 0 to 10000")]
+    Percentage,
+    /// Not a quantity of the figure's kind.
+    #[error("{0}")]
+    Quantity(#[from] QuantityError),
 }
 
 /// Figures by their name on the command line.
@@ -125,28 +136,19 @@ impl FromStr for Keep {
 }
 
 /// A share of retransmissions is absolute; of other figures a percentage is of what it is now.
-fn kept(figure: AdviceFigure, value: &str) -> Result<Kept, String> {
+fn kept(figure: AdviceFigure, value: &str) -> Result<Kept, KeptError> {
     let of_now = value.strip_suffix('%').map(|number| {
-        let percent: f64 = number
-            .trim()
-            .parse()
-            .map_err(|_| "not a number".to_owned())?;
+        let percent: f64 = number.trim().parse().map_err(|_| KeptError::Percentage)?;
         let sound = percent.is_finite() && (0.0..=10_000.0).contains(&percent);
         sound
             .then_some(Kept::OfUnchanged(percent / 100.0))
-            .ok_or_else(|| "a percentage from 0 to 10000".to_owned())
+            .ok_or(KeptError::Percentage)
     });
     match (figure, of_now) {
-        (AdviceFigure::Retransmitted, _) => share(value)
-            .map(|s| Kept::Value(s.get()))
-            .map_err(|e| e.to_string()),
+        (AdviceFigure::Retransmitted, _) => Ok(Kept::Value(share(value)?.get())),
         (_, Some(of_now)) => of_now,
-        (AdviceFigure::Goodput, None) => rate(value)
-            .map(|r| Kept::Value(r.bps() as f64))
-            .map_err(|e| e.to_string()),
-        (_, None) => duration(value)
-            .map(|d| Kept::Value(d.as_secs_f64() * 1e6))
-            .map_err(|e| e.to_string()),
+        (AdviceFigure::Goodput, None) => Ok(Kept::Value(rate(value)?.bps() as f64)),
+        (_, None) => Ok(Kept::Value(duration(value)?.as_secs_f64() * 1e6)),
     }
 }
 

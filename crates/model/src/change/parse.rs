@@ -1,11 +1,7 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
-use super::{Queue, Setting};
-use crate::{
-    prefix::{Prefix, PrefixError},
-    remedy::Discipline,
-    spec::quantity,
-};
+use super::{Queue, Setting, SettingError};
+use crate::{prefix::Prefix, remedy::Discipline, spec::quantity};
 
 /// Most bytes of a value of a kernel parameter.
 const LONGEST_VALUE: usize = 256;
@@ -20,18 +16,16 @@ pub enum Scope {
 }
 
 impl std::str::FromStr for Scope {
-    type Err = String;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         match text.split_once(':') {
             None if text == "host" => Ok(Self::Host),
             Some(("route", prefix)) => prefix
                 .parse()
                 .map(|prefix: Prefix| Self::Route(prefix.network()))
-                .map_err(|error: PrefixError| error.to_string()),
-            _ => Err(format!(
-                "\"{text}\" is not a scope; write host or route:10.0.0.0/8"
-            )),
+                .map_err(SettingError::from),
+            _ => Err(SettingError::Scope(text.to_owned())),
         }
     }
 }
@@ -41,23 +35,21 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form, or a name is impossible.
-    pub fn parse_set(text: &str, scope: Scope) -> Result<Self, String> {
+    pub fn parse_set(text: &str, scope: Scope) -> Result<Self, SettingError> {
         let (name, value) = text
             .split_once('=')
-            .ok_or_else(|| format!("\"{text}\": write name=value"))?;
+            .ok_or_else(|| SettingError::NoValue(text.to_owned()))?;
         let value = value.trim();
         if name == "cc" {
             return congestion_control(value, scope);
         }
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"._-/".contains(&b);
         if !name.contains('.') || !name.bytes().all(plain) {
-            return Err(format!(
-                "\"{name}\" is neither cc nor the dotted name of a kernel parameter"
-            ));
+            return Err(SettingError::Parameter(name.to_owned()));
         }
         let printable = value.bytes().all(|b| (b' '..=b'~').contains(&b));
         if value.is_empty() || value.len() > LONGEST_VALUE || !printable {
-            return Err(format!("{name}: not a value of a kernel parameter"));
+            return Err(SettingError::Value(name.to_owned()));
         }
         Ok(Self::Sysctl {
             name: name.to_owned(),
@@ -69,7 +61,7 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form; no such discipline or option.
-    pub fn parse_queue(text: &str) -> Result<Self, String> {
+    pub fn parse_queue(text: &str) -> Result<Self, SettingError> {
         let (device, queue) = of_device(text)?;
         let queue: Queue = queue.parse()?;
         Ok(Self::Queue { device, queue })
@@ -79,7 +71,7 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_shape(text: &str) -> Result<Self, String> {
+    pub fn parse_shape(text: &str) -> Result<Self, SettingError> {
         let (device, queue) = shaper(text)?;
         Ok(Self::Queue { device, queue })
     }
@@ -88,7 +80,7 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_shape_ingress(text: &str) -> Result<Self, String> {
+    pub fn parse_shape_ingress(text: &str) -> Result<Self, SettingError> {
         let (device, mut queue) = shaper(text)?;
         if let Queue::Cake(cake) = &mut queue {
             cake.ingress = Some(true);
@@ -100,13 +92,13 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form, or the number is none for an MSS.
-    pub fn parse_mss_clamp(text: &str) -> Result<Self, String> {
+    pub fn parse_mss_clamp(text: &str) -> Result<Self, SettingError> {
         if text == "mtu" {
             return Ok(Self::MssClamp { bytes: None });
         }
         // What every IPv4 host must accept (RFC 791), less 40 bytes of headers.
         let bytes = text.parse().ok().filter(|bytes| *bytes >= 536_u16);
-        let wrong = || format!("\"{text}\": write mtu, or a number of bytes from 536 to 65535");
+        let wrong = || SettingError::MssClamp(text.to_owned());
         let bytes = Some(bytes.ok_or_else(wrong)?);
         Ok(Self::MssClamp { bytes })
     }
@@ -115,11 +107,11 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_offload(text: &str) -> Result<Self, String> {
+    pub fn parse_offload(text: &str) -> Result<Self, SettingError> {
         let (device, rest) = of_device(text)?;
         let words: Vec<&str> = rest.split_whitespace().collect();
         let [feature, state @ ("on" | "off")] = words[..] else {
-            return Err(format!("\"{text}\": write DEVICE=FEATURE on, or off"));
+            return Err(SettingError::Offload(text.to_owned()));
         };
         Ok(Self::Offload {
             device,
@@ -132,12 +124,12 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_receive_steering(text: &str) -> Result<Self, String> {
+    pub fn parse_receive_steering(text: &str) -> Result<Self, SettingError> {
         let (device, cpus) = of_device(text)?;
         let cpus = number(cpus)?;
         match cpus {
             0..=8192 => Ok(Self::ReceiveSteering { device, cpus }),
-            _ => Err(format!("{cpus} processors are more than Linux has")),
+            _ => Err(SettingError::Processors(cpus)),
         }
     }
 
@@ -145,7 +137,7 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_mtu(text: &str) -> Result<Self, String> {
+    pub fn parse_mtu(text: &str) -> Result<Self, SettingError> {
         let (device, bytes) = of_device(text)?;
         let bytes = number(bytes)?;
         Ok(Self::Mtu { device, bytes })
@@ -155,20 +147,18 @@ impl Setting {
     ///
     /// # Errors
     /// The text has another form.
-    pub fn parse_queue_length(text: &str) -> Result<Self, String> {
+    pub fn parse_queue_length(text: &str) -> Result<Self, SettingError> {
         let (device, packets) = of_device(text)?;
         let packets = number(packets)?;
         Ok(Self::QueueLength { device, packets })
     }
 }
 
-fn congestion_control(name: &str, scope: Scope) -> Result<Setting, String> {
+fn congestion_control(name: &str, scope: Scope) -> Result<Setting, SettingError> {
     // TCP_CA_NAME_MAX (include/net/tcp.h, Linux 7.2) counts the final NUL.
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-".contains(&b);
     if name.is_empty() || name.len() > 15 || !name.bytes().all(plain) {
-        return Err(format!(
-            "\"{name}\" is not the name of a congestion control"
-        ));
+        return Err(SettingError::CongestionControl(name.to_owned()));
     }
     let cc = name.to_owned();
     Ok(match scope {
@@ -195,7 +185,7 @@ pub fn offload(name: &str) -> &str {
     }
 }
 
-fn shaper(text: &str) -> Result<(String, Queue), String> {
+fn shaper(text: &str) -> Result<(String, Queue), SettingError> {
     let (device, rest) = of_device(text)?;
     let mut words = rest.split_whitespace();
     let rate = words.next().unwrap_or_default();
@@ -205,33 +195,31 @@ fn shaper(text: &str) -> Result<(String, Queue), String> {
         Some("fq_codel") => Discipline::FqCodel,
         Some("fq") => Discipline::Fq,
         Some(other) => {
-            return Err(format!(
-                "\"{other}\" is not a queue for a shaper; there are cake, fq_codel, fq"
-            ));
+            return Err(SettingError::ShaperQueue(other.to_owned()));
         }
     };
     match (bps, words.next()) {
-        (0, _) => Err(format!("\"{text}\": a shaper needs a rate above 0")),
-        (_, Some(more)) => Err(format!("\"{more}\": write DEVICE=RATE QUEUE")),
+        (0, _) => Err(SettingError::ShaperRate(text.to_owned())),
+        (_, Some(more)) => Err(SettingError::ShaperForm(more.to_owned())),
         (_, None) => Ok((device, Queue::shaper(bps, queue))),
     }
 }
 
 /// A name by the rules of the kernel (net/core/dev.c: `dev_valid_name`, Linux 7.2), and the rest.
-fn of_device(text: &str) -> Result<(String, &str), String> {
+fn of_device(text: &str) -> Result<(String, &str), SettingError> {
     let (device, rest) = text
         .split_once('=')
-        .ok_or_else(|| format!("\"{text}\": write device=value"))?;
+        .ok_or_else(|| SettingError::NoDevice(text.to_owned()))?;
     let odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
     let wrong = device.is_empty() || device.len() > 15 || matches!(device, "." | "..");
     if wrong || device.contains(odd) {
-        return Err(format!("\"{device}\" is not the name of a device"));
+        return Err(SettingError::Device(device.to_owned()));
     }
     Ok((device.to_owned(), rest))
 }
 
-fn number(text: &str) -> Result<u32, String> {
+fn number(text: &str) -> Result<u32, SettingError> {
     text.trim()
         .parse()
-        .map_err(|_| format!("\"{text}\" is not a whole number"))
+        .map_err(|_| SettingError::Number(text.to_owned()))
 }

@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+use super::SettingError;
 use crate::{
     remedy::Discipline,
     spec::quantity,
@@ -160,7 +161,7 @@ impl Queue {
         all.into_iter().filter_map(given).collect()
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         match (self, name) {
             (Self::Fq(q), "limit") => q.limit_packets = Some(count(value)?),
             (Self::Fq(q), "flow_limit") => q.flow_limit_packets = Some(count(value)?),
@@ -178,11 +179,11 @@ impl Queue {
             (Self::Pfifo { limit_packets }, "limit") => *limit_packets = Some(count(value)?),
             (Self::Bfifo { limit_bytes }, "limit") => *limit_bytes = Some(count(value)?),
             (queue, _) => {
-                return Err(format!(
-                    "{} has no option \"{name}\"; it has {}",
-                    queue.name(),
-                    queue.names().join(", ")
-                ));
+                return Err(SettingError::NoOption {
+                    queue: queue.name(),
+                    option: name.to_owned(),
+                    valid: queue.names(),
+                });
             }
         }
         Ok(())
@@ -210,9 +211,9 @@ impl From<Discipline> for Queue {
 }
 
 impl FromStr for Queue {
-    type Err = String;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let mut words = text.split_whitespace();
         let mut queue = match words.next() {
             Some("fq") => Self::Fq(Fq::default()),
@@ -227,20 +228,17 @@ impl FromStr for Queue {
             },
             Some("bfifo") => Self::Bfifo { limit_bytes: None },
             other => {
-                return Err(format!(
-                    "\"{}\" is not a queue discipline; there are fq, fq_codel, cake, htb, pfifo, bfifo",
-                    other.unwrap_or_default()
-                ));
+                return Err(SettingError::Queue(other.unwrap_or_default().to_owned()));
             }
         };
         for word in words {
             let (name, value) = word
                 .split_once('=')
-                .ok_or_else(|| format!("\"{word}\": write options as name=value"))?;
+                .ok_or_else(|| SettingError::OptionForm(word.to_owned()))?;
             queue.set(name, value)?;
         }
         if queue.rate_bps() == Some(0) {
-            return Err("a shaper needs a rate above 0, as \"htb rate=47.5mbit\"".to_owned());
+            return Err(SettingError::ShaperRate(text.to_owned()));
         }
         Ok(queue)
     }
@@ -262,8 +260,8 @@ fn exact(bps: u64) -> String {
 }
 
 /// A number, or a size of bytes.
-fn count(text: &str) -> Result<u32, String> {
-    let wrong = || format!("\"{text}\" is not a number of packets or bytes above 0");
+fn count(text: &str) -> Result<u32, SettingError> {
+    let wrong = || SettingError::Count(text.to_owned());
     let value = text
         .parse::<u64>()
         .or_else(|_| quantity::size(text).map(|Bytes(b)| b))
@@ -274,36 +272,34 @@ fn count(text: &str) -> Result<u32, String> {
         .ok_or_else(wrong)
 }
 
-fn micros(text: &str) -> Result<u32, String> {
+fn micros(text: &str) -> Result<u32, SettingError> {
     let span = quantity::duration(text)?;
     u32::try_from(span.as_micros())
         .ok()
         .filter(|&us| us > 0 && span.subsec_nanos().is_multiple_of(1000))
-        .ok_or_else(|| format!("\"{text}\" is not a whole number of microseconds up to 71 minutes"))
+        .ok_or_else(|| SettingError::Micros(text.to_owned()))
 }
 
-fn inside(text: &str) -> Result<Discipline, String> {
+fn inside(text: &str) -> Result<Discipline, SettingError> {
     match text {
         "fq" => Ok(Discipline::Fq),
         "fq_codel" => Ok(Discipline::FqCodel),
-        _ => Err(format!(
-            "\"{text}\" is not a queue for htb; there are fq and fq_codel, and cake shapes by itself"
-        )),
+        _ => Err(SettingError::HtbQueue(text.to_owned())),
     }
 }
 
-fn switch(text: &str) -> Result<bool, String> {
+fn switch(text: &str) -> Result<bool, SettingError> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(format!("\"{text}\": write on or off")),
+        _ => Err(SettingError::Switch(text.to_owned())),
     }
 }
 
 /// The kernel's bounds (net/sched/sch_cake.c: `cake_policy` and `cake_change`, Linux 7.2).
-fn overhead(text: &str) -> Result<i32, String> {
+fn overhead(text: &str) -> Result<i32, SettingError> {
     text.parse()
         .ok()
         .filter(|v| (-64..=256).contains(v))
-        .ok_or_else(|| format!("\"{text}\" is not a number of bytes from -64 to 256"))
+        .ok_or_else(|| SettingError::Overhead(text.to_owned()))
 }

@@ -6,6 +6,7 @@ use super::{
     keys::dotted,
     line, load,
     matrix::Factor,
+    reason::Reason,
     value::{ShapeText, Switch},
     view::{Found, View},
 };
@@ -74,11 +75,18 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
     };
     let keys: Vec<String> = std::iter::once(own).chain(shared).collect();
     view.refuse_first(&keys, |key| match (&impossible.rule, table) {
-        (rule @ Rule::QueueWithoutRate(_), Table::Line(direction)) => {
-            format!("{rule}; {}", line::set_a_rate(key, direction))
-        }
-        (rule @ Rule::ReorderWithoutDelay, _) => format!("{rule}; set path.rtt"),
-        (rule, _) => rule.to_string(),
+        (rule @ Rule::QueueWithoutRate(_), Table::Line(direction)) => Reason::Cell {
+            rule: rule.clone(),
+            remedy: Some(line::set_a_rate(key, direction)),
+        },
+        (rule @ Rule::ReorderWithoutDelay, _) => Reason::Cell {
+            rule: rule.clone(),
+            remedy: Some("set path.rtt".to_owned()),
+        },
+        (rule, _) => Reason::Cell {
+            rule: rule.clone(),
+            remedy: None,
+        },
     });
 }
 
@@ -141,12 +149,7 @@ fn shape(
         (ShapeText::Rate(rate), _) => Some(Some(rate)),
         (ShapeText::Share(share), Some(rate)) => Some(Some(scaled(rate, share.get()))),
         (ShapeText::Share(_), None) => {
-            let way = line::name(direction);
-            let reason = format!(
-                "is a percentage, but the path has no rate in this direction: this end sends {way}; set path.rate or \
-                 path.{way}.rate, or write a rate"
-            );
-            view.refuse(&shape, reason);
+            view.refuse(&shape, Reason::ShareOfNoRate(line::name(direction)));
             Some(None)
         }
     }

@@ -3,8 +3,10 @@
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    error::{Place, Problems},
+    error::Problems,
     matrix::Factor,
+    place::Place,
+    reason::{MAX_CROSSES, Reason},
     text::{Entries, Lines, Reader, entry},
 };
 
@@ -19,16 +21,13 @@ pub(super) struct Document {
     pub(super) crosses: usize,
 }
 
-/// Maximum number of `[[cross]]` tables.
-const MAX_CROSSES: usize = 1000;
-
 /// Parses as much of the text as possible; errors go to `problems`.
 pub(super) fn read(text: &str, problems: &mut Problems) -> Document {
     let lines = Lines::of(text);
     let (root, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let place = error.span().map_or(Place::File, |span| lines.place(span));
-        problems.add(place, "", error.message().replace('\n', "; "));
+        problems.add(place, "", Reason::Toml(error.message().replace('\n', "; ")));
     }
     let mut document = Document {
         base: Entries::new(),
@@ -43,11 +42,7 @@ pub(super) fn read(text: &str, problems: &mut Problems) -> Document {
         .and_then(DeValue::as_array)
         .map_or(0, |a| a.len());
     if document.crosses > MAX_CROSSES {
-        problems.add(
-            Place::File,
-            "cross",
-            format!("more than {MAX_CROSSES} tables"),
-        );
+        problems.add(Place::File, "cross", Reason::Crosses);
         return document;
     }
     let mut reader = Reader {

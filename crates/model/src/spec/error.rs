@@ -1,12 +1,12 @@
 //! Errors in a spec, with their places.
 
-use std::fmt;
+use super::{place::Place, reason::Reason};
 
 /// Maximum number of listed problems; the rest is only counted.
 const LISTED: usize = 50;
 
 /// All problems of a spec.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", self.listing())]
 pub struct SpecError {
     file: String,
@@ -43,14 +43,14 @@ impl SpecError {
 }
 
 /// One problem.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// Where the value was written.
     pub place: Place,
     /// Full dotted path of the key; empty if the text is not TOML.
     pub key: String,
     /// The reason.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl Problem {
@@ -67,27 +67,6 @@ impl Problem {
     }
 }
 
-/// Where a value was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// No line: a default, or the file as a whole.
-    File,
-    /// This line of the file, counted from 1.
-    Line(usize),
-    /// The command line.
-    Set,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File => f.write_str("the file"),
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Set => f.write_str("--set"),
-        }
-    }
-}
-
 /// Collector of problems, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Problems(Vec<Problem>);
@@ -96,7 +75,7 @@ impl Problems {
     /// Maximum number of collected problems, which also bounds the search for duplicates.
     const KEPT: usize = 1000;
 
-    pub(super) fn add(&mut self, place: Place, key: &str, reason: impl Into<String>) {
+    pub(super) fn add(&mut self, place: Place, key: &str, reason: impl Into<Reason>) {
         let problem = Problem {
             place,
             key: key.to_owned(),
@@ -116,7 +95,8 @@ impl Problems {
         if self.0.is_empty() {
             return Ok(value);
         }
-        self.0.sort();
+        self.0
+            .sort_by_cached_key(|p| (p.place, p.key.clone(), p.reason.to_string()));
         Err(SpecError {
             file: file.to_owned(),
             problems: self.0,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{
     kind::Kind,
     nearest::nearest_key,
+    reason::Reason,
     value::{Scalar, Value},
 };
 use crate::cell::bounds::{
@@ -191,7 +192,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// Invalid keys that users are likely to try, with the alternative.
-const HINTS: &[(Section, &str, &str)] = &[
+const HINTS: &[(Section, &str, &'static str)] = &[
     (
         Section::Line,
         "rtt",
@@ -249,21 +250,20 @@ pub(super) fn find(dotted: &str) -> Option<&'static Key> {
 }
 
 /// Message for an unknown key, with the nearest valid one.
-pub(super) fn unknown(dotted: &str) -> String {
+pub(super) fn unknown(dotted: &str) -> Reason {
     let (table, leaf) = dotted.rsplit_once('.').unwrap_or(("", dotted));
     let section = Section::of(table);
     if dotted == "cross" {
-        return "write [[cross]], one table for each competitor".to_owned();
+        return Reason::Elsewhere("write [[cross]], one table for each competitor");
     }
     let hint = HINTS
         .iter()
         .find(|(s, name, _)| Some(*s) == section && *name == leaf);
     if let Some((_, _, text)) = hint {
-        return (*text).to_owned();
+        return Reason::Elsewhere(text);
     }
-    match nearest_key(dotted, all(cross_index(dotted).unwrap_or(0))) {
-        Some(near) => format!("unknown key; nearest is {near}"),
-        None => "unknown key".to_owned(),
+    Reason::UnknownKey {
+        nearest: nearest_key(dotted, all(cross_index(dotted).unwrap_or(0))),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    quantity::{self, Parsed, show_duration},
+    quantity::{self, ValueError, show_duration},
     scalar::{
-        buffer, cc, count, is, maybe_time, name, names, not_in_lab, seed, shape, share, size, text,
-        time, word,
+        Checked, buffer, cc, count, is, maybe_time, name, names, not_in_lab, seed, shape, share,
+        size, text, time, word,
     },
     value::{Load, Scalar, Switch, Value},
 };
@@ -95,7 +95,7 @@ const LOADS: &[(&str, Load)] = &[
 
 impl Kind {
     /// Converts a written value, or returns the reason why it is invalid.
-    pub(super) fn check(self, scalar: &Scalar) -> Parsed<Value> {
+    pub(super) fn check(self, scalar: &Scalar) -> Checked<Value> {
         match self {
             Self::Name => name(scalar).map(Value::Text),
             Self::Cc => cc(scalar).map(Value::Text),
@@ -103,30 +103,29 @@ impl Kind {
             Self::Seed => seed(scalar).map(Value::Count),
             Self::Bool => match scalar {
                 Scalar::Bool(b) => Ok(Value::Bool(*b)),
-                other => Err(format!("{other} is not true or false")),
+                other => Err(ValueError::NotSwitch(other.to_string())),
             },
             Self::Time(low, high) => time(scalar, low, high).map(Value::Time),
             Self::MaybeTime(low, none) => maybe_time(scalar, low, none).map(Value::MaybeTime),
             Self::Rate if is(scalar, "unlimited") => Ok(Value::Rate(None)),
-            Self::Rate | Self::SomeRate => text(scalar, "100mbit")
-                .and_then(quantity::rate)
-                .map(|r| Value::Rate(Some(r))),
+            Self::Rate | Self::SomeRate => {
+                let rate = quantity::rate(text(scalar, "100mbit")?)?;
+                Ok(Value::Rate(Some(rate)))
+            }
             Self::MaybeSize(..) if is(scalar, "auto") => Ok(Value::Size(None)),
             Self::Size(low, high) | Self::MaybeSize(low, high) => {
                 size(scalar, low, high).map(|b| Value::Size(Some(b)))
             }
             Self::Share => share(scalar).map(Value::Share),
             Self::Loss if matches!(scalar, Scalar::Integer(0)) => Ok(Value::Loss(Loss::None)),
-            Self::Loss => text(scalar, "0.5%")
-                .and_then(quantity::loss)
-                .map(Value::Loss),
+            Self::Loss => Ok(Value::Loss(quantity::loss(text(scalar, "0.5%")?)?)),
             Self::Buffer => text(scalar, "1bdp").and_then(buffer).map(Value::Buffer),
             Self::Shape => text(scalar, "95%").and_then(shape).map(Value::Shape),
             _ => self.check_word(scalar),
         }
     }
 
-    fn check_word(self, scalar: &Scalar) -> Parsed<Value> {
+    fn check_word(self, scalar: &Scalar) -> Checked<Value> {
         match self {
             Self::Queue => word(scalar, QUEUES).map(Value::Queue),
             Self::Qdisc => word(scalar, QDISCS).map(Value::Qdisc),

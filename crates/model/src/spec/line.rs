@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{
+    reason::Reason,
     value::BufferText,
     view::{Found, View},
 };
@@ -122,8 +123,7 @@ fn buffer(
         (BufferText::Time(span), Some(rate)) => Buffer::Bytes(rate.bytes_in(span)),
         (_, None) => {
             let remedy = set_a_rate(&found.key, direction);
-            let reason = format!("has no size without a rate; {remedy}, or write packets or bytes");
-            view.refuse(&found, reason);
+            view.refuse(&found, Reason::NoRate { remedy });
             usual
         }
     }

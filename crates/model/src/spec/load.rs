@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{
+    reason::Reason,
     value::{Load, Value},
     view::{Found, View},
 };
@@ -84,7 +85,7 @@ where
         .plain::<Option<T>>(&format!("{table}.{leaf}"))
         .flatten();
     if value.is_none() {
-        view.refuse(load, format!("this kind needs {table}.{leaf}"));
+        view.refuse(load, Reason::Needs(format!("{table}.{leaf}")));
     }
     value
 }

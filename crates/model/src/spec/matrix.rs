@@ -9,8 +9,9 @@ use toml::{
 };
 
 use super::{
-    error::Place,
     keys::{self, dotted},
+    place::Place,
+    reason::Reason,
     text::{Entries, Reader, entry, mark, scalar},
 };
 
@@ -64,9 +65,11 @@ impl Reader<'_> {
         let mut factors = Vec::new();
         match matrix.get_ref() {
             DeValue::Table(table) => self.factors("", table, &mut factors),
-            _ => self
-                .problems
-                .add(self.lines.place(key.span()), "matrix", "write [matrix]"),
+            _ => self.problems.add(
+                self.lines.place(key.span()),
+                "matrix",
+                Reason::NoTable("[matrix]"),
+            ),
         }
         factors.sort_by_key(|f| f.offset);
         self.refuse_overlaps(&factors);
@@ -93,7 +96,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let reason = match keys::find(&name) {
-                        Some(_) => "takes an array of values in the matrix".to_owned(),
+                        Some(_) => Reason::NoArray,
                         None => keys::unknown(&name),
                     };
                     self.problems.add(place, &name, reason);
@@ -111,11 +114,10 @@ impl Reader<'_> {
             return Vec::new();
         }
         if array.is_empty() {
-            self.problems.add(place, name, "has no values");
+            self.problems.add(place, name, Reason::NoLevels);
         }
         if FIXED.contains(&name) {
-            self.problems
-                .add(place, name, "cannot vary; repeats gives several seeds");
+            self.problems.add(place, name, Reason::Fixed);
             return Vec::new();
         }
         let mut shown = BTreeSet::new();
@@ -126,7 +128,7 @@ impl Reader<'_> {
                 self.problems.add(
                     level.place,
                     name,
-                    format!("{} is listed twice", level.shown),
+                    Reason::LevelTwice(level.shown.to_string()),
                 );
             }
             levels.push(level);
@@ -146,8 +148,7 @@ impl Reader<'_> {
             }
         };
         for key in FIXED.iter().filter(|key| entries.contains_key(**key)) {
-            self.problems
-                .add(place, key, "cannot vary; repeats gives several seeds");
+            self.problems.add(place, key, Reason::Fixed);
         }
         Level {
             shown,
@@ -166,21 +167,18 @@ impl Reader<'_> {
     ) -> Json {
         let of_table = keys::is_table(name);
         if !of_table && keys::find(name).is_some() {
-            self.problems.add(place, name, "takes a value, not a table");
+            self.problems.add(place, name, Reason::Table);
             return Json::Null;
         }
         let label = entry(table, "label").map(|value| match value {
             DeValue::String(text) if !text.is_empty() => Json::from(text.as_ref()),
             _ => {
-                self.problems
-                    .add(place, name, "a label must be a non-empty text");
+                self.problems.add(place, name, Reason::Label);
                 Json::Null
             }
         });
         if label.is_none() && !of_table {
-            let reason = "no such key or table; a custom factor needs a label in \
-                          each of its values";
-            self.problems.add(place, name, reason);
+            self.problems.add(place, name, Reason::NoLabel);
         }
         mark(name, place, entries);
         self.table(if of_table { name } else { "" }, table, "label", entries);
@@ -199,8 +197,10 @@ impl Reader<'_> {
             for (key, place) in keys {
                 let owner = owners.entry(key).or_insert(factor);
                 if owner.offset != factor.offset {
-                    let (name, line) = (&owner.name, owner.place);
-                    let reason = format!("is also set by the factor \"{name}\" on {line}");
+                    let reason = Reason::Overlap {
+                        factor: owner.name.clone(),
+                        place: owner.place,
+                    };
                     self.problems.add(place, key, reason);
                 }
             }

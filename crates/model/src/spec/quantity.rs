@@ -3,21 +3,24 @@
 //! Numbers are exact decimals, so that the output of [`show_duration`] and of `Display` parses to
 //! the same value.
 
+mod error;
+
 use std::time::Duration;
 
 use crate::{
     cell::{
-        Loss,
-        bounds::{MAX_EVERY, MAX_RATE, MAX_SIZE, MAX_TIME},
+        Loss, Rule,
+        bounds::{MAX_RATE, MAX_SIZE, MAX_TIME},
         loss_rule,
     },
     units::{Bytes, Rate, Share, TIMES},
 };
 
 pub use crate::units::show_duration;
+pub use error::{QuantityError, ValueError};
 
 /// A quantity, or the reason why the text is not one.
-pub type Parsed<T> = Result<T, String>;
+type Parsed<T> = Result<T, QuantityError>;
 
 const RATES: &[(&str, u128)] = &[
     ("bit", 1),
@@ -44,10 +47,7 @@ pub fn duration(text: &str) -> Parsed<Duration> {
     let ns = number.times(unit_of(text, unit, TIMES, "20ms")?);
     match u64::try_from(ns) {
         Ok(ns) if u128::from(ns) <= MAX_TIME.as_nanos() => Ok(Duration::from_nanos(ns)),
-        _ => Err(format!(
-            "\"{text}\" is too long; the longest is {}",
-            show_duration(MAX_TIME)
-        )),
+        _ => Err(QuantityError::TooLong(text.to_owned())),
     }
 }
 
@@ -59,16 +59,14 @@ pub fn rate(text: &str) -> Parsed<Rate> {
     let (number, unit) = split(text)?;
     let lower = unit.to_ascii_lowercase();
     if lower.ends_with("bps") {
-        return Err(format!(
-            "\"{unit}\" is ambiguous (bits or bytes); use \"mbit\""
-        ));
+        return Err(QuantityError::Ambiguous(unit.to_owned()));
     }
     let plain = lower.strip_suffix("/s").unwrap_or(&lower);
     let bps = number.times(unit_of(text, plain, RATES, "100mbit")?);
     match u64::try_from(bps) {
-        Ok(0) => Err("a rate of 0 lets nothing through".to_owned()),
+        Ok(0) => Err(Rule::NoRate.into()),
         Ok(bps) if bps <= MAX_RATE.bps() => Ok(Rate::from_bps(bps)),
-        _ => Err(format!("\"{text}\" is too fast; the limit is {MAX_RATE}")),
+        _ => Err(QuantityError::TooFast(text.to_owned())),
     }
 }
 
@@ -82,7 +80,7 @@ pub fn size(text: &str) -> Parsed<Bytes> {
     let bytes = number.times(unit_of(text, unit, SIZES, "256kB")?);
     match u64::try_from(bytes) {
         Ok(bytes) if bytes <= MAX_SIZE.0 => Ok(Bytes(bytes)),
-        _ => Err(format!("\"{text}\" is too large; the limit is {MAX_SIZE}")),
+        _ => Err(QuantityError::TooLarge(text.to_owned())),
     }
 }
 
@@ -93,15 +91,13 @@ pub fn size(text: &str) -> Parsed<Bytes> {
 pub fn share(text: &str) -> Parsed<Share> {
     let (number, unit) = number_and_unit(text)?;
     if unit != "%" {
-        return Err(format!(
-            "\"{text}\" is not a percentage; write for instance \"0.5%\""
-        ));
+        return Err(QuantityError::NotShare(text.to_owned()));
     }
     // The float nearest to the decimal; a share is printed with all digits needed.
     let value: f64 = format!("{number}e-2")
         .parse()
-        .map_err(|_| format!("\"{text}\" is not a percentage"))?;
-    Share::new(value).ok_or_else(|| format!("{text} is more than 100 %"))
+        .map_err(|_| QuantityError::NotShare(text.to_owned()))?;
+    Share::new(value).ok_or_else(|| QuantityError::MoreThanAll(text.to_owned()))
 }
 
 /// Reads a loss: `0.5%`, `gemodel(1%, 10%)`, `every 1000`.
@@ -118,7 +114,7 @@ pub fn loss(text: &str) -> Parsed<Loss> {
     }
     match share(text).map_err(|e| match text.ends_with('%') {
         true => e,
-        false => format!("{e}, \"gemodel(1%, 10%)\" or \"every 1000\""),
+        false => QuantityError::NotLoss(Box::new(e)),
     })? {
         p if p.is_zero() => Ok(Loss::None),
         p => possible(Loss::Random(p)),
@@ -127,7 +123,7 @@ pub fn loss(text: &str) -> Parsed<Loss> {
 
 fn possible(loss: Loss) -> Parsed<Loss> {
     match loss_rule(&loss) {
-        Some(rule) => Err(rule.to_string()),
+        Some(rule) => Err(rule.into()),
         None => Ok(loss),
     }
 }
@@ -135,19 +131,16 @@ fn possible(loss: Loss) -> Parsed<Loss> {
 fn every(text: &str) -> Parsed<Loss> {
     match (text.parse::<u64>(), text.parse()) {
         (_, Ok(every)) => possible(Loss::Every(every)),
-        (Ok(n), _) => Err(format!(
-            "every {n} is too many; the kernel supports up to {MAX_EVERY}"
-        )),
-        (Err(_), _) => Err(format!(
-            "\"every {text}\" has no number; write for instance \"every 1000\""
-        )),
+        (Ok(n), _) => Err(QuantityError::TooRare(n)),
+        (Err(_), _) => Err(QuantityError::Every(text.to_owned())),
     }
 }
 
 fn gilbert_elliott(text: &str) -> Parsed<Loss> {
-    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).ok_or(
-        "gemodel takes its values in brackets: \"gemodel(p, r, 1-h, 1-k)\", the last two optional",
-    )?;
+    let inner = text
+        .strip_prefix('(')
+        .and_then(|t| t.strip_suffix(')'))
+        .ok_or(QuantityError::NoBrackets)?;
     let shares: Vec<Share> = inner
         .split(',')
         .map(|t| share(t.trim()))
@@ -156,7 +149,7 @@ fn gilbert_elliott(text: &str) -> Parsed<Loss> {
         [p, r] => (*p, *r, Share::ONE, Share::ZERO),
         [p, r, bad] => (*p, *r, *bad, Share::ZERO),
         [p, r, bad, good] => (*p, *r, *bad, *good),
-        other => return Err(format!("gemodel takes 2 to 4 values, not {}", other.len())),
+        other => return Err(QuantityError::Values(other.len())),
     };
     possible(Loss::GilbertElliott { p, r, bad, good })
 }
@@ -195,7 +188,7 @@ fn split(text: &str) -> Parsed<(Decimal, &str)> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{part}");
     if digits.len() > Decimal::DIGITS {
-        return Err(format!("\"{text}\" has too many digits"));
+        return Err(QuantityError::Digits(text.to_owned()));
     }
     let mantissa = digits.parse().map_err(|_| no_number(text))?;
     let scale = part.len() as u32;
@@ -206,7 +199,7 @@ fn split(text: &str) -> Parsed<(Decimal, &str)> {
 fn number_and_unit(text: &str) -> Parsed<(&str, &str)> {
     let trimmed = text.trim();
     if trimmed.starts_with('-') {
-        return Err(format!("\"{text}\" is negative"));
+        return Err(QuantityError::Negative(text.to_owned()));
     }
     let end = trimmed
         .find(|c: char| !c.is_ascii_digit() && c != '.')
@@ -219,22 +212,28 @@ fn number_and_unit(text: &str) -> Parsed<(&str, &str)> {
     }
 }
 
-fn no_number(text: &str) -> String {
-    format!("\"{text}\" does not start with a number")
+fn no_number(text: &str) -> QuantityError {
+    QuantityError::NoNumber(text.to_owned())
 }
 
-fn unit_of(text: &str, unit: &str, units: &[(&str, u128)], example: &str) -> Parsed<u128> {
+fn unit_of(
+    text: &str,
+    unit: &str,
+    units: &[(&'static str, u128)],
+    example: &'static str,
+) -> Parsed<u128> {
     if let Some((_, factor)) = units.iter().find(|(name, _)| *name == unit) {
         return Ok(*factor);
     }
-    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
     match unit {
-        "" => Err(format!(
-            "\"{text}\" has no unit; write for instance \"{example}\""
-        )),
-        _ => Err(format!(
-            "\"{text}\": unknown unit \"{unit}\"; valid are {}",
-            names.join(", ")
-        )),
+        "" => Err(QuantityError::NoUnit {
+            text: text.to_owned(),
+            example,
+        }),
+        _ => Err(QuantityError::Unit {
+            text: text.to_owned(),
+            unit: unit.to_owned(),
+            valid: units.iter().map(|(name, _)| *name).collect(),
+        }),
     }
 }

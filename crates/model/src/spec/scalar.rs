@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use super::{
     nearest::nearest,
-    quantity::{self, Parsed, show_duration},
+    quantity::{self, ValueError},
     value::{BufferText, Scalar, ShapeText},
 };
 use crate::{
     cell::{Rule, bounds::MAX_TIME, is_cc, is_name},
     units::{Bytes, Share},
 };
+
+/// A value, or the reason why it does not fit its key.
+pub(super) type Checked<T> = Result<T, ValueError>;
 
 pub(super) fn names<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
     words.iter().map(|(name, _)| *name).collect()
@@ -20,142 +23,158 @@ pub(super) fn is(scalar: &Scalar, word: &str) -> bool {
     matches!(scalar, Scalar::Text(text) if text == word)
 }
 
-pub(super) fn text<'a>(scalar: &'a Scalar, example: &str) -> Parsed<&'a str> {
+pub(super) fn text<'a>(scalar: &'a Scalar, example: &'static str) -> Checked<&'a str> {
     match scalar {
         Scalar::Text(text) => Ok(text),
-        Scalar::Integer(_) | Scalar::Float(_) => Err(format!(
-            "{scalar} has no unit; write for instance \"{example}\""
-        )),
-        _ => Err(format!(
-            "{scalar} is not a text; write for instance \"{example}\""
-        )),
+        Scalar::Integer(_) | Scalar::Float(_) => Err(ValueError::NoUnit {
+            value: scalar.to_string(),
+            example,
+        }),
+        _ => Err(ValueError::NotText {
+            value: scalar.to_string(),
+            example,
+        }),
     }
 }
 
-pub(super) fn word<T: Copy>(scalar: &Scalar, words: &[(&'static str, T)]) -> Parsed<T> {
+pub(super) fn word<T: Copy>(scalar: &Scalar, words: &[(&'static str, T)]) -> Checked<T> {
     let valid = names(words);
-    let list = valid.join(", ");
-    let Scalar::Text(text) = scalar else {
-        return Err(format!("{scalar} is not one of {list}"));
+    let text = match scalar {
+        Scalar::Text(text) => Some(text),
+        _ => None,
     };
-    if let Some((_, value)) = words.iter().find(|(name, _)| name == text) {
+    if let Some((_, value)) = words
+        .iter()
+        .find(|(name, _)| text.is_some_and(|text| name == text))
+    {
         return Ok(*value);
     }
-    Err(match nearest(text, valid.iter().copied()) {
-        Some(near) => format!("\"{text}\" is not one of {list}; nearest is {near}"),
-        None => format!("\"{text}\" is not one of {list}"),
+    Err(ValueError::NotOneOf {
+        value: scalar.to_string(),
+        nearest: text.and_then(|text| nearest(text, valid.iter().copied())),
+        valid,
     })
 }
 
-pub(super) fn not_in_lab(scalar: &Scalar, words: &[&str], instead: &str) -> Parsed<()> {
+pub(super) fn not_in_lab(
+    scalar: &Scalar,
+    words: &[&'static str],
+    instead: &'static str,
+) -> Checked<()> {
     match words.iter().find(|word| is(scalar, word)) {
-        Some(word) => Err(format!(
-            "\"{word}\" is not in this version of the lab; {instead}"
-        )),
+        Some(word) => Err(ValueError::NotInLab { word, instead }),
         None => Ok(()),
     }
 }
 
-pub(super) fn name(scalar: &Scalar) -> Parsed<String> {
+pub(super) fn name(scalar: &Scalar) -> Checked<String> {
     let text = text(scalar, "dorm")?;
     match is_name(text) {
         true => Ok(text.to_owned()),
-        false => Err(Rule::NoName(text.to_owned()).to_string()),
+        false => Err(Rule::NoName(text.to_owned()).into()),
     }
 }
 
-pub(super) fn cc(scalar: &Scalar) -> Parsed<String> {
+pub(super) fn cc(scalar: &Scalar) -> Checked<String> {
     let text = text(scalar, "cubic")?;
     match is_cc(text) {
         true => Ok(text.to_owned()),
-        false => Err(Rule::NoCc(text.to_owned()).to_string()),
+        false => Err(Rule::NoCc(text.to_owned()).into()),
     }
 }
 
 /// A seed: a whole number, or one as text, which may go up to 2^64 - 1.
-pub(super) fn seed(scalar: &Scalar) -> Parsed<u64> {
+pub(super) fn seed(scalar: &Scalar) -> Checked<u64> {
     match scalar {
         Scalar::Text(digits) => digits
             .parse()
-            .map_err(|_| format!("{scalar} is not a whole number below 2^64")),
+            .map_err(|_| ValueError::NotSeed(scalar.to_string())),
         other => count(other, 0, u64::MAX),
     }
 }
 
-pub(super) fn count(scalar: &Scalar, low: u64, high: u64) -> Parsed<u64> {
+pub(super) fn count(scalar: &Scalar, low: u64, high: u64) -> Checked<u64> {
     let Scalar::Integer(n) = scalar else {
-        return Err(format!("{scalar} is not a whole number"));
+        return Err(ValueError::NotWhole(scalar.to_string()));
     };
     match u64::try_from(*n) {
-        Ok(n) if n < low => Err(format!("{n} is too small; the minimum is {low}")),
-        Ok(n) if n > high => Err(format!("{n} is too large; the maximum is {high}")),
+        Ok(n) if n < low => Err(ValueError::Impossible(Rule::TooSmall {
+            value: n.to_string(),
+            least: low.to_string(),
+        })),
+        Ok(n) if n > high => Err(ValueError::Impossible(Rule::TooLarge {
+            value: n.to_string(),
+            most: high.to_string(),
+        })),
         Ok(n) => Ok(n),
-        Err(_) => Err(format!("{n} is negative")),
+        Err(_) => Err(ValueError::Negative(*n)),
     }
 }
 
-pub(super) fn time(scalar: &Scalar, low: Duration, high: Duration) -> Parsed<Duration> {
+pub(super) fn time(scalar: &Scalar, low: Duration, high: Duration) -> Checked<Duration> {
     let span = match scalar {
         Scalar::Integer(0) => Duration::ZERO,
-        other => text(other, "20ms").and_then(quantity::duration)?,
+        other => quantity::duration(text(other, "20ms")?)?,
     };
     match span {
-        s if s < low && s.is_zero() => Err("must be longer than 0".to_owned()),
-        s if s < low => Err(format!(
-            "{} is too short; the minimum is {}",
-            show_duration(s),
-            show_duration(low)
-        )),
-        s if s > high => Err(format!(
-            "{} is too long; the maximum is {}",
-            show_duration(s),
-            show_duration(high)
-        )),
+        s if s < low && s.is_zero() => Err(ValueError::NoTime),
+        span if span < low => Err(ValueError::TooShort { span, least: low }),
+        span if span > high => Err(ValueError::TooLong { span, most: high }),
         s => Ok(s),
     }
 }
 
-pub(super) fn maybe_time(scalar: &Scalar, low: Duration, none: &str) -> Parsed<Option<Duration>> {
+pub(super) fn maybe_time(
+    scalar: &Scalar,
+    low: Duration,
+    none: &'static str,
+) -> Checked<Option<Duration>> {
     if is(scalar, none) {
         return Ok(None);
     }
     time(scalar, low, MAX_TIME)
         .map(Some)
-        .map_err(|e| format!("{e}, or \"{none}\""))
+        .map_err(|error| ValueError::OrWord {
+            error: Box::new(error),
+            word: none,
+        })
 }
 
-pub(super) fn size(scalar: &Scalar, low: u64, high: u64) -> Parsed<Bytes> {
-    let bytes = text(scalar, "256kB").and_then(quantity::size)?;
+pub(super) fn size(scalar: &Scalar, low: u64, high: u64) -> Checked<Bytes> {
+    let bytes = quantity::size(text(scalar, "256kB")?)?;
     match bytes {
-        Bytes(0) => Err("a size of 0 is impossible".to_owned()),
-        b if b.0 < low => Err(format!("{b} is too small; the minimum is {}", Bytes(low))),
-        b if b.0 > high => Err(format!("{b} is too large; the maximum is {}", Bytes(high))),
-        b => Ok(b),
+        Bytes(0) => Err(ValueError::NoSize),
+        size if size.0 < low => Err(ValueError::TooSmall {
+            size,
+            least: Bytes(low),
+        }),
+        size if size.0 > high => Err(ValueError::TooLarge {
+            size,
+            most: Bytes(high),
+        }),
+        size => Ok(size),
     }
 }
 
-pub(super) fn share(scalar: &Scalar) -> Parsed<Share> {
+pub(super) fn share(scalar: &Scalar) -> Checked<Share> {
     match scalar {
         Scalar::Integer(0) => Ok(Share::ZERO),
-        other => text(other, "0.5%").and_then(quantity::share),
+        other => Ok(quantity::share(text(other, "0.5%")?)?),
     }
 }
 
-pub(super) fn buffer(text: &str) -> Parsed<BufferText> {
-    let forms = "\"1bdp\", \"200p\", \"256kB\" or \"40ms\"";
+pub(super) fn buffer(text: &str) -> Checked<BufferText> {
     if let Some(number) = text.strip_suffix("bdp") {
         return match number.trim().parse::<f64>() {
             Ok(n) if n > 0.0 && n <= 1e6 => Ok(BufferText::Bdp(n)),
-            _ => Err(format!("\"{text}\" is not a positive number of BDPs")),
+            _ => Err(ValueError::Bdp(text.to_owned())),
         };
     }
     if let Some(number) = text.strip_suffix('p') {
         return match number.trim().parse::<u32>() {
-            Ok(0) => Err("a buffer of 0 packets holds nothing".to_owned()),
+            Ok(0) => Err(ValueError::NoPackets),
             Ok(n) => Ok(BufferText::Packets(n)),
-            Err(_) => Err(format!(
-                "\"{text}\" is not a number of packets; write {forms}"
-            )),
+            Err(_) => Err(ValueError::Packets(text.to_owned())),
         };
     }
     if let Ok(bytes) = quantity::size(text) {
@@ -163,16 +182,16 @@ pub(super) fn buffer(text: &str) -> Parsed<BufferText> {
     }
     quantity::duration(text)
         .map(BufferText::Time)
-        .map_err(|_| format!("\"{text}\" is not a buffer size; write {forms}"))
+        .map_err(|_| ValueError::Buffer(text.to_owned()))
 }
 
-pub(super) fn shape(text: &str) -> Parsed<ShapeText> {
+pub(super) fn shape(text: &str) -> Checked<ShapeText> {
     match text {
         "none" => Ok(ShapeText::None),
         text if text.trim_end().ends_with('%') => match quantity::share(text)? {
-            share if share.is_zero() => Err("a rate of 0 lets nothing through".to_owned()),
+            share if share.is_zero() => Err(Rule::NoRate.into()),
             share => Ok(ShapeText::Share(share)),
         },
-        text => quantity::rate(text).map(ShapeText::Rate),
+        text => Ok(ShapeText::Rate(quantity::rate(text)?)),
     }
 }

@@ -8,8 +8,10 @@ use toml::{
 };
 
 use super::{
-    error::{Place, Problems},
+    error::Problems,
     keys::{self, dotted},
+    place::Place,
+    reason::Reason,
     value::{Scalar, Switch, Value},
 };
 
@@ -29,12 +31,10 @@ pub(super) fn check(
     scalar: &Scalar,
     place: Place,
     crosses: usize,
-) -> Result<Entry, String> {
+) -> Result<Entry, Reason> {
     let key = keys::find(name).ok_or_else(|| keys::unknown(name))?;
     if keys::cross_index(name).is_some_and(|index| index >= crosses) {
-        return Err(format!(
-            "there are {crosses} [[cross]] tables, counted from 0"
-        ));
+        return Err(Reason::NoCross(crosses));
     }
     Ok(Entry {
         value: key.kind.check(scalar)?,
@@ -83,7 +83,7 @@ impl Reader<'_> {
         };
         if let Some(first) = entries.insert(name.to_owned(), entry) {
             self.problems
-                .add(place, name, format!("set twice, also on {}", first.place));
+                .add(place, name, Reason::SetTwice(first.place));
         }
     }
 
@@ -99,7 +99,7 @@ impl Reader<'_> {
             return self.table(name, table, "", entries);
         }
         let reason = match keys::find(name) {
-            Some(_) => "takes a value, not a table".to_owned(),
+            Some(_) => Reason::Table,
             None => keys::unknown(name),
         };
         self.problems.add(place, name, reason);
@@ -112,7 +112,8 @@ impl Reader<'_> {
                 DeValue::Table(table) => self.table(&name, table, "", entries),
                 _ => {
                     let place = self.lines.place(element.span());
-                    self.problems.add(place, &name, "write [[cross]], a table");
+                    self.problems
+                        .add(place, &name, Reason::NoTable("[[cross]]"));
                 }
             }
         }

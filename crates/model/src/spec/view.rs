@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{
-    error::{Place, Problems},
+    error::Problems,
     keys,
     matrix::Level,
+    place::Place,
+    reason::Reason,
     text::{Entries, Entry},
     value::Value,
 };
@@ -67,7 +69,7 @@ impl View<'_> {
     }
 
     /// Rejects the value of the first of several keys that is set, or the default of the last.
-    pub(super) fn refuse_first(&mut self, names: &[String], reason: impl Fn(&str) -> String) {
+    pub(super) fn refuse_first(&mut self, names: &[String], reason: impl Fn(&str) -> Reason) {
         let set = names
             .iter()
             .find_map(|name| Some((name, self.entry(name)?.place)));
@@ -78,7 +80,7 @@ impl View<'_> {
     }
 
     /// Rejects a value.
-    pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: impl Into<String>) {
+    pub(super) fn refuse<T>(&mut self, found: &Found<T>, reason: Reason) {
         self.problems.add(found.place, &found.key, reason);
     }
 

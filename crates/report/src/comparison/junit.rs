@@ -13,7 +13,7 @@ pub fn junit(comparison: &Comparison) -> String {
     let missing = comparison.no_throughput.iter().map(|why| Case {
         class: "throughput".to_owned(),
         name: FigureKind::Goodput.to_string(),
-        text: why.clone(),
+        text: why.to_string(),
         outcome: Outcome::Failed("missing"),
     });
     let suite = Suite {

@@ -17,7 +17,7 @@ pub fn markdown(comparison: &Comparison) -> String {
         count(comparison)
     );
     if let Some(why) = &comparison.no_throughput {
-        let _ = writeln!(out, "\n**Not compared**: {}", escape(why));
+        let _ = writeln!(out, "\n**Not compared**: {}", escape(&why.to_string()));
     }
     let lines = |verdicts: &[Verdict]| -> Vec<&Compared> {
         let verdicts = ORDER.iter().filter(|v| verdicts.contains(v));
@@ -38,7 +38,7 @@ pub fn markdown(comparison: &Comparison) -> String {
         let _ = writeln!(out, "\n{}", reading(comparison));
     }
     for note in &comparison.notes {
-        let _ = writeln!(out, "\n> {}", escape(note));
+        let _ = writeln!(out, "\n> {}", escape(&note.to_string()));
     }
     out
 }

@@ -18,7 +18,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         count(comparison)
     );
     if let Some(why) = &comparison.no_throughput {
-        let _ = writeln!(out, "NOT COMPARED: {}", safe::line(why));
+        let _ = writeln!(out, "NOT COMPARED: {}", safe::line(&why.to_string()));
     }
     let shown = |verdict| all || matches!(verdict, Verdict::Worse | Verdict::Better);
     let lines: Vec<&Compared> = ORDER
@@ -44,7 +44,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
         }
     }
     for note in &comparison.notes {
-        let _ = writeln!(out, "note: {}", safe::line(note));
+        let _ = writeln!(out, "note: {}", safe::line(&note.to_string()));
     }
     out
 }

@@ -152,7 +152,7 @@ fn dir(side: Side, lines: &[Line], words: &Words) -> Markup {
                     @match line {
                         Line::Head(text) => h3 lang="en" { (text) },
                         Line::Value(name, value) => p { span.name { (name.trim()) } " " span { (value) } },
-                        Line::Note(text) => p lang="en" { (text) },
+                        Line::Note(text) => { @let note = words.render(text); p lang=[note.lang] { (note.text) } },
                     }
                 } }
             }

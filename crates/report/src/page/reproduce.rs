@@ -1,4 +1,4 @@
-//! How to reproduce a result: commands, plan, seed and versions.
+//! Instructions to reproduce a result: commands, plan, seed and versions.
 
 use maud::{Markup, html};
 use model::{net::Layer, row::Rows, run::Run};

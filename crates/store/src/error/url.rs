@@ -1,4 +1,4 @@
-//! What can be wrong with the URL of a database.
+//! Errors in the URL of a database.
 
 /// What is wrong with a URL. No text contains anything that could be part of a password.
 #[derive(Debug, thiserror::Error)]

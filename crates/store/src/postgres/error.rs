@@ -1,4 +1,4 @@
-//! Why the certificates and keys that a URL names cannot be used.
+//! Errors of the certificates and keys that a URL names.
 
 use std::{
     io,

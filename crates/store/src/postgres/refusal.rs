@@ -1,4 +1,4 @@
-//! Why there is no connection to a server, and what to do about it.
+//! Reasons of failed connections to a server, and their remedies.
 
 use std::{error::Error as _, io};
 

@@ -1,4 +1,4 @@
-//! What all leases of one client draw from.
+//! Shared budget of all leases of one client.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},

@@ -1,4 +1,4 @@
-//! One load: what it may move, and what it holds.
+//! Lease of one load: its allowance, and the resources that it holds.
 
 use std::{
     sync::{

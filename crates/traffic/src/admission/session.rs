@@ -1,4 +1,4 @@
-//! One client for as long as it stays.
+//! Session of one client.
 
 use std::{
     sync::{Arc, atomic::Ordering},

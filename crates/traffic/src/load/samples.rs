@@ -197,15 +197,18 @@ impl Samples {
 
     /// What the kernel reported, by field.
     fn reported(&self) -> Vec<(Column, Vec<Option<u64>>)> {
-        let columns = Column::tcp_info();
-        let mut columns: Vec<_> = columns.map(|column| (column, Vec::new())).collect();
+        let mut columns: Vec<(Column, Vec<Option<u64>>)> = Column::tcp_info()
+            .map(|column| (column, Vec::with_capacity(self.lengths.len())))
+            .collect();
         let mut start = 0;
         for &length in &self.lengths {
             let info = TcpInfo::parse(&self.bytes[start..start + length]);
             start += length;
-            let values = info.map(|info| tcp_info::entries(&info).map(|(_, value)| value));
-            for (i, (_, column)) in columns.iter_mut().enumerate() {
-                column.push(values.and_then(|values| values[i]));
+            let fields = info.map(|info| tcp_info::entries(&info));
+            for (i, (column, values)) in columns.iter_mut().enumerate() {
+                let field = fields.map(|fields| fields[i]);
+                debug_assert!(field.is_none_or(|(field, _)| field == *column));
+                values.push(field.and_then(|(_, value)| value));
             }
         }
         columns
@@ -237,8 +240,8 @@ mod tests {
 
     #[test]
     fn the_columns_are_the_fields_of_the_kernel_in_its_order() {
-        let fields = tcp_info::entries(&TcpInfo::default()).map(|(name, _)| name);
-        let columns: Vec<&str> = Column::tcp_info().map(Column::name).collect();
+        let fields = tcp_info::entries(&TcpInfo::default()).map(|(column, _)| column);
+        let columns: Vec<Column> = Column::tcp_info().collect();
         assert_eq!(columns, fields);
     }
 

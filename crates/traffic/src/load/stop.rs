@@ -1,4 +1,4 @@
-//! The end of a load, as its threads see it.
+//! Stop signal of a load for its threads.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

@@ -1,5 +1,5 @@
-//! The size of calls: so many bytes that calls are few, so few that what they have
-//! moved is known every now and then, on a slow path too.
+//! Size of calls: so many bytes that calls are few, so few that what they have moved is known every
+//! now and then, on a slow path too.
 
 use sys::clock::Instant;
 

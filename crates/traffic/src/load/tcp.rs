@@ -1,4 +1,4 @@
-//! Bulk TCP: one end always has something to send, the other takes it.
+//! Bulk TCP: a sender with unlimited data, and its receiver.
 
 mod half;
 

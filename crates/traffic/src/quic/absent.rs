@@ -1,4 +1,4 @@
-//! The place of QUIC in a program that is built without it: no load can be started.
+//! Substitute for QUIC in a build without it: no load can be started.
 
 use std::{convert::Infallible, io, net::UdpSocket, time::Duration};
 

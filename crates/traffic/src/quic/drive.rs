@@ -1,4 +1,4 @@
-//! The loop that gives quinn-proto its datagrams and its time.
+//! Event loop of quinn-proto: datagrams and timers.
 
 use std::{
     io,

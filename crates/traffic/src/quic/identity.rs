@@ -1,4 +1,4 @@
-//! Who the far end is: a raw public key (RFC 7250) that the near end got over the control
+//! Identity of the far end: a raw public key (RFC 7250) that the near end got over the control
 //! channel. There is no certificate, no name and nobody else to trust.
 
 use std::{io, sync::Arc};

@@ -1,4 +1,4 @@
-//! One end's half of a load of QUIC.
+//! Half of a QUIC load at one end.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! TLS 1.3 in QUIC (RFC 9001): what quinn-proto asks of its cryptography, by rustls.
+//! TLS 1.3 in QUIC (RFC 9001): the cryptography of quinn-proto, by rustls.
 
 use std::{any::Any, io, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What the thread of a load shares with the one who holds the load.
+//! State shared by the thread of a load and its owner.
 
 use std::sync::atomic::AtomicU64;
 

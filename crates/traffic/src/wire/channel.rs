@@ -4,6 +4,8 @@
 //! prove that they hold the shared key, keys of a session are forgotten with it, and what was
 //! recorded of one session means nothing in another.
 
+mod error;
+
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpStream},
@@ -13,6 +15,8 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Greeting, Key, Refusal, VERSION, greeting::HANDSHAKE, paced::Paced};
+
+pub use error::ChannelError;
 
 const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 /// Longest Noise message (framework, section 3).
@@ -40,49 +44,6 @@ pub struct Channel {
 /// What has come of a peer's first message.
 #[derive(Debug, Default)]
 pub struct Partial(Vec<u8>);
-
-/// Why a channel failed.
-#[derive(Debug, thiserror::Error)]
-pub enum ChannelError {
-    /// The connection.
-    #[error("control connection: {0}")]
-    Io(#[from] io::Error),
-    /// The peer refused.
-    #[error("{}", refused(*.0))]
-    Refused(Refusal),
-    /// The peer does not speak the protocol.
-    #[error("the far end is not a pathtwin server")]
-    Foreign,
-    /// Wrong key, or bytes were changed on the way.
-    #[error("the key does not fit, or bytes were changed on the way")]
-    Crypto,
-    /// A message that is longer than allowed.
-    #[error("a message of more than {0} bytes")]
-    TooLong(usize),
-    /// A message that is none.
-    #[error("a message that cannot be read: {0}")]
-    Message(String),
-}
-
-fn refused(refusal: Refusal) -> String {
-    match refusal {
-        Refusal::Welcome => "the far end gave no reason".to_owned(),
-        Refusal::Key => {
-            "the far end has another key: bring its key file here, and name it with --key"
-                .to_owned()
-        }
-        Refusal::Busy => "the far end has as many clients as it takes: try again later".to_owned(),
-        Refusal::Version(version) => format!(
-            "the far end speaks version {version} of the protocol, this program {VERSION}: update the older"
-        ),
-    }
-}
-
-impl From<snow::Error> for ChannelError {
-    fn from(_: snow::Error) -> Self {
-        Self::Crypto
-    }
-}
 
 fn builder(key: &Key) -> Result<snow::Builder<'_>, ChannelError> {
     let pattern = PATTERN.parse().map_err(|_| ChannelError::Crypto)?;

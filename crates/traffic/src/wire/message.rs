@@ -1,4 +1,4 @@
-//! The messages of the control channel: one request, one reply.
+//! Messages of the control channel: one request, one reply.
 
 use std::net::IpAddr;
 

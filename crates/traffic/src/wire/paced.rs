@@ -1,4 +1,4 @@
-//! Reading and writing with a peer that must keep a pace.
+//! Reads and writes with a minimum rate of the peer.
 //!
 //! A timeout of each single read or write is no bound: a peer that moves a byte just before it ends
 //! could hold a thread for days. So a whole message must move at a pace that the slowest of lines

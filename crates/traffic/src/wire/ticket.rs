@@ -1,4 +1,4 @@
-//! Tickets: how data connections and datagrams show that they belong to an agreement.
+//! Tickets, which show that data connections and datagrams belong to an agreement.
 //!
 //! Data is not encrypted, and whoever listens on its path sees which agreement it belongs to. So
 //! the token is a name and nothing more. The secret that goes with it is sent over the control

@@ -1,4 +1,4 @@
-//! Why something does nothing on a path, and where it would help.
+//! Reasons why a remedy has no effect on a path, and the paths where it would.
 
 use model::{
     advice::Outcome,

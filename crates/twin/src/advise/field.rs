@@ -1,4 +1,4 @@
-//! The arms of a trial, and what was seen of each.
+//! Arms of a trial, with their results.
 
 use model::{advice::Outcome, job, net::Direction, path::Path};
 

@@ -1,4 +1,4 @@
-//! What a remedy did: paired ratios, what they are worth for a goal, and the guards.
+//! Effects of a remedy: paired ratios, their worth for a goal, and the guards.
 
 use model::{
     advice::{AdviceFigure, Change, Effect, Goal, Keep, Outcome},

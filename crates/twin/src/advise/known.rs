@@ -1,4 +1,4 @@
-//! Settings of well-known recipes that no lab path has, and what is known of them.
+//! Settings of well-known recipes that the lab cannot try, with their known effects.
 
 use model::{advice::NotTried, text, text::Text};
 

@@ -1,4 +1,4 @@
-//! What is tried: the remedies of the findings, and recipes that people copy.
+//! Candidates of a trial: the remedies of the findings, and well-known recipes.
 
 use model::{
     advice::Origin,

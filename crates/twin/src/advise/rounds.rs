@@ -1,4 +1,4 @@
-//! Sequential halving: how many arms are tried on how many pairs of member and seed.
+//! Sequential halving: numbers of arms, and of pairs of member and seed, by round.
 //!
 //! Karnin, Koren, Somekh: Almost Optimal Exploration in Multi-Armed Bandits, ICML 2013. A pair is
 //! shared by all arms, so that differences are compared and not levels.

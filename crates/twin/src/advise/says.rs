@@ -1,4 +1,4 @@
-//! The Advice of what was seen.
+//! The Advice document, made from the results of a trial.
 
 use model::{
     advice::{

@@ -1,4 +1,4 @@
-//! What is run for a trial: one flow each way, and a competing cubic flow beside it.
+//! Plans of a trial: one flow in each direction, and a competing cubic flow beside it.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Loss below the knee: what is not a queue's.
+//! Loss below the knee, which no queue causes.
 
 use analysis::view::{DirectionView, Load};
 

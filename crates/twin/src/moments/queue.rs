@@ -1,5 +1,4 @@
-//! Which queue a bottleneck has: what could be, by what a load adds to the round trip of others and
-//! to its own.
+//! Possible queues of a bottleneck, by what a load adds to the round trip of others and to its own.
 
 use analysis::view::{DirectionView, Load};
 use model::{

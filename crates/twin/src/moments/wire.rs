@@ -1,4 +1,4 @@
-//! What a packet of a layer is on the wire of the bottleneck.
+//! Size of packets of a layer on the wire of the bottleneck.
 
 use analysis::view::View;
 use model::{

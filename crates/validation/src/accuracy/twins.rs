@@ -1,5 +1,5 @@
-//! Whether twins are right: fitted to cubic and UDP alone on drawn lab paths, then asked for what
-//! other loads and remedies do there, which the lab knows.
+//! Accuracy of twins: fitted to cubic and UDP alone on drawn lab paths, then asked for what other
+//! loads and remedies do there, which the lab knows.
 
 mod draw;
 mod table;

@@ -1,4 +1,4 @@
-//! The faults of a path: what they are, how each is removed, and which findings name it.
+//! Faults of a path: kinds, removal, and the findings that name them.
 //!
 //! This is the only place that maps faults to codes of causes.
 

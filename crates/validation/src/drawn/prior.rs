@@ -1,4 +1,4 @@
-//! The priors: from what paths are drawn.
+//! Prior distributions of drawn paths.
 //!
 //! First a path without a fault, then none to three faults. Both parts are wide on purpose: rules
 //! are made and evaluated on paths that nobody chose.

@@ -1,4 +1,4 @@
-//! The round trip of an unloaded path is the delay that was asked for.
+//! Checks of the round trip: on an unloaded path it is the configured delay.
 
 use super::{Check, Expect, Line, Work, outcome::Outcome};
 

@@ -1,4 +1,4 @@
-//! What the sources say, as formulas. Nothing here was taken from the lab.
+//! Formulas of the sources. Nothing here was taken from the lab.
 
 /// Bytes of a full packet on the wire with its Ethernet header, MTU 1500.
 pub(super) const FRAME: f64 = 1514.0;

@@ -1,5 +1,5 @@
-//! Jitter keeps its bounds and the order, reordering comes as often as asked for, and a policer
-//! lets its rate through.
+//! Checks of timing: jitter keeps its bounds and the order, reordering has its configured rate, and
+//! a policer lets its rate through.
 
 use super::{
     Check, Expect, Line, Work,

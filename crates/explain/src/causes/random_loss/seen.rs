@@ -1,4 +1,4 @@
-//! Loss that is not congestion, as UDP and TCP saw it.
+//! Non-congestive loss, as measured by UDP and TCP.
 
 use analysis::view::{DirectionView, Load, Sweep};
 use model::{

@@ -1,10 +1,9 @@
-//! From an outcome of iperf3 to a sample.
+//! Conversion of an outcome of iperf3 into a sample.
 
 use iperf3::outcome::{self, Outcome, Stream};
 use model::{
     net::{Direction, Side},
     run::{FlowResult, Invalid, Sample, Tcp},
-    text::Text,
 };
 
 /// Fills in what a test showed of the direction of the sample.
@@ -47,7 +46,7 @@ fn invalid(invalid: &outcome::Invalid) -> Invalid {
             asked: asked.clone(),
             used: used.clone(),
         },
-        other => Invalid::failed(Text::plain(other.to_string())),
+        other => Invalid::failed(other.text()),
     }
 }
 

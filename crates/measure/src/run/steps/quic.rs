@@ -190,7 +190,7 @@ impl Ends {
     /// Marks the sample with why it does not count.
     fn judge(&self, sample: &mut Sample, tcp: &Tcp) {
         for error in self.sent.errors.iter().chain(&self.received.errors) {
-            let why = Text::plain(error.clone());
+            let why = text!("a connection of the load failed: {why}", why = error);
             sample.invalid.push(Invalid::failed(why));
         }
         if tcp.bytes == 0 && sample.invalid.is_empty() {

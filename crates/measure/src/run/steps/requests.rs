@@ -8,7 +8,6 @@ use model::{
     net::Direction,
     run::{self, Invalid, Key, Sample, StepKind},
     text,
-    text::Text,
 };
 use sys::clock::Instant;
 use traffic::{
@@ -171,8 +170,10 @@ impl Seen {
     fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
         let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
-            let none = || text!("no request was answered before the timeout");
-            let why = self.requests.error.clone().map_or_else(none, Text::plain);
+            let why = match &self.requests.error {
+                Some(why) => text!("a request failed: {why}", why = why),
+                None => text!("no request was answered before the timeout"),
+            };
             sample.invalid.push(Invalid::failed(why));
         }
         sample.short = Some(compose(&self.requests));

@@ -8,7 +8,6 @@ use model::{
     plan::LoadDirection,
     run::{self, FlowResult, Invalid, Key, Sample, Series, StepKind},
     text,
-    text::Text,
 };
 use sys::{clock::Instant, socket};
 use traffic::{
@@ -278,7 +277,7 @@ impl Flows {
             });
         }
         for error in self.sent.errors.iter().chain(&self.received.errors) {
-            let why = Text::plain(error.clone());
+            let why = text!("a connection of the load failed: {why}", why = error);
             sample.invalid.push(Invalid::failed(why));
         }
         let known = |series: &Series| series.has(flow::arrived(series));

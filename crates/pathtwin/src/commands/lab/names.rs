@@ -1,4 +1,4 @@
-//! Names that are wrong: refused before a guest boots.
+//! Validation of names before a guest boots.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! In place of `in_lab` in builds without the lab: every path is between two hosts.
+//! Substitute for `in_lab` in builds without the lab: every path is between two hosts.
 
 use std::{convert::Infallible, sync::atomic::AtomicBool};
 

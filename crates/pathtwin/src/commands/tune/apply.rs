@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, anyhow};
 use model::{
     change::{
-        Change, ChangeId, ProcessId, Setting,
+        Change, ChangeId, ProcessId, Setting, SettingError,
         snippet::{Form, snippet},
     },
     findings::Findings,
@@ -52,8 +52,11 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         format::text(&report::change::text(&plan))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for warning in plan.warnings.iter().chain(&tune::writers()) {
+    for warning in &plan.warnings {
         format::say(format_args!("note: {warning}"));
+    }
+    for writer in tune::writers() {
+        format::say(format_args!("note: {writer}"));
     }
     let keeper = |id: &ChangeId| start_keeper(arguments, id);
     let change = with_host(&arguments.journal, |env| run(env, &plan, arguments, keeper))?;
@@ -150,7 +153,7 @@ pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
 type Wanted = Vec<(Setting, Option<model::change::Origin>)>;
 
 fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
-    let wrong = |e: String| Failure::new(code::USE, anyhow!(e));
+    let wrong = |e: SettingError| Failure::new(code::USE, anyhow!(e));
     let mut all: Wanted = Vec::new();
     for text in &settings.set {
         let setting = Setting::parse_set(text, settings.scope).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! Against the sample packets of RFC 9001 appendix A and the vectors of RFC 7748.
+//! Comparison with the sample packets of RFC 9001 appendix A and the vectors of RFC 7748.
 
 use rustls::{
     Side,

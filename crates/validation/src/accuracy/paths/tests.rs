@@ -1,4 +1,4 @@
-//! The cells of the published table: its paths were once printed as specs and parsed again.
+//! Cells of the published table, once printed as specs and parsed again.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Paths drawn from what users have.
+//! Random paths, drawn from those that users have.
 
 use model::{
     cell::{Buffer, Cell, Queue},

@@ -162,7 +162,7 @@ fn figures(
     let figures = Figures::of(cell, &rows);
     if figures.is_none() {
         let why = rows.iter().flat_map(|r| &r.invalid_because);
-        let why: Vec<&str> = why.map(String::as_str).collect();
+        let why: Vec<String> = why.map(ToString::to_string).collect();
         let why = why.join("; ");
         format::say(format_args!(
             "{} (seed {}): invalid: {why}",

@@ -1,4 +1,4 @@
-//! What `--out` keeps of drawn scenarios: specs, truths, Runs, and the lines of the result.
+//! Files of drawn scenarios below `--out`: specs, truths, Runs, and the lines of the result.
 
 use std::path::{Path, PathBuf};
 
