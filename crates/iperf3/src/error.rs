@@ -2,10 +2,7 @@
 
 use std::{fmt, io, net::SocketAddr};
 
-use model::{
-    text,
-    text::{Text, Value},
-};
+use model::{text, text::Text};
 
 use crate::{ProtocolError, params, wire};
 
@@ -107,8 +104,8 @@ impl Error {
             Self::Terminated => text!("the other end was stopped before the iperf3 test was over"),
             Self::Stopped => text!("stopped before the iperf3 test was over"),
             Self::Overdue(seconds) => text!(
-                "the iperf3 test was still running after {time}",
-                time = Value::Us(*seconds as f64 * 1e6)
+                "the iperf3 test was still running after {n} s",
+                n = *seconds
             ),
             Self::Refused(why) => text!("refused: {why}", why = why.to_string()),
             Self::Congestion { name, why } => text!(

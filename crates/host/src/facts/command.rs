@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use model::{
-    text,
-    text::{Text, Value},
-};
+use model::{text, text::Text};
 
 /// Timeout of a program.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -57,9 +54,9 @@ impl CommandError {
                 error = source
             ),
             Self::Timeout { line } => text!(
-                "{command} did not answer within {time}",
+                "{command} did not answer within {n} s",
                 command = line,
-                time = Value::Us(TIMEOUT.as_secs_f64() * 1e6)
+                n = TIMEOUT.as_secs()
             ),
         }
     }
