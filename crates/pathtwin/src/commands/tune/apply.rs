@@ -175,7 +175,7 @@ fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
     }
     if all.is_empty() && settings.findings.is_none() {
         let why = "no setting to change; for example --set cc=bbr, --queue eth0=fq_codel";
-        return Err(wrong(why.to_owned()));
+        return Err(Failure::new(code::USE, anyhow!(why)));
     }
     Ok(all)
 }
