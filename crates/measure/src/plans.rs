@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use model::{
     net::{Direction, LoadDirection},
-    plan::{Budget, Measurement, PLAN_SCHEMA, Plan, Repeats, Step},
+    plan::{Budget, Measurement, OF_HOST, PLAN_SCHEMA, Plan, Repeats, Step},
 };
 
 /// Highest rate a sweep tries, bit/s of payload.
@@ -30,6 +30,28 @@ pub fn quick() -> Plan {
             width: None,
         },
         ..plan("quick", steps)
+    }
+}
+
+/// One turn of a proof: a flow each way, with the congestion control that its host gives it.
+pub fn turns() -> Plan {
+    let mut steps = vec![step(Measurement::Idle, 1.0)];
+    for direction in [LoadDirection::Down, LoadDirection::Up] {
+        let load = Measurement::Tcp {
+            direction,
+            flows: 1,
+            cc: vec![OF_HOST.to_owned()],
+            warmup_s: 2.0,
+        };
+        steps.push(step(load, 8.0));
+    }
+    Plan {
+        repeats: Repeats {
+            min: 1,
+            max: 1,
+            width: None,
+        },
+        ..plan("turns", steps)
     }
 }
 

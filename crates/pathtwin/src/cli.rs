@@ -19,6 +19,7 @@ pub(crate) mod iperf3;
 mod lab;
 pub(crate) mod measure;
 pub(crate) mod observe;
+pub(crate) mod proof;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod serve;

@@ -43,7 +43,7 @@ pub use outcome::Rollback;
 pub use persist::{System, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
-pub use prove::{Ask, PAIRS, ProveError, Turns, evidence, prove};
+pub use prove::{Ask, PAIRS, ProveError, Turns, evidence, prove, used};
 pub use recover::{Recovery, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use toggle::{set_again, set_aside};

@@ -15,7 +15,7 @@ use model::{
 
 use crate::error::TuneError;
 
-pub use evidence::evidence;
+pub use evidence::{evidence, used};
 
 /// Turns with the change, and as many without, if nothing else is asked for: the fewest from which
 /// the spread within each is known well enough.

@@ -8,6 +8,7 @@ use crate::{
     error::{HostError, TuneError},
     holds::{brief, holds, same_value},
     lookup::lock,
+    observer::Point,
     progress::{note, write},
     rollback::roll_back,
 };
@@ -26,6 +27,7 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     }
     forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
+        env.observer.at(&Point::BeforeRestore(step))?;
         aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
     }
     note(env, &mut change, "set aside".to_owned());
@@ -41,6 +43,7 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     let mut change = in_time(env, prefix)?;
     forget_new(env, &mut change)?;
     for step in 0..change.steps.len() {
+        env.observer.at(&Point::BeforeWrite(step))?;
         again(env, &mut change, step)
             .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
     }
@@ -48,8 +51,8 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     write(env, &mut change)
 }
 
-/// Until the values are known, whoever undoes this must not take what is half set, or the handles of
-/// queues, which differ each time, for the work of somebody else.
+/// Until the values are known, whoever undoes this must not take what is half set, or the handles
+/// of queues, which differ each time, for the work of somebody else.
 fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     change.steps.iter_mut().for_each(|step| step.new = None);
     write(env, change)

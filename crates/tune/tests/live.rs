@@ -429,8 +429,8 @@ fn the_mss_clamp_is_a_table_of_its_own_and_leaves_nothing() {
     assert!(why.why.contains("already"), "{why}");
 }
 
-/// dualpi2 does not take back the options that it reports unless they are marked as nested. A change
-/// that replaced it could once be neither undone nor kept.
+/// dualpi2 does not take back the options that it reports unless they are marked as nested. A
+/// change that replaced it could once be neither undone nor kept.
 #[test]
 fn a_dualpi2_is_as_before_after_another_queue() {
     if !scene() {

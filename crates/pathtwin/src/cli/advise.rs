@@ -2,11 +2,10 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
-use clap::{Args, ValueEnum};
-use model::{
-    advice::{Goal, Keep},
-    spec::quantity,
-};
+use clap::Args;
+use model::{advice::Keep, spec::quantity};
+
+use super::proof::GoalName;
 
 /// Try remedies on a twin of the path before a host is touched, and say which one to take
 #[derive(Debug, Args)]
@@ -46,25 +45,4 @@ pub(crate) struct Advise {
     /// What to print
     #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
     pub(crate) output: super::twin::TwinForm,
-}
-
-/// What is to improve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GoalName {
-    /// Goodput and loaded latency alike
-    Balanced,
-    /// Goodput, within the guards on latency
-    Throughput,
-    /// Loaded latency, at a small cost in goodput
-    Latency,
-}
-
-impl From<GoalName> for Goal {
-    fn from(name: GoalName) -> Self {
-        match name {
-            GoalName::Balanced => Self::Balanced,
-            GoalName::Throughput => Self::Throughput,
-            GoalName::Latency => Self::Latency,
-        }
-    }
 }

@@ -2,45 +2,49 @@
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::Args;
-use model::{advice::Keep, spec::quantity};
-
-use super::advise::GoalName;
+use clap::{ArgGroup, Args};
+use model::spec::quantity;
 
 /// Measure a path, find what is wrong, try remedies on its twin, apply the best, and keep it only
 /// if it helps
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("end").required(true)))]
 #[command(after_help = "Examples:
+  sudo pathtwin fix server.example
+  sudo pathtwin fix server.example --via 100.64.0.7 --far-ssh admin@server.example
   pathtwin fix --lab cases/4-speedtest/twin.toml --yes
   pathtwin fix --lab cases/3-narrow/twin.toml --for latency --keep 'goodput>=90%' --yes
 
-The change is made by `tune` on the hosts of the lab path, in the guest's kernel. It is measured in
-turns with the change and without, and undone unless what the advice promised improves beyond chance
+The change is made by `tune` on the host it is for: this one, the far one by --far-ssh, or the hosts of
+a lab path in the guest's kernel. It is measured in turns with the change and without, and undone unless what the advice promised improves beyond chance
 and nothing else becomes worse beyond its bound. What decides: docs/reference/tune.md.
 
 Exit codes: 0 kept, or there is nothing to change; 1 undone or refused, 2 wrong use, 3 something is missing,
 4 a run failed, 130 stopped by Ctrl-C.")]
 pub(crate) struct Fix {
-    /// The lab path (a spec)
-    #[arg(long, value_name = "SPEC", required = true)]
-    pub(crate) lab: PathBuf,
+    /// The far end, which runs `pathtwin serve`: HOST or HOST:PORT
+    #[arg(group = "end")]
+    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) far: super::proof::FarEnd,
+    /// The user of the far end for ssh: what it sends by is changed there, by `sudo pathtwin tune`
+    #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
+    pub(crate) far_ssh: Option<String>,
+    /// A lab path (a spec) instead of a far end
+    #[arg(long, value_name = "SPEC", group = "end", conflicts_with_all = ["via", "port", "key", "open"])]
+    pub(crate) lab: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) journal: super::tune::Journal,
     #[command(flatten)]
     pub(crate) cells: super::Cells,
     /// Measure with the default plan instead of the quick one
     #[arg(long)]
     pub(crate) long: bool,
-    /// What is to improve
-    #[arg(long = "for", value_enum, default_value_t = GoalName::Balanced, value_name = "GOAL")]
-    pub(crate) goal: GoalName,
-    /// A bound that the change must keep, for example goodput>=90% or rtt-p99<=80ms; repeatable
-    #[arg(long, value_name = "FIGURE>=VALUE")]
-    pub(crate) keep: Vec<Keep>,
+    #[command(flatten)]
+    pub(crate) proof: super::proof::Proof,
     /// Apply what is advised without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Turns with the change, and as many without
-    #[arg(long, value_name = "N", default_value_t = tune::PAIRS, value_parser = clap::value_parser!(u32).range(3..=20))]
-    pub(crate) pairs: u32,
     /// Longest time of the search for a twin, and of the trial after it
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2m")]
     pub(crate) budget_time: Duration,
@@ -53,4 +57,13 @@ pub(crate) struct Fix {
     /// What to print
     #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
     pub(crate) output: super::twin::TwinForm,
+}
+
+/// A login that ssh takes as one, and no shell as anything else.
+fn login(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-@:[]%".contains(c);
+    match text.starts_with('-') || !text.chars().all(plain) || text.is_empty() {
+        true => Err("write USER@HOST".to_owned()),
+        false => Ok(text.to_owned()),
+    }
 }

@@ -1,6 +1,6 @@
 //! The command line of `pathtwin tune`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use model::{
@@ -27,6 +27,10 @@ pub(crate) enum Tune {
     Confirm(Confirm),
     Undo(Undo),
     List(List),
+    #[command(hide = true)]
+    Aside(Switch),
+    #[command(hide = true)]
+    Again(Switch),
     #[command(hide = true)]
     Keep(Keep),
 }
@@ -90,6 +94,14 @@ pub(crate) struct Settings {
     #[arg(long, value_enum)]
     pub(crate) end: Option<End>,
 
+    /// What an Advice has for this host: a file of `advise --output json`, or -
+    #[arg(long, value_name = "FILE", requires_all = ["end", "toward"], conflicts_with = "findings")]
+    pub(crate) advice: Option<String>,
+
+    /// Address of the other end of that path
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) toward: Option<IpAddr>,
+
     /// Where new TCP connections must succeed before and after
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) probe: Vec<String>,
@@ -152,6 +164,17 @@ pub(crate) struct Apply {
     /// With --dry-run: for what it is printed
     #[arg(long, value_enum, requires = "dry_run", value_name = "FORM")]
     pub(crate) snippet: Option<Snippet>,
+
+    /// Measure against this far end, which runs `pathtwin serve`, in turns with the change and
+    /// without, and keep it only if it helps
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["yes", "dry_run"])]
+    pub(crate) prove: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) far: super::proof::FarEnd,
+
+    #[command(flatten)]
+    pub(crate) proof: super::proof::Proof,
 
     /// With --yes: also write it to files, so that it lasts beyond the next boot
     #[arg(long, requires = "yes")]
@@ -219,6 +242,16 @@ pub(crate) struct List {
     /// What to print
     #[arg(long, value_enum, default_value_t = TuneForm::Text)]
     pub(crate) output: TuneForm,
+}
+
+/// Set the change that waits aside, or apply it again
+#[derive(Debug, Args)]
+pub(crate) struct Switch {
+    /// The beginning of its id
+    pub(crate) id: String,
+
+    #[command(flatten)]
+    pub(crate) journal: Journal,
 }
 
 /// The keeper of a change

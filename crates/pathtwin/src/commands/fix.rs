@@ -1,7 +1,10 @@
 //! `pathtwin fix`.
 
+mod hosts;
+
 use std::{
     io::{IsTerminal, Write},
+    path::Path,
     process::ExitCode,
     sync::atomic::AtomicBool,
     time::Duration,
@@ -24,6 +27,7 @@ use serde::Serialize;
 
 use super::{
     lab::names,
+    measure::{Far, Reached},
     twin::{announce, open_lab, search},
 };
 use crate::{
@@ -44,11 +48,10 @@ struct Fixed<'a> {
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let cell = cell(arguments)?;
     let lab = open_lab(!arguments.no_cache, arguments.jobs)?;
-    names::controls(&lab, std::slice::from_ref(&cell))?;
+    let on = place(arguments, &lab)?;
     let is_text = arguments.output == TwinForm::Text;
-    let run = measured(arguments, &lab, &cell, stop)?;
+    let run = measured(arguments, &lab, &on, stop)?;
     let findings = explain::judge(&run);
     if is_text {
         format::text(&heading(
@@ -70,13 +73,39 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         format::say(format_args!("nothing was changed"));
         return end(arguments, &findings, &advice, None);
     }
-    let done = prove(arguments, &lab, cell, &twin, best, stop)?;
+    let done = match &on {
+        On::Lab(cell) => prove(arguments, &lab, cell, &twin, best, stop)?,
+        On::Hosts(far) => hosts::prove(arguments, far, &twin, &advice, best, stop)?,
+    };
     end(arguments, &findings, &advice, Some(&done))
 }
 
+/// Where it is done.
+enum On {
+    Lab(Box<Cell>),
+    Hosts(Reached),
+}
+
+fn place(arguments: &Fix, lab: &Lab) -> Result<On, Failure> {
+    let Some(spec) = &arguments.lab else {
+        let end = &arguments.far;
+        let far = Far {
+            host: arguments.host.as_deref().unwrap_or_default(),
+            port: end.port,
+            via: &end.via,
+            key: end.key.as_deref(),
+            open: end.open,
+        };
+        return Ok(On::Hosts(far.reach()?));
+    };
+    let cell = cell(arguments, spec)?;
+    names::controls(lab, std::slice::from_ref(&cell))?;
+    Ok(On::Lab(Box::new(cell)))
+}
+
 /// The first cell of the spec.
-fn cell(arguments: &Fix) -> Result<Cell, Failure> {
-    let spec = super::lab::run::read_spec(&arguments.lab, &arguments.cells)?;
+fn cell(arguments: &Fix, spec: &Path) -> Result<Cell, Failure> {
+    let spec = super::lab::run::read_spec(spec, &arguments.cells)?;
     let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
     if cells.len() > 1 {
         let number = cells.len();
@@ -95,16 +124,20 @@ fn layers(cell: &Cell) -> usize {
 fn measured(
     arguments: &Fix,
     lab: &Lab,
-    cell: &Cell,
+    on: &On,
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
     let plan = match arguments.long {
         true => plans::default(),
         false => plans::quick(),
     };
+    let cell = match on {
+        On::Lab(cell) => cell,
+        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, stop),
+    };
     let limit = usual_estimate(&plan, layers(cell)).limit();
     let job = job::Measure {
-        cell: cell.clone(),
+        cell: Cell::clone(cell),
         plan,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         limit_ns: limit.as_nanos() as u64,
@@ -137,8 +170,8 @@ fn advice(
     stop: &'static AtomicBool,
 ) -> Result<Advice, Failure> {
     let ask = Ask {
-        goal: arguments.goal.into(),
-        keep: arguments.keep.clone(),
+        goal: arguments.proof.goal.into(),
+        keep: arguments.proof.keep.clone(),
         budget: Budget(arguments.budget_time),
     };
     let trials = Trials::prepare(twin, ask, env!("CARGO_PKG_VERSION"))?;
@@ -170,30 +203,30 @@ fn is_wanted(best: &Tried) -> Result<bool, Failure> {
 fn prove(
     arguments: &Fix,
     lab: &Lab,
-    cell: Cell,
+    cell: &Cell,
     twin: &Twin,
     best: &Tried,
     stop: &'static AtomicBool,
 ) -> Result<job::ProveOutput, Failure> {
     let plan: Plan = turns(twin);
-    let turn = usual_estimate(&plan, layers(&cell)).limit();
+    let turn = usual_estimate(&plan, layers(cell)).limit();
     // Each turn has its own room, and what is around all of them.
-    let limit = turn * arguments.pairs * 2 + Duration::from_secs(120);
+    let limit = turn * arguments.proof.pairs * 2 + Duration::from_secs(120);
     let job = job::Prove {
         plan,
         remedies: best.remedies.clone(),
-        goal: arguments.goal.into(),
+        goal: arguments.proof.goal.into(),
         predicted: best.changes.clone(),
-        keep: arguments.keep.clone(),
-        pairs: arguments.pairs,
+        keep: arguments.proof.keep.clone(),
+        pairs: arguments.proof.pairs,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         limit_ns: limit.as_nanos() as u64,
-        cell,
+        cell: cell.clone(),
     };
     format::say(format_args!(
         "\"{}\" is applied and measured in {} turns",
         best.name,
-        2 * arguments.pairs
+        2 * arguments.proof.pairs
     ));
     with_bar(lab, &job, stop)
 }

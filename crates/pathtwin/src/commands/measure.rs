@@ -113,44 +113,110 @@ fn between_hosts(
     plan: &Plan,
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
-    let host = arguments.host.as_deref().unwrap_or_default();
-    let name = known::name(host, arguments.port);
-    let key = if arguments.open {
-        Key::OPEN
-    } else {
-        client_key(arguments.key.as_deref(), &name)?
+    let far = Far {
+        host: arguments.host.as_deref().unwrap_or_default(),
+        port: arguments.port,
+        via: &arguments.via,
+        key: arguments.key.as_deref(),
+        open: arguments.open,
     };
-    let reached = reach::host(host, arguments.port).map_err(unreached("pathtwin serve"))?;
-    let control = *reached
-        .first()
-        .ok_or_else(|| anyhow!("{host} has no address that answers"))?;
-    let underlay = reached.iter().map(|a| Target {
-        layer: Layer::Underlay,
-        far: a.ip(),
-    });
-    let (tunnel, unreached) = through_tunnels(&arguments.via, control.port());
-    let targets: Vec<Target> = underlay.chain(tunnel).collect();
-    let (random, seed) = seed(arguments)?;
-    let start = Start {
-        control,
-        key: &key,
-        plan,
-        seed,
-        targets: &targets,
-        unreached,
-        program: env!("CARGO_PKG_VERSION"),
-        id: format!("{random:016x}"),
-        started_us: now_us(),
-        lab: false,
-        cancel: stop,
-    };
-    let mut display = live::Display::new(plan.budget);
-    let run = measure::run::measure(start, &mut |event| display.show(&event));
-    display.finish();
-    if let (Ok(_), Some(_), false) = (&run, &arguments.key, arguments.open) {
-        known::remember(&name, &key);
+    far.reach()?.measure(plan, arguments.lab.seed(), stop)
+}
+
+/// A far end with `pathtwin serve`.
+pub(crate) struct Far<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) port: Option<u16>,
+    /// Its addresses inside tunnels.
+    pub(crate) via: &'a [IpAddr],
+    pub(crate) key: Option<&'a str>,
+    /// Whether it needs no key.
+    pub(crate) open: bool,
+}
+
+/// A far end that answers.
+pub(crate) struct Reached {
+    name: String,
+    key: Key,
+    /// Whether the key was given and is not remembered yet.
+    is_new: bool,
+    pub(crate) control: SocketAddr,
+    targets: Vec<Target>,
+    unreached: Vec<Unreached>,
+}
+
+impl Far<'_> {
+    /// Finds its addresses.
+    ///
+    /// # Errors
+    /// It has none that answers, or no key is known.
+    pub(crate) fn reach(&self) -> Result<Reached, Failure> {
+        let name = known::name(self.host, self.port);
+        let key = if self.open {
+            Key::OPEN
+        } else {
+            client_key(self.key, &name)?
+        };
+        let reached = reach::host(self.host, self.port).map_err(unreached("pathtwin serve"))?;
+        let control = *reached
+            .first()
+            .ok_or_else(|| anyhow!("{} has no address that answers", self.host))?;
+        let underlay = reached.iter().map(|a| Target {
+            layer: Layer::Underlay,
+            far: a.ip(),
+        });
+        let (tunnel, unreached) = through_tunnels(self.via, control.port());
+        Ok(Reached {
+            name,
+            key,
+            is_new: self.key.is_some() && !self.open,
+            control,
+            targets: underlay.chain(tunnel).collect(),
+            unreached,
+        })
     }
-    run.map_err(|e| Failure::new(code::FAILED, e))
+}
+
+impl Reached {
+    /// Number of layers that are measured.
+    #[cfg(feature = "lab")]
+    pub(crate) fn layers(&self) -> usize {
+        let tunnel = self.targets.iter().any(|t| t.layer == Layer::Tunnel);
+        1 + usize::from(tunnel)
+    }
+
+    /// Carries a plan out.
+    ///
+    /// # Errors
+    /// No session could be opened, or there is no result.
+    pub(crate) fn measure(
+        &self,
+        plan: &Plan,
+        seed_given: Option<u64>,
+        stop: &'static AtomicBool,
+    ) -> Result<Run, Failure> {
+        let (random, seed) = seed(seed_given)?;
+        let start = Start {
+            control: self.control,
+            key: &self.key,
+            plan,
+            seed,
+            targets: &self.targets,
+            unreached: self.unreached.clone(),
+            program: env!("CARGO_PKG_VERSION"),
+            id: format!("{random:016x}"),
+            started_us: now_us(),
+            lab: false,
+            cancel: stop,
+        };
+        let mut display = live::Display::new(plan.budget);
+        let run = measure::run::measure(start, &mut |event| display.show(&event));
+        display.finish();
+        if run.is_ok() && self.is_new {
+            known::remember(&self.name, &self.key);
+        }
+        run.map_err(|e| Failure::new(code::FAILED, e))
+    }
 }
 
 /// The addresses inside tunnels that answer, and those that do not, which are said at once.
@@ -198,9 +264,9 @@ fn unreached(program: &str) -> impl FnOnce(ReachError) -> Failure {
 }
 
 /// A random number, and the seed: part of it unless one was given.
-fn seed(arguments: &Measure) -> Result<(u64, Seed), Failure> {
+fn seed(given: Option<u64>) -> Result<(u64, Seed), Failure> {
     let random = u64::from_le_bytes(traffic::wire::key::random().context("draw a seed")?);
-    let seed = arguments.lab.seed().map_or(Seed(random >> 32), Seed);
+    let seed = given.map_or(Seed(random >> 32), Seed);
     Ok((random, seed))
 }
 

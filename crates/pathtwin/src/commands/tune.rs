@@ -1,7 +1,10 @@
 //! `pathtwin tune`.
 
-mod apply;
+pub(crate) mod apply;
+pub(crate) mod prove;
 mod settle;
+#[cfg(feature = "lab")]
+pub(crate) mod there;
 
 use std::{
     path::{Path, PathBuf},
@@ -29,6 +32,8 @@ pub(crate) fn tune(command: &Tune) -> Result<ExitCode, Failure> {
         Tune::Confirm(arguments) => settle::confirm(arguments),
         Tune::Undo(arguments) => settle::undo(arguments),
         Tune::List(arguments) => list(arguments),
+        Tune::Aside(arguments) => settle::switch(arguments, false),
+        Tune::Again(arguments) => settle::switch(arguments, true),
         Tune::Keep(arguments) => apply::keep(arguments),
     }
 }
@@ -97,8 +102,15 @@ fn with_host<T>(
     journal: &Journal,
     act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
 ) -> Result<T, Failure> {
-    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
-    let mut host = Live::open().map_err(TuneError::from)?;
+    Ok(with_env(journal, act)?)
+}
+
+fn with_env<T>(
+    journal: &Journal,
+    act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
+) -> Result<T, TuneError> {
+    let folder = Folder::open(&path(journal))?;
+    let mut host = Live::open()?;
     let mut observer: Box<dyn Observer> = Box::new(Unobserved);
     let mut env = Env {
         folder: &folder,
@@ -106,7 +118,7 @@ fn with_host<T>(
         clock: &BootClock,
         observer: observer.as_mut(),
     };
-    Ok(act(&mut env)?)
+    act(&mut env)
 }
 
 impl From<TuneError> for Failure {

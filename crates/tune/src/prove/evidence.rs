@@ -33,6 +33,16 @@ pub fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<
     change.steps.iter().map(|s| &s.setting).map(one).collect()
 }
 
+/// Whether connections of an end used the congestion control of a setting.
+pub fn used(setting: &Setting, cc: &str, side: Side, run: &Run) -> Acted {
+    let (acted, evidence) = congestion(cc, side, run);
+    Acted {
+        setting: setting.to_string(),
+        acted,
+        evidence,
+    }
+}
+
 /// The evidence of several measurements: what acted once acts.
 pub(super) fn together(all: &[Vec<Acted>]) -> Vec<Acted> {
     let Some(last) = all.last() else {

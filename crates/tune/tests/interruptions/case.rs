@@ -27,6 +27,11 @@ enum Interruption {
     Both(usize),
     /// The keeper is killed while it undoes; the next start completes it.
     Keeper(usize),
+    /// It is set aside and applied again in turns, and the controller is killed at a point; the
+    /// keeper undoes at the deadline.
+    Turns(usize),
+    /// The same, and the keeper is killed before.
+    TurnsBoth(usize),
     /// Nobody confirms.
     Deadline,
     /// The device goes down and up; nobody confirms.
@@ -42,7 +47,9 @@ enum Interruption {
 fn interruption(random: &mut Random) -> Interruption {
     // A transaction of some six steps has about forty points.
     let point = random.below(45) as usize;
-    match random.below(16) {
+    // Two turns of such a plan have some forty more.
+    let later = 20 + random.below(80) as usize;
+    match random.below(20) {
         0..=3 => Interruption::Controller(point),
         4..=7 => Interruption::Both(point),
         8..=9 => Interruption::Keeper(point),
@@ -50,6 +57,8 @@ fn interruption(random: &mut Random) -> Interruption {
         11 => Interruption::LinkDown,
         12 => Interruption::NoJournal,
         13..=14 => Interruption::Undone,
+        15..=17 => Interruption::Turns(later),
+        18 => Interruption::TurnsBoth(later),
         _ => Interruption::Confirmed,
     }
 }
@@ -96,7 +105,7 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
     use Interruption as I;
     const NEVER: usize = 100_000;
     let (controller, keeper, window) = match interruption {
-        I::Controller(point) => (
+        I::Controller(point) | I::Turns(point) => (
             Stop {
                 point,
                 keeper_too: false,
@@ -104,7 +113,7 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
             NEVER,
             3000,
         ),
-        I::Both(point) => (
+        I::Both(point) | I::TurnsBoth(point) => (
             Stop {
                 point,
                 keeper_too: true,
@@ -141,6 +150,10 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
     if plan.steps.is_empty() {
         return Ok(false);
     }
+    let turns = match interruption {
+        I::Turns(_) | I::TurnsBoth(_) => 2,
+        _ => 0,
+    };
     let status = Command::new(std::env::current_exe().unwrap())
         .arg("--controller")
         .arg(journal)
@@ -148,6 +161,7 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
             seed.to_string(),
             format!("{controller},{keeper}"),
             window.to_string(),
+            turns.to_string(),
         ])
         .status()
         .unwrap();

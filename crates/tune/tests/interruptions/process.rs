@@ -104,8 +104,9 @@ pub fn plan(seed: u64) -> Change {
     }
 }
 
-/// Applies the plan of a seed; `stop` is `controller[k],keeper`.
-pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64) -> ExitCode {
+/// Applies the plan of a seed, and sets it aside and applies it again so many times; `stop` is
+/// `controller[k],keeper`.
+pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64, turns: u32) -> ExitCode {
     let (own, keepers) = stop.split_once(',').unwrap();
     let own: Stop = own.parse().unwrap();
     let plan = plan(seed);
@@ -132,7 +133,12 @@ pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64) -> ExitCo
         prober: &mut NewTcp,
     };
     let applied = with(folder, &mut observer, |env| {
-        tune::apply(env, &plan, &mut arm)
+        let applied = tune::apply(env, &plan, &mut arm)?;
+        for _ in 0..turns {
+            tune::set_aside(env, None)?;
+            tune::set_again(env, None)?;
+        }
+        Ok(applied)
     });
     match applied {
         Ok(_) | Err(TuneError::Nothing) => ExitCode::SUCCESS,

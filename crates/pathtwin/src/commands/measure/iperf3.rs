@@ -20,7 +20,7 @@ pub(super) fn run(
     plan: &Plan,
     stop: &'static AtomicBool,
 ) -> Result<Run, Failure> {
-    let (random, seed) = seed(arguments)?;
+    let (random, seed) = seed(arguments.lab.seed())?;
     let server = reach::first(url, &addresses(url)?).map_err(unreached("iperf3 -s"))?;
     let start = Start {
         server,

@@ -2,25 +2,30 @@
 
 use std::{
     io::{self, Write},
+    net::IpAddr,
     path::Path,
     process::{Command, ExitCode},
+    time::Duration,
 };
 
 use anyhow::{Context, anyhow};
 use model::{
+    advice::Advice,
     change::{
         Change, ChangeId, ProcessId, Setting, SettingError,
         snippet::{Form, snippet},
     },
     findings::Findings,
     net::Side,
+    remedy::Remedy,
 };
 use sys::process::Process;
-use tune::{Arm, Env, Live, NewTcp, Request, TuneError};
+use tune::{Arm, Ask, Live, NewTcp, Place, Request, TuneError};
 
-use super::{path, with_host};
+use super::{path, prove, with_host};
 use crate::{
     cli::tune::{Apply, End, Journal, Keep, Settings, Snippet},
+    commands::measure::Far,
     document,
     exit::{Failure, code},
     format,
@@ -58,8 +63,10 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     for writer in tune::writers() {
         format::say(format_args!("note: {writer}"));
     }
-    let keeper = |id: &ChangeId| start_keeper(arguments, id);
-    let change = with_host(&arguments.journal, |env| run(env, &plan, arguments, keeper))?;
+    if let Some(host) = &arguments.prove {
+        return proved(arguments, &plan, host);
+    }
+    let change = applied(&arguments.journal, &plan, arguments.window)?;
     if !arguments.yes {
         format::text(&report::change::text(&change))?;
         return Ok(ExitCode::SUCCESS);
@@ -97,28 +104,68 @@ pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<()
     ))
 }
 
-fn run(
-    env: &mut Env<'_>,
-    plan: &Change,
-    arguments: &Apply,
-    mut keeper: impl FnMut(&ChangeId) -> io::Result<ProcessId>,
-) -> Result<Change, TuneError> {
-    let own = Process::own().map_err(TuneError::NoKeeper)?;
-    let mut arm = Arm {
-        window: arguments.window,
-        controller: ProcessId {
-            pid: own.pid,
-            start_ticks: own.start_ticks,
-        },
-        keeper: &mut keeper,
-        prober: &mut NewTcp,
+/// Measures in turns, keeps it or undoes it.
+fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Failure> {
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let end = &arguments.far;
+    let far = Far {
+        host,
+        port: end.port,
+        via: &end.via,
+        key: end.key.as_deref(),
+        open: end.open,
     };
-    tune::apply(env, plan, &mut arm)
+    let far = far.reach()?;
+    let turn = ::measure::plans::turns();
+    let proof = &arguments.proof;
+    let to = prove::Proving {
+        journal: &arguments.journal,
+        far: &far,
+        plan: &turn,
+        ask: Ask {
+            goal: proof.goal.into(),
+            predicted: Vec::new(),
+            keep: proof.keep.clone(),
+            pairs: proof.pairs,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        stop,
+    };
+    let window = prove::window(&turn, proof.pairs, 1 + end.via.len());
+    let here = prove::Here::apply(to.journal, plan, window)?;
+    let done = prove::in_turns(&[Box::new(here)], &to)?;
+    format::text(&report::proof::text(&done))?;
+    let kept = done.proof.is_some_and(|proof| proof.decision.is_kept());
+    Ok(ExitCode::from(if kept { 0 } else { code::VERDICT }))
+}
+
+/// Time in which a change must be confirmed or prolonged, where no other is given.
+pub(super) const CONNECTIVITY: Duration = Duration::from_secs(60);
+
+/// Applies a plan, with this program as the keeper.
+pub(super) fn applied(
+    journal: &Journal,
+    plan: &Change,
+    window: Duration,
+) -> Result<Change, Failure> {
+    with_host(journal, |env| {
+        let own = Process::own().map_err(TuneError::NoKeeper)?;
+        let mut arm = Arm {
+            window,
+            controller: ProcessId {
+                pid: own.pid,
+                start_ticks: own.start_ticks,
+            },
+            keeper: &mut |id: &ChangeId| start_keeper(journal, id),
+            prober: &mut NewTcp,
+        };
+        tune::apply(env, plan, &mut arm)
+    })
 }
 
 /// This program again, as the keeper.
-fn start_keeper(arguments: &Apply, id: &ChangeId) -> io::Result<ProcessId> {
-    let folder = std::path::absolute(path(&arguments.journal))?;
+fn start_keeper(journal: &Journal, id: &ChangeId) -> io::Result<ProcessId> {
+    let folder = std::path::absolute(path(journal))?;
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["tune", "keep", id.as_str(), "--journal"])
@@ -140,9 +187,14 @@ pub(super) fn keep(arguments: &Keep) -> Result<ExitCode, Failure> {
 
 /// The plan of the settings that the user names.
 pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
+    plan_of(wanted(settings)?, settings.probe.clone())
+}
+
+/// The plan of settings of this host.
+pub(crate) fn plan_of(settings: Wanted, probes: Vec<String>) -> Result<Change, Failure> {
     let request = Request {
-        settings: wanted(settings)?,
-        probes: settings.probe.clone(),
+        settings,
+        probes,
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let mut host = Live::open().map_err(TuneError::from)?;
@@ -150,7 +202,7 @@ pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
     Ok(tune::plan(&mut host, &request, id)?)
 }
 
-type Wanted = Vec<(Setting, Option<model::change::Origin>)>;
+pub(crate) type Wanted = Vec<(Setting, Option<model::change::Origin>)>;
 
 fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
     let wrong = |e: SettingError| Failure::new(code::USE, anyhow!(e));
@@ -173,7 +225,11 @@ fn wanted(settings: &Settings) -> Result<Wanted, Failure> {
     if let (Some(name), Some(end)) = (&settings.findings, settings.end) {
         all.extend(proposed(name, end)?);
     }
-    if all.is_empty() && settings.findings.is_none() {
+    if let (Some(name), Some(end), Some(toward)) = (&settings.advice, settings.end, settings.toward)
+    {
+        all.extend(advised(name, end, toward)?);
+    }
+    if all.is_empty() && settings.findings.is_none() && settings.advice.is_none() {
         let why = "no setting to change; for example --set cc=bbr, --queue eth0=fq_codel";
         return Err(Failure::new(code::USE, anyhow!(why)));
     }
@@ -184,15 +240,54 @@ fn proposed(name: &str, end: End) -> Result<Wanted, Failure> {
     let findings = Findings::parse(&text_of(name)?)
         .with_context(|| name.to_owned())
         .map_err(|e| Failure::new(code::USE, e))?;
-    let side = match end {
-        End::Near => Side::Near,
-        End::Far => Side::Far,
-    };
-    let remedies = tune::settings_of(&findings, side);
+    let remedies = tune::settings_of(&findings, end.into());
     for not in &remedies.not {
         format::say(format_args!("not changed: {not}"));
     }
     Ok(remedies.settings)
+}
+
+/// What an Advice has for this end, by the devices on the way to the other.
+fn advised(name: &str, end: End, toward: IpAddr) -> Result<Wanted, Failure> {
+    let advice = Advice::parse(&text_of(name)?)
+        .with_context(|| name.to_owned())
+        .map_err(|e| Failure::new(code::USE, e))?;
+    let Some(best) = advice.advised() else {
+        format::say(format_args!("the advice is to change nothing"));
+        return Ok(Vec::new());
+    };
+    of_end(&best.remedies, end.into(), toward, toward)
+}
+
+/// The settings of an end for remedies. `line` is the other end's address on the path itself,
+/// `toward` that of the connections.
+pub(crate) fn of_end(
+    remedies: &[Remedy],
+    side: Side,
+    line: IpAddr,
+    toward: IpAddr,
+) -> Result<Wanted, Failure> {
+    let mut host = Live::open().map_err(TuneError::from)?;
+    let mut device = |to| host.device_toward(to).map_err(TuneError::from);
+    let place = Place {
+        line: Some(device(line)?),
+        tunnel: (toward != line).then(|| device(toward)).transpose()?,
+        toward: Some(toward),
+    };
+    let found = tune::settings_of_all(remedies, side, &place);
+    for not in &found.not {
+        format::say(format_args!("not changed: {not}"));
+    }
+    Ok(found.settings)
+}
+
+impl From<End> for Side {
+    fn from(end: End) -> Self {
+        match end {
+            End::Near => Side::Near,
+            End::Far => Side::Far,
+        }
+    }
 }
 
 fn read(name: &str) -> Result<Change, Failure> {

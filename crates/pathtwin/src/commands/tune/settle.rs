@@ -7,7 +7,7 @@ use tune::{LOCK_LIMIT, NewTcp, Recovery, Rollback, TuneError};
 
 use super::{apply, exists, path, show, with_host};
 use crate::{
-    cli::tune::{Confirm, Status, TuneForm, Undo},
+    cli::tune::{Confirm, Status, Switch, TuneForm, Undo},
     exit::{Failure, code},
     format,
 };
@@ -74,6 +74,16 @@ pub(super) fn confirm(arguments: &Confirm) -> Result<ExitCode, Failure> {
         format::say(format_args!("note: {drift}"));
     }
     apply::kept(&arguments.journal, &kept.change.id, arguments.persist)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One half of a turn of a proof.
+pub(super) fn switch(arguments: &Switch, on: bool) -> Result<ExitCode, Failure> {
+    let id = Some(arguments.id.as_str());
+    with_host(&arguments.journal, |env| match on {
+        true => tune::set_again(env, id),
+        false => tune::set_aside(env, id),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
