@@ -27,7 +27,7 @@ use serde::Serialize;
 
 use super::{
     lab::names,
-    measure::{Far, Reached},
+    measure::{Far, Reached, Says},
     twin::{announce, open_lab, search},
 };
 use crate::{
@@ -133,7 +133,7 @@ fn measured(
     };
     let cell = match on {
         On::Lab(cell) => cell,
-        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, stop),
+        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Says::Progress, stop),
     };
     let limit = usual_estimate(&plan, layers(cell)).limit();
     let job = job::Measure {

@@ -120,7 +120,8 @@ fn between_hosts(
         key: arguments.key.as_deref(),
         open: arguments.open,
     };
-    far.reach()?.measure(plan, arguments.lab.seed(), stop)
+    far.reach()?
+        .measure(plan, arguments.lab.seed(), Says::Progress, stop)
 }
 
 /// A far end with `pathtwin serve`.
@@ -132,6 +133,15 @@ pub(crate) struct Far<'a> {
     pub(crate) key: Option<&'a str>,
     /// Whether it needs no key.
     pub(crate) open: bool,
+}
+
+/// What a measurement says while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// How far it is.
+    Progress,
+    /// Nothing: it is one of many.
+    Nothing,
 }
 
 /// A far end that answers.
@@ -193,6 +203,7 @@ impl Reached {
         &self,
         plan: &Plan,
         seed_given: Option<u64>,
+        says: Says,
         stop: &'static AtomicBool,
     ) -> Result<Run, Failure> {
         let (random, seed) = seed(seed_given)?;
@@ -209,9 +220,15 @@ impl Reached {
             lab: false,
             cancel: stop,
         };
-        let mut display = live::Display::new(plan.budget);
-        let run = measure::run::measure(start, &mut |event| display.show(&event));
-        display.finish();
+        let run = match says {
+            Says::Nothing => measure::run::measure(start, &mut |_| {}),
+            Says::Progress => {
+                let mut display = live::Display::new(plan.budget);
+                let run = measure::run::measure(start, &mut |event| display.show(&event));
+                display.finish();
+                run
+            }
+        };
         if run.is_ok() && self.is_new {
             known::remember(&self.name, &self.key);
         }

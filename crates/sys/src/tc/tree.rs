@@ -190,17 +190,19 @@ fn create(nl: &mut Netlink, kind: u16, ifindex: u32, node: &Node) -> Result<(), 
     nl.request(&mut m, op)
 }
 
-/// Options that give the reported ones when they are set. The kernel keeps some times in coarser
+/// Options that give the reported ones when they are set. The kernel keeps some numbers in coarser
 /// units and rounds them down both when it takes and when it reports them, so that a report sent
-/// back would shrink each time: codel in 1024 ns (include/net/codel.h: `CODEL_SHIFT`,
-/// `codel_time_to_us`), pie in 64 ns (include/net/pkt_sched.h: `PSCHED_SHIFT`), Linux 6.18. One
-/// microsecond more than a report always gives that report again.
+/// back would shrink each time: codel its times in 1024 ns (include/net/codel.h: `CODEL_SHIFT`,
+/// `codel_time_to_us`), pie in 64 ns (include/net/pkt_sched.h: `PSCHED_SHIFT`), Linux 6.18; dualpi2
+/// its factors (net/sched/sch_dualpi2.c: `dualpi2_scale_alpha_beta`, Linux 7.2). One more than a
+/// report always gives that report again.
 fn request_of(node: &Node) -> Vec<u8> {
     let rounded: &[u16] = match node.kind.as_str() {
         "codel" => &[1, 3, 5],
         "fq_codel" => &[1, 3, 7],
         "pie" => &[1],
         "fq_pie" => &[3],
+        "dualpi2" => &[5, 6],
         _ => &[],
     };
     if node.kind == "cake" {

@@ -23,7 +23,6 @@ use crate::{
         },
     },
     exit::{Failure, code},
-    format,
 };
 
 /// Applies what is advised, the far end first, and keeps it only if it helps.
@@ -82,11 +81,6 @@ pub(super) fn prove(
     if sites.is_empty() {
         return Ok(ProveOutput::default());
     }
-    format::say(format_args!(
-        "\"{}\" is applied and measured in {} turns",
-        best.name,
-        2 * pairs
-    ));
     in_turns(&sites, &to)
 }
 

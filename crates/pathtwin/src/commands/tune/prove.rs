@@ -16,7 +16,7 @@ use tune::{Ask, Live, NewTcp, TuneError, Turns};
 use super::{apply, with_host};
 use crate::{
     cli::tune::Journal,
-    commands::measure::Reached,
+    commands::measure::{Reached, Says},
     exit::{Failure, code},
     format,
 };
@@ -57,6 +57,12 @@ pub(crate) fn in_turns(
     to: &Proving<'_>,
 ) -> Result<ProveOutput, Failure> {
     let ids: Vec<ChangeId> = sites.iter().map(|site| site.id().clone()).collect();
+    let turns = 2 * to.ask.pairs;
+    let s = usual_estimate(to.plan, 1).time_s[1] * f64::from(turns);
+    format::say(format_args!(
+        "the change waits, and is measured in {turns} turns, about {:.0} min",
+        (s / 60.0).ceil()
+    ));
     let mut bench = Bench { sites, to };
     let proof = tune::prove(&mut bench, &ids, &to.ask);
     let keep = proof.as_ref().is_ok_and(|proof| proof.decision.is_kept());
@@ -82,7 +88,10 @@ impl Turns for Bench<'_> {
     }
 
     fn measure(&mut self) -> Result<Run, String> {
-        let run = self.to.far.measure(self.to.plan, None, self.to.stop);
+        let run = self
+            .to
+            .far
+            .measure(self.to.plan, None, Says::Nothing, self.to.stop);
         let run = run.map_err(|failure| failure.error.to_string())?;
         match &run.cut_short {
             Some(why) => Err(why.to_string()),
