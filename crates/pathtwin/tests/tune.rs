@@ -4,19 +4,35 @@
 
 mod common;
 
-use std::{net::TcpListener, path::Path, time::Duration};
+use std::{io::Write, net::TcpListener, path::Path, process::Stdio, time::Duration};
 
-use common::{is_root, pathtwin, text};
+use common::{is_root, pathtwin, program, spec};
+use model::{
+    advice::{ADVICE_SCHEMA, Advice, Effect, Goal, Origin, Tried, Unchanged},
+    remedy::{Action, Location, Remedy},
+    text,
+    twin::TwinVerdict,
+};
 
 /// Runs a command; its exit code and everything it printed.
 fn tune(journal: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = pathtwin()
+    tune_with(journal, arguments, "")
+}
+
+/// The same with something on standard input.
+fn tune_with(journal: &Path, arguments: &[&str], input: &str) -> (Option<i32>, String) {
+    let mut child = pathtwin()
         .arg("tune")
         .args(arguments)
         .env("PATHTWIN_JOURNAL", journal)
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("run pathtwin");
-    let said = text(&output.stdout) + &text(&output.stderr);
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("wait for pathtwin");
+    let said = common::text(&output.stdout) + &common::text(&output.stderr);
     (output.status.code(), said)
 }
 
@@ -115,4 +131,120 @@ fn a_plan_changes_nothing_and_names_all_that_is_refused() {
     assert_eq!(tune(&journal, &["plan", "--set", "nonsense"]).0, Some(2));
     assert_eq!(tune(&journal, &["plan"]).0, Some(2));
     assert!(!journal.exists());
+}
+
+/// An Advice to request ECN on the far host.
+fn advice() -> String {
+    let remedy = Remedy::new(Action::Ecn { on: true }, Location::Far, text!("a test"));
+    let tried = Tried {
+        name: text!("ECN"),
+        origin: Origin::Recipe,
+        remedies: vec![remedy],
+        effect: Effect::Helps,
+        says: Vec::new(),
+        outcomes: Vec::new(),
+        changes: Vec::new(),
+        worth: 1.0,
+        regret: 0.0,
+        competitor: Vec::new(),
+        pairs: 1,
+        runs: Vec::new(),
+    };
+    let advice = Advice {
+        schema: ADVICE_SCHEMA,
+        program: "test".to_owned(),
+        run: String::new(),
+        twin: TwinVerdict::OrderOnly,
+        goal: Goal::Balanced,
+        keep: Vec::new(),
+        says: text!("a test"),
+        advised: Some(0),
+        settle: None,
+        unchanged: Unchanged {
+            outcomes: Vec::new(),
+            runs: Vec::new(),
+        },
+        tried: vec![tried],
+        not_tried: Vec::new(),
+        notes: Vec::new(),
+        runs: 1,
+        failed: 0,
+    };
+    serde_json::to_string(&advice).unwrap()
+}
+
+/// The words that `fix --far-ssh` runs on the far host, in their order.
+#[test]
+fn a_far_host_plans_applies_switches_and_undoes_what_an_advice_has_for_it() {
+    if !namespace() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let before = ecn();
+    let plan = [
+        "plan",
+        "--advice",
+        "-",
+        "--end",
+        "far",
+        "--toward",
+        "127.0.0.1",
+    ];
+    let plan: Vec<&str> = plan.into_iter().chain(["--output", "json"]).collect();
+    let (code, planned) = tune_with(&journal, &plan, &advice());
+    assert_eq!(code, Some(0), "{planned}");
+    let planned = &planned[planned.find('{').unwrap()..=planned.rfind('}').unwrap()];
+    let id = serde_json::from_str::<serde_json::Value>(planned).unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let done = |words: &[&str], input: &str, expected: &str| {
+        let (code, said) = tune_with(&journal, words, input);
+        assert_eq!(code, Some(0), "{words:?}: {said}");
+        assert_eq!(ecn(), expected, "{words:?}");
+    };
+    done(&["apply", "--plan", "-"], planned, "1\n");
+    done(&["confirm", &id, "--prolong", "600s"], "", "1\n");
+    done(&["aside", &id], "", &before);
+    done(&["again", &id], "", "1\n");
+    done(&["undo", &id], "", &before);
+}
+
+/// Runs `tune` on the near end of a path with 200 ms of queue, and a server on the far end.
+fn on_a_path(arguments: &str) -> String {
+    let (_folder, spec) = spec("[path]\nrtt = \"20ms\"\nrate = \"20mbit\"\nbuffer = \"200ms\"\n");
+    let (_kept, program) = program();
+    let program = program.display();
+    let near = format!(
+        "export PATHTWIN_JOURNAL=/tmp/j; {program} tune apply {arguments} --prove server --open; \
+         echo code $?; {program} tune list; tc qdisc show dev to-server; sysctl net.ipv4.tcp_ecn"
+    );
+    let output = pathtwin()
+        .args(["lab", "exec", "--limit", "1000"])
+        .arg(spec)
+        .args(["--on", "server", "--"])
+        .arg(program.to_string())
+        .args(["serve", "--open", "--on", "client", "--", "sh", "-c", &near])
+        .output()
+        .expect("run pathtwin");
+    common::text(&output.stdout) + &common::text(&output.stderr)
+}
+
+/// The whole of `apply --prove` by the program itself, in virtual time.
+#[test]
+fn a_shaper_that_takes_the_queue_away_is_kept() {
+    let said = on_a_path("--shape to-server=19mbit --for latency");
+    assert!(said.contains("code 0"), "{said}");
+    assert!(said.contains("Kept: the"), "{said}");
+    assert!(said.contains("confirmed"), "{said}");
+    assert!(said.contains("qdisc cake"), "{said}");
+}
+
+#[test]
+fn a_setting_that_changes_nothing_is_undone() {
+    let said = on_a_path("--set net.ipv4.tcp_ecn=1 --pairs 3");
+    assert!(said.contains("code 1"), "{said}");
+    assert!(said.contains("no gain beyond chance"), "{said}");
+    assert!(said.contains("net.ipv4.tcp_ecn = 0\n"), "{said}");
 }
