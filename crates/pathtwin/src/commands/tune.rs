@@ -5,6 +5,7 @@ pub(crate) mod prove;
 mod settle;
 #[cfg(feature = "lab")]
 pub(crate) mod there;
+mod transaction;
 
 use std::{
     path::{Path, PathBuf},

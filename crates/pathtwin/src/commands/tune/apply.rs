@@ -4,25 +4,23 @@ use std::{
     io::{self, Write},
     net::IpAddr,
     path::Path,
-    process::{Command, ExitCode},
-    time::Duration,
+    process::ExitCode,
 };
 
 use anyhow::{Context, anyhow};
 use model::{
     advice::Advice,
     change::{
-        Change, ChangeId, ProcessId, Setting, SettingError,
+        Change, ChangeId, Setting, SettingError,
         snippet::{Form, snippet},
     },
     findings::Findings,
     net::Side,
     remedy::Remedy,
 };
-use sys::process::Process;
-use tune::{Arm, Ask, Live, NewTcp, Place, Request, TuneError};
+use tune::{Ask, Live, NewTcp, Place, Request, TuneError};
 
-use super::{path, prove, with_host};
+use super::{prove, transaction::applied, with_host};
 use crate::{
     cli::tune::{Apply, End, Journal, Keep, Settings, Snippet},
     commands::measure::Far,
@@ -137,40 +135,6 @@ fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Fail
     format::text(&report::proof::text(&done))?;
     let kept = done.proof.is_some_and(|proof| proof.decision.is_kept());
     Ok(ExitCode::from(if kept { 0 } else { code::VERDICT }))
-}
-
-/// Time in which a change must be confirmed or prolonged, where no other is given.
-pub(super) const CONNECTIVITY: Duration = Duration::from_secs(60);
-
-/// Applies a plan, with this program as the keeper.
-pub(super) fn applied(
-    journal: &Journal,
-    plan: &Change,
-    window: Duration,
-) -> Result<Change, Failure> {
-    with_host(journal, |env| {
-        let own = Process::own().map_err(TuneError::NoKeeper)?;
-        let mut arm = Arm {
-            window,
-            controller: ProcessId {
-                pid: own.pid,
-                start_ticks: own.start_ticks,
-            },
-            keeper: &mut |id: &ChangeId| start_keeper(journal, id),
-            prober: &mut NewTcp,
-        };
-        tune::apply(env, plan, &mut arm)
-    })
-}
-
-/// This program again, as the keeper.
-fn start_keeper(journal: &Journal, id: &ChangeId) -> io::Result<ProcessId> {
-    let folder = std::path::absolute(path(journal))?;
-    let mut command = Command::new(std::env::current_exe()?);
-    command
-        .args(["tune", "keep", id.as_str(), "--journal"])
-        .arg(folder);
-    tune::start_keeper(command)
 }
 
 /// The keeper of a change: started by [`apply`], never by a person.

@@ -13,7 +13,10 @@ use model::{
 };
 use tune::{Ask, Live, NewTcp, TuneError, Turns};
 
-use super::{apply, with_host};
+use super::{
+    transaction::{CONNECTIVITY, applied},
+    with_host,
+};
 use crate::{
     cli::tune::Journal,
     commands::measure::{Reached, Says},
@@ -123,7 +126,7 @@ impl<'a> Here<'a> {
         plan: &Change,
         window: Duration,
     ) -> Result<Self, Failure> {
-        let change = apply::applied(journal, plan, apply::CONNECTIVITY)?;
+        let change = applied(journal, plan, CONNECTIVITY)?;
         with_host(journal, |env| {
             tune::prolong(env, Some(change.id.as_str()), &mut NewTcp, window)
         })?;
