@@ -4,6 +4,7 @@
 //! Nothing here knows whether the two ends are real hosts or namespaces of a lab guest.
 
 pub mod far;
+pub mod group;
 pub mod key;
 pub mod plans;
 pub mod reach;

@@ -20,7 +20,7 @@ mod kind;
 mod line;
 mod load;
 mod matrix;
-mod nearest;
+pub mod nearest;
 mod place;
 pub mod quantity;
 mod reason;

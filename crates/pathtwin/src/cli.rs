@@ -28,6 +28,8 @@ pub(crate) mod tune;
 pub(crate) mod twin;
 #[cfg(feature = "lab")]
 mod validation;
+#[cfg(feature = "history")]
+pub(crate) mod watch;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -81,6 +83,8 @@ pub(crate) enum Command {
     Report(report::Report),
     #[cfg(feature = "history")]
     History(history::History),
+    #[cfg(feature = "history")]
+    Watch(watch::Watch),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

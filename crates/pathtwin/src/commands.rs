@@ -20,3 +20,5 @@ pub(crate) mod serve;
 pub(crate) mod tune;
 #[cfg(feature = "lab")]
 pub(crate) mod twin;
+#[cfg(feature = "history")]
+pub(crate) mod watch;

@@ -48,16 +48,22 @@ impl Place {
 impl Where {
     /// Opens it; created if it does not exist.
     pub(crate) fn open(&self) -> Result<store::Store, Failure> {
-        let set = std::env::var("PATHTWIN_STORE")
-            .ok()
-            .filter(|s| !s.is_empty());
-        let place = match self.store.clone().or(set) {
-            Some(text) => store::Place::parse(&text)?,
-            None => of_user()?,
-        };
+        let place = place(self.store.as_deref())?;
         let mut store = store::Store::open(&place)?;
         store.allow_documents_of(self.max_document.0);
         Ok(store)
+    }
+}
+
+/// The history of this name; without one, that of the environment, else the user's own.
+#[cfg(feature = "history")]
+pub(crate) fn place(named: Option<&str>) -> Result<store::Place, Failure> {
+    let set = std::env::var("PATHTWIN_STORE")
+        .ok()
+        .filter(|s| !s.is_empty());
+    match named.map(str::to_owned).or(set) {
+        Some(text) => Ok(store::Place::parse(&text)?),
+        None => of_user(),
     }
 }
 

@@ -54,6 +54,21 @@ pub fn realtime_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::Realtime))
 }
 
+/// Local time less UTC at a time in seconds since 1970, s: by `$TZ` or /etc/localtime; 0 if neither
+/// is known.
+pub fn local_offset_s(at_s: u64) -> i32 {
+    let Ok(at) = libc::time_t::try_from(at_s) else {
+        return 0;
+    };
+    // SAFETY: `at` and the zeroed plain struct live during the call, which writes the struct or
+    // returns null.
+    let local = unsafe {
+        let mut local: libc::tm = std::mem::zeroed();
+        (!libc::localtime_r(&raw const at, &raw mut local).is_null()).then_some(local)
+    };
+    local.map_or(0, |local| i32::try_from(local.tm_gmtoff).unwrap_or(0))
+}
+
 /// Difference between CLOCK_REALTIME and CLOCK_MONOTONIC, to convert timestamps of the kernel.
 ///
 /// Each of the three clock reads costs the same virtual time in a guest, so their middle is exact

@@ -21,6 +21,7 @@ pub mod process;
 pub mod procfs;
 pub mod route;
 pub mod sched;
+pub mod service;
 pub mod signal;
 pub mod sock_diag;
 pub mod socket;

@@ -56,6 +56,8 @@ pub enum Event<'a> {
     Ended(&'a Sample),
     /// Something a user should know.
     Note(&'a str),
+    /// The run is over: payload bytes of its finished steps, both directions together.
+    Moved(u64),
 }
 
 /// The state of a running step.

@@ -39,6 +39,11 @@ pub(crate) fn own_address(far: IpAddr) -> io::Result<IpAddr> {
 }
 
 impl Target {
+    /// Its address family.
+    pub fn family(self) -> IpVersion {
+        family(self.far)
+    }
+
     /// The target with the near end's address.
     pub(crate) fn addressed(self) -> io::Result<LayerAddress> {
         Ok(LayerAddress {

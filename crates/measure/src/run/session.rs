@@ -103,7 +103,9 @@ pub fn measure(start: Start<'_>, on: &mut dyn FnMut(Event<'_>)) -> Result<Run, F
         bytes: 0,
         on,
     };
-    match carry_out(&mut bench, &mut run, seed) {
+    let carried = carry_out(&mut bench, &mut run, seed);
+    (bench.on)(Event::Moved(bench.bytes));
+    match carried {
         Ok(()) => {
             let own = run.layers.last().map(|l| l.near);
             validity::facts_after(&mut bench, &mut run, &toward, own);

@@ -4,10 +4,7 @@
 const LONGEST: usize = 60;
 
 /// The candidate with the smallest edit distance, if it is close enough.
-pub(super) fn nearest<'a>(
-    wrong: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let cost = |c: &str| strsim::osa_distance(&wrong.to_lowercase(), &c.to_lowercase());
     if wrong.len() > LONGEST {
         return None;

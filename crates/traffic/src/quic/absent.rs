@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Placeholder for a key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Identity(Infallible);
 
 impl Identity {

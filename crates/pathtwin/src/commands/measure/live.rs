@@ -81,7 +81,7 @@ impl Display {
                     why.join("; ")
                 ));
             }
-            Event::Ended(_) => {}
+            Event::Ended(_) | Event::Moved(_) => {}
             Event::Note(note) => self.say(note),
         }
     }

@@ -1,0 +1,66 @@
+//! A group of probes on each layer: a look at a path that adds no load, and is no Run.
+
+use std::{net::SocketAddr, time::Duration};
+
+use model::net::{IpVersion, Layer};
+use sys::clock::Instant;
+use traffic::{load::probe::Probing, wire::Key};
+
+use crate::{
+    far::{self, Action, Far, FarError, load::Echo},
+    run::Target,
+};
+
+/// What the probes of one layer showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The layer.
+    pub layer: Layer,
+    /// The address family.
+    pub family: IpVersion,
+    /// Round trips of those that were answered, without the time at the far end, ns.
+    pub rtt_ns: Vec<u64>,
+    /// How many were not answered.
+    pub lost: u64,
+}
+
+/// Sends `count` probes on each layer, one every `every`, in one session.
+///
+/// # Errors
+/// There is no session with the far end. A layer on which no datagram is answered is one whose
+/// probes are all lost.
+pub fn probes(
+    control: SocketAddr,
+    (key, program): (&Key, &str),
+    targets: &[Target],
+    (count, every): (u32, Duration),
+) -> Result<Vec<Group>, FarError> {
+    let mut far = Far::connect(control, key, program)?;
+    let mut groups = Vec::new();
+    for target in targets {
+        let address = SocketAddr::new(target.far, control.port());
+        let echo = far.open(&Echo)?;
+        let found = match far::datagrams(*echo, address) {
+            Ok(socket) => {
+                let probing =
+                    Probing::start(socket, every).map_err(Action::Probe.failed(address))?;
+                // The last probe is sent within the span, and one after it is not.
+                let span = every.saturating_mul(count).saturating_sub(every / 2);
+                Instant::now().after(span).wait();
+                probing.finish().iter().map(|probe| probe.rtt_ns).collect()
+            }
+            Err(FarError::Silent { .. }) => vec![None; count as usize],
+            Err(error) => return Err(error),
+        };
+        far.finish(echo)?;
+        let rtt_ns: Vec<u64> = found.iter().copied().flatten().collect();
+        groups.push(Group {
+            layer: target.layer,
+            family: target.family(),
+            lost: (found.len() - rtt_ns.len()) as u64,
+            rtt_ns,
+        });
+    }
+    far.bye();
+    Ok(groups)
+}

@@ -1,0 +1,30 @@
+//! The command line of `pathtwin watch`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Measure paths all the time within a budget, and report each lasting change once
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  pathtwin watch --example > watch.toml
+  pathtwin watch --config watch.toml --check
+  pathtwin watch --config watch.toml
+
+Probes always, short loads seldom, the full plan daily and after a change; random waits; never more
+bytes in a month than the budget; only while the line is quiet. A change is reported to a program or
+a webhook. Keys of the config: docs/reference/watch.md.
+
+Exit codes: 0 ended by Ctrl-C, 2 usage error or wrong config, 3 the state or the history cannot be
+used, 4 the watch failed.")]
+pub(crate) struct Watch {
+    /// The config (TOML)
+    #[arg(long, value_name = "FILE", required_unless_present = "example")]
+    pub(crate) config: Option<PathBuf>,
+    /// Only check the config, and print what is measured how often within the budget
+    #[arg(long, requires = "config")]
+    pub(crate) check: bool,
+    /// Print a config to begin with
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) example: bool,
+}

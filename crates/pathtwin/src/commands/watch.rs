@@ -1,0 +1,100 @@
+//! `pathtwin watch`.
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use watch::{
+    config::{self, Config},
+    daemon::{self, DaemonError, Start},
+    schedule,
+};
+
+use crate::cli::watch::Watch;
+use crate::{
+    document,
+    exit::{Failure, code},
+    format::{self, say},
+};
+
+pub(crate) fn watch(arguments: &Watch) -> Result<ExitCode, Failure> {
+    let Some(file) = &arguments.config else {
+        format::text(config::EXAMPLE)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let config = read(file)?;
+    if arguments.check {
+        format::text(&pace(&config))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let place = document::place(config.store.as_deref())?;
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+    let random = traffic::wire::key::random().context("draw a seed")?;
+    let paths = config.paths.len();
+    say(format_args!(
+        "watching {paths} paths; state in {}",
+        config.state.display()
+    ));
+    daemon::run(Start {
+        config,
+        place: &place,
+        program: env!("CARGO_PKG_VERSION"),
+        seed: u64::from_le_bytes(random),
+        stop,
+        log: &mut |line| say(format_args!("{}", model::safe::lines(line))),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &Path) -> Result<Config, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).with_context(|| format!("read {name}"));
+    let text = text.map_err(|e| Failure::new(code::USE, e))?;
+    config::parse(&name, &text).map_err(|e| Failure::new(code::USE, e))
+}
+
+/// What is measured how often.
+fn pace(config: &Config) -> String {
+    let every = |every: Option<Duration>| {
+        every.map_or_else(
+            || "never".to_owned(),
+            |every| minutes(every.as_secs_f64() / 60.0),
+        )
+    };
+    let rows = config.paths.iter().zip(schedule::paces(config));
+    let rows = rows.map(|(path, pace)| {
+        let every = [pace.probe, pace.load, pace.full].map(every);
+        let [probe, load, full] = every;
+        vec![path.name.clone(), path.host.clone(), probe, load, full]
+    });
+    let table = report::plain::table(
+        &[
+            "path",
+            "far end",
+            "probes every",
+            "a load every",
+            "full plan every",
+        ],
+        &[],
+        rows.collect(),
+    );
+    let budget = config.month_bytes as f64 / 1e9;
+    format!("{table}at most {budget:.2} GB on the line in a month\n")
+}
+
+fn minutes(minutes: f64) -> String {
+    match minutes {
+        ..120.0 => format!("{minutes:.0} min"),
+        ..2880.0 => format!("{:.1} h", minutes / 60.0),
+        _ => format!("{:.1} days", minutes / 1440.0),
+    }
+}
+
+impl From<DaemonError> for Failure {
+    fn from(error: DaemonError) -> Self {
+        let code = match &error {
+            DaemonError::State(_) => code::LACKS,
+            DaemonError::Plan(_) => code::USE,
+        };
+        Self::new(code, error)
+    }
+}

@@ -1,0 +1,168 @@
+//! `pathtwin watch` against `pathtwin serve`, both real, on loopback.
+
+#![cfg(feature = "history")]
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use std::{
+    fs,
+    os::unix::net::UnixDatagram,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use common::{pathtwin, server::Server, text};
+use serde_json::Value;
+
+/// The state, once there is one.
+fn state(folder: &Path) -> Option<Value> {
+    let text = fs::read(folder.join("watch.json")).ok()?;
+    Some(serde_json::from_slice(&text).expect("a state is whole at any time"))
+}
+
+fn config(folder: &Path, server: &Server, key: &Path, more: &str) -> std::path::PathBuf {
+    let file = folder.join("watch.toml");
+    let text = format!(
+        "state = {:?}\nstore = {:?}\n{more}\n[[path]]\nname = \"loop\"\nhost = \"{}\"\nkey = {:?}\n\
+         probe = \"10s\"\nload_bytes = \"40MB\"\nmetered = \"no\"\nrate = \"10gbit\"\n",
+        folder.join("state"),
+        folder.join("history.db"),
+        server.address,
+        key
+    );
+    fs::write(&file, text).expect("write the config");
+    file
+}
+
+fn start(config: &Path, socket: &Path) -> Child {
+    let mut command = pathtwin();
+    command.args(["watch", "--config"]).arg(config);
+    command
+        .env("NOTIFY_SOCKET", socket)
+        .env("WATCHDOG_USEC", "60000000");
+    command
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start the watch")
+}
+
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(90);
+    while !done() {
+        assert!(Instant::now() < end, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_watch_reports_to_its_manager_probes_and_ends_when_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let config = config(folder.path(), &server, &key, "");
+    let socket = folder.path().join("notify");
+    let manager = UnixDatagram::bind(&socket).expect("a socket");
+    manager
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .expect("a timeout");
+    let mut watch = start(&config, &socket);
+    let mut said = String::new();
+    while !(said.contains("READY=1") && said.contains("WATCHDOG=1")) {
+        let mut piece = [0; 256];
+        let n = manager.recv(&mut piece).expect("a sign of life");
+        said += &String::from_utf8_lossy(&piece[..n]);
+        said.push('\n');
+    }
+    let state_folder = folder.path().join("state");
+    // The first group of probes is charged by the hour, and answered.
+    until("a probe", || {
+        state(&state_folder).is_some_and(|s| s["ledger"].as_object().is_some_and(|l| !l.is_empty()))
+    });
+    let pid = i32::try_from(watch.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let pid = pid.expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("ask it to end");
+    let status = watch.wait().expect("it ends");
+    assert!(status.success(), "{status}");
+    let reach = &state(&state_folder).expect("a state")["paths"]["loop"]["reach"];
+    assert_eq!(reach["failures"], 0, "{reach}");
+}
+
+#[test]
+fn a_watch_that_is_killed_leaves_a_whole_state_and_the_next_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let config = config(folder.path(), &server, &key, "");
+    let socket = folder.path().join("none");
+    let state_folder = folder.path().join("state");
+    let mut charged = 0;
+    for round in 0..12_u64 {
+        let mut watch = start(&config, &socket);
+        std::thread::sleep(Duration::from_millis(20 + 97 * round));
+        watch.kill().expect("kill it");
+        watch.wait().expect("it is gone");
+        let Some(state) = state(&state_folder) else {
+            continue;
+        };
+        let all: u64 = state["ledger"].as_object().map_or(0, |months| {
+            months
+                .values()
+                .filter_map(|month| month["all"].as_u64())
+                .sum()
+        });
+        assert!(all >= charged, "{all} bytes charged, and {charged} before");
+        charged = all;
+    }
+    assert!(!state_folder.join("watch.damaged").exists());
+}
+
+#[test]
+fn a_second_watch_of_the_same_state_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let config = config(folder.path(), &server, &key, "");
+    let mut first = start(&config, &folder.path().join("none"));
+    until("a state", || state(&folder.path().join("state")).is_some());
+    let second = pathtwin().args(["watch", "--config"]).arg(&config).output();
+    let second = second.expect("run the second");
+    assert_eq!(second.status.code(), Some(3), "{}", text(&second.stderr));
+    assert!(text(&second.stderr).contains("another pathtwin watch"));
+    first.kill().expect("kill it");
+    first.wait().expect("it is gone");
+}
+
+#[test]
+fn a_wrong_config_is_refused_with_its_lines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("w.toml");
+    fs::write(&file, "[[path]]\nhots = \"a\"\n").expect("write it");
+    let output = run(&["watch", "--check", "--config"], &file);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("w.toml:2: path[0].hots: unknown key; did you mean \"host\"?"),
+        "{said}"
+    );
+    let example = pathtwin()
+        .args(["watch", "--example"])
+        .output()
+        .expect("run it");
+    fs::write(&file, &example.stdout).expect("write it");
+    let output = run(&["watch", "--check", "--config"], &file);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("office"),
+        "{}",
+        text(&output.stdout)
+    );
+}
+
+fn run(arguments: &[&str], file: &Path) -> std::process::Output {
+    let mut command: Command = pathtwin();
+    command.args(arguments).arg(file).output().expect("run it")
+}

@@ -1,0 +1,89 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn wrong(text: &str) -> String {
+    parse("w.toml", text).unwrap_err().to_string()
+}
+
+#[test]
+fn the_example_is_read_and_has_the_defaults() {
+    let config = parse("w.toml", EXAMPLE).unwrap();
+    assert_eq!(config.month_bytes, 5_000_000_000);
+    let path = &config.paths[0];
+    assert_eq!(
+        (path.name.as_str(), path.host.as_str()),
+        ("office", "office.example")
+    );
+    assert_eq!(path.probe, Some(Duration::from_secs(120)));
+    assert_eq!(path.load, Some(Duration::from_secs(7200)));
+    assert_eq!(path.metered, Metered::Auto);
+    assert_eq!(config.alarm.change, 0.05);
+}
+
+#[test]
+fn an_unknown_key_names_its_line_and_the_nearest() {
+    assert_eq!(
+        wrong("[[path]]\nhost = \"a\"\n\nlaod = \"1h\"\n"),
+        "w.toml:4: path[0].laod: unknown key; did you mean \"load\"?"
+    );
+    assert!(wrong("[budgte]\nmonth = \"1GB\"\n[[path]]\nhost = \"a\"\n").contains("\"budget\""));
+}
+
+#[test]
+fn all_problems_are_named_at_once_with_what_would_be_right() {
+    let text = "listen = \"0.0.0.0:80\"\n[budget]\nmonth = \"2 apples\"\n[alarm]\nquiet = \"22-7\"\n\
+                change = \"80%\"\nwebhook = \"ftp://x\"\n[[path]]\nload = \"1s\"\nopen = \"yes\"\n";
+    let error = parse("w.toml", text).unwrap_err();
+    let keys: Vec<(usize, &str)> = error
+        .problems
+        .iter()
+        .map(|p| (p.line, p.key.as_str()))
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            (1, "listen"),
+            (3, "budget.month"),
+            (5, "alarm.quiet"),
+            (6, "alarm.change"),
+            (7, "alarm.webhook"),
+            (8, "path[0].host"),
+            (9, "path[0].load"),
+            (10, "path[0].open"),
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_watched_is_refused() {
+    assert!(wrong("").contains("[[path]]"));
+    assert!(wrong("[[path]\n").starts_with("w.toml:1:"));
+    let twice = "[[path]]\nhost = \"a\"\n[[path]]\nhost = \"a\"\n";
+    assert!(wrong(twice).contains("two paths"));
+}
+
+#[test]
+fn never_is_a_time_and_days_are_understood() {
+    let text = "[[path]]\nhost = \"a\"\nload = \"never\"\nfull = \"7d\"\n";
+    let path = parse("w.toml", text).unwrap().paths.remove(0);
+    assert_eq!(
+        (path.load, path.full),
+        (None, Some(Duration::from_secs(7 * 86_400)))
+    );
+}
+
+#[test]
+fn quiet_hours_may_include_midnight() {
+    let night = QuietHours {
+        from: 22 * 60,
+        to: 7 * 60,
+    };
+    assert!(night.has(23 * 60) && night.has(0) && night.has(7 * 60 - 1));
+    assert!(!night.has(7 * 60) && !night.has(12 * 60));
+    let noon = QuietHours {
+        from: 12 * 60,
+        to: 13 * 60,
+    };
+    assert!(noon.has(12 * 60) && !noon.has(13 * 60));
+}

@@ -1,0 +1,244 @@
+//! The loop: reads clocks, measures, saves and sends, one thing at a time.
+//!
+//! It tells the service manager that it is alive from within this loop and from within each
+//! measurement, so that a loop that hangs is found out.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use stats::Random;
+use store::Place;
+use sys::service::Manager;
+
+use crate::{
+    config::Config,
+    line::Line,
+    moment::{Moment, SECOND_NS},
+    notify,
+    real::{self, RealError, Runner},
+    state::{Folder, StateError},
+    watcher::{Begin, Candidate, Job, Next, Watcher, Work},
+};
+
+/// Longest sleep, so that a request to end is heard.
+const NAP: Duration = Duration::from_millis(200);
+
+/// What a watch is started with.
+pub struct Start<'a> {
+    /// What to watch.
+    pub config: Config,
+    /// The history.
+    pub place: &'a Place,
+    /// Version of this program.
+    pub program: &'a str,
+    /// Seed of all random waits.
+    pub seed: u64,
+    /// Set when it is to end.
+    pub stop: &'a AtomicBool,
+    /// Takes what is worth a line in the log.
+    pub log: &'a mut dyn FnMut(&str),
+}
+
+/// Watches until it is told to end.
+///
+/// # Errors
+/// The state cannot be read or written, or belongs to another watch; a full plan is none.
+pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
+    for path in &start.config.paths {
+        real::full_plan(path).map_err(|e| DaemonError::Plan(e.to_string()))?;
+    }
+    let folder = Folder::open(&start.config.state)?;
+    let mut random = Random::new(start.seed);
+    let boot = sys::machine::boot_id().unwrap_or_default();
+    let now = (boot.as_str(), Moment::now());
+    let watcher = Watcher::open(&folder, start.config, now, &mut random)?;
+    let mut daemon = Daemon {
+        watcher,
+        folder,
+        random,
+        place: start.place,
+        program: start.program,
+        stop: start.stop,
+        log: start.log,
+        manager: Manager::of_environment(),
+        hours: None,
+    };
+    daemon.watch()
+}
+
+/// Why a watch ended.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// Its state.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A plan.
+    #[error("{0}")]
+    Plan(String),
+}
+
+struct Daemon<'a> {
+    watcher: Watcher,
+    folder: Folder,
+    random: Random,
+    place: &'a Place,
+    program: &'a str,
+    stop: &'a AtomicBool,
+    log: &'a mut dyn FnMut(&str),
+    manager: Option<Manager>,
+    /// The hour in which the values were written last.
+    hours: Option<u64>,
+}
+
+impl Daemon<'_> {
+    fn watch(&mut self) -> Result<(), DaemonError> {
+        if let Some(manager) = &self.manager {
+            manager.ready();
+        }
+        self.save(true)?;
+        while !self.stop.load(Ordering::Relaxed) {
+            self.alive();
+            let now = Moment::now();
+            self.watcher.report_overdue(now);
+            self.send(now)?;
+            match self.watcher.next(now) {
+                Next::Due(candidate) => self.due(candidate)?,
+                Next::Wait(until) => self.wait(now, until),
+            }
+        }
+        if let Some(manager) = &self.manager {
+            manager.stopping();
+        }
+        self.save(true)
+    }
+
+    fn alive(&self) {
+        if let Some(manager) = &self.manager {
+            manager.alive();
+        }
+    }
+
+    fn wait(&self, now: Moment, until: u64) {
+        // Naps below a second in all: the watchdog may be short, and a message may become due.
+        let end = until.min(now.boot_ns + SECOND_NS);
+        while !self.stop.load(Ordering::Relaxed) {
+            let left = end.saturating_sub(sys::clock::boottime_ns());
+            if left == 0 {
+                return;
+            }
+            std::thread::sleep(NAP.min(Duration::from_nanos(left)));
+        }
+    }
+
+    fn due(&mut self, candidate: Candidate) -> Result<(), DaemonError> {
+        let path = self.watcher.config().paths[candidate.path].clone();
+        let manager = self.manager.as_ref();
+        let mut alive = || {
+            if let Some(manager) = manager {
+                manager.alive();
+            }
+        };
+        let line = match candidate.work {
+            Work::Probe => Line::default(),
+            _ => real::line(&path, &mut alive),
+        };
+        let begun = self
+            .watcher
+            .begin(candidate, line, Moment::now(), &mut self.random);
+        let job = match begun {
+            Begin::Run(job) => job,
+            Begin::Postponed(why) => {
+                (self.log)(&format!(
+                    "{}: {} postponed: {why}",
+                    path.name, candidate.work
+                ));
+                return self.save(false);
+            }
+        };
+        // Before the first byte: what is charged must survive whatever comes now.
+        self.save(false)?;
+        match job.work {
+            Work::Probe => self.probe(job),
+            _ => self.load(job)?,
+        }
+        Ok(())
+    }
+
+    fn probe(&mut self, job: Job) {
+        let path = &self.watcher.config().paths[job.path];
+        let probed = real::probe(path, self.program);
+        let now = Moment::now();
+        match probed {
+            Ok(groups) => self.watcher.probed(job, groups, now, &mut self.random),
+            Err(error) => {
+                (self.log)(&format!("{}: no probes: {error}", path.name));
+                self.watcher
+                    .failed(job, &error.to_string(), now, &mut self.random);
+            }
+        }
+    }
+
+    fn load(&mut self, job: Job) -> Result<(), DaemonError> {
+        let path = self.watcher.config().paths[job.path].clone();
+        let runner = Runner {
+            program: self.program,
+            place: self.place,
+            folder: self.folder.path(),
+            stop: self.stop,
+        };
+        let manager = self.manager.as_ref();
+        let mut alive = || {
+            if let Some(manager) = manager {
+                manager.alive();
+            }
+        };
+        let what = (job.work, job.payload, self.watcher.rate_bps(job.path));
+        let result = runner.run(&path, what, &mut self.random, &mut alive);
+        let (now, work) = (Moment::now(), job.work);
+        match result {
+            Ok(measured) => {
+                let run = measured.run.as_deref().unwrap_or("not in the history yet");
+                (self.log)(&format!("{}: {work} measured: {run}", path.name));
+                self.watcher.measured(job, measured, now, &mut self.random);
+            }
+            // All that was reserved stays charged.
+            Err(RealError::Stopped) => {}
+            Err(error) => {
+                (self.log)(&format!("{}: {work} failed: {error}", path.name));
+                self.watcher
+                    .failed(job, &error.to_string(), now, &mut self.random);
+            }
+        }
+        self.save(true)
+    }
+
+    /// Writes the state; the values of weeks too, with `values` or once an hour.
+    fn save(&mut self, values: bool) -> Result<(), DaemonError> {
+        let hour = Moment::now().boot_ns / (3600 * SECOND_NS);
+        let values = values || self.hours != Some(hour);
+        self.watcher.save(&self.folder, values)?;
+        if values {
+            self.hours = Some(hour);
+        }
+        Ok(())
+    }
+
+    /// Sends what is to be sent.
+    fn send(&mut self, now: Moment) -> Result<(), DaemonError> {
+        let Some(message) = self.watcher.outgoing(now).cloned() else {
+            return Ok(());
+        };
+        self.alive();
+        (self.log)(&message.text);
+        match notify::deliver(&self.watcher.config().alarm, &message) {
+            Ok(()) => self.watcher.delivered(message.id),
+            Err(error) => {
+                (self.log)(&format!("message {} not delivered: {error}", message.id));
+                self.watcher.undelivered(message.id, now);
+            }
+        }
+        self.save(false)
+    }
+}

@@ -1,0 +1,286 @@
+//! Lasting changes of a figure, against the same hour of the week.
+//!
+//! Two stages. A difference that chance would bring once in hundreds of tests is a *suspicion*: it
+//! asks for more measurements, soon. A *change* is one that chance practically never brings, that
+//! is large enough to matter, that has lasted for hours, and that is larger than this line's own
+//! wandering from day to day.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    figures::Watched,
+    track::{Scale, Track, Value},
+};
+
+const HOUR_US: u64 = 3_600_000_000;
+const DAY_US: u64 = 24 * HOUR_US;
+
+/// A level is known after so many values over so long a time.
+const KNOWN: (usize, u64) = (24, 3 * DAY_US);
+/// Lengths of the time after a change that are tried, values.
+const AFTER: [usize; 7] = [4, 6, 8, 12, 18, 26, 38];
+/// Values of the level before that are compared.
+const BEFORE: usize = 240;
+/// How long a change must have lasted.
+const LASTING_US: u64 = 4 * HOUR_US;
+/// The chance below which a difference is suspected.
+const SUSPECTED: f64 = 2e-3;
+/// The chance below which it is certain: of some ten thousand tests a year on each of ten figures,
+/// one in ten gives this by chance, if all else allowed it.
+const CERTAIN: f64 = 1e-6;
+/// How much of the smallest change that is to be found an estimate must reach: it scatters around
+/// the true change.
+const ENOUGH: f64 = 0.7;
+/// A change must be so many times the scatter of the days before it.
+const OF_DAYS: f64 = 3.0;
+/// Smallest change of a share of lost packets: 3 of 1000 are what throughput suffers from.
+const LEAST_LOST: f64 = 0.003;
+/// Smallest change of what a load adds to the delay, as a share: it varies from load to load.
+const LEAST_ADDED: f64 = 0.25;
+/// Smallest change of a delay, s.
+const LEAST_DELAY_S: f64 = 0.000_3;
+
+/// A difference between the latest values and the level before.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shift {
+    /// When it began, µs since 1970: the first value after it, by the best estimate.
+    pub at_us: u64,
+    /// Median before (of shares: mean).
+    pub before: f64,
+    /// Median after.
+    pub after: f64,
+    /// The chance of such a difference without a change, of this one test.
+    pub p: f64,
+}
+
+impl Shift {
+    /// After over before, less one; absent if it was 0 before.
+    pub fn share(&self) -> Option<f64> {
+        (self.before > 0.0).then(|| self.after / self.before - 1.0)
+    }
+}
+
+/// What the latest values say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Nothing that chance would not bring.
+    Same,
+    /// More measurements are wanted.
+    Suspected(Shift),
+    /// A lasting change.
+    Changed(Shift),
+}
+
+/// How a kind of figure is judged.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    scale: Scale,
+    /// Smallest difference on that scale.
+    least: f64,
+    /// Smallest difference in units of the figure.
+    least_value: f64,
+}
+
+fn rule(kind: Watched, change: f64) -> Rule {
+    let relative = |share: f64, least_value: f64| Rule {
+        scale: Scale::Relative,
+        least: ENOUGH * (1.0 + share).ln(),
+        least_value,
+    };
+    match kind {
+        Watched::Rtt => relative(change, LEAST_DELAY_S),
+        Watched::Goodput => relative(change, 0.0),
+        Watched::Added => relative(change.max(LEAST_ADDED), LEAST_DELAY_S),
+        Watched::Lost => Rule {
+            scale: Scale::Absolute,
+            least: ENOUGH * LEAST_LOST,
+            least_value: 0.0,
+        },
+    }
+}
+
+/// Judges the values of a figure; `change` is the smallest change that is to be found, a share.
+pub(crate) fn judge(track: &mut Track, kind: Watched, change: f64, offset_s: i32) -> Verdict {
+    let rule = rule(kind, change);
+    let level = track.level(rule.scale, offset_s);
+    let values: Vec<f64> = level.iter().map(|v| v.value).collect();
+    let mut best: Option<(usize, Shift)> = None;
+    for after in AFTER {
+        let Some(shift) = compared(&level, &values, after, rule) else {
+            continue;
+        };
+        if best.is_none_or(|(_, least)| shift.p < least.p) {
+            best = Some((after, shift));
+        }
+    }
+    let Some((after, shift)) = best else {
+        return Verdict::Same;
+    };
+    let shift = in_units(track, shift, kind);
+    if (shift.after - shift.before).abs() < rule.least_value {
+        return Verdict::Same;
+    }
+    match lasts(&level, &values, after, shift, rule) {
+        true => Verdict::Changed(shift),
+        false => Verdict::Suspected(shift),
+    }
+}
+
+/// The difference between the last `n` values and those before, if it is suspect.
+fn compared(level: &[Value], values: &[f64], n: usize, rule: Rule) -> Option<Shift> {
+    let split = values
+        .len()
+        .checked_sub(n)
+        .filter(|split| *split >= KNOWN.0)?;
+    if level[split].at_us - level[0].at_us < KNOWN.1 {
+        return None;
+    }
+    let (before, after) = (
+        &values[split.saturating_sub(BEFORE)..split],
+        &values[split..],
+    );
+    let (low, high) = centers(before, after, rule.scale)?;
+    if (high - low).abs() < rule.least {
+        return None;
+    }
+    let p = stats::mann_whitney(after, before)?.p;
+    (p <= SUSPECTED).then_some(Shift {
+        at_us: level[split].at_us,
+        before: low,
+        after: high,
+        p,
+    })
+}
+
+/// Centers of both sides. Of shares that are mostly 0 the mean: their median says nothing.
+fn centers(before: &[f64], after: &[f64], scale: Scale) -> Option<(f64, f64)> {
+    match scale {
+        Scale::Relative => Some((stats::median(before)?, stats::median(after)?)),
+        Scale::Absolute => Some((stats::mean(before)?, stats::mean(after)?)),
+    }
+}
+
+/// Whether a suspicion is a change.
+fn lasts(level: &[Value], values: &[f64], n: usize, shift: Shift, rule: Rule) -> bool {
+    let split = values.len() - n;
+    let Some((low, high)) = centers(&values[..split], &values[split..], rule.scale) else {
+        return false;
+    };
+    let by = high - low;
+    let newest = level.last().map_or(0, |v| v.at_us);
+    let latest = centers(&values[..split], &values[values.len() - 4..], rule.scale);
+    let still = latest.is_some_and(|(low, latest)| (latest - low) / by >= 0.5);
+    shift.p <= CERTAIN
+        && newest - shift.at_us >= LASTING_US
+        && still
+        && by.abs() >= OF_DAYS * scatter_of_days(&level[..split], rule)
+}
+
+/// How the levels of the days before scatter, robustly: 1.4826 times the median deviation from
+/// their median is the standard deviation of what is normal.
+fn scatter_of_days(before: &[Value], rule: Rule) -> f64 {
+    let mut days: Vec<(u64, Vec<f64>)> = Vec::new();
+    for value in before {
+        let day = value.at_us / DAY_US;
+        match days.last_mut().filter(|(own, _)| *own == day) {
+            Some((_, values)) => values.push(value.value),
+            None => days.push((day, vec![value.value])),
+        }
+    }
+    let center = |values: &Vec<f64>| match rule.scale {
+        Scale::Relative => stats::median(values),
+        Scale::Absolute => stats::mean(values),
+    };
+    let levels: Vec<f64> = days
+        .iter()
+        .filter_map(|(_, values)| center(values))
+        .collect();
+    let Some(middle) = stats::median(&levels).filter(|_| levels.len() >= 3) else {
+        return 0.0;
+    };
+    let deviations: Vec<f64> = levels.iter().map(|level| (level - middle).abs()).collect();
+    1.4826 * stats::median(&deviations).unwrap_or(0.0)
+}
+
+/// The shift in units of the figure: medians of the values themselves, as they were measured.
+fn in_units(track: &Track, shift: Shift, kind: Watched) -> Shift {
+    let from = track.starts().last().copied().unwrap_or(0);
+    let from = from.max(shift.at_us.saturating_sub(28 * DAY_US));
+    let side = |after: bool| -> Vec<f64> {
+        let values = track.values().filter(|v| v.at_us >= from);
+        let values = values.filter(|v| (v.at_us >= shift.at_us) == after);
+        values.map(|v| v.value).collect()
+    };
+    let center = |values: Vec<f64>| match kind {
+        Watched::Lost => stats::mean(&values),
+        _ => stats::median(&values),
+    };
+    Shift {
+        before: center(side(false)).unwrap_or(0.0),
+        after: center(side(true)).unwrap_or(0.0),
+        ..shift
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::Random;
+
+    use super::*;
+
+    const START: u64 = 1_795_392_000_000_000;
+
+    /// Hourly values of 100 with 2 % of noise; from the hour `from` on, times `factor`.
+    fn track(hours: u64, from: u64, factor: f64) -> Track {
+        let mut random = Random::new(7);
+        let mut track = Track::default();
+        for hour in 0..hours {
+            // The sum of twelve even numbers is about normal.
+            let normal = (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+            let level = if hour < from { 100.0 } else { 100.0 * factor };
+            track.push(Value {
+                at_us: START + hour * HOUR_US,
+                value: level * (1.0 + 0.02 * normal),
+            });
+        }
+        track
+    }
+
+    #[test]
+    fn five_percent_less_is_a_change_within_a_day() {
+        let found = (500..=524).find_map(|hours| {
+            match judge(&mut track(hours, 500, 0.95), Watched::Goodput, 0.05, 0) {
+                Verdict::Changed(shift) => Some((hours, shift)),
+                _ => None,
+            }
+        });
+        let (_, shift) = found.expect("it is found");
+        assert!(
+            shift.at_us.abs_diff(START + 500 * HOUR_US) <= 3 * HOUR_US,
+            "{shift:?}"
+        );
+        assert!(
+            (shift.after / shift.before - 0.95).abs() < 0.015,
+            "{shift:?}"
+        );
+    }
+
+    #[test]
+    fn a_bad_hour_is_no_change() {
+        let mut track = track(500, 500, 1.0);
+        for minute in 0..30 {
+            track.push(Value {
+                at_us: START + 500 * HOUR_US + minute * 120_000_000,
+                value: 60.0,
+            });
+        }
+        let verdict = judge(&mut track, Watched::Goodput, 0.05, 0);
+        assert!(matches!(verdict, Verdict::Suspected(_)), "{verdict:?}");
+    }
+
+    #[test]
+    fn two_days_are_too_few_to_know_a_level() {
+        let verdict = judge(&mut track(48, 36, 0.5), Watched::Goodput, 0.05, 0);
+        assert_eq!(verdict, Verdict::Same);
+    }
+}

@@ -1,0 +1,29 @@
+//! The daemon: measures paths by a schedule within a budget, finds lasting changes, and reports
+//! each once.
+//!
+//! [`Watcher`] decides and computes, and gets time and randomness as arguments; [`daemon`] is the
+//! loop around it, which reads clocks, measures, saves and sends messages.
+
+pub mod budget;
+pub mod config;
+pub mod daemon;
+pub mod detect;
+pub mod figures;
+mod line;
+pub mod message;
+pub mod moment;
+mod notify;
+mod path_state;
+mod plan;
+mod post;
+mod real;
+pub mod schedule;
+pub mod state;
+mod track;
+mod watcher;
+
+pub use line::Line;
+pub use post::Url;
+pub use watcher::{
+    Begin, Candidate, FigureStatus, Job, Measured, Next, PathStatus, Postponed, Watcher, Work,
+};

@@ -1,0 +1,201 @@
+//! What is remembered of a path between two saves, beside its values.
+
+use std::collections::BTreeMap;
+
+use model::net::{IpVersion, Layer};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    detect::Shift,
+    figures::{Figure, Probed},
+    message::{Cause, FactChange, FigureChange},
+};
+
+/// Most changed facts that are remembered.
+const FACTS: usize = 200;
+
+/// What is remembered of a path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PathState {
+    /// When the next group of probes is due, ns of CLOCK_BOOTTIME.
+    pub(crate) probe_due: Option<u64>,
+    /// When the next load is.
+    pub(crate) load_due: Option<u64>,
+    /// When the next run of the full plan is.
+    pub(crate) full_due: Option<u64>,
+    /// When the last load and the last full plan were, µs since 1970.
+    pub(crate) load_us: Option<u64>,
+    /// See `load_us`.
+    pub(crate) full_us: Option<u64>,
+    /// Repeats of a suspicious load.
+    pub(crate) retest: Retest,
+    /// Facts of both hosts at the last run.
+    pub(crate) facts: BTreeMap<String, String>,
+    /// Those that changed, the oldest first.
+    pub(crate) fact_changes: Vec<FactChange>,
+    /// Figures that changed and are about to be reported.
+    pub(crate) incident: Option<Incident>,
+    /// When the last change began that was reported, µs since 1970.
+    pub(crate) reported_us: Option<u64>,
+    /// Whether the far end answers.
+    pub(crate) reach: Reach,
+    /// The highest goodput so far, bit/s: what the line carries at least.
+    pub(crate) rate_bps: Option<f64>,
+    /// The last run in the history.
+    pub(crate) run: Option<String>,
+    /// The last value of each figure.
+    pub(crate) latest: Vec<(Figure, f64)>,
+    /// What was found to limit the path, at the last run of the full plan.
+    pub(crate) causes: Vec<Cause>,
+    /// Probes of this hour.
+    #[serde(skip)]
+    pub(crate) hour: Hour,
+    /// Probes since this process began.
+    #[serde(skip)]
+    pub(crate) totals: Vec<Totals>,
+}
+
+/// Repeats of a suspicious load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Retest {
+    /// How many are left.
+    pub(crate) left: u32,
+    /// When the next is due, ns of CLOCK_BOOTTIME.
+    pub(crate) due: Option<u64>,
+    /// Day since 1970 on which the rounds were.
+    pub(crate) day: u64,
+    /// Rounds on that day.
+    pub(crate) rounds: u32,
+    /// When the last repeat was, µs since 1970.
+    pub(crate) done_us: Option<u64>,
+}
+
+/// Figures that changed at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Incident {
+    /// When it began, µs since 1970.
+    pub(crate) at_us: u64,
+    /// When the first was certain.
+    pub(crate) found_us: u64,
+    /// When it is reported even without a run of the full plan, ns of CLOCK_BOOTTIME.
+    pub(crate) report_by: u64,
+    pub(crate) figures: Vec<FigureChange>,
+}
+
+/// Whether the far end answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reach {
+    /// Failures since it last did.
+    pub(crate) failures: u32,
+    /// When the first of them was, µs since 1970.
+    pub(crate) since_us: Option<u64>,
+    /// Whether that was reported.
+    pub(crate) reported: bool,
+    /// The last error.
+    pub(crate) error: Option<String>,
+}
+
+/// Probes of an hour.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hour {
+    /// When it began, ns of CLOCK_BOOTTIME and µs since 1970.
+    pub(crate) began: Option<(u64, u64)>,
+    pub(crate) groups: Vec<Probed>,
+}
+
+/// Probes of a layer since this process began, for counters and a histogram.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Totals {
+    pub(crate) layer: Layer,
+    pub(crate) family: IpVersion,
+    pub(crate) lost: u64,
+    /// Sum of the round trips, s.
+    pub(crate) sum_s: f64,
+    /// Round trips up to each bound of [`BUCKETS`], and the longer ones at the end.
+    pub(crate) buckets: [u64; BUCKETS.len() + 1],
+}
+
+/// Upper bounds of the buckets of round trips, s: 50 µs, doubled nineteen times, as in
+/// smokeping_prober.
+pub(crate) const BUCKETS: [f64; 20] = {
+    let mut bounds = [0.000_05; 20];
+    let mut at = 1;
+    while at < 20 {
+        bounds[at] = 2.0 * bounds[at - 1];
+        at += 1;
+    }
+    bounds
+};
+
+impl PathState {
+    /// Adds a group of probes to this hour and to the totals.
+    pub(crate) fn add(&mut self, group: Probed) {
+        let own = |t: &Totals| (t.layer, t.family) == (group.layer, group.family);
+        let at = self.totals.iter().position(own).unwrap_or_else(|| {
+            self.totals.push(Totals {
+                layer: group.layer,
+                family: group.family,
+                lost: 0,
+                sum_s: 0.0,
+                buckets: [0; BUCKETS.len() + 1],
+            });
+            self.totals.len() - 1
+        });
+        let totals = &mut self.totals[at];
+        totals.lost += group.lost;
+        for &rtt in &group.rtt_s {
+            totals.sum_s += rtt;
+            totals.buckets[BUCKETS.partition_point(|bound| *bound < rtt)] += 1;
+        }
+        let same = |g: &&mut Probed| (g.layer, g.family) == (group.layer, group.family);
+        match self.hour.groups.iter_mut().find(same) {
+            Some(own) => {
+                own.rtt_s.extend(group.rtt_s);
+                own.lost += group.lost;
+            }
+            None => self.hour.groups.push(group),
+        }
+    }
+
+    /// Takes the facts of a run, and remembers which of them changed.
+    pub(crate) fn learn(&mut self, facts: BTreeMap<String, String>, at_us: u64) {
+        if !self.facts.is_empty() {
+            let names: std::collections::BTreeSet<&String> =
+                self.facts.keys().chain(facts.keys()).collect();
+            for name in names {
+                let (before, after) = (self.facts.get(name), facts.get(name));
+                if before != after {
+                    self.fact_changes.push(FactChange {
+                        at_us,
+                        fact: name.clone(),
+                        before: before.cloned(),
+                        after: after.cloned(),
+                    });
+                }
+            }
+            let surplus = self.fact_changes.len().saturating_sub(FACTS);
+            self.fact_changes.drain(..surplus);
+        }
+        self.facts = facts;
+    }
+
+    /// Notes the latest value of a figure.
+    pub(crate) fn note(&mut self, figure: Figure, value: f64) {
+        match self.latest.iter_mut().find(|(own, _)| *own == figure) {
+            Some((_, latest)) => *latest = value,
+            None => self.latest.push((figure, value)),
+        }
+    }
+}
+
+impl FigureChange {
+    pub(crate) fn of(figure: Figure, shift: &Shift) -> Self {
+        Self {
+            name: figure.to_string(),
+            figure,
+            before: shift.before,
+            after: shift.after,
+            change: shift.share(),
+        }
+    }
+}

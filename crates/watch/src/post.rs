@@ -1,0 +1,216 @@
+//! A minimal HTTP client for messages: one POST a connection, over TLS for `https`.
+//!
+//! TLS is rustls with the roots of the system, as the history uses it for PostgreSQL, so that no
+//! client library is needed for one kind of request.
+
+use std::{
+    fmt,
+    io::{self, Read, Write},
+    net::{TcpStream, ToSocketAddrs},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, pki_types::ServerName};
+
+/// Time to connect to one address, and without a byte.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Most bytes of an answer that are read: its head says all that is asked for.
+const LARGEST: u64 = 64 << 10;
+/// Most fields of an answer's head.
+const FIELDS: usize = 64;
+
+/// Where messages are posted: `http://HOST[:PORT][/PATH]`, or `https://`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url {
+    tls: bool,
+    host: String,
+    port: u16,
+    /// Path and query.
+    path: String,
+}
+
+impl Url {
+    /// Reads a URL. No error repeats it: its path may be a secret.
+    ///
+    /// # Errors
+    /// It is no URL of `http` or `https`, or has a user or a part after `#`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH".to_owned();
+        let (tls, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => return Err(wrong()),
+        };
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let clean = rest.bytes().all(|c| c.is_ascii_graphic());
+        if authority.is_empty() || authority.contains('@') || rest.contains('#') || !clean {
+            return Err(wrong());
+        }
+        let usual = if tls { 443 } else { 80 };
+        let numbered = authority
+            .rsplit_once(':')
+            .filter(|(host, _)| !host.ends_with(':'));
+        let (host, port) = match numbered {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, port.parse().map_err(|_| wrong())?)
+            }
+            _ => (authority, usual),
+        };
+        Ok(Self {
+            tls,
+            host: host.trim_matches(['[', ']']).to_owned(),
+            port,
+            path: match path.starts_with('/') {
+                true => path.to_owned(),
+                false => format!("/{path}"),
+            },
+        })
+    }
+
+    /// Posts JSON, and gives the status of the answer.
+    ///
+    /// # Errors
+    /// The host cannot be reached or is not the one its certificate names, or does not answer with
+    /// HTTP.
+    pub(crate) fn post(&self, body: &[u8]) -> io::Result<u16> {
+        let stream = self.connect()?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
+        if !self.tls {
+            return self.exchange(stream, body);
+        }
+        let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
+        let session = ClientConnection::new(tls()?, name).map_err(io::Error::other)?;
+        self.exchange(StreamOwned::new(session, stream), body)
+    }
+
+    fn exchange(&self, mut stream: impl Read + Write, body: &[u8]) -> io::Result<u16> {
+        let host = match self.host.contains(':') {
+            true => format!("[{}]", self.host),
+            false => self.host.clone(),
+        };
+        let head = format!(
+            "POST {} HTTP/1.1\r\nHost: {host}:{}\r\nUser-Agent: pathtwin\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.path,
+            self.port,
+            body.len()
+        );
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body)?;
+        stream.flush()?;
+        let mut text = Vec::new();
+        // A peer may end TLS without a farewell; what came before is judged.
+        let read = stream.take(LARGEST).read_to_end(&mut text);
+        match status(&text) {
+            Some(status) => Ok(status),
+            None => {
+                read?;
+                Err(io::Error::other("its answer is not one of HTTP"))
+            }
+        }
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let mut error = io::Error::new(io::ErrorKind::NotFound, "its name has no address");
+        for address in (self.host.as_str(), self.port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, TIMEOUT) {
+                Ok(stream) => return Ok(stream),
+                Err(refused) => error = refused,
+            }
+        }
+        Err(error)
+    }
+}
+
+/// Without its path, which may be a secret.
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}:{}/...", self.host, self.port)
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Url({self})")
+    }
+}
+
+/// TLS with the roots of the system.
+fn tls() -> io::Result<Arc<ClientConfig>> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+fn status(text: &[u8]) -> Option<u16> {
+    let mut fields = [httparse::EMPTY_HEADER; FIELDS];
+    let mut head = httparse::Response::new(&mut fields);
+    head.parse(text)
+        .ok()
+        .filter(httparse::Status::is_complete)?;
+    head.code
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn urls_are_read_and_their_paths_are_not_shown() {
+        let url = Url::parse("https://ntfy.example/secret?x=1").unwrap();
+        assert_eq!((url.port, url.path.as_str()), (443, "/secret?x=1"));
+        assert!(!format!("{url} {url:?}").contains("secret"));
+        let url = Url::parse("http://[2001:db8::1]:8080").unwrap();
+        assert_eq!(
+            (url.host.as_str(), url.port, url.path.as_str()),
+            ("2001:db8::1", 8080, "/")
+        );
+        for wrong in [
+            "ftp://x/secret",
+            "http://",
+            "http://u:secret@h/",
+            "http://h:x/secret",
+            "http://h/a b",
+        ] {
+            let error = Url::parse(wrong).unwrap_err();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_arrives_whole_and_its_status_comes_back() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut text = Vec::new();
+            while !text.ends_with(b"{\"a\":1}") {
+                let mut piece = [0; 256];
+                let n = stream.read(&mut piece).unwrap();
+                assert!(n > 0);
+                text.extend_from_slice(&piece[..n]);
+            }
+            stream.write_all(b"HTTP/1.1 202 Accepted\r\n\r\n").unwrap();
+            String::from_utf8(text).unwrap()
+        });
+        let url = Url::parse(&format!("http://127.0.0.1:{port}/hook")).unwrap();
+        assert_eq!(url.post(b"{\"a\":1}").unwrap(), 202);
+        let text = server.join().unwrap();
+        assert!(text.starts_with("POST /hook HTTP/1.1\r\n"), "{text}");
+        assert!(text.contains("Content-Length: 7\r\n"), "{text}");
+    }
+}

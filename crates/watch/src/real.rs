@@ -1,0 +1,339 @@
+//! Measuring: sessions with far ends, and the history.
+
+use std::{
+    fs, io,
+    net::{IpAddr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use measure::{
+    group::probes,
+    key, plans,
+    reach::{self, ReachError},
+    run::{Event, Start, Target},
+};
+use model::{
+    net::Layer,
+    plan::Plan,
+    run::{Invalid, Run, Unreached},
+    units::Seed,
+};
+use stats::Random;
+use store::{Document, Kind, Place, Store};
+use sys::files::{self, Existing, Readers};
+use traffic::wire::Key;
+
+use crate::{
+    config::PathConfig,
+    figures::{self, Probed},
+    line::{Device, Line},
+    message,
+    moment::Moment,
+    plan,
+    schedule::PROBES,
+    watcher::{Measured, Work},
+};
+
+/// Time between two probes of a group.
+const BETWEEN: Duration = Duration::from_millis(100);
+/// How long the counters of a line are watched before a load.
+const LOOK: Duration = Duration::from_secs(2);
+/// Runs that the history did not take, below the folder of the state.
+const UNSAVED: &str = "unsaved";
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RealError {
+    /// The far end cannot be reached.
+    #[error("{0}; is `pathtwin serve` running there, and is the port open?")]
+    Reach(#[from] ReachError),
+    /// There is no session with it.
+    #[error(transparent)]
+    Far(#[from] measure::far::FarError),
+    /// There is no key.
+    #[error("{0}; name its file in the config: key = \"FILE\"")]
+    Key(#[from] key::KeyError),
+    /// There is no plan.
+    #[error("{}: {why}", file.display())]
+    Plan {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The service was asked to end.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// The far end of a path, and how it is reached.
+struct End {
+    control: SocketAddr,
+    key: Key,
+    targets: Vec<Target>,
+    unreached: Vec<Unreached>,
+}
+
+impl End {
+    fn find(path: &PathConfig) -> Result<Self, RealError> {
+        let key = key(path)?;
+        let reached = reach::host(&path.host, None)?;
+        let control = *reached
+            .first()
+            .ok_or_else(|| ReachError::NoAddress(path.host.clone()))?;
+        let mut end = Self {
+            control,
+            key,
+            targets: Vec::new(),
+            unreached: Vec::new(),
+        };
+        let wants = |layer| path.layers.is_empty() || path.layers.contains(&layer);
+        if wants(Layer::Underlay) {
+            end.targets.extend(reached.iter().map(|address| Target {
+                layer: Layer::Underlay,
+                far: address.ip(),
+            }));
+        }
+        if wants(Layer::Tunnel) {
+            for &far in &path.via {
+                end.tunnel(far);
+            }
+        }
+        Ok(end)
+    }
+
+    fn tunnel(&mut self, far: IpAddr) {
+        let layer = Layer::Tunnel;
+        match reach::through_tunnel(SocketAddr::new(far, self.control.port())) {
+            Ok(()) => self.targets.push(Target { layer, far }),
+            Err(error) => self.unreached.push(Unreached {
+                layer,
+                far,
+                why: error.to_string(),
+            }),
+        }
+    }
+}
+
+fn key(path: &PathConfig) -> Result<Key, RealError> {
+    if path.open {
+        return Ok(Key::OPEN);
+    }
+    if let Some(file) = &path.key {
+        let name = file.to_string_lossy();
+        return Ok(key::of_client(Some(&name), io::empty())?.key);
+    }
+    match key::known(&path.host)? {
+        Some(key) => Ok(key),
+        None => Ok(key::of_client(None, io::empty())?.key),
+    }
+}
+
+/// The plan of a path that has one by name or file.
+pub(crate) fn full_plan(path: &PathConfig) -> Result<Plan, RealError> {
+    match path.plan.as_str() {
+        "quick" => Ok(plans::quick()),
+        "default" => Ok(plans::default()),
+        "thorough" => Ok(plans::thorough()),
+        file => {
+            let wrong = |why: String| RealError::Plan {
+                file: file.into(),
+                why,
+            };
+            let text = fs::read_to_string(file).map_err(|e| wrong(e.to_string()))?;
+            plans::parse(&text).map_err(|e| wrong(e.to_string()))
+        }
+    }
+}
+
+/// What is known of the line of a path before a load.
+pub(crate) fn line(path: &PathConfig, alive: &mut dyn FnMut()) -> Line {
+    let address = reach::host(&path.host, None).ok();
+    let address = address.and_then(|all| all.first().map(SocketAddr::ip));
+    let Some(device) = address.and_then(Device::toward) else {
+        return Line::default();
+    };
+    alive();
+    std::thread::sleep(LOOK);
+    Line {
+        others_bps: device.rate_bps(LOOK.as_secs_f64()),
+        metered: device.is_metered(),
+    }
+}
+
+/// A group of probes on each layer.
+pub(crate) fn probe(path: &PathConfig, program: &str) -> Result<Vec<Probed>, RealError> {
+    let end = End::find(path)?;
+    let with = (&end.key, program);
+    let groups = probes(end.control, with, &end.targets, (PROBES, BETWEEN))?;
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let probed = groups.into_iter().map(|group| Probed {
+        layer: group.layer,
+        family: group.family,
+        rtt_s: group.rtt_ns.into_iter().map(seconds).collect(),
+        lost: group.lost,
+    });
+    Ok(probed.collect())
+}
+
+/// What a run is carried out with.
+pub(crate) struct Runner<'a> {
+    /// Version of this program.
+    pub(crate) program: &'a str,
+    /// The history.
+    pub(crate) place: &'a Place,
+    /// Folder of the state.
+    pub(crate) folder: &'a Path,
+    /// Set when the service is to end.
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Runner<'_> {
+    /// Carries out a load or a full plan of at most so many payload bytes, keeps it in the history,
+    /// and says what it showed.
+    pub(crate) fn run(
+        &self,
+        path: &PathConfig,
+        (work, payload, rate_bps): (Work, u64, Option<f64>),
+        random: &mut Random,
+        alive: &mut dyn FnMut(),
+    ) -> Result<Measured, RealError> {
+        let plan = match work {
+            Work::Full => plan::within(full_plan(path)?, path, payload),
+            _ => plan::short(path, payload, rate_bps),
+        };
+        let end = End::find(path)?;
+        let start = Start {
+            control: end.control,
+            key: &end.key,
+            plan: &plan,
+            seed: Seed(random.next_u64() >> 32),
+            targets: &end.targets,
+            unreached: end.unreached,
+            program: self.program,
+            id: format!("{:016x}", random.next_u64()),
+            started_us: Moment::now().wall_us,
+            lab: false,
+            cancel: self.stop,
+        };
+        let mut moved = 0;
+        let run = measure::run::measure(start, &mut |event| {
+            alive();
+            match event {
+                Event::Live(live) => moved = moved.max(live.bytes),
+                Event::Moved(bytes) => moved = moved.max(bytes),
+                _ => {}
+            }
+        })?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(RealError::Stopped);
+        }
+        Ok(self.measured(path, &run, moved, work))
+    }
+
+    fn measured(&self, path: &PathConfig, run: &Run, moved: u64, work: Work) -> Measured {
+        // A step that failed has moved bytes that nobody has counted.
+        let failed = |why: &Invalid| matches!(why, Invalid::Failed { .. });
+        let lost_count = run.cut_short.is_some()
+            || run
+                .samples
+                .iter()
+                .any(|sample| sample.invalid.iter().any(failed));
+        let causes = match work {
+            Work::Full => message::causes(&explain::judge(run)),
+            _ => Vec::new(),
+        };
+        let body = serde_json::to_vec(run).unwrap_or_default();
+        let document = Document::of_run(body, "this run").map(|mut document| {
+            document.label("path", &path.name);
+            document.label("host", &sys::machine::host_name());
+            document.label("watch", "yes");
+            document
+        });
+        let facts = document
+            .as_ref()
+            .map(|d| d.facts.clone())
+            .unwrap_or_default();
+        let kept = document.is_ok_and(|document| self.keep(&document));
+        Measured {
+            run: kept.then(|| run.id.clone()),
+            payload: (!lost_count).then_some(moved),
+            figures: figures::of_run(run),
+            facts,
+            causes,
+            changes: self.changes(run.started_us),
+        }
+    }
+
+    /// Keeps a run in the history; while that is gone, as a file for later.
+    fn keep(&self, document: &Document) -> bool {
+        let saved = Store::open(self.place).and_then(|mut store| {
+            self.keep_late(&mut store);
+            store.save(document)
+        });
+        if saved.is_ok() {
+            return true;
+        }
+        let folder = self.folder.join(UNSAVED);
+        let file = folder.join(format!("{}.json", document.id));
+        let line = serde_json::json!({"path": document.path, "run": document.id});
+        let kept = files::make_private_folder(&folder).and_then(|()| {
+            files::write(&file, Readers::Owner, Existing::Replace, &document.body)?;
+            let path = file.with_extension("path");
+            files::write(
+                &path,
+                Readers::Owner,
+                Existing::Replace,
+                line.to_string().as_bytes(),
+            )
+        });
+        kept.is_ok()
+    }
+
+    /// Moves runs into the history that it did not take before.
+    fn keep_late(&self, store: &mut Store) {
+        let Ok(entries) = fs::read_dir(self.folder.join(UNSAVED)) else {
+            return;
+        };
+        let files = entries.flatten().map(|entry| entry.path());
+        for file in files.filter(|file| file.extension().is_some_and(|end| end == "json")) {
+            let beside = file.with_extension("path");
+            let path = fs::read(&beside).ok().and_then(|text| {
+                let value: serde_json::Value = serde_json::from_slice(&text).ok()?;
+                Some(value.get("path")?.as_str()?.to_owned())
+            });
+            let document = fs::read(&file)
+                .ok()
+                .and_then(|body| Document::of_run(body, "a run that was kept").ok());
+            let Some(mut document) = document else {
+                continue;
+            };
+            if let Some(path) = path {
+                document.label("path", &path);
+            }
+            document.label("host", &sys::machine::host_name());
+            document.label("watch", "yes");
+            if store.save(&document).is_ok() {
+                let _ = fs::remove_file(&file);
+                let _ = fs::remove_file(&beside);
+            }
+        }
+    }
+
+    /// Changes of `tune` in the history of the last two days, with their times.
+    fn changes(&self, now_us: u64) -> Vec<(u64, String)> {
+        let filter = store::Filter {
+            kind: Some(Kind::Change),
+            since_us: Some(now_us.saturating_sub(48 * 3600 * 1_000_000)),
+            ..store::Filter::default()
+        };
+        let listed = Store::open(self.place).and_then(|mut store| store.list(&filter));
+        let listed = listed.unwrap_or_default();
+        listed
+            .into_iter()
+            .map(|entry| (entry.created_us, entry.id))
+            .collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! What a watch remembers: two files, each replaced atomically, so that a crash at any moment
+//! leaves what was written before or after, and never a part.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use sys::{
+    files::{self, Existing, Readers},
+    lock::Lock,
+};
+
+use crate::{
+    budget::Ledger, figures::Figure, message::Message, path_state::PathState, track::Track,
+};
+
+/// Version of the files.
+const STATE_SCHEMA: u32 = 1;
+/// Account, schedule and messages: small, and written before each run.
+const STATE: &str = "watch.json";
+/// The values of weeks: written once an hour, and after each load.
+const TRACKS: &str = "watch-values.json";
+const LOCK: &str = "watch.lock";
+
+/// Why there is no state.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The folder or a file cannot be used.
+    #[error("{}: {source}; name a folder that this user may write: state = \"FOLDER\"", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of a newer program.
+    #[error("{} is of a newer program (version {found}): update pathtwin", path.display())]
+    Newer {
+        /// Which.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// Another watch uses the folder.
+    #[error("another pathtwin watch uses {}: end it, or give this one a folder of its own", .0.display())]
+    Busy(PathBuf),
+}
+
+/// All but the values.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    /// Identity of the boot in which due times count.
+    pub(crate) boot: String,
+    /// The account.
+    pub(crate) ledger: Ledger,
+    /// Number of the next message.
+    pub(crate) next_message: u64,
+    /// Messages that are to be sent.
+    pub(crate) outbox: Vec<Message>,
+    /// Paths by name.
+    pub(crate) paths: BTreeMap<String, PathState>,
+}
+
+/// The values by path and figure.
+pub(crate) type Tracks = BTreeMap<String, Vec<(Figure, Track)>>;
+
+/// A file with its version.
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    schema: u32,
+    #[serde(flatten)]
+    content: T,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Values {
+    paths: Tracks,
+}
+
+/// The folder of a state, held by this process alone.
+pub struct Folder {
+    path: PathBuf,
+    _lock: Lock,
+}
+
+impl Folder {
+    /// Opens a folder and makes it if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made or written, or another process has it.
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        let cannot = |source| StateError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        files::make_private_folder(path).map_err(cannot)?;
+        let lock = Lock::exclusive(&path.join(LOCK), Duration::from_secs(2)).map_err(cannot)?;
+        Ok(Self {
+            path: path.to_owned(),
+            _lock: lock.ok_or_else(|| StateError::Busy(path.to_owned()))?,
+        })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn read(&self) -> Result<(Saved, Tracks), StateError> {
+        let values: Values = self.file(TRACKS)?;
+        Ok((self.file(STATE)?, values.paths))
+    }
+
+    /// A file's content; the default if there is none. One that is damaged, which an atomic
+    /// replacement does not leave behind, is kept beside for its owner, and not used.
+    fn file<T: Default + DeserializeOwned>(&self, name: &str) -> Result<T, StateError> {
+        let path = self.path.join(name);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(T::default()),
+            Err(source) => return Err(StateError::Io { path, source }),
+        };
+        #[derive(Deserialize)]
+        struct Version {
+            schema: u32,
+        }
+        if let Ok(Version { schema }) = serde_json::from_slice(&text)
+            && schema > STATE_SCHEMA
+        {
+            let found = schema;
+            return Err(StateError::Newer { path, found });
+        }
+        match serde_json::from_slice::<Versioned<T>>(&text) {
+            Ok(file) => Ok(file.content),
+            Err(_) => {
+                let aside = path.with_extension("damaged");
+                fs::rename(&path, aside).map_err(|source| StateError::Io { path, source })?;
+                Ok(T::default())
+            }
+        }
+    }
+
+    pub(crate) fn write(&self, saved: &Saved) -> Result<(), StateError> {
+        self.replace(STATE, saved)
+    }
+
+    pub(crate) fn write_tracks(&self, tracks: &Tracks) -> Result<(), StateError> {
+        #[derive(Serialize)]
+        struct Borrowed<'a> {
+            paths: &'a Tracks,
+        }
+        self.replace(TRACKS, Borrowed { paths: tracks })
+    }
+
+    fn replace(&self, name: &str, content: impl Serialize) -> Result<(), StateError> {
+        let path = self.path.join(name);
+        let file = Versioned {
+            schema: STATE_SCHEMA,
+            content,
+        };
+        let text = serde_json::to_vec(&file).map_err(io::Error::other);
+        text.and_then(|text| files::write(&path, Readers::Owner, Existing::Replace, &text))
+            .map_err(|source| StateError::Io { path, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_for_one_watch_and_what_was_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = Folder::open(folder.path()).unwrap();
+        assert!(matches!(
+            Folder::open(folder.path()),
+            Err(StateError::Busy(_))
+        ));
+        assert!(open.read().unwrap().1.is_empty());
+        let saved = Saved {
+            next_message: 7,
+            ..Saved::default()
+        };
+        open.write(&saved).unwrap();
+        assert_eq!(open.read().unwrap().0.next_message, 7);
+    }
+
+    #[test]
+    fn a_damaged_file_is_kept_beside_and_a_newer_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = Folder::open(folder.path()).unwrap();
+        fs::write(folder.path().join(STATE), "{\"schema\":1,\"boo").unwrap();
+        assert_eq!(open.read().unwrap().0.next_message, 0);
+        assert!(folder.path().join("watch.damaged").exists());
+        fs::write(folder.path().join(STATE), "{\"schema\":9}").unwrap();
+        assert!(matches!(
+            open.read(),
+            Err(StateError::Newer { found: 9, .. })
+        ));
+    }
+}

@@ -1,0 +1,340 @@
+//! The watch as a state machine: what to do next, and what to make of what was measured. Time,
+//! randomness and the state of the line are arguments; nothing here reads a clock or a socket.
+
+mod alarms;
+mod results;
+mod saved;
+mod status;
+
+use std::time::Duration;
+
+use stats::Random;
+
+use crate::{
+    budget::{self, NoBudget, Reservation},
+    config::{Config, Metered},
+    line::Line,
+    message::Message,
+    moment::{HOUR_NS, Moment, SECOND_NS},
+    schedule::{self, Pace},
+    state::{Saved, Tracks},
+};
+
+pub use results::Measured;
+pub use status::{FigureStatus, PathStatus};
+
+/// How long a run may last, ns: it is charged to the month in which it may end, too.
+const LONGEST_NS: u64 = 2 * HOUR_NS;
+/// How long a busy line is left alone on average.
+const BUSY: Duration = Duration::from_secs(300);
+/// How long to wait for a budget that is spent.
+const SPENT: Duration = Duration::from_secs(3600);
+/// How long the loop sleeps at most.
+const NAP_NS: u64 = 60 * SECOND_NS;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Work {
+    /// The full plan.
+    Full,
+    /// A repeat of a suspicious load.
+    Retest,
+    /// A short load.
+    Load,
+    /// A group of probes.
+    Probe,
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Full => "full plan",
+            Self::Retest => "repeated load",
+            Self::Load => "short load",
+            Self::Probe => "probes",
+        })
+    }
+}
+
+/// Something that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Number of the path in the config.
+    pub path: usize,
+    /// What.
+    pub work: Work,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This is due; see [`Watcher::begin`].
+    Due(Candidate),
+    /// Nothing until then, ns of CLOCK_BOOTTIME.
+    Wait(u64),
+}
+
+/// A measurement to carry out, with what it may cost.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Job {
+    /// Number of the path in the config.
+    pub path: usize,
+    /// What to measure.
+    pub work: Work,
+    /// Payload bytes that it may move at most; probes are charged by the hour.
+    pub payload: u64,
+    reservation: Option<Reservation>,
+}
+
+/// Whether a candidate is measured now.
+#[derive(Debug, PartialEq)]
+pub enum Begin {
+    /// It is.
+    Run(Job),
+    /// It is not.
+    Postponed(Postponed),
+}
+
+/// Why something is not measured now.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Postponed {
+    /// The line costs by the byte.
+    #[error("the line is metered; metered = \"no\" measures anyway")]
+    Metered,
+    /// Others use it.
+    #[error("the line is busy: others use {} kbit/s of it", .0 / 1000)]
+    Busy(u64),
+    /// The bytes are spent.
+    #[error(transparent)]
+    NoBudget(#[from] NoBudget),
+}
+
+/// The watch.
+pub struct Watcher {
+    config: Config,
+    paces: Vec<Pace>,
+    saved: Saved,
+    tracks: Tracks,
+    /// Bytes for the probes of this hour, of each path, with its end, ns of CLOCK_BOOTTIME.
+    allotted: Vec<Option<Allotment>>,
+    /// Messages whose delivery failed: number, tries, when to try again.
+    late: Vec<(u64, u32, u64)>,
+}
+
+/// Bytes for the probes of an hour.
+struct Allotment {
+    reservation: Reservation,
+    ends: u64,
+    used: u64,
+}
+
+impl Watcher {
+    /// The config.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What is due now, or when something will be.
+    pub fn next(&self, now: Moment) -> Next {
+        let mut due: Vec<(u64, Candidate)> = Vec::new();
+        for (path, config) in self.config.paths.iter().enumerate() {
+            let Some(state) = self.saved.paths.get(&config.name) else {
+                continue;
+            };
+            for (at, work) in [
+                (state.full_due, Work::Full),
+                (state.retest.due, Work::Retest),
+                (state.load_due, Work::Load),
+                (state.probe_due, Work::Probe),
+            ] {
+                due.extend(at.map(|at| (at, Candidate { path, work })));
+            }
+        }
+        let first = due.into_iter().min_by_key(|(at, c)| (*at, c.work, c.path));
+        match first {
+            Some((at, candidate)) if at <= now.boot_ns => Next::Due(candidate),
+            Some((at, _)) => Next::Wait(at.min(now.boot_ns + NAP_NS)),
+            None => Next::Wait(now.boot_ns + NAP_NS),
+        }
+    }
+
+    /// Decides whether a candidate is measured now; if so, its bytes are charged, and the state is
+    /// to be saved before it starts.
+    pub fn begin(
+        &mut self,
+        candidate: Candidate,
+        line: Line,
+        now: Moment,
+        random: &mut Random,
+    ) -> Begin {
+        let Candidate { path, work } = candidate;
+        let begun = match work {
+            Work::Probe => self.allot(path, now),
+            _ => self.reserve(candidate, line, now),
+        };
+        match begun {
+            Ok(job) => Begin::Run(job),
+            Err(why) => {
+                self.postpone(candidate, &why, now, random);
+                Begin::Postponed(why)
+            }
+        }
+    }
+
+    fn reserve(
+        &mut self,
+        Candidate { path, work }: Candidate,
+        line: Line,
+        now: Moment,
+    ) -> Result<Job, Postponed> {
+        let config = &self.config.paths[path];
+        let metered = match config.metered {
+            Metered::Auto => line.metered,
+            Metered::Yes => true,
+            Metered::No => false,
+        };
+        if metered {
+            return Err(Postponed::Metered);
+        }
+        if !line.is_quiet(self.rate_bps(path)) {
+            return Err(Postponed::Busy(line.others_bps.unwrap_or(0.0) as u64));
+        }
+        let bytes = match work {
+            Work::Full => config.full_bytes,
+            _ => config.load_bytes,
+        };
+        let reservation = self.charge(path, bytes, now)?;
+        Ok(Job {
+            path,
+            work,
+            payload: budget::payload(bytes),
+            reservation: Some(reservation),
+        })
+    }
+
+    fn charge(&mut self, path: usize, bytes: u64, now: Moment) -> Result<Reservation, NoBudget> {
+        let config = &self.config.paths[path];
+        let mut months = vec![now.month(), now.after(LONGEST_NS).month()];
+        months.dedup();
+        let limits = (config.month_bytes, self.config.month_bytes);
+        self.saved
+            .ledger
+            .reserve(&months, &config.name, bytes, limits)
+    }
+
+    /// Probes are charged an hour ahead, so that the state is not written for each of them.
+    fn allot(&mut self, path: usize, now: Moment) -> Result<Job, Postponed> {
+        let cost = schedule::probe_cost(&self.config.paths[path]);
+        let spent = |a: &Allotment| a.ends <= now.boot_ns || a.used + cost > a.reservation.bytes;
+        if let Some(old) = self.allotted[path].take_if(|a| spent(a)) {
+            self.saved.ledger.settle(old.reservation, old.used);
+        }
+        if self.allotted[path].is_none() {
+            let every = self.paces[path].probe.unwrap_or(BUSY);
+            // Waits are half to one and a half of the mean.
+            let groups = (2.0 * 3600.0 / every.as_secs_f64()).ceil().max(1.0) as u64;
+            let reservation = self.charge(path, groups * cost, now)?;
+            let ends = now.boot_ns + HOUR_NS;
+            self.allotted[path] = Some(Allotment {
+                reservation,
+                ends,
+                used: 0,
+            });
+        }
+        if let Some(allotment) = &mut self.allotted[path] {
+            allotment.used += cost;
+        }
+        Ok(Job {
+            path,
+            work: Work::Probe,
+            payload: 0,
+            reservation: None,
+        })
+    }
+
+    fn postpone(
+        &mut self,
+        Candidate { path, work }: Candidate,
+        why: &Postponed,
+        now: Moment,
+        random: &mut Random,
+    ) {
+        let mean = match why {
+            Postponed::Metered => self.mean(path, work).max(SPENT),
+            Postponed::Busy(_) => BUSY,
+            Postponed::NoBudget(_) => SPENT,
+        };
+        let at = now.boot_ns + schedule::wait(mean, random);
+        let state = self.state(path);
+        match (work, why) {
+            (Work::Probe, _) => state.probe_due = Some(at),
+            (Work::Load, _) => state.load_due = Some(at),
+            (Work::Full, _) => state.full_due = Some(at),
+            (Work::Retest, Postponed::Busy(_)) => state.retest.due = Some(at),
+            // The next load will suspect it again.
+            (Work::Retest, _) => state.retest.due = None,
+        }
+        if work == Work::Full && !matches!(why, Postponed::Busy(_)) {
+            self.report(path, None);
+        }
+    }
+
+    /// Mean time between two of a kind.
+    fn mean(&self, path: usize, work: Work) -> Duration {
+        let pace = &self.paces[path];
+        let every = match work {
+            Work::Probe => pace.probe,
+            Work::Load | Work::Retest => pace.load,
+            Work::Full => pace.full,
+        };
+        every.unwrap_or(SPENT)
+    }
+
+    fn state(&mut self, path: usize) -> &mut crate::path_state::PathState {
+        let name = &self.config.paths[path].name;
+        self.saved.paths.entry(name.clone()).or_default()
+    }
+
+    /// When the next of a kind is due after one that was measured, or failed.
+    fn again(&mut self, path: usize, work: Work, now: Moment, random: &mut Random) {
+        let pace = self.paces[path];
+        let after = |every: Option<Duration>, random: &mut Random| {
+            every.map(|every| now.boot_ns + schedule::wait(every, random))
+        };
+        let (load, full) = (after(pace.load, random), after(pace.full, random));
+        let state = self.state(path);
+        match work {
+            Work::Probe => {
+                let probe = pace.probe.map(|every| schedule::short_wait(every, random));
+                state.probe_due = probe.map(|wait| now.boot_ns + wait);
+            }
+            Work::Load => state.load_due = load,
+            Work::Full => state.full_due = full,
+            Work::Retest => {
+                state.retest.left = state.retest.left.saturating_sub(1);
+                let wait = schedule::retest_wait(random);
+                state.retest.due = (state.retest.left > 0).then_some(now.boot_ns + wait);
+            }
+        }
+    }
+
+    /// What the line of a path carries at least, bit/s: its rate if it is given, else the highest
+    /// goodput so far.
+    pub(crate) fn rate_bps(&self, path: usize) -> Option<f64> {
+        let config = &self.config.paths[path];
+        let state = self.saved.paths.get(&config.name);
+        let given = config.rate.map(|rate| rate.bps() as f64);
+        given.or(state.and_then(|state| state.rate_bps))
+    }
+
+    /// Bytes spent in this month, of all paths.
+    pub fn spent(&self, now: Moment) -> u64 {
+        self.saved.ledger.spent(now.month()).all
+    }
+
+    /// Messages that wait to be sent.
+    pub fn waiting(&self) -> &[Message] {
+        &self.saved.outbox
+    }
+}

@@ -1,0 +1,197 @@
+//! Suspicions, changes and messages.
+
+use stats::Random;
+
+use super::Watcher;
+use crate::{
+    detect::Shift,
+    figures::Figure,
+    message::{Cause, Event, FigureChange, MESSAGE_SCHEMA, Message},
+    moment::{HOUR_NS, Moment, SECOND_NS},
+    path_state::Incident,
+    schedule,
+};
+
+/// Repeats of a suspicious load, and rounds of them in a day.
+const RETESTS: u32 = 3;
+const ROUNDS: u32 = 4;
+/// A change is reported by then, with or without a run of the full plan.
+const REPORT_NS: u64 = 2 * HOUR_NS;
+/// Changes of figures that began so close to each other are one.
+const SAME_US: u64 = 6 * 3600 * 1_000_000;
+/// Facts and changes of `tune` this close to a change are reported with it.
+const AROUND_US: u64 = 24 * 3600 * 1_000_000;
+/// Failures, and time, after which a far end counts as gone.
+const GONE: (u32, u64) = (3, 300 * 1_000_000);
+/// Messages that wait at most; the oldest is dropped.
+const WAITING: usize = 1000;
+/// Tries to deliver a message.
+const TRIES: u32 = 200;
+
+/// What was found by the run after a change: its id, its causes, and changes of `tune`.
+type After = (Option<String>, Vec<Cause>, Vec<(u64, String)>);
+
+impl Watcher {
+    /// A load was suspicious: repeat it soon.
+    pub(super) fn suspect(&mut self, path: usize, now: Moment, random: &mut Random) {
+        let wait = schedule::retest_wait(random);
+        let retest = &mut self.state(path).retest;
+        if retest.day != now.day() {
+            (retest.day, retest.rounds) = (now.day(), 0);
+        }
+        if retest.due.is_some() || retest.rounds >= ROUNDS {
+            return;
+        }
+        retest.rounds += 1;
+        retest.left = RETESTS;
+        retest.due = Some(now.boot_ns + wait);
+    }
+
+    /// Whether a change of a load's figure was seen by repeats, too. Probes repeat themselves.
+    pub(super) fn is_confirmed(&mut self, path: usize, figure: Figure, shift: &Shift) -> bool {
+        let repeated = self.state(path).retest.done_us;
+        figure.kind.is_of_probes() || repeated.is_some_and(|at| at >= shift.at_us)
+    }
+
+    /// A figure has changed, and stayed.
+    pub(super) fn changed(&mut self, path: usize, figure: Figure, shift: &Shift, now: Moment) {
+        let state = self.state(path);
+        let change = FigureChange::of(figure, shift);
+        let near = |at: u64| at.abs_diff(shift.at_us) <= SAME_US;
+        if let Some(incident) = &mut state.incident {
+            incident.at_us = incident.at_us.min(shift.at_us);
+            incident.figures.retain(|own| own.figure != figure);
+            incident.figures.push(change);
+            return;
+        }
+        // Another figure of a change that is reported already.
+        if state.reported_us.is_some_and(near) {
+            return;
+        }
+        state.incident = Some(Incident {
+            at_us: shift.at_us,
+            found_us: now.wall_us,
+            report_by: now.boot_ns + REPORT_NS,
+            figures: vec![change],
+        });
+        state.full_due = Some(now.boot_ns);
+    }
+
+    /// Reports a change, with what the run after it showed.
+    pub(super) fn report(&mut self, path: usize, after: Option<After>) {
+        let state = self.state(path);
+        let Some(incident) = state.incident.take() else {
+            return;
+        };
+        state.reported_us = Some(incident.at_us);
+        let near = |at: u64| at.abs_diff(incident.at_us) <= AROUND_US;
+        let facts = state.fact_changes.iter().filter(|fact| near(fact.at_us));
+        let facts = facts.cloned().collect();
+        let (run, causes, changes) = after.unwrap_or_default();
+        let changes = changes.into_iter().filter(|(at, _)| near(*at));
+        let message = Message {
+            figures: incident.figures,
+            facts,
+            changes: changes.map(|(_, id)| id).collect(),
+            causes,
+            run,
+            ..self.message(path, Event::Changed, (incident.at_us, incident.found_us))
+        };
+        self.tell(message);
+    }
+
+    /// Reports changes whose run of the full plan did not come.
+    pub fn report_overdue(&mut self, now: Moment) {
+        for path in 0..self.config.paths.len() {
+            let incident = self.state(path).incident.as_ref();
+            if incident.is_some_and(|incident| incident.report_by <= now.boot_ns) {
+                self.report(path, None);
+            }
+        }
+    }
+
+    /// The far end has answered.
+    pub(super) fn answered(&mut self, path: usize, now: Moment) {
+        let reach = std::mem::take(&mut self.state(path).reach);
+        if reach.reported {
+            let message = self.message(path, Event::Reachable, (now.wall_us, now.wall_us));
+            self.tell(message);
+        }
+    }
+
+    /// The far end has not answered.
+    pub(super) fn unanswered(&mut self, path: usize, error: &str, now: Moment) {
+        let reach = &mut self.state(path).reach;
+        reach.failures = reach.failures.saturating_add(1);
+        let since = *reach.since_us.get_or_insert(now.wall_us);
+        reach.error = Some(error.to_owned());
+        let long = now.wall_us.saturating_sub(since) >= GONE.1;
+        if reach.failures >= GONE.0 && long && !reach.reported {
+            reach.reported = true;
+            let mut message = self.message(path, Event::Unreachable, (since, now.wall_us));
+            message.causes.push(Cause {
+                code: "unreachable".to_owned(),
+                text: error.to_owned(),
+            });
+            self.tell(message);
+        }
+    }
+
+    fn message(&mut self, path: usize, event: Event, (at_us, found_us): (u64, u64)) -> Message {
+        self.saved.next_message += 1;
+        Message {
+            schema: MESSAGE_SCHEMA,
+            id: self.saved.next_message,
+            path: self.config.paths[path].name.clone(),
+            event,
+            at_us,
+            found_us,
+            figures: Vec::new(),
+            facts: Vec::new(),
+            changes: Vec::new(),
+            causes: Vec::new(),
+            run: None,
+            text: String::new(),
+        }
+    }
+
+    fn tell(&mut self, mut message: Message) {
+        message.text = message.words();
+        let outbox = &mut self.saved.outbox;
+        outbox.push(message);
+        let surplus = outbox.len().saturating_sub(WAITING);
+        outbox.drain(..surplus);
+    }
+
+    /// The message that is to be sent now. In quiet hours there is none.
+    pub fn outgoing(&self, now: Moment) -> Option<&Message> {
+        let quiet = self.config.alarm.quiet;
+        if quiet.is_some_and(|hours| hours.has(now.minute_of_day())) {
+            return None;
+        }
+        let early = |id| {
+            self.late
+                .iter()
+                .any(|(own, _, at)| *own == id && *at > now.boot_ns)
+        };
+        self.saved.outbox.iter().find(|message| !early(message.id))
+    }
+
+    /// A message was delivered.
+    pub fn delivered(&mut self, id: u64) {
+        self.saved.outbox.retain(|message| message.id != id);
+        self.late.retain(|(own, ..)| *own != id);
+    }
+
+    /// A message could not be delivered: it is tried again, later and later.
+    pub fn undelivered(&mut self, id: u64, now: Moment) {
+        let at = self.late.iter().position(|(own, ..)| *own == id);
+        let tries = at.map_or(1, |at| self.late.swap_remove(at).1 + 1);
+        if tries >= TRIES {
+            return self.delivered(id);
+        }
+        let minutes = 1u64 << tries.min(6);
+        let next = now.boot_ns + minutes * 60 * SECOND_NS;
+        self.late.push((id, tries, next));
+    }
+}

@@ -1,0 +1,125 @@
+//! From a saved state to a running watch, and back.
+
+use std::time::Duration;
+
+use stats::Random;
+
+use super::Watcher;
+use crate::{
+    config::Config,
+    moment::{Moment, SECOND_NS},
+    path_state::PathState,
+    schedule::{self, Pace},
+    state::{Folder, Saved, StateError, Tracks},
+};
+
+/// A due time further away than so many means is from another boot.
+const FARTHEST: f64 = 2.6;
+
+impl Watcher {
+    /// A watch with nothing behind it.
+    pub fn new(config: Config, boot: &str, now: Moment, random: &mut Random) -> Self {
+        Self::restore(config, Saved::default(), Tracks::new(), (boot, now), random)
+    }
+
+    /// A watch that goes on where a saved one ended. `boot`: identity of this boot.
+    fn restore(
+        config: Config,
+        mut saved: Saved,
+        mut tracks: Tracks,
+        (boot, now): (&str, Moment),
+        random: &mut Random,
+    ) -> Self {
+        let paces = schedule::paces(&config);
+        let known = |name: &String| config.paths.iter().any(|path| path.name == *name);
+        saved.paths.retain(|name, _| known(name));
+        tracks.retain(|name, _| known(name));
+        let same = saved.boot == boot;
+        boot.clone_into(&mut saved.boot);
+        for (path, pace) in config.paths.iter().zip(&paces) {
+            let state = saved.paths.entry(path.name.clone()).or_default();
+            dues(state, pace, same, now, random);
+        }
+        Self {
+            allotted: config.paths.iter().map(|_| None).collect(),
+            config,
+            paces,
+            saved,
+            tracks,
+            late: Vec::new(),
+        }
+    }
+
+    /// A watch that goes on where the one ended whose state is in a folder. `boot`: identity of
+    /// this boot, in which due times count.
+    ///
+    /// # Errors
+    /// The state cannot be read, or is of a newer program.
+    pub fn open(
+        folder: &Folder,
+        config: Config,
+        (boot, now): (&str, Moment),
+        random: &mut Random,
+    ) -> Result<Self, StateError> {
+        let (saved, tracks) = folder.read()?;
+        Ok(Self::restore(config, saved, tracks, (boot, now), random))
+    }
+
+    /// Writes the state; the values of weeks only with `values`.
+    ///
+    /// # Errors
+    /// The folder cannot be written; what was there is unchanged.
+    pub fn save(&self, folder: &Folder, values: bool) -> Result<(), StateError> {
+        if values {
+            folder.write_tracks(&self.tracks)?;
+        }
+        folder.write(&self.saved)
+    }
+
+    /// What all paths are measured at.
+    pub fn paces(&self) -> &[Pace] {
+        &self.paces
+    }
+}
+
+/// Sets what is due: as it was saved, if that counts in this boot and is not out of reach.
+fn dues(state: &mut PathState, pace: &Pace, same: bool, now: Moment, random: &mut Random) {
+    let kept = |due: Option<u64>, every: Duration| {
+        let farthest = now.boot_ns + (every.as_nanos() as f64 * FARTHEST) as u64;
+        due.filter(|due| same && *due <= farthest)
+    };
+    // After another boot, what is left of a wait from the last measurement, by the calendar.
+    let left = |every: Duration, last_us: Option<u64>, random: &mut Random| {
+        let wait = schedule::wait(every, random);
+        let gone = last_us.map_or(u64::MAX, |last| now.wall_us.saturating_sub(last));
+        let gone_ns = gone.saturating_mul(1000);
+        // Never all at once after a start.
+        now.boot_ns + wait.saturating_sub(gone_ns).max(spread(every, random))
+    };
+    let (load_us, full_us) = (state.load_us, state.full_us);
+    let load = pace
+        .load
+        .map(|every| kept(state.load_due, every).unwrap_or_else(|| left(every, load_us, random)));
+    let full = pace
+        .full
+        .map(|every| kept(state.full_due, every).unwrap_or_else(|| left(every, full_us, random)));
+    // A run that a change asked for, on a path without a schedule for it.
+    let wanted = state.incident.is_some().then_some(now.boot_ns);
+    state.load_due = load;
+    state.full_due = wanted.or(full);
+    state.probe_due = pace.probe.map(|every| {
+        kept(state.probe_due, every)
+            .unwrap_or_else(|| now.boot_ns + schedule::short_wait(every, random) / 8)
+    });
+    if !same {
+        state.retest.due = state.retest.due.map(|_| now.boot_ns + 300 * SECOND_NS);
+        if let Some(incident) = &mut state.incident {
+            incident.report_by = now.boot_ns + 3600 * SECOND_NS;
+        }
+    }
+}
+
+/// A random part of a twelfth of the mean, ns.
+fn spread(every: Duration, random: &mut Random) -> u64 {
+    (every.as_nanos() as f64 / 12.0 * random.unit()) as u64
+}
