@@ -9,8 +9,8 @@ const MSS: f64 = 1448.0;
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 /// Round trips after slow start until its overshoot is repaired and its queue has drained.
 const RECOVERY: f64 = 4.0;
-/// Packets from which a share of lost ones can be told from chance, and the fewest of which a rate
-/// can be told from a burst.
+/// Packets from which a share of lost ones can be distinguished from chance, and the fewest of
+/// which a rate can be distinguished from a burst.
 const PACKETS: [f64; 2] = [300.0, 100.0];
 
 /// Round trips that a load should be measured for.

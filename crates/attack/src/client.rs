@@ -112,7 +112,7 @@ impl Session {
     ///
     /// # Errors
     /// The channel ended.
-    pub fn tell(&mut self, request: &Request) -> Result<(), Trouble> {
+    pub fn post(&mut self, request: &Request) -> Result<(), Trouble> {
         Ok(self.channel.send(request)?)
     }
 

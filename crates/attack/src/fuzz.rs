@@ -99,12 +99,12 @@ fn address(worker: usize) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 5, worker as u8 + 1)
 }
 
-/// Fuzzes a separate server until the plan is complete or a bound is broken; `told` is called after
-/// each batch.
+/// Fuzzes a separate server until the plan is complete or a bound is broken; `report` is called
+/// after each batch.
 ///
 /// # Errors
 /// The server does not start, or a legitimate client cannot measure before the fuzzing.
-pub fn run(target: &Target, plan: Plan, told: &dyn Fn(&Summary)) -> Result<Summary, Trouble> {
+pub fn run(target: &Target, plan: Plan, report: &dyn Fn(&Summary)) -> Result<Summary, Trouble> {
     let limits = [
         "--max-bytes",
         "10MB",
@@ -128,7 +128,7 @@ pub fn run(target: &Target, plan: Plan, told: &dyn Fn(&Summary)) -> Result<Summa
         batch(&served, &plan, without, &mut summary)?;
         thread::sleep(LEFT_BEHIND);
         summary.seen.check(served.is_alive(), "the server lives");
-        let panicked = served.said().contains("panicked");
+        let panicked = served.message().contains("panicked");
         summary.seen.check(!panicked, "no panic");
         if summary.seen.broken().is_empty() {
             if summary.tally.sessions <= WARM_UP {
@@ -138,7 +138,7 @@ pub fn run(target: &Target, plan: Plan, told: &dyn Fn(&Summary)) -> Result<Summa
             rests(served.pid(), &before, &mut summary.seen)?;
         }
         summary.took = begun.elapsed();
-        told(&summary);
+        report(&summary);
     }
     Ok(summary)
 }

@@ -4,13 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::case::{Case, Row, Target};
 
-/// Runs `jobs` attacks at a time, each on a separate server; `told` is called after each. Returns
+/// Runs `jobs` attacks at a time, each on a separate server; `report` is called after each. Returns
 /// the rows in the order of the attacks.
 pub fn run(
     cases: &[&'static Case],
     target: &Target,
     jobs: usize,
-    told: impl Fn(&Row) + Sync,
+    report: impl Fn(&Row) + Sync,
 ) -> Vec<Row> {
     // Each server has clients with thousands of connections.
     let _ = sys::descriptors::allow(16_384);
@@ -22,7 +22,7 @@ pub fn run(
                 let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while let Some((number, case)) = take() {
                     let row = case.judge(target);
-                    told(&row);
+                    report(&row);
                     let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
                     rows.push((number, row));
                 }

@@ -32,7 +32,7 @@ pub struct Served {
     pub iperf3: Option<SocketAddr>,
     /// The key of its clients.
     pub key: Key,
-    said: Arc<Mutex<String>>,
+    message: Arc<Mutex<String>>,
     /// Its folder, with the key in the file `key`.
     pub folder: tempfile::TempDir,
     /// The program, for clients of the same build.
@@ -94,17 +94,17 @@ impl Served {
             .args(arguments)
             .stderr(Stdio::piped())
             .spawn()?;
-        let said = Arc::new(Mutex::new(String::new()));
+        let message = Arc::new(Mutex::new(String::new()));
         if let Some(stderr) = child.stderr.take() {
-            let said = said.clone();
-            thread::spawn(move || listen_to(BufReader::new(stderr), &said));
+            let message = message.clone();
+            thread::spawn(move || listen_to(BufReader::new(stderr), &message));
         }
         let mut served = Self {
             child,
             addresses: Vec::new(),
             iperf3: None,
             key,
-            said,
+            message,
             folder,
             target: target.clone(),
         };
@@ -117,22 +117,22 @@ impl Served {
         let wants_iperf3 = arguments.contains(&"--iperf3");
         let deadline = Instant::now() + START;
         while Instant::now() < deadline {
-            let said = self.said();
-            self.addresses = after(&said, "serving on ");
-            self.iperf3 = after(&said, "iperf3 server on ").first().copied();
+            let message = self.message();
+            self.addresses = after(&message, "serving on ");
+            self.iperf3 = after(&message, "iperf3 server on ").first().copied();
             if self.addresses.len() >= wanted && (self.iperf3.is_some() || !wants_iperf3) {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
                 return Err(Trouble::setup(format!(
-                    "the server ended, {status}: {said}"
+                    "the server ended, {status}: {message}"
                 )));
             }
             thread::sleep(Duration::from_millis(10));
         }
         Err(Trouble::setup(format!(
             "the server does not serve: {}",
-            self.said()
+            self.message()
         )))
     }
 
@@ -157,8 +157,8 @@ impl Served {
     }
 
     /// Its log so far.
-    pub fn said(&self) -> String {
-        self.said
+    pub fn message(&self) -> String {
+        self.message
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
@@ -183,19 +183,19 @@ impl Drop for Served {
 }
 
 /// The addresses after some words.
-fn after(said: &str, words: &str) -> Vec<SocketAddr> {
-    let rest = said.lines().filter_map(|line| line.split_once(words));
+fn after(message: &str, words: &str) -> Vec<SocketAddr> {
+    let rest = message.lines().filter_map(|line| line.split_once(words));
     rest.filter_map(|(_, rest)| rest.split_whitespace().next()?.parse().ok())
         .collect()
 }
 
-fn listen_to(mut from: impl BufRead, said: &Mutex<String>) {
+fn listen_to(mut from: impl BufRead, message: &Mutex<String>) {
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut message = message.lock().unwrap_or_else(PoisonError::into_inner);
         // Only the first lines are kept, which contain the needed ones.
-        if said.len() < 1 << 20 {
-            said.push_str(&String::from_utf8_lossy(&line));
+        if message.len() < 1 << 20 {
+            message.push_str(&String::from_utf8_lossy(&line));
         }
         line.clear();
     }

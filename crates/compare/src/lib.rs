@@ -34,7 +34,7 @@ pub struct Options {
     pub only: Vec<FigureKind>,
 }
 
-/// The smallest change that matters, if nothing else is said.
+/// The smallest change that matters, by default.
 pub const THRESHOLD: f64 = 0.02;
 
 impl Default for Options {

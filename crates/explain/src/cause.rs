@@ -22,7 +22,7 @@ pub struct Cause {
     pub title: &'static str,
     /// Severity, unless its test returns another.
     pub severity: Severity,
-    /// Data that the Run must contain; otherwise the result is "cannot tell".
+    /// Data that the Run must contain; otherwise the result is undecided.
     pub needs: &'static [Need],
     /// Codes of causes with the same symptoms: if one of them is confirmed in the same place, this
     /// one is not judged.

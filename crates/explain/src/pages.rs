@@ -32,9 +32,7 @@ pub fn page(cause: &Cause) -> String {
     }
     let _ = write!(text, "Why there: {}.\n\n", squeeze(cause.remedy.why));
     if !cause.needs.is_empty() {
-        text.push_str(
-            "## Required data\n\nWithout one of these the answer is \"cannot tell\":\n\n",
-        );
+        text.push_str("## Required data\n\nWithout one of these the cause is undecided:\n\n");
         for need in cause.needs {
             let _ = writeln!(
                 text,

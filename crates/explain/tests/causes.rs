@@ -207,12 +207,12 @@ fn what_was_not_seen_is_not_ruled_out() {
     for ruled_out in &findings.ruled_out {
         assert!(known.contains(&ruled_out.code.as_str()), "{ruled_out:#?}");
     }
-    let told: usize = findings.ruled_out.len() + findings.cannot_tell.len();
-    assert!(told >= explain::registry().len(), "{told}");
+    let judged: usize = findings.ruled_out.len() + findings.cannot_tell.len();
+    assert!(judged >= explain::registry().len(), "{judged}");
 }
 
 #[test]
-fn an_empty_run_says_nothing() {
+fn an_empty_run_has_no_findings() {
     let mut empty = run(&Scene::default(), 1);
     empty.samples.clear();
     assert!(judge(&empty).findings.is_empty());

@@ -194,7 +194,7 @@ fn the_evaluation_keeps_its_bounds() {
 fn confidence_is_not_overstated() {
     for bin in score(&reviewed(Part::Evaluation)).calibration {
         let right = stats::clopper_pearson(bin.right, bin.findings).unwrap();
-        assert!(right.high >= bin.said, "{bin:?}");
+        assert!(right.high >= bin.message, "{bin:?}");
     }
 }
 

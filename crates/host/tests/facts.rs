@@ -98,7 +98,7 @@ fn sysfs_of_another_namespace_is_not_believed() {
     let device = facts.path.as_ref().unwrap().devices().next().unwrap();
     assert_eq!((&device.rps_cpus, &device.xps_cpus), (&None, &None));
     assert!(
-        facts.notes.iter().any(|n| n.contains("/sys")),
+        facts.notes.iter().any(|n| n.to_string().contains("/sys")),
         "{:?}",
         facts.notes
     );
@@ -126,7 +126,7 @@ fn no_way_is_a_note_and_not_an_error() {
     assert!(facts.path.unwrap().layers[0].route.is_none());
     let note = "cannot look up the route to 8.8.8.8";
     assert!(
-        facts.notes.iter().any(|n| n.contains(note)),
+        facts.notes.iter().any(|n| n.to_string().contains(note)),
         "{:?}",
         facts.notes
     );

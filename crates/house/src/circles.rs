@@ -81,15 +81,15 @@ fn shortest<'a>(all: &'a Dependencies, from: &'a Place, to: &'a Place) -> Option
     let mut queue = VecDeque::from([from]);
     while let Some(at) = queue.pop_front() {
         if at == to {
-            let mut way = vec![at];
-            while let Some(previous) = way.last().and_then(|last| before.get(last)) {
-                way.push(previous);
+            let mut chain = vec![at];
+            while let Some(previous) = chain.last().and_then(|last| before.get(last)) {
+                chain.push(previous);
                 if *previous == from {
                     break;
                 }
             }
-            way.reverse();
-            return Some(way);
+            chain.reverse();
+            return Some(chain);
         }
         for next in all.get(at).into_iter().flat_map(BTreeMap::keys) {
             if next != from && !before.contains_key(next) {

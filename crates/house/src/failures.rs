@@ -20,8 +20,8 @@ pub struct Unexplained {
     pub function: String,
 }
 
-/// The public functions in the libraries of a workspace that can fail and do not say when, under a
-/// heading `# Errors` of their documentation.
+/// The public functions in the libraries of a workspace that can fail without documented errors,
+/// under a heading `# Errors` of their documentation.
 ///
 /// What is `pub` counts as public: the lint `unreachable_pub` sees to it that nothing else is.
 ///

@@ -13,7 +13,7 @@ use crate::{
 /// Longest chain of re-exports that is followed.
 const DEPTH: usize = 16;
 
-/// Which module depends on which, and the file and line that first says so.
+/// Which module depends on which, and the file and line that first states it.
 pub(crate) type Dependencies = BTreeMap<Place, BTreeMap<Place, (PathBuf, usize)>>;
 
 /// The dependencies between the files of a crate.

@@ -251,7 +251,7 @@ impl Client<'_> {
         }
         Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "no answer on the server's UDP port; is it open in every firewall on the way?",
+            "no answer on the server's UDP port; is it open in every firewall on the path?",
         ))
     }
 
@@ -320,7 +320,7 @@ impl Client<'_> {
         }
         match streams.failure() {
             None => Ok(()),
-            // The server may say why.
+            // The server may send the reason.
             Some(failure) if !self.control.ready(Duration::from_secs(1))? => Err(failure),
             Some(_) => Err(Error::unexpected(self.control.message(STEP)?)),
         }

@@ -46,21 +46,21 @@ pub enum Error {
     Congestion {
         /// What was asked for.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         why: io::Error,
     },
     /// A data stream could not be opened.
     Open {
         /// Number of the stream.
         id: u32,
-        /// What the kernel said.
+        /// The kernel's error.
         why: io::Error,
     },
     /// A data stream failed.
     Stream {
         /// Number of the stream.
         id: u32,
-        /// What the kernel said.
+        /// The kernel's error.
         why: io::Error,
     },
 }

@@ -4,8 +4,8 @@
 //! against running programs; `docs/reference/iperf3.md` describes it and names the versions.
 //!
 //! A test has one TCP connection for control ([`wire`], [`params`], [`results`]) and streams of
-//! data, each a thread of blocking calls. Only what comes after the server has said that the test
-//! runs is counted. Goodput is by the bytes and the time of the receiver.
+//! data, each a thread of blocking calls. Only what comes after the server has announced that the
+//! test runs is counted. Goodput is by the bytes and the time of the receiver.
 
 mod error;
 mod halves;

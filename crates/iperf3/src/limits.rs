@@ -49,7 +49,7 @@ impl Config {
 }
 
 impl Default for Config {
-    /// 128 streams each way, as many as iperf3 takes, and an hour.
+    /// 128 streams in each direction, as many as iperf3 takes, and an hour.
     fn default() -> Self {
         let limits = Limits {
             flows: 128,

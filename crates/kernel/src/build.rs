@@ -53,7 +53,7 @@ impl Built {
     }
 }
 
-/// Boots an image before it is installed; the error says why it cannot be used here.
+/// Boots an image before it is installed; the error states why it cannot be used here.
 pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 
 /// Builds the lab's kernel, unless the cache has it, and makes it the current one. A source whose
@@ -61,7 +61,7 @@ pub type Trial<'a> = &'a mut dyn FnMut(&Image) -> Result<(), TrialError>;
 ///
 /// # Errors
 /// If a tool is missing, no source can be downloaded, no image passes the trial, or a step fails;
-/// the text says what to do.
+/// the text names the remedy.
 pub fn build(
     options: &BuildOptions,
     trial: Trial<'_>,

@@ -122,16 +122,16 @@ impl Cache {
             .write(true)
             .open(&path)
             .on("open", &path)?;
-        let mut told = false;
+        let mut reported = false;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Lock { _file: file }),
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()).on("lock", &path),
             }
-            if !told {
+            if !reported {
                 waiting();
-                told = true;
+                reported = true;
             }
             if cancel.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(KernelError::Cancelled);
@@ -281,11 +281,12 @@ mod tests {
         let cache = Cache::at(dir.path());
         cache.create().unwrap();
         let lock = cache.lock(None, &mut || ()).unwrap();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, reported) = std::sync::mpsc::channel();
         let other = cache.clone();
-        let thread =
-            std::thread::spawn(move || other.lock(None, &mut || tell.send(()).unwrap()).map(drop));
-        told.recv().unwrap();
+        let thread = std::thread::spawn(move || {
+            other.lock(None, &mut || sender.send(()).unwrap()).map(drop)
+        });
+        reported.recv().unwrap();
         drop(lock);
         thread.join().unwrap().unwrap();
     }

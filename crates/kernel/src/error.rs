@@ -12,7 +12,7 @@ use super::missing::MissingTool;
 pub use fault::{ImageFault, SourceFault, StepEnd};
 pub use rejection::{Rejection, RejectionReason};
 
-/// A failure to find, build or read a kernel image. The text says what to do.
+/// A failure to find, build or read a kernel image. The text names the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// Nothing has been built yet.

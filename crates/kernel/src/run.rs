@@ -55,7 +55,7 @@ impl Runner {
             .stdout(copy)
             .stderr(writer)
             .spawn();
-        // The command keeps its ends of the pipe until told otherwise, and the pipe would never
+        // The command keeps its ends of the pipe until it is dropped, and the pipe would never
         // end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = child.map_err(|error| self.not_started(step, command, error))?;

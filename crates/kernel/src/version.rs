@@ -8,7 +8,7 @@ pub(super) fn package_version(name: &str) -> Option<Vec<u32>> {
     numbers.filter(|numbers| numbers.len() >= 2)
 }
 
-/// The numbers in a version of a package, to tell the newer of two of one series.
+/// The numbers in a version of a package, to compare two of one series.
 pub(super) fn version_numbers(version: &str) -> Vec<u32> {
     version
         .split(|c: char| !c.is_ascii_digit())

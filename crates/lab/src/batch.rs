@@ -2,7 +2,7 @@
 //! submitted again.
 //!
 //! A task is `pathtwin lab run --task` on a worker, and writes a file of rows like that of a
-//! [segment](crate::segment). Only these files count: what the scheduler says of a task decides
+//! [segment](crate::segment). Only these files count: the scheduler's state of a task decides
 //! nothing. The state is in the folder of the results, so that another start of the program can
 //! take over ([`Batch::resume`]).
 

@@ -202,9 +202,9 @@ mod tests {
         let manifest = manifest("", 7, &given).unwrap();
         let container = manifest["items"][1]["spec"]["template"]["spec"]["containers"][0].clone();
         let folder = tempfile::tempdir().unwrap();
-        let said = folder.path().join("said");
+        let message = folder.path().join("said");
         let program = folder.path().join("pathtwin");
-        let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", said.display());
+        let script = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", message.display());
         std::fs::write(&program, script).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&program, mode).unwrap();
@@ -216,11 +216,11 @@ mod tests {
             .status()
             .unwrap();
         assert!(status.success());
-        let said = std::fs::read_to_string(said).unwrap();
-        let said: Vec<_> = said.lines().collect();
-        assert_eq!(said[..3], ["lab", "run", "/spec/spec.toml"]);
-        assert_eq!(said[3..5], given);
-        assert_eq!(said[5..8], ["--segment", "7/7", "--out"]);
+        let message = std::fs::read_to_string(message).unwrap();
+        let message: Vec<_> = message.lines().collect();
+        assert_eq!(message[..3], ["lab", "run", "/spec/spec.toml"]);
+        assert_eq!(message[3..5], given);
+        assert_eq!(message[5..8], ["--segment", "7/7", "--out"]);
     }
 
     #[test]

@@ -172,7 +172,7 @@ fn failed(flow: &Flow) -> Option<Text> {
     ))
 }
 
-/// A guest short of memory limits its flows, which tells nothing about the path.
+/// A guest short of memory limits its flows, which shows nothing about the path.
 fn memory_pressure(output: &model::record::Output) -> Option<Text> {
     let short =
         |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;

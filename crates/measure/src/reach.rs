@@ -19,7 +19,7 @@ pub enum ReachError {
     Resolve {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: io::Error,
     },
     /// The name has no addresses.

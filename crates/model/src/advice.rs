@@ -31,7 +31,8 @@ pub struct Advice {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
     /// The answer in one sentence.
-    pub says: Text,
+    #[serde(rename = "says")]
+    pub text: Text,
     /// Place in `tried` of what is advised; absent = change nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advised: Option<usize>,
@@ -104,8 +105,8 @@ pub struct Tried {
     /// What it does for the goal.
     pub effect: Effect,
     /// Why it does nothing here and where it would help, which part of it acts, or what it costs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub says: Vec<Text>,
+    #[serde(rename = "says", default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<Text>,
     /// What one flow gets with it.
     pub outcomes: Vec<Outcome>,
     /// Changes from what it is without, pair by pair of member and seed.

@@ -32,7 +32,7 @@ pub struct Comparison {
     /// Measured only by the second set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_after: Vec<Key>,
-    /// Why no throughput is compared, if either set tried to measure it: the comparison then says
+    /// Why no throughput is compared, if either set tried to measure it: the comparison then states
     /// nothing of what it is usually for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_throughput: Option<Text>,

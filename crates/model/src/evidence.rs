@@ -3,9 +3,13 @@
 //! Counters are read before and after, and their increase is kept. A group that could not be read
 //! is absent, as is a counter that this kernel does not have.
 
+mod counter;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use counter::{CounterGroup, CounterKind};
 
 /// Counters by name. Dots separate groups: see `docs/reference/facts.md`.
 pub type Counters = BTreeMap<String, u64>;
@@ -57,9 +61,9 @@ impl Evidence {
         self.groups.iter().any(inside).then_some(0)
     }
 
-    /// Sum of all counters with this prefix and suffix, such as `qdisc.` and `.drops`.
-    pub fn sum(&self, begin: &str, end: &str) -> u64 {
-        let of = |(name, _): &(&String, &u64)| name.starts_with(begin) && name.ends_with(end);
+    /// Sum of all counters of a kind.
+    pub fn sum(&self, kind: CounterKind) -> u64 {
+        let of = |(name, _): &(&String, &u64)| kind.includes(name);
         let by = self.counters.iter().filter(of).map(|(_, by)| by);
         by.fold(0, |sum, by| sum.saturating_add(*by))
     }

@@ -123,7 +123,7 @@ pub struct ObservedSocket {
     /// Median of the smoothed RTT, us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_us: Option<f64>,
-    /// Smallest RTT of the recent past (300 s unless `tcp_min_rtt_wlen` says otherwise), us.
+    /// Smallest RTT of the recent past (300 s by default; `tcp_min_rtt_wlen`), us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_us: Option<u32>,
     /// `rtt_us` over `min_rtt_us`.

@@ -42,7 +42,7 @@ pub struct Plan {
     /// Whether both hosts profile their processors under load, if permitted.
     #[serde(default = "yes")]
     pub hotspots: bool,
-    /// Whether loads last longer than their steps say where the path needs it: past slow start,
+    /// Whether loads last longer than in their steps where the path needs it: past slow start,
     /// and tens of round trips.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adapt: bool,

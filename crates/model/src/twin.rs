@@ -1,6 +1,6 @@
 //! A lab path that behaves like a measured one, and how well it does: the Twin.
 //!
-//! A Twin holds several paths, its members, which the Run cannot tell apart, and what they predict
+//! A Twin holds several paths, its members, which the Run cannot distinguish, and what they predict
 //! of figures that were left out of the fit. It names no host and no address.
 
 mod figure;
@@ -36,13 +36,14 @@ pub struct Twin {
     /// What it may be used for.
     pub verdict: TwinVerdict,
     /// The verdict in one sentence, with the figure that decides.
-    pub says: Text,
+    #[serde(rename = "says")]
+    pub text: Text,
     /// What measurement would make it better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
     /// The path that fits best; [`crate::path::Path::cell`] makes it in the lab.
     pub path: Path,
-    /// All paths that the Run cannot tell apart, the best first; empty = none fits, or none was
+    /// All paths that the Run cannot distinguish, the best first; empty = none fits, or none was
     /// tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<Member>,
@@ -58,7 +59,7 @@ pub struct Twin {
     /// What the members do not agree on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
-    /// What the Run did not say, what stands for it, and what therefore cannot be predicted.
+    /// What the Run lacks, what stands for it, and what therefore cannot be predicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text>,
     /// What the findings of the Run propose, to be tried on the members.
@@ -74,16 +75,16 @@ pub struct Twin {
 pub enum TwinVerdict {
     /// Figures that were left out are predicted well enough for numbers.
     FitForAdvising,
-    /// They are predicted well enough to say which of two remedies is better, not by how much.
+    /// They are predicted well enough to order two remedies, not by how much.
     OrderOnly,
     /// No lab path has the figures of the Run, or what was left out is predicted wrongly.
     DoesNotFit,
-    /// Nothing was left out, or nothing was run in the lab: the path is what the Run says, and
-    /// its predictions are untested.
+    /// Nothing was left out, or nothing was run in the lab: the path follows from the Run directly,
+    /// and its predictions are untested.
     Untested,
 }
 
-/// One of the paths that the Run cannot tell apart.
+/// One of the paths that the Run cannot distinguish.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// The path.
@@ -219,7 +220,7 @@ impl Twin {
     /// Reads a Twin from JSON.
     ///
     /// # Errors
-    /// If it is no Twin, was made by a later version, or one of its paths says what cannot be.
+    /// If it is no Twin, was made by a later version, or one of its paths is impossible.
     pub fn parse(text: &[u8]) -> Result<Self, TwinDocumentError> {
         #[derive(Deserialize)]
         struct Version {

@@ -1,7 +1,7 @@
 //! Counters, their increase, and facts as documents.
 
 use model::{
-    evidence::{Counters, Evidence, difference},
+    evidence::{CounterKind, Counters, Evidence, difference},
     facts::{DeviceFacts, HostFacts, IrqSpread, LayerFacts, Machine, PathFacts, TunnelFacts},
 };
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn a_counter_of_an_unread_group_is_unknown() {
     assert_eq!(evidence.counter("nstat.UdpSndbufErrors"), Some(0));
     assert_eq!(evidence.counter("nstats.other"), None);
     assert_eq!(evidence.counter("softnet.dropped"), None);
-    assert_eq!(evidence.sum("nstat.Udp", "Errors"), 7);
+    assert_eq!(evidence.sum(CounterKind::ReceiveBufferErrors), 7);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct InLab<'a> {
 }
 
 impl<'a> InLab<'a> {
-    /// In this lab, with a bar over all jobs to come, until told to stop.
+    /// In this lab, with a bar over all jobs to come, until it is stopped.
     pub fn new(lab: &'a Lab, bar: &'a ProgressBar, stop: &'a AtomicBool) -> Self {
         Self {
             lab,

@@ -29,8 +29,8 @@ fn what_is_neither_a_run_nor_a_twin_is_wrong_use() {
     for document in ["{}", "[1]", "no JSON"] {
         let output = advise(folder.path(), document.as_bytes(), &[]);
         assert_eq!(output.status.code(), Some(2), "{document}");
-        let said = text(&output.stderr);
-        assert!(said.contains("neither a run"), "{said}");
+        let message = text(&output.stderr);
+        assert!(message.contains("neither a run"), "{message}");
         assert!(output.stdout.is_empty());
     }
 }
@@ -43,9 +43,9 @@ fn a_run_of_one_direction_names_what_is_missing_and_the_plan_that_brings_it() {
         .retain(|s| s.key.direction != Some(Direction::Up));
     let output = advise(folder.path(), &serde_json::to_vec(&run).unwrap(), &[]);
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(said.contains("TCP in the direction up"), "{said}");
-    assert!(said.contains("--quick"), "{said}");
+    let message = text(&output.stderr);
+    assert!(message.contains("TCP in the direction up"), "{message}");
+    assert!(message.contains("--quick"), "{message}");
 }
 
 #[test]
@@ -53,6 +53,6 @@ fn a_bound_that_is_none_shows_how_one_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let output = advise(folder.path(), b"{}", &["--keep", "goodput=90"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(said.contains("goodput>=90%"), "{said}");
+    let message = text(&output.stderr);
+    assert!(message.contains("goodput>=90%"), "{message}");
 }

@@ -204,7 +204,7 @@ fn goodput(sample: &Sample) -> f64 {
 }
 
 /// A sample must say something, and must not be thought wrong for what is only unknown. That a
-/// processor was busy, or the machine's clock set, says nothing of the program.
+/// processor was busy, or the machine's clock set, proves nothing of the program.
 fn complete(sample: &Sample) {
     let wrong = |invalid: &&Invalid| {
         matches!(

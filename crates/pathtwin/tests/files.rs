@@ -57,13 +57,13 @@ fn a_key_that_others_can_read_is_refused_with_the_command_that_mends_it() {
         .output()
         .expect("run pathtwin");
     for output in [serves, measure_with(&key.display().to_string())] {
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
         assert!(
-            said.contains(&format!("chmod 600 {}", key.display())),
-            "{said}"
+            message.contains(&format!("chmod 600 {}", key.display())),
+            "{message}"
         );
-        assert!(!said.contains(KEY), "{said}");
+        assert!(!message.contains(KEY), "{message}");
     }
 }
 
@@ -92,8 +92,8 @@ fn a_new_key_does_not_go_where_a_link_points() {
 
 #[test]
 fn a_key_on_the_command_line_is_taken_and_warned_of() {
-    let said = text(&measure_with(KEY).stderr);
-    assert!(said.contains("visible to every user"), "{said}");
+    let message = text(&measure_with(KEY).stderr);
+    assert!(message.contains("visible to every user"), "{message}");
     let mut child = pathtwin()
         .args([
             "measure",
@@ -111,13 +111,13 @@ fn a_key_on_the_command_line_is_taken_and_warned_of() {
     writeln!(input, "{KEY}").expect("give the key");
     drop(input);
     let output = child.wait_with_output().expect("wait for it");
-    let said = text(&output.stderr);
+    let message = text(&output.stderr);
     // It got as far as the port where nobody listens.
     assert!(
-        said.contains("127.0.0.1:9") && !said.contains("not a key"),
-        "{said}"
+        message.contains("127.0.0.1:9") && !message.contains("not a key"),
+        "{message}"
     );
-    assert!(!said.contains("visible to every user"), "{said}");
+    assert!(!message.contains("visible to every user"), "{message}");
 }
 
 #[cfg(feature = "history")]
@@ -161,11 +161,11 @@ fn a_connection_string_makes_no_file_of_that_name() {
         ])
         .output()
         .expect("run pathtwin");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(
-        said.contains("postgres://") && !said.contains("s3cret"),
-        "{said}"
+        message.contains("postgres://") && !message.contains("s3cret"),
+        "{message}"
     );
     assert_eq!(fs::read_dir(folder.path()).expect("list").count(), 0);
 }

@@ -137,7 +137,7 @@ fn a_step_that_is_not_there_is_a_wrong_use() {
         env!("CARGO_MANIFEST_DIR"),
         "/../model/tests/data/run-1.json"
     );
-    for (arguments, said) in [
+    for (arguments, message) in [
         (["--format", "flent", "--step", "x"], "no step \"x\""),
         (
             ["--format", "csv", "--step", "x"],
@@ -151,7 +151,7 @@ fn a_step_that_is_not_there_is_a_wrong_use() {
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(
-            text(&output.stderr).contains(said),
+            text(&output.stderr).contains(message),
             "{}",
             text(&output.stderr)
         );

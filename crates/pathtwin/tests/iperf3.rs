@@ -179,7 +179,7 @@ fn usable() -> String {
     usual.next().map_or_else(|| there[0].clone(), str::to_owned)
 }
 
-fn holds_what_iperf3_tells(run: &model::run::Run) {
+fn has_what_iperf3_reports(run: &model::run::Run) {
     let usable = usable();
     assert!(
         run.notes.iter().any(|n| n.to_string().contains("idle")),
@@ -218,7 +218,7 @@ fn is_busy(invalid: &model::run::Invalid) -> bool {
 fn a_plan_is_carried_out_as_far_as_iperf3_allows() {
     let server = Server::start(&[]);
     let run = run_through(&server.address);
-    holds_what_iperf3_tells(&run);
+    has_what_iperf3_reports(&run);
     let findings = explain::judge(&run);
     assert!(!findings.summary.is_empty());
 }
@@ -248,5 +248,5 @@ fn a_plan_is_carried_out_with_the_real_iperf3() {
     let run = run_through(&format!("127.0.0.1:{port}"));
     let _ = real.kill();
     let _ = real.wait();
-    holds_what_iperf3_tells(&run);
+    has_what_iperf3_reports(&run);
 }

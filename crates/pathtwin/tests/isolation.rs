@@ -102,28 +102,28 @@ impl Scene {
 
     /// The file and its folder are as they were, and the attack was carried out.
     fn assert_unharmed(&self, output: &Output) {
-        let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        let message = format!("{}{}", text(&output.stdout), text(&output.stderr));
         assert!(
             ["remounted", "\nmounted", "finished"]
                 .iter()
-                .all(|w| said.contains(w)),
-            "{said}"
+                .all(|w| message.contains(w)),
+            "{message}"
         );
         let done = text(&output.stdout);
         for line in done.lines() {
             assert!(
                 ["remounted", "mounted", "SHOWN"].contains(&line) || !is_shout(line),
-                "{said}"
+                "{message}"
             );
         }
         let victim = self.at("own/victim");
         assert_eq!(fs::read_to_string(&victim).expect("read"), "as it was\n");
         let meta = fs::metadata(&victim).expect("look at the file");
-        assert_eq!(meta.mode() & 0o7777, 0o600, "{said}");
-        assert!(meta.mtime() > 1_600_000_000, "{said}");
+        assert_eq!(meta.mode() & 0o7777, 0o600, "{message}");
+        assert!(meta.mtime() > 1_600_000_000, "{message}");
         let names = fs::read_dir(self.at("own")).expect("list").count();
-        assert_eq!(names, 1, "{said}");
-        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(names, 1, "{message}");
+        assert_eq!(output.status.code(), Some(0), "{message}");
     }
 
     /// Makes the victim another user's own, and says whether that user can get here at all.
@@ -236,11 +236,11 @@ fn a_host_with_neither_means_refuses_to_run_programs_unless_told_to() {
     let mut before = without_namespaces();
     before.extend(["python3", "-c", NO_LANDLOCK]);
     let output = scene.attack(&before);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(
-        said.contains("--allow-host-writes") && said.contains("Landlock"),
-        "{said}"
+        message.contains("--allow-host-writes") && message.contains("Landlock"),
+        "{message}"
     );
     let insists = Command::new(before[0])
         .args(&before[1..])

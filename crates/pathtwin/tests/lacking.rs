@@ -49,9 +49,9 @@ fn a_tunnel_address_that_does_not_answer_is_said_first() {
         .arg(&out)
         .output()
         .expect("run pathtwin");
-    let (said, shown) = (text(&output.stderr), text(&output.stdout));
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.starts_with("pathtwin: the tunnel is not measured: connect to 127.0.0.9:"));
+    let (message, shown) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert!(message.starts_with("pathtwin: the tunnel is not measured: connect to 127.0.0.9:"));
     assert!(
         shown.starts_with("NOT REACHED: the tunnel address 127.0.0.9"),
         "{shown}"

@@ -176,12 +176,15 @@ fn a_cached_run_is_the_same_and_a_truncated_one_is_computed_again() {
         let length = file.metadata().expect("its length").len();
         file.set_len(length / 2).expect("cut it");
     }
-    let (third, said, took_again) = measure(&[]);
+    let (third, message, took_again) = measure(&[]);
     assert!(first == third, "the run computed again differs");
-    assert!(said.contains("its checksum differs"), "{said}");
+    assert!(message.contains("its checksum differs"), "{message}");
     assert!(took_again > took);
-    let (fourth, said, _) = measure(&["--no-cache"]);
-    assert!(first == fourth && !said.contains("discarded"), "{said}");
+    let (fourth, message, _) = measure(&["--no-cache"]);
+    assert!(
+        first == fourth && !message.contains("discarded"),
+        "{message}"
+    );
 }
 
 /// All files below a folder.

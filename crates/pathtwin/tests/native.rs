@@ -1,4 +1,4 @@
-//! `--engine native`: the kernel of this host. Needs root; says so and passes without.
+//! `--engine native`: the kernel of this host. Needs root; states it and passes without.
 
 #![allow(clippy::expect_used)]
 
@@ -131,10 +131,10 @@ fn what_the_host_lacks_is_listed_before_anything_is_changed() {
         .output()
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(3));
-    let said = text(&output.stderr);
+    let message = text(&output.stderr);
     assert!(
-        said.contains("no_such_cc") && said.contains("nothing was changed"),
-        "{said}"
+        message.contains("no_such_cc") && message.contains("nothing was changed"),
+        "{message}"
     );
     assert_eq!(state(), before);
 }

@@ -158,7 +158,7 @@ fn a_port_nobody_uses_has_no_connections() {
 
 #[test]
 fn wrong_use_says_what_would_be_right() {
-    for (arguments, said) in [
+    for (arguments, message) in [
         (vec!["--dst", "10.0.0.0/33"], "at most /32"),
         (vec!["--dst", "example"], "10.0.0.0/8"),
         (vec!["--interval", "1ms"], "at least 10ms"),
@@ -170,7 +170,7 @@ fn wrong_use_says_what_would_be_right() {
     ] {
         let (code, _, err) = here(&arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {err}");
-        assert!(err.contains(said), "{arguments:?}: {err}");
+        assert!(err.contains(message), "{arguments:?}: {err}");
     }
 }
 

@@ -1,5 +1,5 @@
 //! A real userspace tunnel over real shapers, in real time, on the kernel of this host: a few of
-//! the settings of `bench/real` with a short plan. Needs root; says so and passes without.
+//! the settings of `bench/real` with a short plan. Needs root; states it and passes without.
 
 #![allow(clippy::expect_used)]
 

@@ -83,18 +83,18 @@ fn the_chinese_page_says_its_findings_in_chinese() {
     let mut browser = Browser::start();
     browser.open(&made.chinese, DESK);
     // Remedies hold command lines, which are English everywhere.
-    let said = browser.value(
+    let message = browser.value(
         "(() => { document.querySelectorAll('details').forEach(d => { d.open = true });
             document.querySelectorAll('.next').forEach(n => n.remove());
             return [...document.querySelectorAll('.verdict, #causes')].map(e => e.innerText).join('\\n') })()",
     );
-    let said = said.as_str().unwrap();
+    let message = message.as_str().unwrap();
     assert!(
-        said.contains("判断依据") && said.contains("若要判断"),
-        "{said}"
+        message.contains("判断依据") && message.contains("若要判断"),
+        "{message}"
     );
     let word = |w: &&str| w.len() > 1 && w.chars().all(|c| c.is_ascii_alphabetic());
-    for line in said.lines() {
+    for line in message.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let english = words.windows(4).find(|w| w.iter().all(word));
         assert_eq!(english, None, "{line}");

@@ -78,10 +78,10 @@ fn an_unknown_congestion_control_is_refused_before_a_guest_boots() {
         .output()
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
+    let message = text(&output.stderr);
     assert!(
-        said.contains("no_such_cc") && said.contains("cubic"),
-        "{said}"
+        message.contains("no_such_cc") && message.contains("cubic"),
+        "{message}"
     );
     assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
 }
@@ -199,10 +199,10 @@ fn a_wrong_spec_is_refused_with_its_line() {
         .output()
         .expect("run pathtwin");
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
+    let message = text(&output.stderr);
     assert!(
-        said.contains(":3: path.bufer") && said.contains("path.buffer"),
-        "{said}"
+        message.contains(":3: path.bufer") && message.contains("path.buffer"),
+        "{message}"
     );
 }
 

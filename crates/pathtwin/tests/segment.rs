@@ -82,10 +82,10 @@ fn a_segment_that_was_killed_is_resumed_and_a_missing_one_is_named() {
     assert!(segment(&path, "1/2", &place("a"), &[]).status.success());
     let missing = gather(&[&place("a")]);
     assert_eq!(missing.status.code(), Some(4));
-    let said = text(&missing.stderr);
+    let message = text(&missing.stderr);
     assert!(
-        said.contains("3 cells missing") && said.contains("2/2"),
-        "{said}"
+        message.contains("3 cells missing") && message.contains("2/2"),
+        "{message}"
     );
 
     assert!(segment(&path, "2/2", &place("b"), &[]).status.success());
@@ -123,12 +123,12 @@ fn a_cell_that_fails_everywhere_is_named_with_its_seed_and_the_others_are_comple
     assert!(codes.contains(&Some(4)), "{codes:?}");
     let gathered = gather(&[&place("1"), &place("2")]);
     assert_eq!(gathered.status.code(), Some(4));
-    let said = text(&gathered.stderr);
+    let message = text(&gathered.stderr);
     assert!(
-        said.contains("no_such_cc") && said.contains("seed"),
-        "{said}"
+        message.contains("no_such_cc") && message.contains("seed"),
+        "{message}"
     );
-    assert_eq!(parse(&gathered).len(), 8, "{said}");
+    assert_eq!(parse(&gathered).len(), 8, "{message}");
 }
 
 #[test]

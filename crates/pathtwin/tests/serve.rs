@@ -59,7 +59,11 @@ fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
     let folder = tempfile::tempdir().expect("make a folder");
     let key = folder.path().join("key");
     let server = Server::start(pathtwin(), &key, &[]);
-    assert!(server.said.contains("became user 65534"), "{}", server.said);
+    assert!(
+        server.message.contains("became user 65534"),
+        "{}",
+        server.message
+    );
     assert_eq!(server.status("Uid"), "65534 65534 65534 65534");
     assert_eq!(server.status("Groups"), "");
     // The rights of all its threads, of which it has some now: CAP_NET_ADMIN, number 12, or none
@@ -71,7 +75,7 @@ fn root_is_left_for_nobody_and_every_congestion_control_can_still_be_chosen() {
         assert!(status.contains(&format!("CapEff:\t{kept}")), "{status}");
         assert!(status.contains("Uid:\t65534\t65534\t65534\t65534"));
     }
-    let net_admin = server.said.contains("kept CAP_NET_ADMIN");
+    let net_admin = server.message.contains("kept CAP_NET_ADMIN");
     assert_eq!(kept == "0000000000001000", net_admin, "{kept}");
     let output = measure(&server, &key);
     assert!(common::is_measured(&output), "{}", text(&output.stderr));
@@ -159,15 +163,15 @@ fn the_key_file_is_made_for_its_owner_alone_and_then_kept() {
     assert_eq!(mode & 0o777, 0o600);
     let made = std::fs::read_to_string(&key).expect("read the key");
     assert!(
-        first.said.contains(&format!("cat {}", key.display())),
+        first.message.contains(&format!("cat {}", key.display())),
         "{}",
-        first.said
+        first.message
     );
     // What a server says ends up in logs.
-    assert!(!first.said.contains(made.trim()), "{}", first.said);
+    assert!(!first.message.contains(made.trim()), "{}", first.message);
     drop(first);
     let second = Server::start(pathtwin(), &key, &[]);
-    assert!(!second.said.contains(made.trim()), "{}", second.said);
+    assert!(!second.message.contains(made.trim()), "{}", second.message);
     assert_eq!(std::fs::read_to_string(&key).expect("read the key"), made);
 }
 

@@ -63,15 +63,15 @@ fn nothing_of_a_document_reaches_the_terminal_as_a_control() {
     ];
     for words in commands {
         let output = pathtwin().args(words).output().expect("run pathtwin");
-        let said = text(&output.stdout) + &text(&output.stderr);
+        let message = text(&output.stdout) + &text(&output.stderr);
         assert!(
             output.status.code().is_some_and(|c| c < 2),
-            "{words:?}: {said:?}"
+            "{words:?}: {message:?}"
         );
-        assert!(!said.contains(acts), "{words:?}: {said:?}");
-        let forged = said.lines().any(|l| l.starts_with("pathtwin: FORGED"));
-        assert!(!forged, "{words:?}: {said:?}");
-        seen += usize::from(said.contains("FORGED"));
+        assert!(!message.contains(acts), "{words:?}: {message:?}");
+        let forged = message.lines().any(|l| l.starts_with("pathtwin: FORGED"));
+        assert!(!forged, "{words:?}: {message:?}");
+        seen += usize::from(message.contains("FORGED"));
     }
     // It was there to be shown.
     assert!(seen >= 4, "{seen}");
@@ -81,7 +81,7 @@ fn nothing_of_a_document_reaches_the_terminal_as_a_control() {
             .args(["--store", &store])
             .output()
             .expect("run pathtwin");
-        let said = text(&output.stdout) + &text(&output.stderr);
-        assert!(!said.contains(acts), "{words:?}: {said:?}");
+        let message = text(&output.stdout) + &text(&output.stderr);
+        assert!(!message.contains(acts), "{words:?}: {message:?}");
     }
 }

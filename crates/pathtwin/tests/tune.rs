@@ -32,8 +32,8 @@ fn tune_with(journal: &Path, arguments: &[&str], input: &str) -> (Option<i32>, S
         .expect("run pathtwin");
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().expect("wait for pathtwin");
-    let said = common::text(&output.stdout) + &common::text(&output.stderr);
-    (output.status.code(), said)
+    let message = common::text(&output.stdout) + &common::text(&output.stderr);
+    (output.status.code(), message)
 }
 
 fn ecn() -> String {
@@ -62,11 +62,11 @@ fn a_change_that_nobody_confirms_is_undone_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("journal");
     let before = ecn();
-    let (code, said) = tune(&journal, &["apply", ECN[0], ECN[1], "--window", "2s"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, message) = tune(&journal, &["apply", ECN[0], ECN[1], "--window", "2s"]);
+    assert_eq!(code, Some(0), "{message}");
     assert_eq!(ecn(), "1\n");
-    let (code, said) = tune(&journal, &["apply", "--set", "net.ipv4.tcp_sack=0"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, message) = tune(&journal, &["apply", "--set", "net.ipv4.tcp_sack=0"]);
+    assert_eq!(code, Some(3), "{message}");
     for _ in 0..200 {
         if ecn() == before {
             break;
@@ -75,15 +75,15 @@ fn a_change_that_nobody_confirms_is_undone_and_told() {
     }
     assert_eq!(ecn(), before);
     // The keeper writes that down after the value.
-    let told = (0..200).any(|_| {
+    let reported = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        let (_, said) = tune(&journal, &["status"]);
-        said.contains("not confirmed before its deadline")
+        let (_, message) = tune(&journal, &["status"]);
+        message.contains("not confirmed before its deadline")
     });
-    assert!(told);
-    let (code, said) = tune(&journal, &["confirm"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("too late"), "{said}");
+    assert!(reported);
+    let (code, message) = tune(&journal, &["confirm"]);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("too late"), "{message}");
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn a_confirmed_change_stays_until_it_is_undone() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let target = server.local_addr().unwrap().to_string();
     let probe = ["apply", ECN[0], ECN[1], "--yes", "--probe", &target];
-    let (code, said) = tune(&journal, &probe);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, message) = tune(&journal, &probe);
+    assert_eq!(code, Some(0), "{message}");
     let (_, list) = tune(&journal, &["list"]);
     let (id, rest) = list.split_once(' ').unwrap();
     assert!(rest.contains("confirmed"), "{list}");
     assert_eq!(ecn(), "1\n");
-    let (code, said) = tune(&journal, &["undo", id]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, message) = tune(&journal, &["undo", id]);
+    assert_eq!(code, Some(0), "{message}");
     assert_eq!(ecn(), before);
     assert_eq!(tune(&journal, &["undo", id]).0, Some(2));
 }
@@ -113,7 +113,7 @@ fn a_confirmed_change_stays_until_it_is_undone() {
 fn a_plan_changes_nothing_and_names_all_that_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("journal");
-    let (code, said) = tune(
+    let (code, message) = tune(
         &journal,
         &[
             "plan",
@@ -123,10 +123,10 @@ fn a_plan_changes_nothing_and_names_all_that_is_refused() {
             "nosuchdevice=1400",
         ],
     );
-    assert_eq!(code, Some(3), "{said}");
+    assert_eq!(code, Some(3), "{message}");
     assert!(
-        said.contains("ip_forward") && said.contains("nosuchdevice"),
-        "{said}"
+        message.contains("ip_forward") && message.contains("nosuchdevice"),
+        "{message}"
     );
     assert_eq!(tune(&journal, &["plan", "--set", "nonsense"]).0, Some(2));
     assert_eq!(tune(&journal, &["plan"]).0, Some(2));
@@ -200,8 +200,8 @@ fn a_far_host_plans_applies_switches_and_undoes_what_an_advice_has_for_it() {
         .unwrap()
         .to_owned();
     let done = |words: &[&str], input: &str, expected: &str| {
-        let (code, said) = tune_with(&journal, words, input);
-        assert_eq!(code, Some(0), "{words:?}: {said}");
+        let (code, message) = tune_with(&journal, words, input);
+        assert_eq!(code, Some(0), "{words:?}: {message}");
         assert_eq!(ecn(), expected, "{words:?}");
     };
     done(&["apply", "--plan", "-"], planned, "1\n");
@@ -234,17 +234,17 @@ fn on_a_path(arguments: &str) -> String {
 /// The whole of `apply --prove` by the program itself, in virtual time.
 #[test]
 fn a_shaper_that_takes_the_queue_away_is_kept() {
-    let said = on_a_path("--shape to-server=19mbit --for latency");
-    assert!(said.contains("code 0"), "{said}");
-    assert!(said.contains("Kept: the"), "{said}");
-    assert!(said.contains("confirmed"), "{said}");
-    assert!(said.contains("qdisc cake"), "{said}");
+    let message = on_a_path("--shape to-server=19mbit --for latency");
+    assert!(message.contains("code 0"), "{message}");
+    assert!(message.contains("Kept: the"), "{message}");
+    assert!(message.contains("confirmed"), "{message}");
+    assert!(message.contains("qdisc cake"), "{message}");
 }
 
 #[test]
 fn a_setting_that_changes_nothing_is_undone() {
-    let said = on_a_path("--set net.ipv4.tcp_ecn=1 --pairs 3");
-    assert!(said.contains("code 1"), "{said}");
-    assert!(said.contains("no gain beyond chance"), "{said}");
-    assert!(said.contains("net.ipv4.tcp_ecn = 0\n"), "{said}");
+    let message = on_a_path("--set net.ipv4.tcp_ecn=1 --pairs 3");
+    assert!(message.contains("code 1"), "{message}");
+    assert!(message.contains("no gain beyond chance"), "{message}");
+    assert!(message.contains("net.ipv4.tcp_ecn = 0\n"), "{message}");
 }

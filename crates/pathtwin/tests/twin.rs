@@ -82,9 +82,9 @@ fn a_run_of_one_direction_is_wrong_use_and_the_plan_that_brings_the_other_is_nam
     let run = kept(folder.path(), &run);
     let output = by_arithmetic(&[], &run);
     assert_eq!(output.status.code(), Some(2));
-    let said = text(&output.stderr);
-    assert!(said.contains("TCP in the direction down"), "{said}");
-    assert!(said.contains("--quick"), "{said}");
+    let message = text(&output.stderr);
+    assert!(message.contains("TCP in the direction down"), "{message}");
+    assert!(message.contains("--quick"), "{message}");
     assert!(output.stdout.is_empty());
 }
 

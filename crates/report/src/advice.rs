@@ -20,7 +20,7 @@ const FIGURE: usize = 9;
 
 /// An Advice for people, at most 80 columns wide.
 pub fn text(advice: &Advice) -> String {
-    let mut out = wrap(&format!("{}.", capital(&advice.says.to_string())), "");
+    let mut out = wrap(&format!("{}.", capital(&advice.text.to_string())), "");
     if let Some(best) = advice.advised() {
         details(&mut out, best);
     }
@@ -49,12 +49,12 @@ pub fn text(advice: &Advice) -> String {
         0 => String::new(),
         n => format!(", of which {n} failed"),
     };
-    let says = format!(
+    let text = format!(
         "Medians of {} runs in the lab{failed}; JSON has each with its interval.",
         advice.runs
     );
     out.push('\n');
-    out.push_str(&wrap(&says, ""));
+    out.push_str(&wrap(&text, ""));
     safe::lines(&out).into_owned()
 }
 
@@ -168,27 +168,27 @@ fn hosts(tried: &Tried) -> String {
 
 /// Why each does what it does; the same reason once.
 fn reasons(out: &mut String, advice: &Advice) {
-    let mut said: Vec<(&[Text], Vec<String>)> = Vec::new();
-    for tried in advice.tried.iter().filter(|t| !t.says.is_empty()) {
+    let mut message: Vec<(&[Text], Vec<String>)> = Vec::new();
+    for tried in advice.tried.iter().filter(|t| !t.texts.is_empty()) {
         let host = hosts(tried);
         let name = match host.is_empty() {
             true => tried.name.to_string(),
             false => format!("{} ({host})", tried.name),
         };
-        match said
+        match message
             .iter_mut()
-            .find(|(says, _)| *says == tried.says.as_slice())
+            .find(|(text, _)| *text == tried.texts.as_slice())
         {
             Some((_, names)) => names.push(name),
-            None => said.push((&tried.says, vec![name])),
+            None => message.push((&tried.texts, vec![name])),
         }
     }
-    if !said.is_empty() {
+    if !message.is_empty() {
         out.push('\n');
     }
-    for (says, names) in said {
-        let says: Vec<String> = says.iter().map(ToString::to_string).collect();
-        let line = format!("{}: {}.", names.join(", "), says.join("; "));
+    for (text, names) in message {
+        let text: Vec<String> = text.iter().map(ToString::to_string).collect();
+        let line = format!("{}: {}.", names.join(", "), text.join("; "));
         out.push_str(&wrap(&line, ""));
     }
 }

@@ -42,7 +42,7 @@ const RESERVED: usize = 3;
 /// Most lines of one remark.
 const REMARK: usize = 4;
 
-/// The answer. `more` are commands that show the rest, of which the last lines tell.
+/// The answer. `more` are commands that show the rest, named in the last lines.
 pub fn text(run: &Run, findings: &Findings, screen: Screen, more: &str) -> String {
     let width = screen.width.max(40);
     let mut first = String::new();

@@ -142,9 +142,12 @@ mod tests {
 
     #[test]
     fn a_pending_change_says_how_to_keep_it() {
-        let said = text(&change("applied", &[]));
-        assert!(said.contains("net.ipv4.tcp_ecn = 1 (before 2)"), "{said}");
-        assert!(said.contains("pathtwin tune confirm"), "{said}");
+        let message = text(&change("applied", &[]));
+        assert!(
+            message.contains("net.ipv4.tcp_ecn = 1 (before 2)"),
+            "{message}"
+        );
+        assert!(message.contains("pathtwin tune confirm"), "{message}");
     }
 
     #[test]

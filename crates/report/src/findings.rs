@@ -145,13 +145,10 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
     }
     if !all {
         let codes = unique(list.iter().map(|r| r.code.as_str()));
-        out.push_str(&wrapped(
-            &format!("\nCannot tell: {}.", codes.join(", ")),
-            "",
-        ));
+        out.push_str(&wrapped(&format!("\nUndecided: {}.", codes.join(", ")), ""));
         return;
     }
-    out.push_str("\nCannot tell\n");
+    out.push_str("\nUndecided\n");
     for item in list {
         let line = format!(
             "{}{}: {}; to decide: {}.",
@@ -175,7 +172,7 @@ fn unique<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 pub(crate) fn place(place: Place) -> String {
-    let way = match place.direction {
+    let direction = match place.direction {
         Some(Direction::Down) => ", down",
         Some(Direction::Up) => ", up",
         None => "",
@@ -185,7 +182,7 @@ pub(crate) fn place(place: Place) -> String {
         Some(Side::Far) => ", far host",
         None => "",
     };
-    format!("{way}{end}")
+    format!("{direction}{end}")
 }
 
 /// Wraps text at [`WIDTH`].

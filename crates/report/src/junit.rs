@@ -119,7 +119,7 @@ fn causes(findings: &Findings) -> Vec<Case> {
         .iter()
         .map(|r| case(&r.code, r.place, r.why.to_string(), Outcome::Passed));
     let unknown = findings.cannot_tell.iter().map(|c| {
-        let text = format!("cannot tell: {}; to decide: {}", c.because, c.settle);
+        let text = format!("undecided: {}; to decide: {}", c.because, c.settle);
         case(&c.code, c.place, text, Outcome::Skipped)
     });
     found.chain(not).chain(unknown).collect()

@@ -19,7 +19,7 @@ const SHOWN: usize = 6;
 
 /// A Twin for people, at most 80 columns wide.
 pub fn text(twin: &Twin) -> String {
-    let mut out = wrap(&format!("{}.", capital(&twin.says.to_string())), "");
+    let mut out = wrap(&format!("{}.", capital(&twin.text.to_string())), "");
     if let Some(settle) = &twin.settle {
         out.push_str(&wrap(&format!("To be surer: {settle}."), ""));
     }
@@ -29,11 +29,11 @@ pub fn text(twin: &Twin) -> String {
     held_out(&mut out, &twin.held_out);
     members(&mut out, twin);
     for undecided in &twin.undecided {
-        let says = format!(
+        let text = format!(
             "Undecided: {}; {} would settle it.",
             undecided.what, undecided.settle
         );
-        out.push_str(&wrap(&says, ""));
+        out.push_str(&wrap(&text, ""));
     }
     for note in &twin.notes {
         out.push_str(&wrap(&format!("Note: {note}."), ""));
@@ -202,14 +202,14 @@ fn members(out: &mut String, twin: &Twin) {
         0 => String::new(),
         n => format!(", of which {n} failed"),
     };
-    let says = format!(
-        "Of {} paths tried ({} runs in the lab{failed}), {} cannot be told from the measured one.",
+    let text = format!(
+        "Of {} paths tried ({} runs in the lab{failed}), {} cannot be distinguished from the measured one.",
         effort.paths,
         effort.runs,
         twin.members.len()
     );
     out.push('\n');
-    out.push_str(&wrap(&says, ""));
+    out.push_str(&wrap(&text, ""));
 }
 
 fn group(left_out: &LeftOut) -> String {

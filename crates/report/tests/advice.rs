@@ -47,7 +47,7 @@ fn tried(name: &str, effect: Effect, goodput_bps: f64, rtt_us: f64) -> Tried {
         origin: Origin::Recipe,
         remedies: vec![Remedy::new(cc, Location::Far, Text::plain(""))],
         effect,
-        says: vec![Text::fixed("the path has it already")],
+        texts: vec![Text::fixed("the path has it already")],
         outcomes: outcomes(goodput_bps, rtt_us),
         changes: vec![
             change(AdviceFigure::Goodput),
@@ -69,7 +69,7 @@ fn advice() -> Advice {
         twin: TwinVerdict::FitForAdvising,
         goal: Goal::Balanced,
         keep: Vec::new(),
-        says: Text::fixed("it changes nothing"),
+        text: Text::fixed("it changes nothing"),
         advised: Some(0),
         settle: None,
         unchanged: Unchanged {

@@ -278,6 +278,6 @@ fn promtool_has_nothing_to_say() {
     input.write_all(text.as_bytes()).unwrap();
     drop(input);
     let output = tool.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{message}");
 }

@@ -23,9 +23,11 @@ use stats::Random;
 
 /// A load of 8 s, sampled and probed every 10 ms, with incompressible values.
 fn sample(number: u32, key: Key, random: &mut Random) -> Sample {
-    let looks = 800;
+    let samples = 800;
     let mut noise = |most: u64| random.next_u64() % most;
-    let at_us: Vec<i64> = (0..looks).map(|i| i * 10_000 + noise(500) as i64).collect();
+    let at_us: Vec<i64> = (0..samples)
+        .map(|i| i * 10_000 + noise(500) as i64)
+        .collect();
     let mut series = |columns: &[(Column, u64)]| {
         let mut series = Series {
             at_us: at_us.clone(),
@@ -208,7 +210,7 @@ fn an_empty_run_has_a_page() {
 }
 
 /// The texts of findings, anywhere in the document.
-fn said<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
+fn message<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
     const WORDS: [&str; 7] = [
         "says",
         "settle",
@@ -219,14 +221,14 @@ fn said<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
         "because",
     ];
     match document {
-        serde_json::Value::Array(items) => items.iter().for_each(|item| said(item, found)),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| message(item, found)),
         serde_json::Value::Object(members) => {
             let words = WORDS.iter().filter_map(|name| {
                 let text = members.get(*name)?;
                 text.as_str().or(text["text"].as_str())
             });
             found.extend(words);
-            members.values().for_each(|member| said(member, found));
+            members.values().for_each(|member| message(member, found));
         }
         _ => {}
     }
@@ -273,7 +275,7 @@ fn marked(page: &str) -> usize {
 fn without_english(run: &Run, findings: &Findings) -> String {
     let document = serde_json::to_value(findings).unwrap();
     let mut words = Vec::new();
-    said(&document, &mut words);
+    message(&document, &mut words);
     // Units and formulas are the same in both languages: only texts of four words or more count.
     let word = |w: &&str| w.len() > 1 && w.chars().all(char::is_alphabetic);
     let sentences: Vec<&str> = words
@@ -317,12 +319,12 @@ fn findings_without_messages_have_a_chinese_page() {
     let (run, _) = judged();
     let chinese = page_of(&run, &findings, Lang::SimplifiedChinese);
     let english = page_of(&run, &findings, Lang::English);
-    let says = findings.findings[0].text.to_string();
+    let text = findings.findings[0].text.to_string();
     let english_there = chinese
         .split("lang=\"en\">")
-        .any(|after| after[1..].starts_with(&says[1..]));
-    assert!(english_there, "{says}");
-    assert!(english.contains(&says[1..]));
+        .any(|after| after[1..].starts_with(&text[1..]));
+    assert!(english_there, "{text}");
+    assert!(english.contains(&text[1..]));
     assert_eq!(marked(&english), 1, "the page itself");
     // Texts that equal their template are still translated.
     let bound = |e: &model::findings::EvidenceItem| e.bound.as_ref().map(ToString::to_string);

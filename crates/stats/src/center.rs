@@ -78,9 +78,9 @@ fn by_order(samples: &[f64], level: f64) -> Option<Interval> {
         let next = coverage - 2.0 * chance;
         if next < level || 2 * (depth + 1) > n {
             // What share of the way to the next pair keeps the level (their formula 2.1).
-            let way = ((coverage - level) / (coverage - next)).min(1.0);
+            let part = ((coverage - level) / (coverage - next)).min(1.0);
             let (n_, d) = (n as f64, depth as f64);
-            let share = (n_ - d) * way / (d + (n_ - 2.0 * d) * way);
+            let share = (n_ - d) * part / (d + (n_ - 2.0 * d) * part);
             let between = |outer: f64, inner: f64| outer + share * (inner - outer);
             return Some(Interval {
                 low: between(sorted[depth - 1], sorted[depth.min(n - 1)]),

@@ -1,6 +1,6 @@
 //! Confidence intervals.
 
-/// An interval that covers a true value with a stated chance, 95 % if nothing else is said.
+/// An interval that covers a true value with a stated chance, 95 % by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -29,5 +29,5 @@ impl Interval {
     }
 }
 
-/// The chance with which an interval covers the true value, if nothing else is said.
+/// The chance with which an interval covers the true value, by default.
 pub(crate) const LEVEL: f64 = 0.95;

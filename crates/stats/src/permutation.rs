@@ -17,7 +17,7 @@ pub fn permutation_p(
     }
     let observed = statistic(a, b).abs() * (1.0 - 1e-12);
     let mut all: Vec<f64> = a.iter().chain(b).copied().collect();
-    if ways(a.len(), b.len()) <= 20_000.0 {
+    if combinations(a.len(), b.len()) <= 20_000.0 {
         let (mut far, mut tried) = (0_usize, 0_usize);
         every_split(&all, a.len(), |a, b| {
             tried += 1;
@@ -35,8 +35,10 @@ pub fn permutation_p(
 }
 
 /// How many ways there are to choose the first set.
-fn ways(n: usize, m: usize) -> f64 {
-    (1..=n.min(m)).fold(1.0, |ways, i| ways * (n.max(m) + i) as f64 / i as f64)
+fn combinations(n: usize, m: usize) -> f64 {
+    (1..=n.min(m)).fold(1.0, |combinations, i| {
+        combinations * (n.max(m) + i) as f64 / i as f64
+    })
 }
 
 /// Calls `visit` with each choice of `n` of the values, and the others.

@@ -52,7 +52,7 @@ fn beta_interval(hits: f64, n: f64) -> Interval {
 /// The 95 % interval of a share whose hits may come in clusters (losses in bursts), from
 /// `(hits, trials)` of at least five pieces of the measurement that are longer than a burst.
 ///
-/// The spread between the pieces says how many independent trials they are worth; Clopper and
+/// The spread between the pieces returns how many independent trials they are worth; Clopper and
 /// Pearson's interval is taken with those (Korn and Graubard 1998). Without a hit nothing is known
 /// of clusters, and the interval is that of independent trials. `None` with fewer than five pieces
 /// that have trials.

@@ -9,7 +9,7 @@ use crate::{
 /// is narrow prefers samples that happen to lie close together, so a 95 % interval would cover
 /// less often: 92 % at worst, by simulation. One of 97 % covers 94 to 98 % of the time
 /// (`docs/statistics.md`).
-const LOOKED_AT: f64 = 0.97;
+const LEVEL: f64 = 0.97;
 
 /// Fewest samples before the first test.
 const FEWEST: usize = 5;
@@ -40,7 +40,7 @@ impl StopRule {
     /// Whether to go on after these samples. May be asked after every sample.
     pub fn check(&self, samples: &[f64]) -> Stop {
         if samples.len() >= self.least.max(FEWEST)
-            && relative_half_width(samples, LOOKED_AT)
+            && relative_half_width(samples, LEVEL)
                 .is_some_and(|width| width <= self.relative_half_width)
         {
             Stop::Narrow
@@ -54,7 +54,7 @@ impl StopRule {
     /// The interval of the median to state for samples that were taken under such a rule: it
     /// covers the median at least about 95 % of the time in spite of the repeated tests.
     pub fn interval(samples: &[f64]) -> Option<Interval> {
-        median_interval_at(samples, LOOKED_AT)
+        median_interval_at(samples, LEVEL)
     }
 }
 

@@ -87,7 +87,7 @@ pub enum StoreError {
         what: &'static str,
         /// Where.
         place: String,
-        /// What the database says.
+        /// The database's message.
         why: String,
     },
     /// No document has this id.

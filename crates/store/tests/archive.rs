@@ -80,7 +80,7 @@ fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked(
         .export(&Filter::default(), &mut std::io::sink())
         .unwrap_err();
     for error in [shown, exported] {
-        let said = error.to_string();
+        let message = error.to_string();
         assert!(
             matches!(
                 error,
@@ -89,15 +89,15 @@ fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked(
                     ..
                 }
             ),
-            "{said}"
+            "{message}"
         );
         assert!(
-            said.contains("findings bomb") && said.contains("--max-document"),
-            "{said}"
+            message.contains("findings bomb") && message.contains("--max-document"),
+            "{message}"
         );
         assert!(
-            said.contains(&store::LARGEST_DOCUMENT.to_string()),
-            "{said}"
+            message.contains(&store::LARGEST_DOCUMENT.to_string()),
+            "{message}"
         );
     }
     assert!(
@@ -128,12 +128,12 @@ fn a_line_or_file_larger_than_a_document_may_be_is_refused_by_name_and_limit() {
         let error = store
             .import(&mut text.as_slice(), "archive.jsonl", &[])
             .unwrap_err();
-        let said = error.to_string();
+        let message = error.to_string();
         assert!(
             matches!(error, store::StoreError::TooLarge { .. }),
-            "{said}"
+            "{message}"
         );
-        assert!(said.contains("archive.jsonl, line 1"), "{said}");
+        assert!(message.contains("archive.jsonl, line 1"), "{message}");
     }
     let imported = store.import(&mut &ARCHIVE_1[..], "archive-1", &[]).unwrap();
     assert_eq!(imported.added, 1);

@@ -309,7 +309,7 @@ fn files_of_no_use_are_named() {
     let broken = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
     fs::write(at("broken.pem"), broken).unwrap();
     let server = Server::start_on_tcp(&[], &[]);
-    for (name, says) in [
+    for (name, reason) in [
         ("missing.pem", "No such file"),
         ("empty.pem", "no certificate"),
         ("broken.pem", "broken.pem"),
@@ -317,6 +317,6 @@ fn files_of_no_use_are_named() {
     ] {
         let query = format!("sslmode=verify-full&sslrootcert={}", at(name));
         let url = server.url_on_tcp("db.test", "postgres", &query);
-        refused(&url, &["sslrootcert=", &at(name), says]);
+        refused(&url, &["sslrootcert=", &at(name), reason]);
     }
 }

@@ -80,7 +80,7 @@ impl Netns {
     /// # Errors
     /// The namespace cannot be entered or left.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> io::Result<R> {
-        let home = WayBack(Some(Netns::current()?));
+        let home = Restore(Some(Netns::current()?));
         self.enter()
             .map_err(|e| annotate("enter a network namespace", e))?;
         let result = f();
@@ -129,9 +129,9 @@ impl Netns {
 }
 
 /// Returns the thread to its namespace on drop, also after a panic.
-struct WayBack(Option<Netns>);
+struct Restore(Option<Netns>);
 
-impl WayBack {
+impl Restore {
     fn take(mut self) -> io::Result<()> {
         match self.0.take() {
             Some(home) => home.enter(),
@@ -140,7 +140,7 @@ impl WayBack {
     }
 }
 
-impl Drop for WayBack {
+impl Drop for Restore {
     fn drop(&mut self) {
         if let Some(home) = self.0.take() {
             // Already unwinding: the error cannot be reported.

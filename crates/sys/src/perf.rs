@@ -137,7 +137,7 @@ fn open(cpu: u32, frequency_hz: u32) -> io::Result<OwnedFd> {
     ];
     let all_processes: libc::pid_t = -1;
     let no_group: libc::c_int = -1;
-    // SAFETY: `attr` is as long as it says and outlives the call, which only reads it.
+    // SAFETY: `attr` is as long as its size field and outlives the call, which only reads it.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,

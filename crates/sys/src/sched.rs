@@ -24,7 +24,7 @@ pub fn set_timer_slack(ns: u64) -> io::Result<()> {
 /// The processors this process may run on, lowest first.
 ///
 /// # Errors
-/// The kernel does not tell: `sched_getaffinity(2)`.
+/// The kernel does not report it: `sched_getaffinity(2)`.
 pub fn allowed_cpus() -> io::Result<Vec<usize>> {
     let set = rustix::thread::sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)

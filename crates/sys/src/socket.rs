@@ -2,16 +2,23 @@
 //! kernel, datagram batches with kernel receive timestamps.
 
 mod batch;
+mod option;
+mod udp;
 
 use std::{
     io,
-    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
-    os::fd::{AsFd, AsRawFd, RawFd},
+    net::{SocketAddr, TcpListener, TcpStream},
+    os::fd::{AsFd, AsRawFd},
 };
 
-use rustix::net::{AddressFamily, SocketType, bind, connect, listen, socket, sockopt};
+use rustix::net::{SocketType, bind, connect, listen, socket, sockopt};
+
+use option::{family, set_u32};
 
 pub use batch::{Batch, send_batch};
+pub use udp::{
+    MtuDiscovery, known_mtu, set_buffers, set_mtu_discovery, udp, udp_shared, udp_shared_own_family,
+};
 
 /// Maximum bytes of one read or write (fs/read_write.c, `MAX_RW_COUNT`), rounded down.
 const MOST: usize = 0x4000_0000;
@@ -211,100 +218,6 @@ pub fn keep_alive(
     Ok(sockopt::set_socket_keepalive(stream, true)?)
 }
 
-/// Path MTU discovery mode of a UDP socket (ip(7), `IP_MTU_DISCOVER`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MtuDiscovery {
-    /// Fragments large datagrams.
-    Dont,
-    /// Never fragments; datagrams above the known path MTU fail with `EMSGSIZE`.
-    Do,
-    /// Never fragments, and ignores the known path MTU.
-    Probe,
-}
-
-/// Sets the path MTU discovery mode of a UDP socket.
-///
-/// # Errors
-/// The kernel refused: `setsockopt(2)`.
-pub fn set_mtu_discovery(socket: &UdpSocket, mode: MtuDiscovery) -> io::Result<()> {
-    let v4 = socket.local_addr()?.is_ipv4();
-    // The three values are the same for both families (include/uapi/linux/in.h and in6.h).
-    let value = match mode {
-        MtuDiscovery::Dont => libc::IP_PMTUDISC_DONT,
-        MtuDiscovery::Do => libc::IP_PMTUDISC_DO,
-        MtuDiscovery::Probe => libc::IP_PMTUDISC_PROBE,
-    };
-    let (level, name) = if v4 {
-        (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER)
-    } else {
-        (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER)
-    };
-    set_u32(socket.as_raw_fd(), level, name, value as u32)
-}
-
-/// The path MTU known to the kernel, of a connected UDP socket (ip(7), `IP_MTU`).
-///
-/// # Errors
-/// The socket is not connected.
-pub fn known_mtu(socket: &UdpSocket) -> io::Result<u32> {
-    let (level, name) = if socket.local_addr()?.is_ipv4() {
-        (libc::IPPROTO_IP, libc::IP_MTU)
-    } else {
-        (libc::IPPROTO_IPV6, libc::IPV6_MTU)
-    };
-    let (mut value, mut len) = (0u32, 4 as libc::socklen_t);
-    // SAFETY: the kernel writes at most `len` bytes to `value`; both outlive the call.
-    let rc = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            (&raw mut value).cast(),
-            &raw mut len,
-        )
-    };
-    if rc == 0 {
-        Ok(value)
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-/// A UDP socket on a shared `address`, with kernel receive timestamps if available. Among sockets
-/// of one port the kernel delivers a datagram to the one connected to its sender, if any
-/// (net/ipv4/udp.c, `compute_score`).
-///
-/// # Errors
-/// The address is not of this host, or its port is taken.
-pub fn udp_shared(address: SocketAddr) -> io::Result<UdpSocket> {
-    shared(address, false)
-}
-
-/// Like [`udp_shared`], without IPv4 on an IPv6 address (`IPV6_V6ONLY`, ipv6(7)).
-///
-/// # Errors
-/// The address is not of this host, or its port is taken.
-pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
-    shared(address, true)
-}
-
-/// Requests kernel receive timestamps; QEMU's user mode does not support them. [`Batch`] then uses
-/// the time after the call.
-fn ask_receive_times(fd: &impl AsRawFd) {
-    let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
-}
-
-fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
-    let fd = socket(family(address), SocketType::DGRAM, None)?;
-    sockopt::set_socket_reuseaddr(&fd, true)?;
-    if address.is_ipv6() && own_family {
-        sockopt::set_ipv6_v6only(&fd, true)?;
-    }
-    bind(&fd, &address)?;
-    ask_receive_times(&fd);
-    Ok(fd.into())
-}
-
 /// An in-memory file of zeroes, for sending without copying.
 ///
 /// # Errors
@@ -323,17 +236,6 @@ pub fn zeroes(bytes: u64) -> io::Result<std::fs::File> {
 pub fn send_file(stream: &TcpStream, file: &std::fs::File, len: usize) -> io::Result<usize> {
     let mut offset = 0;
     Ok(rustix::fs::sendfile(stream, file, Some(&mut offset), len)?)
-}
-
-/// A UDP socket on `address`, with kernel receive timestamps if available.
-///
-/// # Errors
-/// The address is not of this host, or its port is taken.
-pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
-    let fd = socket(family(address), SocketType::DGRAM, None)?;
-    bind(&fd, &address)?;
-    ask_receive_times(&fd);
-    Ok(fd.into())
 }
 
 /// Sets the maximum pacing rate of this socket, bytes per second.
@@ -358,19 +260,6 @@ pub fn set_max_pacing(fd: &impl AsRawFd, bytes_per_second: u64) -> io::Result<()
     }
 }
 
-/// Sets the buffer limits of a socket, bytes.
-///
-/// # Errors
-/// The kernel refused: `setsockopt(2)`.
-pub fn set_buffers(socket: &UdpSocket, receive: usize, send: usize) -> io::Result<()> {
-    // The forced options exceed the host's limits if permitted; otherwise the plain ones are used.
-    if sockopt::set_socket_recv_buffer_size_force(socket, receive).is_err() {
-        sockopt::set_socket_recv_buffer_size(socket, receive)?;
-    }
-    sockopt::set_socket_send_buffer_size(socket, send)?;
-    Ok(())
-}
-
 /// Requests buffers of a socket in both directions, bytes, within the host's limits.
 ///
 /// # Errors
@@ -389,23 +278,5 @@ pub fn set_tos(fd: &impl AsFd, is_ipv4: bool, tos: u8) -> io::Result<()> {
         Ok(sockopt::set_ip_tos(fd, tos)?)
     } else {
         Ok(sockopt::set_ipv6_tclass(fd, tos.into())?)
-    }
-}
-
-fn family(address: SocketAddr) -> AddressFamily {
-    if address.is_ipv4() {
-        AddressFamily::INET
-    } else {
-        AddressFamily::INET6
-    }
-}
-
-fn set_u32(fd: RawFd, level: libc::c_int, name: libc::c_int, value: u32) -> io::Result<()> {
-    // SAFETY: the option takes an int of four bytes and only reads it.
-    let rc = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), 4) };
-    if rc == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }

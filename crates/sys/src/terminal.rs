@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Columns and lines of the terminal behind a descriptor; `None` if it is none, or does not tell.
+/// Columns and lines of the terminal behind a descriptor; `None` if it is none, or unknown.
 pub fn size(fd: impl AsFd) -> Option<(usize, usize)> {
     let mut size = libc::winsize {
         ws_row: 0,

@@ -79,7 +79,7 @@ pub struct Transmitted {
 pub struct Received {
     /// Its bytes that fit into the buffer.
     pub len: usize,
-    /// Who sent it; absent if the kernel did not say.
+    /// Who sent it; absent if the kernel did not report it.
     pub from: Option<SocketAddr>,
     /// When the kernel took it in, CLOCK_REALTIME ns; absent if it was not stamped. The first ones
     /// after the first socket of a host asks for stamps are not.
@@ -216,7 +216,7 @@ pub fn receive(socket: &UdpSocket, buf: &mut [u8]) -> io::Result<Received> {
     header.msg_control = control.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(&control) as _;
     // SAFETY: the header points to buffers that outlive the call, are not aliased and have the
-    // lengths it says.
+    // lengths it has.
     let n = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, 0) };
     let len = usize::try_from(n).map_err(|_| io::Error::last_os_error())?;
     let used = control_len(&header);

@@ -7,15 +7,15 @@
 //!                                     ==> up:   first stage at near, last at far
 //! ```
 //!
-//! The stages of a direction are its bottleneck and its delay; [`plan`] says which comes first.
+//! The stages of a direction are its bottleneck and its delay; [`plan`] defines which comes first.
 //! The hosts have the names that programs on the path use: those of the near and the far end are
-//! the names in a spec. `near` and `far` route, they do not bridge: only a routed hop takes a packet
-//! off its sender's socket (`skb_orphan` in `ip_rcv_core`, net/ipv4/ip_input.c, Linux 7.2), without
-//! which TCP small queues of the sender would reach into the bottleneck. The queue and the delay sit
-//! on different devices, so that the limit of one never bounds the other. The routers in brackets
-//! exist where a tunnel ends on routers.
+//! the names in a spec. `near` and `far` route, they do not bridge: only a routed hop takes a
+//! packet off its sender's socket (`skb_orphan` in `ip_rcv_core`, net/ipv4/ip_input.c, Linux 7.2),
+//! without which TCP small queues of the sender would reach into the bottleneck. The queue and the
+//! delay sit on different devices, so that the limit of one never bounds the other. The routers in
+//! brackets exist where a tunnel ends on routers.
 //!
-//! A [`plan::Plan`] says all this as a value, made without touching the kernel; [`build`] carries
+//! A [`plan::Plan`] holds all this as a value, made without touching the kernel; [`build`] carries
 //! it out. Everything lives in namespaces that only file descriptors of this process hold: when the
 //! process is gone, so is all that it made.
 

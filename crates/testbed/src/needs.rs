@@ -1,7 +1,7 @@
 //! Kernel features that a cell needs or can use, found by trying.
 //!
 //! A kernel may have a feature built in, as a module it can load, or not at all; asking for it in a
-//! scratch namespace tells, whatever its version says.
+//! scratch namespace shows, whatever its version.
 
 use model::cell::{Cell, Loss, Queue};
 use sys::{

@@ -1,6 +1,6 @@
 //! The own protocol between `measure` and `serve`; docs/reference/protocol.md describes it.
 //!
-//! One TCP port and one UDP port of the same number. A TCP connection says in its first bytes
+//! One TCP port and one UDP port of the same number. A TCP connection states in its first bytes
 //! whether it is for control or for data. Control is a Noise channel under a shared key; all else
 //! is agreed on in it, and proves by a ticket that it belongs to it.
 

@@ -2,12 +2,12 @@
 
 mod because;
 mod competitor;
+mod document;
 mod field;
 mod judge;
 mod known;
 mod recipe;
 mod rounds;
-mod says;
 mod trial;
 
 use std::cmp::Reverse;
@@ -41,7 +41,7 @@ const LEAST_WEIGHT: f64 = 0.02;
 const WITH_COMPETITOR: usize = 3;
 /// Processors that a budget of time is counted for.
 const PROCESSORS: f64 = 2.0;
-/// Rate of a path that does not say, bit/s, for the cost.
+/// Rate of a path without it, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
 
 /// What is asked of an Advice.
@@ -156,7 +156,7 @@ impl<'a> Trials<'a> {
             })
             .collect();
         let harm = competitor::changes(&mut field, &best, &self.program, bench)?;
-        Ok(says::advice(&says::Ended {
+        Ok(document::advice(&document::Ended {
             twin: self.twin,
             ask: &self.ask,
             program: &self.program,
@@ -182,7 +182,7 @@ impl<'a> Trials<'a> {
         match paths {
             Err(why) => self.not_tried.push(NotTried {
                 name: candidate.name.clone(),
-                why: says::not_triable(why),
+                why: document::not_triable(why),
                 remedy: candidate.remedies.first().cloned(),
             }),
             Ok(paths) if same(&paths, &self.members) => self.same.push(candidate),

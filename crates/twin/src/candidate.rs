@@ -13,7 +13,7 @@ use crate::moments::{Estimate, LineMoments, Moments};
 const LEAST_BUFFER: f64 = 15_140.0;
 /// Largest buffer that the kernel's queues count.
 const MOST_BUFFER: f64 = u32::MAX as f64;
-/// Loss below which a path is said to have none: one packet in ten million.
+/// Loss below which a path counts as having none: one packet in ten million.
 const NO_LOSS: f64 = 1e-7;
 
 /// Bytes that WireGuard adds to a packet, over IPv6 (over IPv4 20 less).

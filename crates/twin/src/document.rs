@@ -14,8 +14,8 @@ use model::{
 
 use crate::{
     held_out::{errors, never_fitted, rotation},
+    input::Input,
     plan::not_in_lab,
-    said::Said,
     search::{Found, Tried},
     statistics::{Fitness, Target, Values, fitness, is_of},
     verdict::{Judged, PLAUSIBLE, judge},
@@ -24,7 +24,7 @@ use crate::{
 /// Members at most.
 const MOST_MEMBERS: usize = 9;
 
-pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
+pub(crate) fn twin(fit: &Input<'_>, found: &Found, effort: Effort, program: &str) -> Twin {
     let findings = explain::judge(fit.run);
     let stand_ins = stand_ins(&findings);
     let finish = |path: Path| Path {
@@ -60,7 +60,7 @@ pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str)
         layer: fit.known.layer,
         family: fit.known.family,
         verdict: judged.verdict,
-        says: judged.says,
+        text: judged.text,
         settle: judged.settle,
         path,
         fitted: best.map_or_else(Vec::new, |(tried, ..)| fitted(fit, &target, &tried.values)),
@@ -77,7 +77,7 @@ pub(crate) fn twin(fit: &Said<'_>, found: &Found, effort: Effort, program: &str)
 type Ranked<'a> = (&'a Tried, &'a [String], Fitness);
 
 /// What was measured with several seeds, the best first, by the figures of both directions.
-fn ranked<'a>(fit: &Said<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
+fn ranked<'a>(fit: &Input<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Ranked<'a>> {
     let counts = |s: &crate::statistics::Statistic| {
         [Direction::Down, Direction::Up]
             .iter()
@@ -92,7 +92,7 @@ fn ranked<'a>(fit: &Said<'_>, found: &'a Found, target: &Target<'_>) -> Vec<Rank
     all
 }
 
-fn members(fit: &Said<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
+fn members(fit: &Input<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path) -> Vec<Member> {
     let kept: Vec<&Ranked<'_>> = ranked
         .iter()
         .filter(|(.., f)| f.second < PLAUSIBLE)
@@ -114,7 +114,7 @@ fn members(fit: &Said<'_>, ranked: &[Ranked<'_>], finish: &dyn Fn(Path) -> Path)
     kept.into_iter().map(member).collect()
 }
 
-fn fitted(fit: &Said<'_>, target: &Target<'_>, values: &Values) -> Vec<Fitted> {
+fn fitted(fit: &Input<'_>, target: &Target<'_>, values: &Values) -> Vec<Fitted> {
     let ours = fit.values.iter().filter(|(s, _)| {
         [Direction::Down, Direction::Up]
             .iter()
@@ -138,8 +138,8 @@ fn fitted(fit: &Said<'_>, target: &Target<'_>, values: &Values) -> Vec<Fitted> {
 fn untested() -> Judged {
     Judged {
         verdict: TwinVerdict::Untested,
-        says: text!(
-            "untested: the path is what the run says by arithmetic, and nothing was run in the lab"
+        text: text!(
+            "untested: the path follows from the run by arithmetic, and nothing was run in the lab"
         ),
         settle: Some(text!("a budget of time (`--budget-time 3m`)")),
     }
@@ -192,14 +192,14 @@ fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
         if all.iter().any(|s| s.of == *of) {
             continue;
         }
-        let ways = match finding.place.direction {
+        let directions = match finding.place.direction {
             Some(direction) => vec![direction],
             None => vec![Direction::Down, Direction::Up],
         };
         all.push(StandIn {
             of: *of,
             at: finding.place.end,
-            parameters: ways
+            parameters: directions
                 .iter()
                 .map(|d| format!("underlay.{d}.rate_bps"))
                 .collect(),
@@ -208,7 +208,7 @@ fn stand_ins(findings: &model::findings::Findings) -> Vec<StandIn> {
     all
 }
 
-fn notes(fit: &Said<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
+fn notes(fit: &Input<'_>, stand_ins: &[StandIn]) -> Vec<Text> {
     let mut notes = fit.known.notes.clone();
     let missing = not_in_lab(fit.run);
     if !missing.is_empty() {

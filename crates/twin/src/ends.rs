@@ -9,7 +9,7 @@ use model::{
     units::Bytes,
 };
 
-/// Both hosts of a Run. What a host did not say is unknown.
+/// Both hosts of a Run. What a host did not report is unknown.
 pub(crate) fn ends(run: &Run) -> Ends {
     Ends {
         near: end(run, Side::Near),
@@ -28,11 +28,11 @@ fn end(run: &Run, side: Side) -> End {
             .default
             .clone()
             .filter(|cc| in_lab(cc))
-            .map(told),
-        qdisc: qdisc(facts).map(told),
+            .map(fact),
+        qdisc: qdisc(facts).map(fact),
         shape_bps: None,
         // 1 asks for it and accepts it; 2, the default, accepts only (ip-sysctl.rst).
-        ecn: facts.sysctl("net.ipv4.tcp_ecn").map(|ecn| told(ecn == 1)),
+        ecn: facts.sysctl("net.ipv4.tcp_ecn").map(|ecn| fact(ecn == 1)),
         rmem_bytes: largest(facts, "net.ipv4.tcp_rmem"),
         wmem_bytes: largest(facts, "net.ipv4.tcp_wmem"),
         notsent_lowat_bytes: lowat(facts),
@@ -65,7 +65,7 @@ pub(crate) fn in_lab(cc: &str) -> bool {
     IN_LAB.contains(&cc)
 }
 
-fn told<T>(value: T) -> Parameter<T> {
+fn fact<T>(value: T) -> Parameter<T> {
     Parameter::new(value, Source::Facts)
 }
 
@@ -90,7 +90,7 @@ fn largest(facts: &HostFacts, name: &str) -> Option<Parameter<Limit<Bytes>>> {
     let [_, _, most] = facts.sysctl_triple(name)?;
     // What the lab's rules take: at least a page, at most an `int` of the kernel.
     let most = most.clamp(4096, i32::MAX as u64);
-    Some(told(Limit::At(Bytes(most))))
+    Some(fact(Limit::At(Bytes(most))))
 }
 
 /// The kernel's default is the largest number: no bound.
@@ -102,5 +102,5 @@ fn lowat(facts: &HostFacts) -> Option<Parameter<Limit<Bytes>>> {
     } else {
         Limit::Unlimited
     };
-    Some(told(limit))
+    Some(fact(limit))
 }

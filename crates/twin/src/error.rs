@@ -5,7 +5,7 @@ use std::fmt;
 /// Why no twin can be made of a Run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TwinError {
-    /// The Run does not say enough.
+    /// The Run lacks data.
     #[error("{}", listing(.missing, *.cut_short))]
     Missing {
         /// What it lacks.
@@ -21,7 +21,7 @@ pub enum TwinError {
         /// Its value.
         value: String,
     },
-    /// The lab can make no path of what the Run says.
+    /// No lab path has the properties of the Run.
     #[error("the lab has no such path: {0}")]
     NoPath(String),
     /// No candidate could be measured in the lab.

@@ -19,9 +19,9 @@ use crate::{
     ends::{ends, in_lab},
     error::TwinError,
     held_out::champions,
+    input::Input,
     moments::Moments,
     plan::plan,
-    said::Said,
     search::{Found, Size, Tried, finalists, first_wave, layers, second_wave},
     statistics::{self, Values},
 };
@@ -32,7 +32,7 @@ const PROCESSORS: f64 = 2.0;
 const HUNG: f64 = 8.0;
 /// Further seeds of the best path of the first wave.
 const REPEATED: usize = 2;
-/// Most paths that are tried in both waves: more tell little of four parameters.
+/// Most paths that are tried in both waves: more show little of four parameters.
 const MOST: usize = 30;
 
 /// What runs a plan on a path: the lab, or what stands for it in a test.
@@ -71,10 +71,10 @@ impl Default for Budget {
     }
 }
 
-/// A fit that can begin: the Run says enough.
+/// A fit of a Run with enough data.
 #[derive(Debug)]
 pub struct Fit<'a> {
-    said: Said<'a>,
+    input: Input<'a>,
     program: String,
     size: Option<Size>,
     short: Plan,
@@ -82,10 +82,11 @@ pub struct Fit<'a> {
 }
 
 impl<'a> Fit<'a> {
-    /// What the Run says, and how much a budget allows.
+    /// The Run, and how much a budget allows.
     ///
     /// # Errors
-    /// The Run lacks what a path is made of, says what cannot be, or what no lab path can have.
+    /// The Run lacks a parameter of the path, has an impossible one, or one that no lab path can
+    /// have.
     pub fn prepare(run: &'a Run, budget: Budget, program: &str) -> Result<Self, TwinError> {
         let known = Moments::of(run)?;
         let short = plan(run, &known, &[known.layer], false);
@@ -102,15 +103,15 @@ impl<'a> Fit<'a> {
             size: size(budget.0.as_secs_f64() * PROCESSORS, each),
             short,
             full,
-            said: Said {
+            input: Input {
                 run,
                 known,
                 ends: ends(run),
                 values,
             },
         };
-        // What cannot be made should be said before anything is run.
-        let path = fit.said.path_of_moments();
+        // An impossible path is reported before anything is run.
+        let path = fit.input.path_of_moments();
         let cell = path.cell(&Trial::default());
         cell.map_err(|e| TwinError::NoPath(e.to_string()))?;
         Ok(fit)
@@ -125,15 +126,15 @@ impl<'a> Fit<'a> {
     /// Processor time that they will take, by the model of the cost; what is cached takes none.
     pub fn processor_s(&self) -> f64 {
         let Some(size) = self.size else { return 0.0 };
-        let rate = |direction| self.said.known.line(direction).rate_bps.value;
+        let rate = |direction| self.input.known.line(direction).rate_bps.value;
         let [short, full] = [&self.short, &self.full].map(|p| cost::processor_s(p, &rate));
         (size.first + REPEATED + size.second) as f64 * short
             + (size.members * size.seeds) as f64 * full
     }
 
-    /// What the Run says without any search.
+    /// Properties that follow from the Run without a search.
     pub fn moments(&self) -> &Moments {
-        &self.said.known
+        &self.input.known
     }
 
     /// Tries candidates, and makes the Twin of what was found.
@@ -151,12 +152,12 @@ impl<'a> Fit<'a> {
             failed: found.failed,
             processor_s: (self.processor_s() * 10.0).round() / 10.0,
         };
-        Ok(document::twin(&self.said, &found, effort, &self.program))
+        Ok(document::twin(&self.input, &found, effort, &self.program))
     }
 
     fn waves(&self, size: Size, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
-        let mut random = Random::new(seed(&self.said.run.id));
-        let wave = first_wave(&self.said.known, size.first, &mut random);
+        let mut random = Random::new(seed(&self.input.run.id));
+        let wave = first_wave(&self.input.known, size.first, &mut random);
         self.once(&wave, bench, found)?;
         if found.tried.is_empty() {
             let why = found.first_failure.clone().unwrap_or_default();
@@ -164,8 +165,8 @@ impl<'a> Fit<'a> {
         }
         self.repeat(bench, found)?;
         let wave = second_wave(
-            &self.said.known,
-            &found.target(&self.said.values),
+            &self.input.known,
+            &found.target(&self.input.values),
             &found.tried,
             size.second,
             &mut random,
@@ -177,7 +178,7 @@ impl<'a> Fit<'a> {
     /// What is measured with several seeds: the best path, those that predict what is left out, and
     /// the next best ones.
     fn last(&self, size: Size, found: &Found) -> Vec<Candidate> {
-        let (known, target) = (&self.said.known, found.target(&self.said.values));
+        let (known, target) = (&self.input.known, found.target(&self.input.values));
         let best = finalists(known, &target, &found.tried, size.members);
         let champions = champions(known, &target, &found.tried);
         let mut last: Vec<Candidate> = Vec::new();
@@ -193,8 +194,8 @@ impl<'a> Fit<'a> {
     /// Measures the best of the first wave with more seeds: how much each figure varies by chance
     /// decides what differences between paths mean.
     fn repeat(&self, bench: &mut dyn Bench, found: &mut Found) -> Result<(), TwinError> {
-        let target = found.target(&self.said.values);
-        let best = finalists(&self.said.known, &target, &found.tried, 1);
+        let target = found.target(&self.input.values);
+        let best = finalists(&self.input.known, &target, &found.tried, 1);
         let Some(candidate) = best.first().copied() else {
             return Ok(());
         };
@@ -287,8 +288,8 @@ impl<'a> Fit<'a> {
     }
 
     fn values_of(&self, run: &Run) -> Values {
-        let mut values = statistics::of(run, self.said.known.layer, self.said.known.family);
-        if let Some(tunnel) = self.said.known.tunnel.filter(|t| t.beside_underlay) {
+        let mut values = statistics::of(run, self.input.known.layer, self.input.known.family);
+        if let Some(tunnel) = self.input.known.tunnel.filter(|t| t.beside_underlay) {
             values.extend(statistics::of(run, Layer::Tunnel, tunnel.family));
         }
         values
@@ -308,10 +309,10 @@ impl<'a> Fit<'a> {
                     seed: Seed(seed),
                     ..Trial::default()
                 };
-                // One name for all: it is part of what is cached, and says nothing.
+                // One name for all, since it is part of the cache key.
                 let path = Path {
                     name: "candidate".to_owned(),
-                    ..self.said.path(candidate, Source::Fitted)
+                    ..self.input.path(candidate, Source::Fitted)
                 };
                 let cell = path
                     .cell(&trial)

@@ -1,14 +1,14 @@
 //! A Run to a Twin: lab paths that behave like the measured one, with their uncertainty and what
 //! they predict of figures left out.
 //!
-//! [`Fit::prepare`] is arithmetic: what the Run says directly ([`moments`]), or why it does not say
-//! enough, and what a search will cost. [`Fit::search`] then runs the Run's own plan on candidate
-//! paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot tell apart
-//! (history matching: a path is ruled out, never proved). Figures left out by rotation are
-//! predicted, and the verdict is over those predictions.
+//! [`Fit::prepare`] is arithmetic: what follows from the Run directly ([`moments`]), or why it
+//! lacks enough, and what a search will cost. [`Fit::search`] then runs the Run's own plan on
+//! candidate paths, by whatever [`Bench`] it is given, and keeps those that the Run cannot
+//! distinguish (history matching: a path is ruled out, never proved). Figures left out by rotation
+//! are predicted, and the verdict is over those predictions.
 //!
 //! [`Trials`] tries remedies on the members of a Twin, each beside no change with the same seeds,
-//! and says which one to take, which do nothing and why.
+//! and names the one to take, which do nothing and why.
 //!
 //! The same Run and budget give the same Twin: every choice comes from the Run, and time is counted
 //! by a model of the cost, never by a clock.
@@ -22,9 +22,9 @@ mod ends;
 mod error;
 mod fit;
 mod held_out;
+mod input;
 pub mod moments;
 mod plan;
-mod said;
 mod search;
 mod statistics;
 mod verdict;

@@ -50,10 +50,10 @@ impl Estimate {
     }
 }
 
-/// What a Run says of its path.
+/// Properties of the path of a Run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
-    /// Layer that it says it of.
+    /// Layer that they belong to.
     pub layer: Layer,
     /// Address family.
     pub family: IpVersion,
@@ -93,10 +93,10 @@ impl Moments {
         }
     }
 
-    /// What a Run says.
+    /// Input of a fit.
     ///
     /// # Errors
-    /// The Run lacks what a path is made of, or says what cannot be.
+    /// The Run lacks a parameter of the path, or has an impossible one.
     pub fn of(run: &Run) -> Result<Self, TwinError> {
         let lacks = |missing: Vec<Missing>| TwinError::Missing {
             missing,

@@ -59,7 +59,7 @@ impl Found {
 }
 
 /// Candidates over all queues that could be: the best guess of each first, then places that fill
-/// the box evenly. The directions are drawn apart, so that one run tells of both.
+/// the box evenly. The directions are drawn apart, so that one run covers both.
 pub(crate) fn first_wave(known: &Moments, count: usize, random: &mut Random) -> Vec<Candidate> {
     let mut choices = |direction| -> Vec<Choice> {
         let line = known.line(direction);

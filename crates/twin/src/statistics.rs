@@ -41,7 +41,7 @@ pub(crate) struct Variation {
 }
 
 impl Seeds {
-    /// Of paths that were measured with several seeds; with one a path tells nothing.
+    /// Of paths that were measured with several seeds; with one a path shows no spread.
     pub(crate) fn of<'a>(paths: impl Iterator<Item = &'a Values>) -> Self {
         let mut all: BTreeMap<Statistic, Variation> = BTreeMap::new();
         for (statistic, values) in paths.flatten().filter(|(_, v)| v.len() > 1) {
@@ -74,7 +74,7 @@ const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
 const FEW_RETRANSMITTED: f64 = 3e-4;
 
-/// What a Run says on one layer. What has no round trip without load has no added delay.
+/// Figures of one layer of a Run. What has no round trip without load has no added delay.
 pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
     let ours = |s: &&Sample| s.valid && s.key.layer == layer && s.key.family == family;
     let samples: Vec<&Sample> = run.samples.iter().filter(ours).collect();
@@ -121,7 +121,7 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
 }
 
 /// What the smallest overload of a sweep adds that filled the queue most of the time. While a queue
-/// fills, its delay is that of the time that passed, and tells nothing of the path.
+/// fills, its delay is that of the time that passed, and shows nothing of the path.
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
     let capacity = sample.capacity_bps?;
     let over = sample.sweep.iter().filter(|s| {
@@ -136,7 +136,7 @@ fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
 struct Scale {
     /// Whether by the logarithm.
     by_ratio: bool,
-    /// Standard deviation of one repeat where the repeats do not tell it.
+    /// Standard deviation of one repeat where the repeats do not show it.
     usual: f64,
     /// What a right path may be off by, because a lab path is simpler than a real one.
     discrepancy: f64,

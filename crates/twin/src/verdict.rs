@@ -9,8 +9,8 @@ use model::{
 
 use crate::statistics::Fitness;
 
-/// A path whose second largest implausibility is below this cannot be told from the Run's (three
-/// standard deviations: Pukelsheim, The American Statistician 48, 1994).
+/// A path whose second largest implausibility is below this cannot be distinguished from the Run's
+/// (three standard deviations: Pukelsheim, The American Statistician 48, 1994).
 pub(crate) const PLAUSIBLE: f64 = 3.0;
 /// Excess up to which the order of remedies is trusted, though not the numbers: 0.35 of a goodput
 /// where 0.16 is allowed.
@@ -19,13 +19,13 @@ const ORDER: f64 = 0.35 / 0.16;
 /// A verdict with its reason.
 pub(crate) struct Judged {
     pub(crate) verdict: TwinVerdict,
-    pub(crate) says: Text,
+    pub(crate) text: Text,
     pub(crate) settle: Option<Text>,
 }
 
 /// The verdict over the best path and what was left out. `best` is the fitness of the best path
 /// that was tried.
-pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], told: usize) -> Judged {
+pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> Judged {
     if best.second >= PLAUSIBLE {
         return no_path(best);
     }
@@ -33,7 +33,7 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], told: usize) -> Judged
     let Some(worst) = worst else {
         return Judged {
             verdict: TwinVerdict::Untested,
-            says: text!(
+            text: text!(
                 "the twin has the figures of the run, but nothing could be left out to test what it predicts"
             ),
             settle: Some(text!(
@@ -51,33 +51,33 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], told: usize) -> Judged
     );
     // A wrong share of retransmissions costs nobody anything by itself.
     let costs = worst.figure != TwinFigure::Retransmitted;
-    let (verdict, says, settle) = if worst.excess <= 1.0 {
-        let says = text!(
+    let (verdict, text, settle) = if worst.excess <= 1.0 {
+        let text = text!(
             "fit for advising: what was left out is predicted, the worst of {n} {figure}",
-            n = Value::Count(told as f64),
+            n = Value::Count(predicted as f64),
             figure = figure
         );
-        (TwinVerdict::FitForAdvising, says, None)
+        (TwinVerdict::FitForAdvising, text, None)
     } else if worst.excess <= ORDER || !costs {
-        let says = text!(
+        let text = text!(
             "good for the order of remedies, not for numbers: {figure}",
             figure = figure
         );
-        (TwinVerdict::OrderOnly, says, Some(settle(worst.figure)))
+        (TwinVerdict::OrderOnly, text, Some(settle(worst.figure)))
     } else {
-        let says = text!("does not fit: {figure}", figure = figure);
-        (TwinVerdict::DoesNotFit, says, Some(settle(worst.figure)))
+        let text = text!("does not fit: {figure}", figure = figure);
+        (TwinVerdict::DoesNotFit, text, Some(settle(worst.figure)))
     };
     Judged {
         verdict,
-        says,
+        text,
         settle,
     }
 }
 
 /// No path that was tried has the figures.
 fn no_path(best: &Fitness) -> Judged {
-    let says = match &best.worst {
+    let text = match &best.worst {
         Some((statistic, i)) => text!(
             "does not fit: no path of the lab has the figures of the run; {figure} of {load} is {i} standard deviations off on the best of them",
             figure = statistic.figure.words(),
@@ -89,12 +89,12 @@ fn no_path(best: &Fitness) -> Judged {
     let figure = best.worst.as_ref().map(|(statistic, _)| statistic.figure);
     Judged {
         verdict: TwinVerdict::DoesNotFit,
-        says,
+        text,
         settle: figure.map(settle),
     }
 }
 
-/// What measurement would tell more about a figure.
+/// The measurement that would improve a figure.
 fn settle(figure: TwinFigure) -> Text {
     match figure {
         TwinFigure::Goodput | TwinFigure::Retransmitted => text!(

@@ -169,7 +169,7 @@ fn shapers(advice: &Advice) -> usize {
 fn a_large_buffer_is_answered_with_a_shaper() {
     let twin = fitted(&scene(400.0, 0.0));
     let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
-    assert!(shapers(&advice) > 0, "{}", advice.says);
+    assert!(shapers(&advice) > 0, "{}", advice.text);
     let best = advice.advised().unwrap();
     let delays = best
         .changes
@@ -183,12 +183,12 @@ fn a_large_buffer_is_answered_with_a_shaper() {
 fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
     let twin = fitted(&scene(8.0, 0.0));
     let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut Lab::new());
-    assert_eq!(advice.advised, None, "{}", advice.says);
-    assert!(advice.says.to_string().starts_with("change nothing"));
+    assert_eq!(advice.advised, None, "{}", advice.text);
+    assert!(advice.text.to_string().starts_with("change nothing"));
     let silent: Vec<String> = advice
         .tried
         .iter()
-        .filter(|t| t.effect == Effect::Nothing && t.says.is_empty())
+        .filter(|t| t.effect == Effect::Nothing && t.texts.is_empty())
         .filter(|t| t.remedies.len() == 1)
         .map(|t| t.name.to_string())
         .collect();
@@ -204,7 +204,7 @@ fn random_loss_is_answered_with_bbr_where_it_harms_nobody() {
     assert!(
         best.remedies.iter().any(|r| bbr(&r.action)),
         "{}",
-        advice.says
+        advice.text
     );
 }
 
@@ -222,17 +222,17 @@ fn a_remedy_that_starves_a_competing_flow_is_not_advised() {
         .find(|t| t.competitor.iter().any(|c| c.ratio < 0.5))
         .expect("harm is measured");
     assert_eq!(harmful.effect, Effect::HelpsAtACost);
-    let says: Vec<String> = harmful.says.iter().map(ToString::to_string).collect();
+    let text: Vec<String> = harmful.texts.iter().map(ToString::to_string).collect();
     assert!(
-        says.iter().any(|s| s.contains("competing cubic flow")),
-        "{says:?}"
+        text.iter().any(|s| s.contains("competing cubic flow")),
+        "{text:?}"
     );
     let bbr = |a: &Action| matches!(a, Action::CongestionControl { cc, .. } if cc == "bbr");
     if let Some(best) = advice.advised() {
         assert!(
             !best.remedies.iter().any(|r| bbr(&r.action)),
             "{}",
-            advice.says
+            advice.text
         );
     }
 }
@@ -251,7 +251,7 @@ fn a_bound_that_a_remedy_breaks_keeps_it_from_being_advised() {
             assert!(change.ratio >= 0.98, "{}: {change:?}", best.name);
         }
     }
-    let broken = advice.tried.iter().flat_map(|t| &t.says);
+    let broken = advice.tried.iter().flat_map(|t| &t.texts);
     assert!(
         broken
             .map(ToString::to_string)
@@ -305,7 +305,7 @@ fn nothing_is_advised_on_a_twin_that_does_not_fit() {
     twin.verdict = TwinVerdict::DoesNotFit;
     let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
     assert_eq!(advice.advised, None);
-    assert!(advice.says.to_string().contains("does not fit"));
+    assert!(advice.text.to_string().contains("does not fit"));
 }
 
 #[test]

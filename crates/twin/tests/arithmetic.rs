@@ -147,7 +147,7 @@ fn a_policer_is_seen_by_loss_without_delay() {
 fn a_path_that_the_lab_can_make_fits() {
     let run = compose::run(&scene(50.0, 30.0, 40.0, 0.0), 7);
     let twin = fit(&run, &mut Arithmetic::right());
-    assert_eq!(twin.verdict, TwinVerdict::FitForAdvising, "{}", twin.says);
+    assert_eq!(twin.verdict, TwinVerdict::FitForAdvising, "{}", twin.text);
     assert!(!twin.members.is_empty());
     let weights: f64 = twin.members.iter().map(|m| m.weight).sum();
     assert!((weights - 1.0).abs() < 1e-3, "{weights}");
@@ -166,9 +166,9 @@ fn a_path_that_the_lab_cannot_make_has_no_members() {
     assert_eq!(twin.verdict, TwinVerdict::DoesNotFit);
     assert!(twin.members.is_empty() && twin.settle.is_some());
     assert!(
-        twin.says.to_string().starts_with("does not fit"),
+        twin.text.to_string().starts_with("does not fit"),
         "{}",
-        twin.says
+        twin.text
     );
 }
 
@@ -285,11 +285,11 @@ fn nonsense_is_refused_with_its_value() {
             }
         }
         let error = refusal(&run);
-        let told = matches!(
+        let named = matches!(
             error,
             TwinError::Nonsense { .. } | TwinError::Missing { .. }
         );
-        assert!(told, "{bad}: {error}");
+        assert!(named, "{bad}: {error}");
     }
     let mut run = compose::run(&Scene::default(), 1);
     for sample in run.samples.iter_mut().filter_map(|s| s.probes.as_mut()) {

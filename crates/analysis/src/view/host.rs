@@ -1,7 +1,7 @@
 //! One of the two hosts: its facts, and what its counters did.
 
 use model::{
-    evidence::{Evidence, ThreadRole, ThreadUse},
+    evidence::{CounterKind, Evidence, ThreadRole, ThreadUse},
     facts::{DeviceFacts, HostFacts, PathFacts, TunnelFacts, TunnelPath},
     net::{Layer, Side},
     run::{Run, Sample},
@@ -49,7 +49,7 @@ impl<'a> Host<'a> {
         self.facts.congestion.default.clone()
     }
 
-    /// What its counters say of a sample.
+    /// Its counters of a sample.
     pub fn evidence(&self, sample: &'a Sample) -> Option<&'a Evidence> {
         match self.side {
             Side::Near => sample.near.as_ref(),
@@ -57,24 +57,18 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Increase, over several samples, of all counters of a group whose names end so; `None` if the
-    /// group was read in none of them.
-    pub fn counter_increase(
-        &self,
-        samples: &[&'a Sample],
-        group: &str,
-        ends: &[&str],
-    ) -> Option<f64> {
-        let read = |e: &&Evidence| e.groups.iter().any(|g| g.starts_with(group));
+    /// Increase, over several samples, of all counters of a kind; `None` if their group was read in
+    /// none of them.
+    pub fn counter_increase(&self, samples: &[&'a Sample], kind: CounterKind) -> Option<f64> {
+        let read = |e: &&Evidence| e.groups.iter().any(|g| kind.group().includes(g));
         let mut all = samples
             .iter()
             .filter_map(|s| self.evidence(s))
             .filter(read)
             .peekable();
         all.peek()?;
-        let ours = |name: &str| name.starts_with(group) && ends.iter().any(|e| name.ends_with(e));
         let of = |e: &Evidence| -> f64 {
-            let counters = e.counters.iter().filter(|(name, _)| ours(name));
+            let counters = e.counters.iter().filter(|(name, _)| kind.includes(name));
             counters.map(|(_, by)| *by as f64).sum()
         };
         Some(all.map(of).sum())
@@ -167,7 +161,7 @@ impl<'a> Host<'a> {
             let levels = &self.evidence(s)?.levels;
             let waiting = levels
                 .iter()
-                .filter(|(name, _)| name.starts_with("qdisc.") && name.ends_with("backlog_bytes"));
+                .filter(|(name, _)| CounterKind::Backlog.includes(name));
             waiting.map(|(_, bytes)| *bytes as f64).reduce(f64::max)
         };
         samples.iter().filter_map(of).reduce(f64::max)
@@ -181,7 +175,7 @@ impl<'a> Host<'a> {
 
     /// The tunnel that the traffic enters first. One that was idle when the facts were taken, as
     /// Tailscale is 45 s after the last packet and NetBird until the first, had no connection yet:
-    /// then it is what the facts after the measurement say.
+    /// then it is that of the facts after the measurement.
     pub fn tunnel(&self) -> Option<&'a TunnelFacts> {
         let before = self.facts.path.as_ref()?.tunnel()?;
         if !matches!(before.path, None | Some(TunnelPath::Idle)) {
@@ -191,7 +185,7 @@ impl<'a> Host<'a> {
         Some(after.unwrap_or(before))
     }
 
-    /// What the facts say of the path to the other end; `None` if they name neither device nor
+    /// The path to the other end by the facts; `None` if they name neither device nor
     /// tunnel on it, as where the address had no route.
     pub fn path(&self) -> Option<&'a PathFacts> {
         let path = self.facts.path.as_ref()?;

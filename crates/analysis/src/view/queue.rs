@@ -11,7 +11,7 @@ const HOLDS: f64 = 0.7;
 const FULL: f64 = 0.05;
 /// Share of the capacity below which UDP leaves room.
 const BELOW: f64 = 0.82;
-/// Time over which the delay of one probe says nothing of the next where it varies by chance, µs:
+/// Time over which the delay of one probe proves nothing of the next where it varies by chance, µs:
 /// jitter is drawn anew for each packet, a queue fills and empties over many round trips.
 const APART_US: i64 = 40_000;
 
@@ -143,7 +143,7 @@ pub struct Overflow {
 
 /// Minimum share and number of a step's datagrams that show an overflow, not single losses.
 const OVERFLOW: (f64, u64) = (0.01, 3);
-/// A full queue that delays by less cannot be told from chance, µs.
+/// A full queue that delays by less cannot be distinguished from chance, µs.
 const SLIGHT_US: f64 = 2_000.0;
 
 impl DirectionView<'_> {

@@ -41,7 +41,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "threads-of-services",
         attack: "key holder: 16 HTTP services at once with 128 silent connections each, under --max-flows 128",
-        bound: "320 threads and 896 descriptors, as 128 flows each way may have; all given back within 10 s",
+        bound: "320 threads and 896 descriptors, as 128 flows in each direction may have; all given back within 10 s",
         run: threads,
     },
     Case {

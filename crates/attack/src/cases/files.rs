@@ -30,7 +30,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "readable-key",
         attack: "other user: reads a key of mode 0644",
-        bound: "serve refuses it, or says so",
+        bound: "serve refuses it, or reports it",
         run: readable_key,
     },
     Case {
@@ -145,11 +145,11 @@ fn readable_key(target: &Target) -> Result<Seen, Trouble> {
     fs::write(&file, format!("{}\n", Key::generate()?))?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
     let output = serve(target, home.path())?;
-    let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    let message = String::from_utf8_lossy(&output.stderr).to_lowercase();
     let warned = ["0600", "mode", "permission", "others", "readable"];
-    let warned = warned.iter().any(|word| said.contains(word));
+    let warned = warned.iter().any(|word| message.contains(word));
     let mut seen = Seen::default();
-    seen.check(warned, format!("it says so: {warned}"));
+    seen.check(warned, format!("it reports it: {warned}"));
     Ok(seen)
 }
 
@@ -157,11 +157,11 @@ fn key_in_log(target: &Target) -> Result<Seen, Trouble> {
     let (home, folder) = home()?;
     let output = serve(target, home.path())?;
     let key = fs::read_to_string(folder.join("key"))?;
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let told = said.contains(key.trim());
+    let message = [output.stdout, output.stderr].concat();
+    let message = String::from_utf8_lossy(&message);
+    let leaked = message.contains(key.trim());
     let mut seen = Seen::default();
-    seen.check(!told, format!("the key is in the log: {told}"));
+    seen.check(!leaked, format!("the key is in the log: {leaked}"));
     Ok(seen)
 }
 
@@ -238,8 +238,8 @@ fn password_name(target: &Target) -> Result<Seen, Trouble> {
     let names: Vec<_> = below(home.path())?;
     seen.check(names.is_empty(), format!("{} files made", names.len()));
     seen.check(!output.status.success(), "it is refused");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    seen.check(!said.contains("secret"), "the password is not repeated");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    seen.check(!message.contains("secret"), "the password is not repeated");
     Ok(seen)
 }
 

@@ -131,12 +131,12 @@ fn log(target: &Target) -> Result<Seen, Trouble> {
         let _ = channel.receive::<serde_json::Value>();
     }
     thread::sleep(Duration::from_millis(500));
-    let said = served.said();
-    let found = controls(said.as_bytes());
+    let message = served.message();
+    let found = controls(message.as_bytes());
     seen.check(found == 0, format!("{found} control characters"));
-    let forged = said.lines().any(|l| l.starts_with("pathtwin: forged"));
+    let forged = message.lines().any(|l| l.starts_with("pathtwin: forged"));
     seen.check(!forged, format!("a line is forged: {forged}"));
-    seen.check(said.contains("127.0.2.2"), "the attack is in the log");
+    seen.check(message.contains("127.0.2.2"), "the attack is in the log");
     Ok(seen)
 }
 

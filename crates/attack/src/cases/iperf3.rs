@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "iperf3-bytes",
-        attack: "stranger: UDP and TCP both ways by iperf3 under --max-bytes 1MB",
+        attack: "stranger: UDP and TCP in both directions by iperf3 under --max-bytes 1MB",
         bound: "1 MB, and one call of each stream",
         run: bytes,
     },
@@ -50,7 +50,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "iperf3-half-open",
-        attack: "stranger: 1,000 silent connections to iperf3's port, then half-said cookies",
+        attack: "stranger: 1,000 silent connections to iperf3's port, then partial cookies",
         bound: "a test of another is done; all given back within 10 s",
         run: half_open,
     },

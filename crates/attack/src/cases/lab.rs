@@ -14,7 +14,7 @@ const PATH: &str = "[path]\nrtt = \"30ms\"\nrate = \"50mbit\"\n";
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "host-files-by-remount",
-        attack: "guest program: mounts / anew for writing, and writes a file of the host",
+        attack: "guest program: remounts / for writing, and writes a file of the host",
         bound: "no file of the host is made or changed",
         run: remount,
     },
@@ -61,21 +61,21 @@ fn exec(target: &Target, folder: &std::path::Path, script: &str) -> Result<Outpu
 }
 
 /// Runs a script that tries to write the existing file `old` and the new file `new`.
-fn writes(target: &Target, ways: &[&str]) -> Result<Seen, Trouble> {
+fn writes(target: &Target, templates: &[&str]) -> Result<Seen, Trouble> {
     let folder = folder()?;
     let place = folder.path().display().to_string();
     let [old, new]: [PathBuf; 2] = ["old", "new"].map(|name| folder.path().join(name));
     let mut seen = Seen::default();
     fs::write(&old, "precious")?;
-    for way in ways {
-        let script = way.replace("FOLDER", &place);
+    for template in templates {
+        let script = template.replace("FOLDER", &place);
         let output = exec(
             target,
             folder.path(),
             &format!("echo begun; {script}; echo ended"),
         )?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        if !said.contains("begun") {
+        let message = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !message.contains("begun") {
             let why = String::from_utf8_lossy(&output.stderr).into_owned();
             return Err(Trouble::setup(format!("the guest did not run: {why}")));
         }

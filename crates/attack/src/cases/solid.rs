@@ -66,7 +66,7 @@ fn deflate_bomb(target: &Target) -> Result<Seen, Trouble> {
                 program: "x".repeat(64 << 20),
             };
             let broken = session
-                .tell(&bomb)
+                .post(&bomb)
                 .and_then(|()| session.ask(&Request::Ping));
             cut += u32::from(broken.is_err());
         }
@@ -87,7 +87,7 @@ fn deaf(target: &Target) -> Result<Seen, Trouble> {
         session.set_timeout(Duration::from_millis(50));
         going.ready();
         while going.on() {
-            if session.tell(&Request::Facts { toward: None }).is_err() {
+            if session.post(&Request::Facts { toward: None }).is_err() {
                 thread::sleep(Duration::from_millis(20));
             }
         }
@@ -264,7 +264,7 @@ fn quic_garbage(target: &Target) -> Result<Seen, Trouble> {
         }
         Ok(session.finish(&opened).is_ok())
     })?;
-    seen.check(ended, "it ended when told to");
+    seen.check(ended, "it ended when requested to");
     scene.rests(&mut seen)?;
     Ok(seen)
 }

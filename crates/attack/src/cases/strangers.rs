@@ -31,13 +31,13 @@ use crate::{
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "half-open-flood",
-        attack: "strangers of 8 addresses: 2,000 connections held, silent, half said, foreign, wrong keys, replays; 5,000 datagrams a second",
+        attack: "strangers of 8 addresses: 2,000 connections held, silent, partial, foreign, wrong keys, replays; 5,000 datagrams a second",
         bound: "256 held, 4 MiB more; other clients unharmed; all given back within 10 s",
         run: flood,
     },
     Case {
         name: "replayed-greetings",
-        attack: "on-path: recorded greetings sent again, under --max-clients 1",
+        attack: "on-path: recorded greetings replayed, under --max-clients 1",
         bound: "no second answer, no thread, a client is let in",
         run: replayed,
     },

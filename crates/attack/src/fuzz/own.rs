@@ -86,7 +86,7 @@ pub(super) fn session(served: &Served, from: IpAddr, random: &mut Random, tally:
     state.read(tally);
     if random.next_u64().is_multiple_of(2) {
         tally.requests += 1;
-        let _ = state.session.tell(&Request::Bye);
+        let _ = state.session.post(&Request::Bye);
     }
 }
 
@@ -130,7 +130,7 @@ impl State<'_> {
                     program: "x".repeat(100_000),
                 },
             };
-            self.session.tell(&request)?;
+            self.session.post(&request)?;
         }
         for _ in 0..count {
             match self.session.reply() {

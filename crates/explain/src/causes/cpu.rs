@@ -5,6 +5,7 @@ use analysis::{
     view::{Host, View},
 };
 use model::{
+    evidence::CounterKind,
     findings::{EvidenceItem, Severity, Value},
     run::Sample,
     text,
@@ -106,11 +107,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     }
     let signs = signs(&view, &mut evidence);
     if let Some(squeezed) = host
-        .counter_increase(
-            &samples,
-            "softnet",
-            &["time_squeeze", "time_squeezed", "squeezed"],
-        )
+        .counter_increase(&samples, CounterKind::TimeSqueezes)
         .filter(|s| *s > 0.0)
     {
         evidence.push(
@@ -146,7 +143,7 @@ pub(super) fn judge(host: &Host, which: Busy) -> Verdict {
     };
     let verdict = confirmed(Strength::of(&signs), text, evidence);
     // Where TCP takes what a line carries, a busy processor limits nothing. UDP meets the limit of
-    // a processor as TCP does, so that only work of others tells the two apart. Work that was not
+    // a processor as TCP does, so that only work of others distinguishes the two. Work that was not
     // seen is not held against the processor: one figure does not lead on a path that is full.
     let line = used.unwrap_or(0.0) + softirq < processor::MATTERS && filled(&view) && !signs[1];
     if line {

@@ -1,7 +1,7 @@
 //! Drops in hosts compared with TCP's retransmissions.
 
 use analysis::view::Host;
-use model::run::Sample;
+use model::{evidence::CounterKind, run::Sample};
 
 /// Minimum drops, as a share of TCP's retransmissions, that explain them.
 const MIN_SHARE: f64 = 0.2;
@@ -29,15 +29,13 @@ impl Drops {
     }
 }
 
-/// Increase of the counters of a group with one of these suffixes; `None` if the group was not
-/// read.
+/// Increase of the counters of a kind; `None` if their group was not read.
 pub(super) fn drops<'a>(
     host: &Host<'a>,
     samples: &[&'a Sample],
-    group: &str,
-    ends: &[&str],
+    kind: CounterKind,
 ) -> Option<Drops> {
-    Some(compared(host, host.counter_increase(samples, group, ends)?))
+    Some(compared(host, host.counter_increase(samples, kind)?))
 }
 
 /// Datagrams that UDP sockets of a host dropped; `None` if the counters were not read.
@@ -45,11 +43,11 @@ pub(super) fn drops<'a>(
 /// `SndbufErrors` also counts what the queue of the device dropped: it reports that as ENOBUFS to
 /// the sender (`udp_send_skb`, net/ipv4/udp.c, Linux 7.2). Those are the queue's.
 pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> Option<Drops> {
-    let received = host.counter_increase(samples, "nstat", &["RcvbufErrors"])?;
+    let received = host.counter_increase(samples, CounterKind::ReceiveBufferErrors)?;
     let sent = samples.iter().filter_map(|sample| {
         let sample = &[*sample][..];
-        let errors = host.counter_increase(sample, "nstat", &["SndbufErrors"])?;
-        let by_queue = host.counter_increase(sample, "qdisc", &[".drops", ".dropped"]);
+        let errors = host.counter_increase(sample, CounterKind::SendBufferErrors)?;
+        let by_queue = host.counter_increase(sample, CounterKind::QueueDrops);
         Some((errors - by_queue.unwrap_or(0.0)).max(0.0))
     });
     Some(compared(host, received + sent.sum::<f64>()))
@@ -57,8 +55,8 @@ pub(super) fn udp_socket_drops<'a>(host: &Host<'a>, samples: &[&'a Sample]) -> O
 
 /// Drops of a host beside TCP's retransmissions.
 fn compared(host: &Host<'_>, lost: f64) -> Drops {
-    let ways = host.view().directions();
-    let again: Vec<f64> = ways.iter().filter_map(|w| w.retransmits()).collect();
+    let directions = host.view().directions();
+    let again: Vec<f64> = directions.iter().filter_map(|w| w.retransmits()).collect();
     let again = (!again.is_empty()).then(|| again.iter().sum::<f64>());
     Drops {
         lost,

@@ -2,6 +2,7 @@
 
 use analysis::view::Host;
 use model::{
+    evidence::CounterKind,
     findings::{Severity, Value},
     remedy::{Action, LimitKind},
     text,
@@ -48,7 +49,7 @@ fn actions(scope: &Scope) -> Vec<Action> {
 
 fn test(host: &Host) -> Verdict {
     let samples = host.view().tcp_samples();
-    let Some(found) = drops(host, &samples, "qdisc", &["flows_plimit"]) else {
+    let Some(found) = drops(host, &samples, CounterKind::FlowLimitDrops) else {
         return undecided(
             text!("the counters of this host's queues were not read"),
             text!("the same plan with pathtwin on Linux as this end"),

@@ -2,6 +2,7 @@
 
 use analysis::view::View;
 use model::{
+    evidence::CounterKind,
     findings::{Severity, Value},
     net::{IpVersion, Layer, Side},
     remedy::Action,
@@ -99,9 +100,9 @@ fn test(view: &View) -> Verdict {
         .filter_map(|l| l.segments)
         .sum();
     for side in [Side::Near, Side::Far] {
-        let Some(made) =
-            view.host(side)
-                .counter_increase(&samples, "nstat", &["FragCreates", "ReasmReqds"])
+        let Some(made) = view
+            .host(side)
+            .counter_increase(&samples, CounterKind::Fragments)
         else {
             continue;
         };

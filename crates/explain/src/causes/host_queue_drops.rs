@@ -2,6 +2,7 @@
 
 use analysis::view::Host;
 use model::{
+    evidence::CounterKind,
     findings::{Severity, Value},
     remedy::{Action, LimitKind},
     text,
@@ -15,24 +16,12 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Counter groups, the suffixes of their names, and descriptions.
-const PLACES: [(&str, &[&str], Text); 3] = [
-    ("softnet", &["dropped"], text!("softnet dropped")),
+/// Kinds of counters, and their descriptions.
+const PLACES: [(CounterKind, Text); 3] = [
+    (CounterKind::BacklogDrops, text!("softnet dropped")),
+    (CounterKind::DeviceDrops, text!("the card dropped")),
     (
-        "nic",
-        &[
-            "rx_missed_errors",
-            "rx_missed",
-            "rx_fifo_errors",
-            "rx_no_buffer",
-            "rx_dropped",
-            "tx_dropped",
-        ],
-        text!("the card dropped"),
-    ),
-    (
-        "qdisc",
-        &[".drops", ".dropped"],
+        CounterKind::QueueDrops,
         text!("the queue of the device dropped"),
     ),
 ];
@@ -64,16 +53,16 @@ pub(super) const CAUSE: Cause = Cause {
 /// What to do, with the values of the Run.
 fn actions(scope: &Scope) -> Vec<Action> {
     let (Some(view), Some(host)) = (scope.view(), scope.here()) else {
-        return PLACES.map(|(group, ..)| limit(None, group)).into();
+        return PLACES.map(|(kind, _)| limit(None, kind)).into();
     };
     let samples = view.tcp_samples();
     let mut limits: Vec<(f64, Action)> = PLACES
         .iter()
-        .filter_map(|(group, ends, _)| {
-            let found = drops(&host, &samples, group, ends)?;
+        .filter_map(|(kind, _)| {
+            let found = drops(&host, &samples, *kind)?;
             found
                 .explain()
-                .then(|| (found.lost, limit(Some(&host), group)))
+                .then(|| (found.lost, limit(Some(&host), *kind)))
         })
         .collect();
     limits.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -90,8 +79,8 @@ fn test(host: &Host) -> Verdict {
     let mut read = false;
     let mut evidence = Vec::new();
     let mut worst: Option<(f64, Text)> = None;
-    for (group, ends, what) in PLACES {
-        let Some(found) = drops(host, &samples, group, ends) else {
+    for (kind, what) in PLACES {
+        let Some(found) = drops(host, &samples, kind) else {
             continue;
         };
         read = true;
@@ -140,15 +129,15 @@ fn test(host: &Host) -> Verdict {
     confirmed(Strength::of(&[evidence.len() > 1]), text, evidence)
 }
 
-/// A higher limit for a counter group.
-fn limit(host: Option<&Host>, group: &str) -> Action {
+/// A higher limit for what a kind of counter counts.
+fn limit(host: Option<&Host>, kind: CounterKind) -> Action {
     let device = host.and_then(|host| host.device());
-    let (limit, packets) = match group {
-        "softnet" => {
+    let (limit, packets) = match kind {
+        CounterKind::BacklogDrops => {
             let now = host.and_then(|h| h.facts.sysctl("net.core.netdev_max_backlog"));
             (LimitKind::Backlog, now.unwrap_or(1000).saturating_mul(4))
         }
-        "nic" => {
+        CounterKind::DeviceDrops => {
             let rings = device.and_then(|device| device.rings.as_ref());
             let most = rings.map(|rings| rings.rx_max).filter(|most| *most > 0);
             (LimitKind::ReceiveRing, most.unwrap_or(4096).into())

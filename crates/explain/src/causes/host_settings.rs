@@ -166,8 +166,8 @@ fn test(host: &Host) -> Verdict {
             "TCP's options are on, and buffers and congestion control are at common settings"
         ));
     };
-    let ways = host.view().directions();
-    let slow = ways.iter().any(|dir| {
+    let directions = host.view().directions();
+    let slow = directions.iter().any(|dir| {
         dir.default_load()
             .is_some_and(|l| dir.utilization(&l).is_some_and(|f| f < FULL))
     });

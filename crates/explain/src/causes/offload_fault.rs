@@ -2,6 +2,7 @@
 
 use analysis::view::{DirectionView, Host};
 use model::{
+    evidence::CounterKind,
     findings::{Severity, Value},
     remedy::Action,
     text,
@@ -97,7 +98,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let samples = dir.tcp_samples();
     let receiver = dir.receiver();
-    let sums = receiver.counter_increase(&samples, "nstat", &["InCsumErrors"]);
+    let sums = receiver.counter_increase(&samples, CounterKind::ChecksumErrors);
     let mut evidence = vec![
         figure(text!("retransmitted by TCP"), Value::Share(again))
             .bound(text!("close to UDP's loss"))

@@ -68,7 +68,7 @@ pub(super) fn calm_us(view: &View, idle: &Idle) -> f64 {
 }
 
 /// Highest round trip, µs, at which a loss event cannot be an overflow; `None` if the direction's
-/// full queue is too short or not known, so that no loss can be told from one.
+/// full queue is too short or not known, so that no loss can be distinguished from one.
 pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     let idle = dir.view.idle()?;
     let calm = calm_us(&dir.view, &idle);

@@ -68,11 +68,11 @@ fn test(dir: &DirectionView) -> Verdict {
             Need::Sweep.settle(),
         );
     }
-    // One datagram of some hundred says nothing, either.
+    // One datagram of some hundred proves nothing, either.
     let by_udp = dir
         .sweep()
         .is_some_and(|s| s.below.reordered_share() >= SEEN && s.below.reordered >= MIN_OVERTAKEN);
-    // One needless retransmission of one says nothing.
+    // One needless retransmission of one proves nothing.
     let by_tcp = seen
         && load
             .spurious_interval()

@@ -133,8 +133,8 @@ pub(super) fn name(kind: TunnelKind) -> Text {
 
 /// Goodput of the tunnel over that of its underlay, the lower of both directions.
 pub(super) fn kept(host: &Host) -> Option<f64> {
-    let ways = host.view().directions();
-    let ratios = ways.iter().filter_map(|dir| {
+    let directions = host.view().directions();
+    let ratios = directions.iter().filter_map(|dir| {
         let inside = dir.default_load()?.goodput_bps;
         let outside = dir.underlay()?.default_load()?.goodput_bps;
         Some(inside / outside)

@@ -65,7 +65,7 @@ pub struct Bin {
     /// Findings.
     pub findings: u64,
     /// Mean confidence.
-    pub said: f64,
+    pub message: f64,
     /// Correct findings.
     pub right: u64,
 }
@@ -99,21 +99,21 @@ pub fn score(all: &[Outcome]) -> Score {
 /// Confidence against the share of correct findings. Empty ranges are left out.
 fn calibrated(all: &[Outcome]) -> Vec<Bin> {
     let judged = || all.iter().flat_map(Outcome::judged);
-    let said: Vec<(f64, bool)> = judged()
+    let message: Vec<(f64, bool)> = judged()
         .map(|(found, right)| {
-            let said = calibration::confidence(&found.code, found.strength);
-            (said, right)
+            let message = calibration::confidence(&found.code, found.strength);
+            (message, right)
         })
         .collect();
     let ends = BINS.iter().skip(1).copied().chain([f64::INFINITY]);
     let bin = |(from, to): (f64, f64)| {
-        let inside = said.iter().filter(|(s, _)| (from..to).contains(s));
+        let inside = message.iter().filter(|(s, _)| (from..to).contains(s));
         let shares: Vec<f64> = inside.clone().map(|(s, _)| *s).collect();
         Some(Bin {
             from,
             to: to.min(1.0),
             findings: shares.len() as u64,
-            said: stats::mean(&shares)?,
+            message: stats::mean(&shares)?,
             right: inside.filter(|(_, right)| *right).count() as u64,
         })
     };
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!(score.top_right, 1);
         assert!(!score.causes.contains_key("host-settings"));
         assert_eq!(score.causes["policer"].wrongly, 1);
-        let said: u64 = score.calibration.iter().map(|b| b.findings).sum();
-        assert_eq!(said, 2);
+        let message: u64 = score.calibration.iter().map(|b| b.findings).sum();
+        assert_eq!(message, 2);
     }
 
     #[test]

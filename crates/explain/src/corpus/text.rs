@@ -61,7 +61,7 @@ fn calibration(out: &mut String, score: &Score) {
             bin.from * 100.0,
             bin.to * 100.0,
             bin.findings,
-            bin.said * 100.0,
+            bin.message * 100.0,
             share(bin.right as usize, bin.findings as usize)
         );
     }

@@ -80,7 +80,7 @@ pub(super) fn device(device: &Device, groups: &mut Groups) {
 }
 
 /// What a queue hangs below, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues
-/// are all the same, and so do not tell those of a device with several queues apart.
+/// are all the same, and so do not distinguish those of a device with several queues.
 pub(super) fn place(qdisc: &QdiscStats) -> String {
     let parent = match qdisc.parent {
         // The root queue discipline of some kernels.

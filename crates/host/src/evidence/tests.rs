@@ -2,7 +2,10 @@
 
 use std::net::UdpSocket;
 
-use model::facts::{DeviceFacts, HostFacts, LayerFacts, PathFacts, TunnelFacts};
+use model::{
+    evidence::CounterKind,
+    facts::{DeviceFacts, HostFacts, LayerFacts, PathFacts, TunnelFacts},
+};
 use sys::{Netns, link::NewLink};
 
 use super::*;
@@ -110,7 +113,7 @@ fn drops_of_a_queue_are_told_by_device_and_place() {
         let evidence = before.until(&Snapshot::take(&scope));
         let drops = evidence.counter("qdisc.a0.root.tbf.drops").unwrap();
         assert!((150..200).contains(&drops), "{evidence:?}");
-        assert_eq!(evidence.sum("qdisc.", ".drops"), drops);
+        assert_eq!(evidence.sum(CounterKind::QueueDrops), drops);
         assert!(evidence.levels["qdisc.a0.root.tbf.backlog_bytes"] > 10_000);
         assert_eq!(evidence.counter("qdisc.none.root.tbf.drops"), None);
     })

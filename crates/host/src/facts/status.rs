@@ -159,7 +159,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468
 }
 
-/// The first eight characters in base64 (RFC 4648) of a key: enough to tell peers apart.
+/// The first eight characters in base64 (RFC 4648) of a key: enough to distinguish peers.
 pub(super) fn short_key(key: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let triples = key.as_chunks::<3>().0.iter().take(2);

@@ -199,7 +199,7 @@ fn a_kernel_without_the_counters_is_not_guessed_about() {
 }
 
 #[test]
-fn few_samples_cannot_tell() {
+fn few_samples_are_undecided() {
     for (times, figure) in [
         (vec![0], Figure::Samples),
         (vec![0, SECOND], Figure::Samples),
@@ -231,7 +231,7 @@ fn a_port_that_comes_back_is_another_connection() {
     let seen = watch.observation(None).sockets;
     assert_eq!(seen.len(), 2);
     assert_eq!(seen.iter().filter(|s| s.ended).count(), 1);
-    // A counter that goes back says nothing.
+    // A counter that goes back proves nothing.
     assert!(
         seen.iter()
             .all(|s| s.samples == 5 && s.goodput_out_bps.is_none())

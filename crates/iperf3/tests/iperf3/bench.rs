@@ -49,11 +49,11 @@ impl Serving {
         let server = Server::bind((ip, 0).into(), config)?;
         let address = server.address();
         let stop = Arc::new(AtomicBool::new(false));
-        let (tell, reports) = mpsc::channel();
+        let (sender, reports) = mpsc::channel();
         let flag = stop.clone();
         let thread = thread::spawn(move || {
             server
-                .serve(&flag, &mut |report| tell.send(report).is_ok())
+                .serve(&flag, &mut |report| sender.send(report).is_ok())
                 .unwrap();
         });
         Ok(Self {

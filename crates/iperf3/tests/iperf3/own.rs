@@ -18,12 +18,12 @@ fn all_bytes_of_a_tcp_test_arrive_and_both_ends_report_them() {
             let client = run(serving.address, &options).unwrap();
             let server = serving.report().unwrap();
             assert_eq!(client.invalid, []);
-            for &way in direction.directions() {
+            for &one in direction.directions() {
                 for outcome in [&client, &server] {
-                    let total = outcome.total(way).expect("data went this way");
-                    assert_eq!(total.sent_bytes, 3_000_001, "{direction:?} {way:?}");
-                    assert_eq!(total.received_bytes, 3_000_001, "{direction:?} {way:?}");
-                    assert_eq!(streams(outcome, way).len(), parallel as usize);
+                    let total = outcome.total(one).expect("data went this way");
+                    assert_eq!(total.sent_bytes, 3_000_001, "{direction:?} {one:?}");
+                    assert_eq!(total.received_bytes, 3_000_001, "{direction:?} {one:?}");
+                    assert_eq!(streams(outcome, one).len(), parallel as usize);
                 }
             }
         }
@@ -38,11 +38,11 @@ fn all_datagrams_arrive_and_both_ends_report_them() {
         options.params.parallel = 2;
         let client = run(serving.address, &options).unwrap();
         let server = serving.report().unwrap();
-        for &way in direction.directions() {
+        for &one in direction.directions() {
             for outcome in [&client, &server] {
-                let total = outcome.total(way).expect("data went this way");
+                let total = outcome.total(one).expect("data went this way");
                 let udp = total.udp.expect("counts of datagrams");
-                assert_eq!((udp.sent, udp.packets, udp.lost), (51, 51, 0), "{way:?}");
+                assert_eq!((udp.sent, udp.packets, udp.lost), (51, 51, 0), "{one:?}");
                 assert_eq!(total.received_bytes, 51_000);
                 assert_eq!(total.retransmits, None);
             }
@@ -174,8 +174,8 @@ fn ipv6_works() {
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         let options = by_bytes(protocol, LoadDirection::Both, 5000);
         let outcome = run(serving.address, &options).unwrap();
-        for way in [Direction::Up, Direction::Down] {
-            assert_eq!(outcome.total(way).unwrap().received_bytes, 5000);
+        for one in [Direction::Up, Direction::Down] {
+            assert_eq!(outcome.total(one).unwrap().received_bytes, 5000);
         }
     }
 }

@@ -81,9 +81,9 @@ fn the_client_measures_tcp_with_an_iperf3_server() {
             options.params.parallel = parallel;
             let outcome = with_program(&options);
             assert_eq!(outcome.invalid, []);
-            for &way in direction.directions() {
-                assert_eq!(streams(&outcome, way).len(), parallel as usize);
-                let total = outcome.total(way).unwrap();
+            for &one in direction.directions() {
+                assert_eq!(streams(&outcome, one).len(), parallel as usize);
+                let total = outcome.total(one).unwrap();
                 assert!(total.received_bytes > 0);
                 assert!(total.received_bytes <= total.sent_bytes, "{total:?}");
                 assert!(total.retransmits.is_some(), "{total:?}");
@@ -101,8 +101,8 @@ fn the_client_measures_udp_with_an_iperf3_server() {
             let mut options = options(Protocol::Udp, direction);
             options.params.parallel = parallel;
             let outcome = with_program(&options);
-            for &way in direction.directions() {
-                let total = outcome.total(way).unwrap();
+            for &one in direction.directions() {
+                let total = outcome.total(one).unwrap();
                 let udp = total.udp.unwrap();
                 assert!(udp.packets > 0 && udp.packets <= udp.sent, "{udp:?}");
                 assert_eq!(total.received_bytes, (udp.packets - udp.lost) * 1000);

@@ -18,7 +18,7 @@ const PACE_OF_TESTS: Pace = Pace {
     give_up: Duration::ZERO,
 };
 
-/// A cluster that runs a job when it is submitted, and says so when it is asked next.
+/// A cluster that runs a job when it is submitted, and states it when it is asked next.
 #[derive(Default)]
 struct Cluster {
     folder: std::path::PathBuf,

@@ -23,7 +23,7 @@ const TRIES: u32 = 8;
 const PROOFS: u32 = 3;
 const TRY: Duration = Duration::from_millis(750);
 
-/// Opens connections for requests of their own; what they say first is up to the client. Each try
+/// Opens connections for requests of their own; what they send first is up to the client. Each try
 /// waits for as long as `timeout`.
 pub fn connector(address: SocketAddr, timeout: Duration) -> traffic::load::requests::Connect {
     Box::new(move || TcpStream::connect_timeout(&address, timeout))

@@ -27,7 +27,7 @@ pub enum FarError {
         /// What is wrong with the reply.
         source: ChannelError,
     },
-    /// The far end said no.
+    /// The far end refused.
     Refused {
         /// What kind of reason it gave.
         code: Code,
@@ -45,7 +45,7 @@ pub enum FarError {
     Congestion {
         /// Its name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// This end's half of a load.

@@ -4,7 +4,7 @@ use model::run::Run;
 use model::text;
 use sys::clock::Instant;
 
-/// Ends a run that began at `zero`: what its samples say together, and whether its user `stopped`
+/// Ends a run that began at `zero`: its figures, and whether its user `stopped`
 /// it.
 pub(super) fn conclude(run: &mut Run, zero: Instant, stopped: bool) {
     if stopped {

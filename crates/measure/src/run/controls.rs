@@ -19,9 +19,9 @@ pub(crate) fn lacking(
 ) -> Vec<Text> {
     let sends = plan.steps.iter().any(|step| match &step.measurement {
         Measurement::Tcp { direction, cc, .. } => {
-            let ways = direction.directions();
-            let ours = |way: &Direction| Side::sends(*way) == side;
-            cc.is_empty() && ways.iter().any(ours)
+            let directions = direction.directions();
+            let ours = |direction: &Direction| Side::sends(*direction) == side;
+            cc.is_empty() && directions.iter().any(ours)
         }
         _ => false,
     });
@@ -65,7 +65,7 @@ mod tests {
         list.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// A user of a host that allows reno and bbr measured bbr alone, and was not told.
+    /// A user of a host that allows reno and bbr measured bbr alone, without a note.
     #[test]
     fn cubic_that_is_allowed_to_root_only_is_named_with_the_way_to_it() {
         let facts = CongestionFacts {

@@ -73,7 +73,7 @@ struct Bench<'a> {
 }
 
 /// Carries out what iperf3 allows of a plan. What was measured before a failure is in the run,
-/// which then says why it was cut short.
+/// which then states why it was cut short.
 ///
 /// # Errors
 /// The server has no address that this host reaches, or nothing of the plan can be measured so.

@@ -75,7 +75,7 @@ pub(crate) fn for_all(bench: &Bench<'_>, layers: &[LayerAddress]) -> Plan {
     }
 }
 
-/// A step, never shorter than its plan says, on a path that is such a line in each direction.
+/// A step, never shorter than in its plan, on a path that is such a line in each direction.
 fn fit(step: &Step, line: &dyn Fn(Direction) -> Line) -> Step {
     let mut step = step.clone();
     match &mut step.measurement {

@@ -14,7 +14,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Begins with what the facts before the first step say.
+    /// Begins with the facts before the first step.
     pub(crate) fn new(tunnel: Option<&TunnelFacts>) -> Self {
         Self {
             connection: tunnel.and_then(Connection::of),

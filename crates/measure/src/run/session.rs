@@ -59,8 +59,8 @@ pub struct Start<'a> {
     pub cancel: &'a AtomicBool,
 }
 
-/// Carries a plan out. What was measured before a failure is in the run, which then says why it was
-/// cut short.
+/// Carries a plan out. What was measured before a failure is in the run, which then states why it
+/// was cut short.
 ///
 /// # Errors
 /// There is no session with the far end, so that nothing could be measured at all.
@@ -206,7 +206,7 @@ fn carry_out(bench: &mut Bench<'_>, run: &mut Run, seed: Seed) -> Result<(), Far
     Ok(())
 }
 
-/// Tells what the rest will take where the path needs longer loads than its first round trip let
+/// Reports what the rest will take where the path needs longer loads than its first round trip let
 /// expect.
 fn say_longer(
     bench: &mut Bench<'_>,

@@ -94,7 +94,7 @@ pub(crate) enum Refused {
     Congestion {
         /// Its name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The host did not let a load start.

@@ -122,11 +122,11 @@ fn a_trickle_does_not_keep_an_incoming_load_from_its_end() {
     let socket = far::datagrams(*token, serving.address).unwrap();
     far.start(&token).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
-    let told = stop.clone();
+    let stopped = stop.clone();
     let trickle = thread::spawn(move || {
         let mut bytes = [0; 1000];
         for number in 0.. {
-            if told.load(Ordering::Relaxed) {
+            if stopped.load(Ordering::Relaxed) {
                 return;
             }
             Datagram::Data { number, sent_ns: 0 }.write(&mut bytes);

@@ -145,11 +145,11 @@ fn traffic(traffic: &Traffic, table: Table, check: &mut Check) {
     if traffic.kind != TrafficKind::Idle {
         check.count(traffic.flows, 1, MAX_FLOWS as u32, table.field("flows"));
     }
-    let ways = matches!(
+    let known = matches!(
         traffic.directions.as_slice(),
         [_] | [Direction::Down, Direction::Up]
     );
-    check.need(ways, table.field("direction"), Rule::NoDirection);
+    check.need(known, table.field("direction"), Rule::NoDirection);
     if let Some(cc) = &traffic.cc {
         let tcp = matches!(traffic.kind, TrafficKind::Tcp | TrafficKind::Short { .. });
         check.need(tcp, table.field("cc"), Rule::CcWithoutTcp);

@@ -20,7 +20,7 @@ pub struct Impossible {
 
 /// A violated rule; the message follows the name of the value and a colon.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the texts say it")]
+#[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum Rule {
     #[error("{value} is too small; the minimum is {least}")]
     TooSmall { value: String, least: String },

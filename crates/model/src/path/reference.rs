@@ -9,7 +9,7 @@ use super::{
 
 const HEAD: &str = r#"# Paths
 
-<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` writes it anew. -->
+<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-model` regenerates it. -->
 
 A Path is a model of a path, as JSON: for each layer and direction what is known about it. It names
 no host and no address, so it can be shown to anybody. Every parameter is a table of its own:

@@ -265,11 +265,11 @@ mod tests {
     #[test]
     fn a_unit_that_names_tell_is_the_one_they_tell() {
         for &column in Column::ALL {
-            let told = Unit::ALL
+            let named = Unit::ALL
                 .into_iter()
                 .filter(|unit| !unit.suffix().is_empty() && column.name().ends_with(unit.suffix()))
                 .max_by_key(|unit| unit.suffix().len());
-            assert!(told.is_none_or(|unit| unit == column.unit()), "{column}");
+            assert!(named.is_none_or(|unit| unit == column.unit()), "{column}");
         }
     }
 }

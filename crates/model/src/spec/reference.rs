@@ -91,7 +91,7 @@ fn heading(section: Section) -> (&'static str, &'static str) {
         Section::Top => ("Top of the file", "Settings of the whole spec."),
         Section::Path => (
             "`[path]`",
-            "The path between the two ends, the same both ways.",
+            "The path between the two ends, the same in both directions.",
         ),
         Section::Line => (
             "`[path.down]`, `[path.up]`",

@@ -18,38 +18,38 @@ fn german() -> Catalogue {
 
 #[test]
 fn a_translation_may_say_values_in_another_order() {
-    let said = text!("{cc} gets {rate}", cc = "cubic", rate = text!("nothing"));
-    assert_eq!(said.to_string(), "cubic gets nothing");
-    let own = said.render(&german());
+    let message = text!("{cc} gets {rate}", cc = "cubic", rate = text!("nothing"));
+    assert_eq!(message.to_string(), "cubic gets nothing");
+    let own = message.render(&german());
     assert_eq!(own.as_deref(), Some("nichts bekommt cubic"));
 }
 
 #[test]
 fn a_value_is_not_a_template() {
-    let said = text!("{cc} gets {rate}", cc = "{rate}", rate = "1");
-    assert_eq!(said.to_string(), "{rate} gets 1");
-    let own = said.render(&german());
+    let message = text!("{cc} gets {rate}", cc = "{rate}", rate = "1");
+    assert_eq!(message.to_string(), "{rate} gets 1");
+    let own = message.render(&german());
     assert_eq!(own.as_deref(), Some("1 bekommt {rate}"));
 }
 
 #[test]
 fn what_a_catalogue_lacks_is_not_half_translated() {
-    let said = text!("{cc} gets {rate}", cc = "cubic", rate = text!("little"));
-    assert_eq!(said.render(&german()), None);
+    let message = text!("{cc} gets {rate}", cc = "cubic", rate = text!("little"));
+    assert_eq!(message.render(&german()), None);
 }
 
 #[test]
 fn units_that_are_words_are_translated() {
-    let said = text!("{cc} gets {rate}", cc = "cubic", rate = Value::Bytes(9.0));
-    let own = said.render(&german());
+    let message = text!("{cc} gets {rate}", cc = "cubic", rate = Value::Bytes(9.0));
+    let own = message.render(&german());
     assert_eq!(own.as_deref(), Some("9 Byte bekommt cubic"));
 }
 
 #[test]
 fn a_capital_name_begins_a_sentence() {
-    let said = text!("{What}.", What = text!("nothing"));
-    assert_eq!(said.to_string(), "Nothing.");
-    assert_eq!(said.render(&german()).as_deref(), Some("Nichts."));
+    let message = text!("{What}.", What = text!("nothing"));
+    assert_eq!(message.to_string(), "Nothing.");
+    assert_eq!(message.render(&german()).as_deref(), Some("Nichts."));
     let none = Catalogue::new([("{What}.".into(), "{What}。".into())].into(), false);
     let command = text!("{What}.", What = "tc qdisc");
     assert_eq!(command.render(&none).as_deref(), Some("tc qdisc。"));

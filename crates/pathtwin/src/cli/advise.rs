@@ -7,7 +7,7 @@ use model::{advice::Keep, spec::quantity};
 
 use super::proof::GoalName;
 
-/// Try remedies on a twin of the path before a host is touched, and say which one to take
+/// Try remedies on a twin of the path before a host is touched, and name the one to take
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin advise run.json
@@ -19,7 +19,7 @@ Changing nothing is always among what is tried, and wins ties. Figures of --keep
 retransmitted, each with -down or -up for one direction; a percentage is of what it is now. What is
 tried and how it is judged: docs/reference/advice.md.
 
-Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that says too little, 3 something is
+Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that lacks data, 3 something is
 missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
 pub(crate) struct Advise {
     /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history

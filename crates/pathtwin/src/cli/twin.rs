@@ -5,19 +5,19 @@ use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{Args, ValueEnum};
 use model::spec::quantity;
 
-/// Make a lab path that behaves like the measured one, and say how well it predicts
+/// Make a lab path that behaves like the measured one, and report how well it predicts
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   pathtwin twin run.json --out twin.toml
   pathtwin lab run twin.toml                        (the path by itself)
   pathtwin measure HOST --output json | pathtwin twin -
   pathtwin twin run.json --budget-time 10m          (more paths are tried)
-  pathtwin twin run.json --budget-time 0s           (only what the run says by arithmetic)
+  pathtwin twin run.json --budget-time 0s           (only what follows from the run by arithmetic)
   pathtwin twin run.json --output json > twin.json  (all paths that fit, and every figure)
 
 The verdict is over figures that were left out of the fit and predicted: docs/reference/twin.md.
 
-Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that says too little, 3 something is
+Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that lacks data, 3 something is
 missing, 4 every path failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
 pub(crate) struct Twin {
     /// The Run: a file as `measure --output json` writes it, - for standard input, or the beginning

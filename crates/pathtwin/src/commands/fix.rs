@@ -62,7 +62,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     let twin = twin(arguments, &lab, &run)?;
     let advice = advice(arguments, &lab, &twin, stop)?;
     if is_text {
-        let twin = format!("The twin: {}.\n\n", twin.says);
+        let twin = format!("The twin: {}.\n\n", twin.text);
         let advice = report::advice::text(&advice);
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }

@@ -236,7 +236,7 @@ impl Reached {
     }
 }
 
-/// The addresses inside tunnels that answer, and those that do not, which are said at once.
+/// The addresses inside tunnels that answer, and those that do not, which are reported at once.
 fn through_tunnels(via: &[IpAddr], port: u16) -> (Vec<Target>, Vec<Unreached>) {
     let layer = Layer::Tunnel;
     let (mut targets, mut unreached) = (Vec::new(), Vec::new());

@@ -64,7 +64,7 @@ pub(super) fn search(fit: &Fit<'_>, lab: &Lab) -> Result<model::twin::Twin, Fail
     Ok(found?)
 }
 
-/// Says what the search will take, before it begins.
+/// Reports what the search will take before it begins.
 pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
     if fit.runs() == 0 && budget.is_zero() {
         return;
@@ -89,12 +89,12 @@ pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
 fn write_spec(file: &Path, twin: &model::twin::Twin) -> Result<(), Failure> {
     let cell = twin.path.cell(&Trial::default());
     let cell = cell.map_err(|e| Failure::new(code::FAILED, e))?;
-    let said = model::safe::line(&twin.says.to_string()).into_owned();
+    let message = model::safe::line(&twin.text.to_string()).into_owned();
     let text = format!(
         "# Twin of run {}, by pathtwin {}.\n# {}\n{}",
         model::safe::line(&twin.run),
         twin.program,
-        said,
+        message,
         spec::write(&cell)
     );
     format::file(file, sys::files::Readers::ByUmask, text.as_bytes())

@@ -13,7 +13,7 @@ pub struct Server {
     pub child: Child,
     pub address: SocketAddr,
     /// What it said until it was ready.
-    pub said: String,
+    pub message: String,
 }
 
 impl Server {
@@ -30,23 +30,23 @@ impl Server {
             .spawn()
             .expect("start the server");
         let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
-        let (mut said, mut address) = (String::new(), None);
+        let (mut message, mut address) = (String::new(), None);
         // The last line before it serves is about the key.
-        while !said.contains("on the other host:") {
+        while !message.contains("on the other host:") {
             let mut line = String::new();
             let n = err.read_line(&mut line).expect("read what it says");
-            assert!(n > 0, "it ended: {said}");
+            assert!(n > 0, "it ended: {message}");
             if let Some(rest) = line.strip_prefix("pathtwin: serving on ") {
                 let place = rest.split_whitespace().next().expect("an address");
                 address = Some(place.parse().expect("an address"));
             }
-            said += &line;
+            message += &line;
         }
         thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
         Self {
             child,
             address: address.expect("an address"),
-            said,
+            message,
         }
     }
 

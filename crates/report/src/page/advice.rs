@@ -18,9 +18,9 @@ const BOTTOM: f64 = 44.0;
 const EDGE: f64 = 14.0;
 
 pub(super) fn html(advice: &Advice, words: &Words) -> Markup {
-    let says = words.render(&advice.says);
+    let text = words.render(&advice.text);
     html! {
-        p { strong lang=[says.lang] { (says.capital()) "." } }
+        p { strong lang=[text.lang] { (text.capital()) "." } }
         @if let Some(settle) = &advice.settle {
             p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
         }
@@ -187,7 +187,7 @@ fn cross(scale: &Scale, unchanged: &Outcome, words: &Words) -> Markup {
     }
 }
 
-/// Colours that colour-blind readers can tell apart (Okabe and Ito).
+/// Colours for colour-blind readers (Okabe and Ito).
 fn colour(effect: Effect) -> &'static str {
     match effect {
         Effect::Helps => "#009e73",
@@ -255,9 +255,9 @@ fn how(tried: &Tried, words: &Words) -> Markup {
         .flat_map(|r| commands(r, Dialect::Linux))
         .collect();
     html! {
-        @for says in &tried.says {
-            @let says = words.render(says);
-            p.note lang=[says.lang] { (says.text) }
+        @for text in &tried.texts {
+            @let text = words.render(text);
+            p.note lang=[text.lang] { (text.text) }
         }
         @if !all.is_empty() {
             details.more {

@@ -17,12 +17,12 @@ pub(super) struct Grid {
 impl Grid {
     /// At most `most` buckets, each a multiple of the sampling interval, so that no bucket is
     /// empty.
-    pub(super) fn over(from_us: i64, to_us: i64, most: usize, look_us: i64) -> Self {
-        let look_us = look_us.max(1);
-        let span = (to_us - from_us).max(look_us);
+    pub(super) fn over(from_us: i64, to_us: i64, most: usize, sample_us: i64) -> Self {
+        let sample_us = sample_us.max(1);
+        let span = (to_us - from_us).max(sample_us);
         let most = i64::try_from(most.max(MIN_BUCKETS)).unwrap_or(i64::MAX);
-        let looks = span.div_euclid(most.saturating_mul(look_us)) + 1;
-        let dt_us = looks * look_us;
+        let count = span.div_euclid(most.saturating_mul(sample_us)) + 1;
+        let dt_us = count * sample_us;
         Self {
             from_us,
             dt_us,

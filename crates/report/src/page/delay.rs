@@ -199,7 +199,7 @@ fn caption(groups: &[Group], words: &Words) -> String {
         .filter_map(|g| {
             let [p50, p95] = [g.quantile(0.5)?, g.quantile(0.95)?].map(short);
             Some(words.fill(
-                "delay-says",
+                "delay-summary",
                 &[
                     ("name", g.name.as_str().into()),
                     ("p50", p50.into()),
@@ -208,7 +208,7 @@ fn caption(groups: &[Group], words: &Words) -> String {
             ))
         })
         .collect();
-    format!("{}{}", words.label("delay-says-lead"), parts.join("; "))
+    format!("{}{}", words.label("delay-summary-lead"), parts.join("; "))
 }
 
 fn table(groups: &[Group], words: &Words) -> Markup {

@@ -124,8 +124,12 @@ fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
 /// The kernel's names are not translated; the program's own are.
 fn name(name: &str, words: &Words) -> String {
     let id = format!("fact-{}", name.replace(' ', "-"));
-    let said = words.label(&id);
-    if said == id { name.to_owned() } else { said }
+    let message = words.label(&id);
+    if message == id {
+        name.to_owned()
+    } else {
+        message
+    }
 }
 
 fn value(value: Option<&String>, words: &Words) -> Markup {

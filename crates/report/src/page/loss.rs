@@ -280,7 +280,7 @@ fn caption(points: &[Point], words: &Words) -> String {
                 percent(p.loss)
             };
             words.fill(
-                "loss-says",
+                "loss-summary",
                 &[
                     ("name", p.name.as_str().into()),
                     ("goodput", short(p.goodput_bps / 1e6).into()),
@@ -289,7 +289,7 @@ fn caption(points: &[Point], words: &Words) -> String {
             )
         })
         .collect();
-    format!("{}{}", words.label("loss-says-lead"), parts.join("; "))
+    format!("{}{}", words.label("loss-summary-lead"), parts.join("; "))
 }
 
 fn table(points: &[Point], words: &Words) -> Markup {

@@ -59,7 +59,7 @@ fn of_rows(rows: &Rows, words: &Words) -> Markup {
     seeds.dedup();
     let first = seeds.first().copied().unwrap_or(1);
     let kernel = rows.rows.first().map_or("", |r| r.kernel.as_str());
-    let said = words.fill(
+    let message = words.fill(
         "again-rows",
         &[
             ("name", rows.name.as_str().into()),
@@ -69,7 +69,7 @@ fn of_rows(rows: &Rows, words: &Words) -> Markup {
     );
     let command = format!("pathtwin lab run SPEC.toml --seed {first} --out out/rows\n");
     html! {
-        p { (said) }
+        p { (message) }
         pre.commands tabindex="0" aria-label=(words.label("again-commands")) { code { (command) } }
         details.more {
             summary { (words.label("again-digests")) }

@@ -231,14 +231,14 @@ fn name(sample: &Sample, words: &Words) -> String {
 }
 
 fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
-    let looks = flows
+    let sampled = flows
         .iter()
         .flat_map(|f| [&f.series, &f.received])
         .flatten()
         .flat_map(|s| s.at_us.first().into_iter().chain(s.at_us.last()))
         .copied();
     let probed = probes.first().into_iter().chain(probes.last()).map(|p| p.0);
-    let all: Vec<i64> = looks.chain(probed).collect();
+    let all: Vec<i64> = sampled.chain(probed).collect();
     let from = all.iter().min().copied().unwrap_or(0);
     let to = all.iter().max().copied().unwrap_or(0);
     let apart = flows.iter().filter_map(|f| interval_us(f.series.as_ref()?));

@@ -15,9 +15,9 @@ const HEIGHT: f64 = 22.0;
 const MARGIN: f64 = 6.0;
 
 pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
-    let says = words.render(&twin.says);
+    let text = words.render(&twin.text);
     html! {
-        p { strong lang=[says.lang] { (says.capital()) "." } }
+        p { strong lang=[text.lang] { (text.capital()) "." } }
         @if let Some(settle) = &twin.settle {
             p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
         }

@@ -47,12 +47,12 @@ fn flow(scale: i64) -> FlowResult {
         at_us: (0..=803).map(|look| look * 10_000).collect(),
         ..Series::default()
     };
-    let looks = received
+    let points = received
         .at_us
         .iter()
         .map(|us| Some(bytes(us / 1000, scale)));
-    let looks = looks.collect();
-    received.push(Column::BytesReceived, looks);
+    let points = points.collect();
+    received.push(Column::BytesReceived, points);
     FlowResult {
         goodput_bps: goodput_bps(scale),
         received: Some(received),

@@ -12,7 +12,7 @@ use postgres::{
 use super::tls::{Mode, PARAMETERS, Tls};
 use crate::error::UrlError;
 
-/// A server and a database on it, with all that the URL says of the connection.
+/// A server and a database on it, with all settings of the connection in the URL.
 ///
 /// It may hold a password: what is shown of it is user, host and database.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,12 +24,12 @@ pub struct Address {
 }
 
 impl Address {
-    /// From a URL that begins with `postgres://` or `postgresql://`. The error says what is wrong
+    /// From a URL that begins with `postgres://` or `postgresql://`. The error states what is wrong
     /// without anything that could be a part of a password.
     pub(crate) fn parse(url: &str) -> Result<Self, UrlError> {
         let (scheme, rest) = url.split_once("://").ok_or(UrlError::NotAUrl)?;
         let (base, query) = rest.split_once('?').unwrap_or((rest, ""));
-        // The parts cannot be told apart with certainty, and a part of a password would be taken
+        // The parts cannot be distinguished with certainty, and a part of a password would be taken
         // for the host.
         if query.contains('@') || base.matches('@').count() > 1 {
             return Err(UrlError::Unescaped);
@@ -197,7 +197,7 @@ mod tests {
 
         /// Our parameters are taken out wherever they stand; the others reach the library.
         #[test]
-        fn parameters_are_told_apart(
+        fn parameters_are_distinguished(
             user in "\\PC{1,8}",
             password in "\\PC{1,8}",
             root in "/\\PC{1,12}",

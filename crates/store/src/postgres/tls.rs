@@ -72,7 +72,7 @@ impl Tls {
         });
         let mode = match value("sslmode") {
             Some(name) => mode(name)?,
-            // Anybody has a certificate of some public root: without the name, it says nothing.
+            // Anybody has a certificate of some public root: without the name, it proves nothing.
             None if roots == Some(Roots::System) => Mode::VerifyFull,
             None => Mode::Prefer,
         };
@@ -95,7 +95,7 @@ impl Tls {
     }
 
     /// What to check of a server's certificate. A file of roots is not given to be ignored; libpq
-    /// says so of `require`, and `prefer` had better not be weaker.
+    /// states it of `require`, and `prefer` had better not be weaker.
     pub(crate) fn check(&self) -> Check {
         match self.mode {
             Mode::VerifyFull => Check::ChainAndName,
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_would_check_nothing_is_refused() {
-        for (given, says) in [
+        for (given, reason) in [
             (&[("sslmode", "verify-full")][..], "sslrootcert=system"),
             (&[("sslmode", "verify-ca")], "sslrootcert=FILE"),
             (
@@ -178,7 +178,7 @@ mod tests {
             (&[("sslkey", "/k.pem")], "sslcert"),
         ] {
             let why = tls(given).unwrap_err().to_string();
-            assert!(why.contains(says), "{given:?}: {why}");
+            assert!(why.contains(reason), "{given:?}: {why}");
         }
     }
 

@@ -57,8 +57,8 @@ fn initialise(data: &Path) {
 /// Runs a command to its good end.
 pub fn succeed(command: &mut Command) {
     let made = command.stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&made.stderr);
-    assert!(made.status.success(), "{command:?}: {said}");
+    let message = String::from_utf8_lossy(&made.stderr);
+    assert!(made.status.success(), "{command:?}: {message}");
 }
 
 impl Server {

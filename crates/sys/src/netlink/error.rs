@@ -52,7 +52,7 @@ impl fmt::Display for NetlinkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot {}: {}", self.op, self.io())?;
         if let Some(text) = &self.kernel_message {
-            write!(f, "; the kernel says: {text}")?;
+            write!(f, "; the kernel reports: {text}")?;
         }
         if self.errno == libc::EPERM {
             write!(

@@ -33,7 +33,7 @@ proptest! {
 }
 
 #[test]
-fn lost_samples_are_told() {
+fn lost_samples_are_reported() {
     let mut samples = Samples::default();
     samples.add(&record(2, 0, &[77, 5]));
     assert_eq!((samples.lost, samples.count()), (5, 0));

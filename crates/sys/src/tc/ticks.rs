@@ -18,7 +18,7 @@ pub(super) fn bytes_per_second(rate_bps: u64) -> u64 {
     rate_bps / 8
 }
 
-/// The 32-bit rate of the old structures: all ones says that a 64-bit attribute holds it.
+/// The 32-bit rate of the old structures: all ones means that a 64-bit attribute holds it.
 pub(super) fn rate32(bytes_per_s: u64) -> u32 {
     u32::try_from(bytes_per_s).unwrap_or(u32::MAX)
 }

@@ -226,7 +226,7 @@ fn request_of(node: &Node) -> Vec<u8> {
 }
 
 /// A kernel without connection tracking reports that cake does not look up addresses behind NAT,
-/// and refuses to be told so (net/sched/sch_cake.c: `cake_change`). It is the default.
+/// and rejects it (net/sched/sch_cake.c: `cake_change`). It is the default.
 fn without_nat(options: &[u8]) -> Vec<u8> {
     const TCA_CAKE_NAT: u16 = 11;
     let mut m = Message::new(0, 0);

@@ -100,7 +100,7 @@ impl Lease {
             .map_or(most, |bps| most.min(meter::chunk(bps)))
     }
 
-    /// Takes up to `most` bytes to be sent now; tell [`sent`](Self::sent) how many were.
+    /// Takes up to `most` bytes to be sent now; report to [`sent`](Self::sent) how many were.
     ///
     /// # Errors
     /// Nothing is left of the session's bytes.
@@ -109,7 +109,7 @@ impl Lease {
         Ok(bytes as usize)
     }
 
-    /// Takes whole datagrams of `size` bytes, `most` of them or fewer; says how many.
+    /// Takes whole datagrams of `size` bytes, `most` of them or fewer; returns how many.
     ///
     /// # Errors
     /// Not one more may be sent.
@@ -126,14 +126,14 @@ impl Lease {
         Ok(whole as usize)
     }
 
-    /// Of `taken` bytes, `sent` were sent. Says until when nothing more may be, if not now.
+    /// Of `taken` bytes, `sent` were sent. Returns until when nothing more may be, if not now.
     pub fn sent(&self, taken: usize, sent: usize) -> Option<Instant> {
         let client = &self.0.client;
         client.bytes.give_back(taken.saturating_sub(sent) as u64);
         Meter::charge(&client.meters.sent, sent as u64)
     }
 
-    /// So many bytes have arrived. Says until when no more should be read, if not now.
+    /// So many bytes have arrived. Returns until when no more should be read, if not now.
     ///
     /// # Errors
     /// They are more than may be received; the load must end.

@@ -59,7 +59,7 @@ impl Meter {
         self.0.as_ref().map(|metered| metered.bps.get())
     }
 
-    /// Counts bytes at several meters; says until when to pause, if at all. Reads the clock only
+    /// Counts bytes at several meters; returns until when to pause, if at all. Reads the clock only
     /// where there is a bound.
     pub(super) fn charge(meters: &[Self; 2], bytes: u64) -> Option<Instant> {
         if meters.iter().all(|meter| meter.0.is_none()) {
@@ -70,7 +70,7 @@ impl Meter {
         paid.filter(|paid| *paid > now)
     }
 
-    /// Whether one of several meters says to pause now.
+    /// Whether one of several meters requires a pause now.
     pub(super) fn is_behind(meters: &[Self; 2]) -> bool {
         let paid = |m: &Self| Some(Instant(m.0.as_ref()?.paid_ns.load(Ordering::Relaxed)));
         let paid = meters.iter().filter_map(paid).max();
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         /// Whatever the pieces and however late those who move them: never more than the rate and
-        /// one burst, if everybody pauses as long as was said.
+        /// one burst, if everybody pauses as long as required.
         #[test]
         fn never_more_than_the_rate_and_a_burst(
             pieces in proptest::collection::vec((1u64..100_000, 0u64..50_000_000), 1..200),

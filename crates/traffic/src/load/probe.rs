@@ -58,7 +58,7 @@ pub struct Probe {
     pub sent: Instant,
     /// Round trip without the time at the far end, ns; absent = no answer so far.
     pub rtt_ns: Option<u64>,
-    /// Whether the kernel said when it was sent; else this program's clock did.
+    /// Whether the kernel reported when it was sent; else this program's clock did.
     pub stamped: bool,
 }
 

@@ -137,7 +137,7 @@ impl Drive {
             self.ended |= now.saturating_duration_since(self.start) > self.longest();
             self.move_data(now);
             let wake = self.transmit(now, &mut buffer);
-            // A connection that is over must say so now: on a short path the library forgets it
+            // A connection that is over must report it now: on a short path the library forgets it
             // within milliseconds.
             if self.ended {
                 break;
@@ -231,7 +231,7 @@ impl Drive {
         self.error.get_or_insert(spent.to_string());
     }
 
-    /// Sends what is due; says when a bound of the rate lets more go.
+    /// Sends what is due; returns when a bound of the rate lets more go.
     fn transmit(&mut self, now: Instant, buffer: &mut Vec<u8>) -> Option<Instant> {
         loop {
             if self.ended {
@@ -346,7 +346,7 @@ impl Drive {
         }
     }
 
-    /// Says goodbye, so that the peer need not wait for its timeout.
+    /// Closes the connection, so that the peer need not wait for its timeout.
     fn close(&mut self, buffer: &mut Vec<u8>) {
         let now = Instant::now();
         let Some((_, connection)) = &mut self.connection else {

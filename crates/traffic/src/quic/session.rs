@@ -154,8 +154,8 @@ impl crypto::ServerConfig for Far {
 
 struct Session {
     inner: Connection,
-    /// Whether it has been said that the peer's hello is understood.
-    told: bool,
+    /// Whether it was reported that the peer's hello is understood.
+    reported: bool,
     next: Option<Secrets>,
 }
 
@@ -163,7 +163,7 @@ impl Session {
     fn new(inner: Connection) -> Self {
         Self {
             inner,
-            told: false,
+            reported: false,
             next: None,
         }
     }
@@ -211,8 +211,8 @@ impl crypto::Session for Session {
                 reason,
             }
         })?;
-        let news = !self.told && self.inner.alpn_protocol().is_some();
-        self.told |= news;
+        let news = !self.reported && self.inner.alpn_protocol().is_some();
+        self.reported |= news;
         Ok(news)
     }
 

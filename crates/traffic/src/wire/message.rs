@@ -142,7 +142,7 @@ pub struct Limits {
     /// Bytes of a session in both directions together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Connections of one load; a session may have a load of so many each way.
+    /// Connections of one load; a session may have a load of so many in each direction.
     pub flows: u32,
 }
 

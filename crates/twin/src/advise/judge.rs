@@ -10,7 +10,7 @@ use model::{
 
 /// A gain below this (logarithm of a ratio) is none: no change wins the tie.
 pub(super) const GAIN: f64 = 0.05;
-/// Standard deviation of the worth of one pair, where few pairs do not tell it; it counts as
+/// Standard deviation of the worth of one pair, where few pairs do not show it; it counts as
 /// [`USUAL_COUNTS`] more pairs.
 const USUAL: f64 = 0.08;
 const USUAL_COUNTS: f64 = 2.0;

@@ -26,17 +26,17 @@ const ROUND_TRIPS: [f64; 2] = [12.0, 40.0];
 const LONGEST_S: f64 = 20.0;
 /// Virtual time after which a trial counts as hung.
 const LIMIT: Duration = Duration::from_secs(1200);
-/// Round trip of a path that does not say, s.
+/// Round trip of a path without it, s.
 const USUAL_RTT_S: f64 = 0.05;
 
-/// One flow each way, with the congestion control of each sender.
+/// One flow in each direction, with the congestion control of each sender.
 pub(super) fn plan(path: &Path) -> Plan {
     let loads = [Direction::Down, Direction::Up]
         .map(|direction| load(path, direction, &cc(path, direction)));
     with(path, loads.into())
 }
 
-/// One flow each way, with what each host gives it.
+/// One flow in each direction, with what each host gives it.
 pub(super) fn of_hosts(path: &Path) -> Plan {
     let loads = [Direction::Down, Direction::Up].map(|direction| load(path, direction, OF_HOST));
     Plan {
@@ -135,7 +135,7 @@ pub(super) fn job(
     seed: u64,
     program: &str,
 ) -> Result<job::Measure, TwinError> {
-    // One name for all: it is part of what is cached, and says nothing.
+    // One name for all, since it is part of the cache key.
     let path = Path {
         name: "trial".to_owned(),
         ..path.clone()

@@ -26,7 +26,7 @@ const MORE: f64 = 1.08;
 /// so many times.
 const MAY_HOLD: [f64; 2] = [1.4, 4.0];
 
-/// What a Run says of one direction.
+/// Properties of one direction of a Run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineMoments {
     /// Rate of the bottleneck, bit/s with Ethernet headers.
@@ -47,32 +47,32 @@ pub struct LineMoments {
 
 impl LineMoments {
     pub(super) fn of(
-        way: &DirectionView<'_>,
+        dir: &DirectionView<'_>,
         rtt_s: f64,
         headers: &Headers,
         notes: &mut Vec<Text>,
     ) -> Result<Self, TwinError> {
-        let (rate_bps, rate_is_least) = rate(way, headers);
+        let (rate_bps, rate_is_least) = rate(dir, headers);
         sane("a rate in bit/s", rate_bps.value, RATES[0], RATES[1])?;
         if rate_is_least {
             notes.push(text!(
                 "{direction}: no load of UDP beyond what the path carries, so its rate is at least what TCP got",
-                direction = way.direction.to_string()
+                direction = dir.direction.to_string()
             ));
         }
-        let added = Added::of(way, rtt_s, rate_bps.value);
+        let added = Added::of(dir, rtt_s, rate_bps.value);
         let queues = added.queues();
         let policed = queues.first() == Some(&Queue::Policer);
-        let loss = LossMoments::of(way, policed);
+        let loss = LossMoments::of(dir, policed);
         sane("a share of loss", loss.share.value, 0.0, 0.9)?;
-        let held = held(way, headers, [rtt_s, rate_bps.value], &loss);
+        let held = held(dir, headers, [rtt_s, rate_bps.value], &loss);
         let buffer_bytes = buffer(&held, added.full(), rate_bps.value);
         if let Some(Buffer::AtLeast(bytes)) = buffer_bytes
             && queues.first() == Some(&Queue::Fifo)
         {
             notes.push(text!(
                 "{direction}: nothing filled the queue, which holds at least {bytes}; a remedy for a queue that is larger may do more than is predicted",
-                direction = way.direction.to_string(),
+                direction = dir.direction.to_string(),
                 bytes = Value::Bytes(bytes)
             ));
         }
@@ -80,9 +80,9 @@ impl LineMoments {
             rate_bps,
             rate_is_least,
             buffer_bytes: buffer_bytes.map(Buffer::estimate),
-            burst_bytes: burst(way, headers, rate_bps.value),
+            burst_bytes: burst(dir, headers, rate_bps.value),
             loss,
-            reorder: reorder(way, rtt_s),
+            reorder: reorder(dir, rtt_s),
             queues,
         })
     }
@@ -90,14 +90,14 @@ impl LineMoments {
 
 /// The rate of the bottleneck, and whether it may be higher: what a flood of UDP got through, else
 /// the most that TCP got.
-fn rate(way: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
-    let tcp = way.loads().into_iter().map(|load| {
+fn rate(dir: &DirectionView<'_>, headers: &Headers) -> (Estimate, bool) {
+    let tcp = dir.loads().into_iter().map(|load| {
         let mss = load.mss_bytes();
-        let packet = mss + f64::from(way.view.family.tcp_headers());
+        let packet = mss + f64::from(dir.view.family.tcp_headers());
         load.goodput_bps * headers.on_wire(packet) / mss
     });
     let tcp = tcp.fold(0.0, f64::max);
-    let sweep = way.sweep().filter(|_| has(&way.view, StepKind::UdpSweep));
+    let sweep = dir.sweep().filter(|_| has(&dir.view, StepKind::UdpSweep));
     match sweep {
         Some(sweep) if sweep.above.is_some() => {
             let wire = headers.rate_on_wire(sweep.capacity_bps);
@@ -170,10 +170,10 @@ fn buffer(held: &[Held], delay_s: Option<f64>, rate_bps: f64) -> Option<Buffer> 
 }
 
 /// What a bucket let through beyond the rate when more was offered for the first time.
-fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
-    let samples = way.view.samples();
+fn burst(dir: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Estimate> {
+    let samples = dir.view.samples();
     let sweep = samples
-        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(way.direction))
+        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(dir.direction))
         .find(|s| !s.sweep.is_empty())?;
     let first = sweep
         .sweep
@@ -183,7 +183,7 @@ fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Es
     let payload = f64::from(first.payload);
     let span_s = first.sent as f64 * payload * 8.0 / first.sent_bps.max(1.0);
     let wire =
-        first.received as f64 * headers.on_wire(payload + f64::from(way.view.family.udp_headers()));
+        first.received as f64 * headers.on_wire(payload + f64::from(dir.view.family.udp_headers()));
     let extra = wire - rate_bps * span_s / 8.0;
     // A policer whose bucket is smaller than a few packets lets no TCP through.
     let least = 10.0 * 1514.0;
@@ -197,8 +197,8 @@ fn burst(way: &DirectionView<'_>, headers: &Headers, rate_bps: f64) -> Option<Es
 /// Share of packets that skip the delay, from the share that was overtaken: with n packets in the
 /// delay at a time, a packet that does not skip is passed by one of the n behind it with the chance
 /// 1 - (1-p)^n.
-fn reorder(way: &DirectionView<'_>, rtt_s: f64) -> f64 {
-    let Some(sweep) = way.sweep() else { return 0.0 };
+fn reorder(dir: &DirectionView<'_>, rtt_s: f64) -> f64 {
+    let Some(sweep) = dir.sweep() else { return 0.0 };
     let seen = sweep.below.reordered_share();
     // Fewer than a handful may be a route that changed.
     if sweep.below.reordered < 5.0 || sweep.below.payload <= 0.0 {

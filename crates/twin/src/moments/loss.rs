@@ -26,16 +26,16 @@ impl LossMoments {
     /// Counts what was lost where no queue was full: datagrams below the knee, and segments of
     /// loads that took clearly less than the path carries. Events are taken as independent
     /// (Wilson's interval); of bursts, the runs are.
-    pub(super) fn of(way: &DirectionView<'_>, policed: bool) -> Self {
+    pub(super) fn of(dir: &DirectionView<'_>, policed: bool) -> Self {
         let (mut lost, mut sent) = (0.0, 0.0);
         let mut run = None;
-        if let Some(sweep) = way.sweep() {
+        if let Some(sweep) = dir.sweep() {
             lost += sweep.below.lost;
             sent += sweep.below.sent;
-            run = burst(way);
+            run = burst(dir);
         }
-        for load in way.loads().iter().filter(|_| !policed) {
-            if let Some((l, s)) = segments(way, load) {
+        for load in dir.loads().iter().filter(|_| !policed) {
+            if let Some((l, s)) = segments(dir, load) {
                 lost += l;
                 sent += s;
             }
@@ -58,8 +58,8 @@ impl LossMoments {
 
 /// Lost and sent segments of a load that did not fill the path; overtaken packets that were taken
 /// for lost are not among them.
-fn segments(way: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
-    let used = way.utilization(load)?;
+fn segments(dir: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
+    let used = dir.utilization(load)?;
     // bbr probes above the rate four times as often as it drains.
     let calm = used < UNFILLED && load.cc != "bbr";
     let sent = load.segments.filter(|sent| calm && *sent > 0.0)?;
@@ -67,10 +67,10 @@ fn segments(way: &DirectionView<'_>, load: &Load) -> Option<(f64, f64)> {
 }
 
 /// Mean run of losses below the knee, if that is more than chance makes of single ones.
-fn burst(way: &DirectionView<'_>) -> Option<f64> {
-    let samples = way.view.samples();
+fn burst(dir: &DirectionView<'_>) -> Option<f64> {
+    let samples = dir.view.samples();
     let udp = samples
-        .filter(|s| s.key.direction == Some(way.direction))
+        .filter(|s| s.key.direction == Some(dir.direction))
         .filter_map(|s| s.udp.as_ref());
     let (mut lost, mut runs, mut sent) = (0.0, 0.0, 0.0);
     for udp in udp {

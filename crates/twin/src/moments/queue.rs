@@ -44,24 +44,24 @@ pub(super) struct Added {
 }
 
 impl Added {
-    pub(super) fn of(way: &DirectionView<'_>, rtt_s: f64, wire_bps: f64) -> Self {
-        let idle = way.view.idle();
+    pub(super) fn of(dir: &DirectionView<'_>, rtt_s: f64, wire_bps: f64) -> Self {
+        let idle = dir.view.idle();
         let spread = idle.as_ref().and_then(|i| Some(i.p95_us? - i.p50_us));
         let packet_s = 1514.0 * 8.0 / wire_bps.max(1.0);
         let slack = (1.5 * packet_s)
             .max(300e-6)
             .max(spread.map_or(0.0, |us| us / 1e6));
-        let full: Vec<Load> = way
+        let full: Vec<Load> = dir
             .loads()
             .into_iter()
-            .filter(|load| way.utilization(load).is_some_and(|u| u >= FILLED))
+            .filter(|load| dir.utilization(load).is_some_and(|u| u >= FILLED))
             .collect();
         let highest = |of: fn(&Load) -> Option<f64>| {
             let values = full.iter().filter_map(of).map(|us| us / 1e6 - rtt_s);
             values.reduce(f64::max)
         };
         Self {
-            overload: overload(way, rtt_s).map(|added| added.map(|s| s - rtt_s)),
+            overload: overload(dir, rtt_s).map(|added| added.map(|s| s - rtt_s)),
             loaded: highest(|l| l.probe_p95_us.or(l.probe_p50_us)),
             own: highest(|l| l.rtt_p50_us),
             slack,
@@ -123,8 +123,8 @@ impl Added {
 
 /// Round trip of the probes beside the smallest and the greatest overload that lasted long enough
 /// to show it, s.
-fn overload(way: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
-    let mut steps: Vec<(f64, f64)> = overloads(way)?
+fn overload(dir: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
+    let mut steps: Vec<(f64, f64)> = overloads(dir)?
         .into_iter()
         .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s)
         .filter_map(|step| Some((step.udp.sent_bps, step.rtt_p50_us? / 1e6)))
@@ -134,12 +134,12 @@ fn overload(way: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
 }
 
 /// The steps of sweeps that offered more than the path carries.
-fn overloads(way: &DirectionView<'_>) -> Option<Vec<SweepStep>> {
-    let capacity = way.sweep()?.capacity_bps;
-    let sweeps = way
+fn overloads(dir: &DirectionView<'_>) -> Option<Vec<SweepStep>> {
+    let capacity = dir.sweep()?.capacity_bps;
+    let sweeps = dir
         .view
         .samples()
-        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(way.direction));
+        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(dir.direction));
     let steps = sweeps.flat_map(|s| &s.sweep).copied();
     Some(
         steps
@@ -168,12 +168,12 @@ pub(super) struct Held {
 /// median delay of the probes; else by counting: what entered, less what the line carried
 /// meanwhile.
 pub(super) fn held(
-    way: &DirectionView<'_>,
+    dir: &DirectionView<'_>,
     headers: &Headers,
     [rtt_s, wire_bps]: [f64; 2],
     loss: &LossMoments,
 ) -> Vec<Held> {
-    let udp_ip = f64::from(way.view.family.udp_headers());
+    let udp_ip = f64::from(dir.view.family.udp_headers());
     let of = |step: SweepStep| {
         let udp = step.udp;
         let (sent, received) = (udp.sent as f64, udp.received as f64);
@@ -200,7 +200,7 @@ pub(super) fn held(
             },
         }
     };
-    overloads(way)
+    overloads(dir)
         .unwrap_or_default()
         .into_iter()
         .map(of)

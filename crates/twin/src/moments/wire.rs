@@ -34,7 +34,7 @@ impl Headers {
         }
     }
 
-    /// MTU of the links below, where the layer tells it.
+    /// MTU of the links below, where the layer has it.
     pub(super) fn link_mtu(&self) -> Option<u32> {
         match self.layer {
             Layer::Underlay => self.mtu,

@@ -30,7 +30,7 @@ pub struct Coverage {
     pub held: usize,
     /// Pairs of runs.
     pub pairs: usize,
-    /// Pairs whose ratio was said to differ from 1, though nothing but the seed did.
+    /// Pairs whose ratio was judged to differ from 1, though nothing but the seed did.
     pub different: usize,
 }
 

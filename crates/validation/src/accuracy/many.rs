@@ -21,12 +21,12 @@ pub(super) const WITHIN: usize = 5;
 /// The counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Many {
-    /// Sets of 20 and 5 runs without a change of which a figure was said to be worse or better.
+    /// Sets of 20 and 5 runs without a change of which a figure was judged worse or better.
     pub false_alarms: Count,
-    /// Goodputs said to be worse by 5 runs with less capacity against 20 without, of those that
+    /// Goodputs judged worse by 5 runs with less capacity against 20 without, of those that
     /// are.
     pub slower: Found,
-    /// P99s said to be worse by 5 runs with a larger buffer against 20 without, of those that are.
+    /// P99s judged worse by 5 runs with a larger buffer against 20 without, of those that are.
     pub later: Found,
     /// The detected trends of each such goodput.
     pub trends: BTreeMap<Key, Trend>,
@@ -40,9 +40,9 @@ pub struct Many {
 /// Series of all runs without a change, in some order, with 5 of less capacity behind them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trend {
-    /// Those in which a change was told among the last 5.
+    /// Those in which a change was reported among the last 5.
     pub found: Count,
-    /// Those in which one was told before.
+    /// Those in which one was reported before.
     pub early: Count,
 }
 

@@ -66,12 +66,12 @@ impl Path {
 pub struct Row {
     /// Repeats of each step that were compared, at most.
     pub repeats: u32,
-    /// Pairs without a change of which a figure was said to be worse or better.
+    /// Pairs without a change of which a figure was judged worse or better.
     pub false_alarms: Count,
-    /// Pairs with less capacity of which a goodput was said to be worse, of those that truly lost
+    /// Pairs with less capacity of which a goodput was judged worse, of those that truly lost
     /// 4 % or more.
     pub slower: Found,
-    /// Pairs with a larger buffer of which a P99 was said to be worse, of those that truly rose by
+    /// Pairs with a larger buffer of which a P99 was judged worse, of those that truly rose by
     /// 4 ms or more.
     pub later: Found,
 }
@@ -135,10 +135,10 @@ pub(super) fn judge(before: &[Measured], after: &[Measured]) -> Comparison {
     compare::compare(("before", before), ("after", after), &Options::default())
 }
 
-/// Whether a change is told where none is.
-pub(super) fn wrong(told: &Comparison) -> bool {
-    let worse = told.with(Verdict::Worse).next();
-    worse.or(told.with(Verdict::Better).next()).is_some()
+/// Whether a change is reported where none is.
+pub(super) fn wrong(comparison: &Comparison) -> bool {
+    let worse = comparison.with(Verdict::Worse).next();
+    worse.or(comparison.with(Verdict::Better).next()).is_some()
 }
 
 /// What truly changed, by all samples of all runs.

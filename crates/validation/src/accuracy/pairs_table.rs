@@ -75,7 +75,7 @@ fn together(out: &mut String, rows: &[Row], many: &Many) {
     };
     let _ = writeln!(
         out,
-        "\nTrend of a goodput over {} runs and {WITHIN} slower ones: a change told among the last {WITHIN} in {}, before in {}.",
+        "\nTrend of a goodput over {} runs and {WITHIN} slower ones: a change reported among the last {WITHIN} in {}, before in {}.",
         many.before,
         trend(|t| t.found),
         trend(|t| t.early),

@@ -170,8 +170,8 @@ fn capacity_bps(cell: &Cell, line: &Line, sample: &Sample) -> Option<f64> {
     Some(rate * packet / wire)
 }
 
-/// Propagation both ways. A lone small packet finds the bottleneck's bucket of one packet full,
-/// and crosses it at once.
+/// Propagation in both directions. A lone small packet finds the bottleneck's bucket of one packet
+/// full, and crosses it at once.
 fn base_us(cell: &Cell) -> f64 {
     cell.path.rtt().as_nanos() as f64 / 1e3
 }

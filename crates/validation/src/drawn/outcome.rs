@@ -1,4 +1,4 @@
-//! A scenario with its truth and what the rules say: one line of the result.
+//! A scenario with its truth and the findings: one line of the result.
 
 use std::collections::BTreeSet;
 
@@ -43,14 +43,14 @@ pub struct Outcome {
     /// Share of goodput that the removal of all faults recovers.
     pub recovers: f64,
     /// Findings in order.
-    pub found: Vec<Said>,
+    pub found: Vec<FoundCause>,
     /// How it is judged.
     pub judged: Judged,
 }
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct FoundCause {
     /// Code of the cause.
     pub code: String,
     /// Place.
@@ -100,8 +100,8 @@ impl Outcome {
     /// Explains the Run of a scenario.
     pub fn of(drawn: &Drawn, truth: &Truth, plan: &str, run: &Run) -> Self {
         let (findings, strengths) = judge_with_strength(run);
-        let said = findings.findings.into_iter().zip(strengths);
-        let found = said.map(|(finding, strength)| Said {
+        let answers = findings.findings.into_iter().zip(strengths);
+        let found = answers.map(|(finding, strength)| FoundCause {
             code: finding.code,
             place: finding.place,
             severity: finding.severity,
@@ -140,7 +140,7 @@ impl Outcome {
     }
 
     /// The first finding that asserts something and is not merely allowed.
-    pub fn first(&self) -> Option<&Said> {
+    pub fn first(&self) -> Option<&FoundCause> {
         let mut found = self.found.iter();
         found.find(|s| s.asserts() && !self.also.contains(&s.code))
     }
@@ -150,7 +150,7 @@ impl Outcome {
         self.causes.iter().any(|c| !c.codes.is_empty())
     }
 
-    /// Whether a code is right: one of a true cause, or "healthy" where that may be said.
+    /// Whether a code is right: one of a true cause, or "healthy" where that is allowed.
     pub fn is_true(&self, code: &str) -> bool {
         match code {
             HEALTHY => self.may_be_healthy(),
@@ -198,16 +198,17 @@ impl Outcome {
 
     /// Whether a problem is reported on a healthy path.
     fn is_false_alarm(&self) -> bool {
-        let alarm = |s: &Said| s.asserts() && s.code != HEALTHY && !self.also.contains(&s.code);
+        let alarm =
+            |s: &FoundCause| s.asserts() && s.code != HEALTHY && !self.also.contains(&s.code);
         self.is_healthy() && self.found.iter().any(alarm)
     }
 
     /// Whether a true cause is placed in a direction in which it is not.
-    pub fn is_misplaced(&self, said: &Said) -> bool {
-        let Some(direction) = said.direction() else {
+    pub fn is_misplaced(&self, answers: &FoundCause) -> bool {
+        let Some(direction) = answers.direction() else {
             return false;
         };
-        let mut causes = self.with(&said.code).peekable();
+        let mut causes = self.with(&answers.code).peekable();
         let placed = |c: &Cause| c.directions.is_empty() || c.directions.contains(&direction);
         causes.peek().is_some() && !causes.any(placed)
     }
@@ -225,7 +226,7 @@ impl Outcome {
     }
 
     /// Each code that is asserted, with whether it is right; without those that are allowed.
-    pub fn asserted(&self) -> Vec<(&Said, bool)> {
+    pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
         let mut seen = BTreeSet::new();
         let asserted = self.found.iter().filter(|s| {
             s.asserts() && !self.also.contains(&s.code) && seen.insert(s.code.as_str())
@@ -234,7 +235,7 @@ impl Outcome {
     }
 }
 
-impl Said {
+impl FoundCause {
     /// Whether it asserts a problem, or that there is none: informational findings do not.
     pub fn asserts(&self) -> bool {
         self.severity > Severity::Info || self.code == HEALTHY
@@ -275,16 +276,17 @@ pub(super) mod tests {
             weight: 1.0 / faults.len() as f64,
             masked: false,
         };
-        let said = |(code, direction, severity): &(&str, Option<Direction>, Severity)| Said {
-            code: (*code).to_owned(),
-            place: Place {
-                direction: *direction,
-                end: None,
-            },
-            severity: *severity,
-            confidence: 0.9,
-            strength: Strength::Fair,
-        };
+        let answers =
+            |(code, direction, severity): &(&str, Option<Direction>, Severity)| FoundCause {
+                code: (*code).to_owned(),
+                place: Place {
+                    direction: *direction,
+                    end: None,
+                },
+                severity: *severity,
+                confidence: 0.9,
+                strength: Strength::Fair,
+            };
         let outcome = Outcome {
             draw: 1,
             index: 0,
@@ -295,7 +297,7 @@ pub(super) mod tests {
             causes: faults.iter().map(cause).collect(),
             also: ["host-settings".to_owned()].into(),
             recovers: if faults.is_empty() { 0.0 } else { 0.5 },
-            found: found.iter().map(said).collect(),
+            found: found.iter().map(answers).collect(),
             judged: Judged::Right,
         };
         Outcome {

@@ -121,7 +121,7 @@ fn bins(all: &[Outcome]) -> Vec<Bin> {
         let last = to >= 1.0;
         let holds = |c: f64| c >= from && (c < to || last);
         let inside: Vec<(f64, bool)> = asserted()
-            .map(|(said, right)| (said.confidence, right))
+            .map(|(message, right)| (message.confidence, right))
             .filter(|(c, _)| holds(*c))
             .collect();
         let mut right = Count::default();

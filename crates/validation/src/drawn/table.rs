@@ -20,7 +20,7 @@ pub fn markdown(score: &Score) -> String {
 fn totals(out: &mut String, score: &Score) {
     let rows: [(&str, &Count); 6] = [
         (
-            "first finding right, or nothing said where nothing is wrong",
+            "first finding right, or no finding where nothing is wrong",
             &score.right,
         ),
         (

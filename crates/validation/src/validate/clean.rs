@@ -38,7 +38,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     lines
 }
 
-/// Counters that say that a host ran out of memory for TCP.
+/// Counters that show that a host ran out of memory for TCP.
 const COUNTERS: [&str; 3] = ["TCPMemoryPressures", "TCPRcvCollapsed", "TCPRcvQDrop"];
 
 fn pressure(outcomes: &[Outcome<'_>]) -> Vec<Line> {

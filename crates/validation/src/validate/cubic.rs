@@ -57,7 +57,7 @@ fn epochs(series: &[(f64, TcpInfo)]) -> Vec<Epoch> {
     epochs.into_iter().skip(1).collect()
 }
 
-/// K from each point of the curve's first half, where a segment more or less says little:
+/// K from each point of the curve's first half, where a segment more or less matters little:
 /// W = C (t - K)^3 + Wmax.
 fn measured_k(epoch: &Epoch) -> Option<f64> {
     let half = cubic_k(epoch.target) / 2.0;

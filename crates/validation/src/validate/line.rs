@@ -139,7 +139,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A judged value. `what` tells it from the other lines of its check.
+    /// A judged value. `what` distinguishes it from the other lines of its check.
     pub(super) fn new(
         what: impl Into<String>,
         expected: Expect,

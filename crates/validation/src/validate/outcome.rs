@@ -25,7 +25,7 @@ impl<'a> Outcome<'a> {
         Ok(Self { cell, result, rows })
     }
 
-    /// The row of the measured traffic; nothing if the cell says that it must not be counted.
+    /// The row of the measured traffic; nothing if it must not be counted.
     pub(super) fn row(&self) -> Option<&Row> {
         self.group(None)
     }

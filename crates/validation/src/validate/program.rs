@@ -76,9 +76,9 @@ fn iperf3(bench: Bench<'_>, cell: &model::cell::Cell) -> Result<Option<f64>, Lab
         files: HostFiles::WritableIfUnavoidable,
     };
     let done = bench.lab.run(&programs, bench.stop, &mut |_| ())?;
-    let said = done.programs.last().map(|p| p.stdout.as_slice());
+    let message = done.programs.last().map(|p| p.stdout.as_slice());
     let document: serde_json::Value =
-        serde_json::from_slice(said.unwrap_or_default()).unwrap_or_default();
+        serde_json::from_slice(message.unwrap_or_default()).unwrap_or_default();
     let bps = document.pointer("/end/sum_received/bits_per_second");
     Ok(bps.and_then(serde_json::Value::as_f64).map(|bps| bps / 1e6))
 }

@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.1;
 
 /// Why the model's line is no failure.
 const DIFFERS: &str =
-    "BBR gets less than the model says; not explained in full, see docs/validation.md";
+    "BBR gets less than by the model; not explained in full, see docs/validation.md";
 
 /// BBR's share of what both flows get.
 fn share(outcome: &Outcome<'_>) -> Option<f64> {

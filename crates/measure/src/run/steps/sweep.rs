@@ -165,7 +165,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether a higher rate brings more than the first one did, of which a part was missing. No
-    /// lower rate says how much the path loses by itself; at the knee nothing more arrives.
+    /// lower rate shows how much the path loses by itself; at the knee nothing more arrives.
     fn grows(&mut self, rate: u64, to_bps: u64, first: &Delivery) -> Result<bool, FarError> {
         let higher = ((rate as f64 * RISE) as u64).min(to_bps);
         if self.base.0 > 0 || higher <= rate {
@@ -197,8 +197,8 @@ impl Search<'_, '_> {
         Ok((packets, below.udp))
     }
 
-    /// Time of a load about the knee: on a slow path long enough for its datagrams to tell a loss
-    /// from chance.
+    /// Time of a load about the knee: on a slow path long enough for its datagrams to distinguish a
+    /// loss from chance.
     fn span(&self, knee: f64) -> Duration {
         let line = Line {
             rate_bps: Some(knee),

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Bounds of the wait for datagrams that are still under way when the sender has ended.
-const UNDER_WAY: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
+const IN_FLIGHT: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(5)];
 
 /// UDP at one rate.
 pub(super) struct Udp {
@@ -174,8 +174,8 @@ pub(crate) fn send(
     let load = load.map_err(Action::Udp.failed(address))?;
     probing.watch(bench, offer.span, zero, || load.bytes())?;
     let (rtt_us, _) = probing.live();
-    let under_way = Duration::from_secs_f64(rtt_us.unwrap_or(0.0) * 1.5 / 1e6);
-    bench.watch(under_way.clamp(UNDER_WAY[0], UNDER_WAY[1]), Live::default)?;
+    let in_flight = Duration::from_secs_f64(rtt_us.unwrap_or(0.0) * 1.5 / 1e6);
+    bench.watch(in_flight.clamp(IN_FLIGHT[0], IN_FLIGHT[1]), Live::default)?;
     // The sender first: it knows how much there was to come.
     let (sent, received) = match offer.direction {
         Direction::Up => {

@@ -24,7 +24,7 @@ impl Origin {
     }
 }
 
-/// What a name stands for: a file of that name, or what its grammar says.
+/// The set of a name: a file of that name, or runs by its grammar.
 fn set(text: &str) -> Result<Set<'_>, Failure> {
     if Path::new(text).exists() {
         return Ok(Set::These(vec![text]));

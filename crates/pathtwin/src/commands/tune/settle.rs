@@ -92,7 +92,7 @@ pub(super) fn undo(arguments: &Undo) -> Result<ExitCode, Failure> {
     let (id, rollback): (_, Rollback) = with_host(&arguments.journal, |env| tune::undo(env, id))?;
     format::text(&format!("change {}: {rollback}\n", id.short()))?;
     if let Some(error) = &rollback.journal {
-        format::say(format_args!("the journal does not say so: {error}"));
+        format::say(format_args!("the journal does not record it: {error}"));
     }
     Ok(match rollback.is_complete() {
         true => ExitCode::SUCCESS,

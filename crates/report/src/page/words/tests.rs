@@ -38,9 +38,9 @@ fn no_text_is_unused_and_none_is_missing() {
             });
         assert!(used, "{key} is used nowhere");
     }
-    let said = sources.split("label(\"").skip(1);
+    let message = sources.split("label(\"").skip(1);
     let filled = sources.split("fill(\"").skip(1);
-    for after in said.chain(filled) {
+    for after in message.chain(filled) {
         let key = after.split('"').next().unwrap_or_default();
         assert!(keys().contains(key), "{key} is in no catalogue");
     }

@@ -18,7 +18,7 @@ proptest! {
 }
 
 #[test]
-fn a_veth_says_what_it_is() {
+fn a_veth_reports_its_driver() {
     let Some(ns) = netns() else { return };
     let near = NewLink {
         queues: Some(2),

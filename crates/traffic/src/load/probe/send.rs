@@ -32,8 +32,8 @@ pub(super) fn run(socket: UdpSocket, schedule: Schedule, shared: &Shared) {
 }
 
 enum Sender {
-    /// The kernel says when a probe left. Numbers of the probes by the numbers of the stamps: one
-    /// that could not be sent has none.
+    /// The kernel reports when a probe left. Numbers of the probes by the numbers of the stamps:
+    /// one that could not be sent has none.
     Stamped(Stamped, Vec<usize>),
     /// A probe leaves at the time that was waited for.
     Exact(UdpSocket),

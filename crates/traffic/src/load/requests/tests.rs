@@ -158,7 +158,7 @@ fn an_endless_head_is_cut_off() {
     let mut stream = served.connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n").unwrap();
     let mut written = 0;
-    // The far end stops to read soon after the limit, and then says so or is gone.
+    // The far end stops to read soon after the limit, and then states it or is gone.
     while written < 64 << 20 && stream.write_all(&[b'x'; 1024]).is_ok() {
         written += 1024;
     }

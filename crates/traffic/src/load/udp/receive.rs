@@ -19,7 +19,7 @@ use crate::{
 
 /// How long after the time of a load datagrams may still be under way: slow lines have queues of
 /// seconds.
-const UNDER_WAY: Duration = Duration::from_secs(6);
+const IN_FLIGHT: Duration = Duration::from_secs(6);
 
 /// How long datagrams are collected to be read in one call.
 const COLLECT: Duration = Duration::from_millis(10);
@@ -58,7 +58,7 @@ struct Receiver<'a> {
     arrivals: Arrivals,
     /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
     offset: u64,
-    /// When something came last: where datagrams come, the kernel tells the time with them.
+    /// When something came last: where datagrams come, the kernel reports the time with them.
     now: Option<Instant>,
     deadline: Instant,
     bytes_left: u64,
@@ -80,7 +80,7 @@ impl<'a> Receiver<'a> {
             arrivals: Arrivals::new(duration),
             offset: clock::realtime_offset(),
             now: None,
-            deadline: config.zero.after(duration.saturating_add(UNDER_WAY)),
+            deadline: config.zero.after(duration.saturating_add(IN_FLIGHT)),
             bytes_left: most_bytes(config),
             samples: Vec::new(),
             due: Instant(0),

@@ -96,7 +96,7 @@ impl<'a> Sender<'a> {
         Some(())
     }
 
-    /// Waits until the next datagram is due, and says how many are then.
+    /// Waits until the next datagram is due, and returns how many are then.
     fn wait(&self) -> Option<u64> {
         let sent = self.half.outcome.sent;
         let next = self.config.zero;

@@ -55,7 +55,7 @@ fn the_library_is_the_one_that_is_named() {
 }
 
 #[test]
-fn data_goes_either_way() {
+fn data_goes_in_either_direction() {
     for near_sends in [true, false] {
         let (near, far) = pair(near_sends, |_| {});
         assert_eq!((&near.errors, &far.errors), (&vec![], &vec![]));

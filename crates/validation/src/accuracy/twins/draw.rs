@@ -45,7 +45,7 @@ fn one(number: usize, seed: u64, random: &mut Random) -> Result<Drawn, PathError
         seed: Seed(7_000_000 + 1000 * seed + number as u64),
         ..Trial::default()
     })?;
-    // With all that a spec says, so that a question changes that alone.
+    // With all keys of a spec, so that a question changes that alone.
     let path = Path::of(&cell);
     Ok(Drawn { path, cell })
 }

@@ -208,7 +208,7 @@ fn rules_say_nothing_but_templates() {
 fn what_rules_say_is_said_in_chinese() {
     let words = Words::new(Lang::SimplifiedChinese);
     let is_chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
-    let mut said = BTreeMap::new();
+    let mut message = BTreeMap::new();
     for findings in judged() {
         for text in texts(&findings) {
             let rendered = words.render(text);
@@ -220,15 +220,15 @@ fn what_rules_say_is_said_in_chinese() {
                 .windows(3)
                 .find(|w| w[1] == ' ' && is_chinese(w[0]) && is_chinese(w[2]));
             assert_eq!(apart, None, "{}", rendered.text);
-            said.insert(text.to_string(), rendered.text);
+            message.insert(text.to_string(), rendered.text);
         }
         for c in &findings.cannot_tell {
             assert_eq!(words.undecided(c).lang, None, "{c:?}");
         }
     }
-    assert!(said.len() > 500);
+    assert!(message.len() > 500);
     if let Some(file) = std::env::var_os("PATHTWIN_TEXTS") {
-        let lines = said.iter().map(|(e, c)| format!("{e}\n    {c}\n"));
+        let lines = message.iter().map(|(e, c)| format!("{e}\n    {c}\n"));
         std::fs::write(file, lines.collect::<String>()).unwrap();
     }
 }

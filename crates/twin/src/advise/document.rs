@@ -71,7 +71,7 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
         twin: ended.twin.verdict,
         goal: ended.ask.goal,
         keep: ended.ask.keep.clone(),
-        says: answer(ended, &tried, advised, &before),
+        text: answer(ended, &tried, advised, &before),
         advised,
         settle: settle(ended, &tried, advised),
         unchanged: Unchanged {
@@ -127,10 +127,10 @@ fn one(
     let harm = ended.harm.iter().filter(|(of, _)| *of == arm);
     let competitor: Vec<Change> = harm.map(|(_, change)| *change).collect();
     let mut effect = worth.effect();
-    let mut says = Vec::new();
+    let mut texts = Vec::new();
     if effect == Effect::Helps {
-        says = broken(&own_before, &outcomes, &competitor, &ended.ask.keep);
-        if !says.is_empty() {
+        texts = broken(&own_before, &outcomes, &competitor, &ended.ask.keep);
+        if !texts.is_empty() {
             effect = Effect::HelpsAtACost;
         }
     }
@@ -139,9 +139,9 @@ fn one(
         unchanged: before,
     };
     match (effect, candidate.remedies.as_slice()) {
-        (Effect::Nothing, [remedy]) => says.extend(nothing(remedy, &context)),
+        (Effect::Nothing, [remedy]) => texts.extend(nothing(remedy, &context)),
         (_, [_, _, ..]) if candidate.origin == Origin::Recipe => {
-            says.extend(parts(worth.mean, &part_worths(ended, arm)));
+            texts.extend(parts(worth.mean, &part_worths(ended, arm)));
         }
         _ => {}
     }
@@ -151,7 +151,7 @@ fn one(
         origin: candidate.origin,
         remedies: candidate.remedies.clone(),
         effect,
-        says,
+        texts,
         outcomes,
         changes: changes(&pairs, ended.twin),
         worth: round(worth.median),
@@ -185,7 +185,7 @@ fn already(candidate: &Candidate) -> Tried {
         origin: candidate.origin,
         remedies: candidate.remedies.clone(),
         effect: Effect::Nothing,
-        says: vec![text!("the path has it already")],
+        texts: vec![text!("the path has it already")],
         outcomes: Vec::new(),
         changes: Vec::new(),
         worth: 0.0,
@@ -213,7 +213,7 @@ fn answer(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>, before: &[
                 n = n,
                 name = cost.name.clone(),
                 cost = cost
-                    .says
+                    .texts
                     .first()
                     .cloned()
                     .unwrap_or_else(|| Text::plain(""))
@@ -237,7 +237,7 @@ fn answer(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>, before: &[
             rtt_before = Value::Us(rtt_before)
         ),
         _ => text!(
-            "{name} on the {on} is the best of what was tried; by how much, this twin cannot say",
+            "{name} on the {on} is the best of what was tried; by how much, this twin cannot predict",
             name = name,
             on = on
         ),

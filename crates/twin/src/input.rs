@@ -13,16 +13,16 @@ use crate::{
     statistics::Values,
 };
 
-/// What a Run says.
+/// Input of a fit.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct Input<'a> {
     pub(crate) run: &'a Run,
     pub(crate) known: Moments,
     pub(crate) ends: Ends,
     pub(crate) values: Values,
 }
 
-impl Said<'_> {
+impl Input<'_> {
     /// The path of a candidate. `source` is that of what was chosen.
     pub(crate) fn path(&self, candidate: &Candidate, source: Source) -> Path {
         candidate.path(&name(&self.run.id), &self.known, &self.ends, source)
@@ -43,7 +43,7 @@ impl Said<'_> {
     }
 }
 
-/// A name that is fit for a file, and says which Run it is of.
+/// A name that is fit for a file, and names the Run.
 fn name(run: &str) -> String {
     let alphanumeric = run.chars().filter(char::is_ascii_alphanumeric);
     let start: String = alphanumeric.take(8).collect();

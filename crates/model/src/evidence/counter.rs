@@ -1,0 +1,114 @@
+//! Kinds of counters.
+
+/// Group of counters: the first part of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterGroup {
+    /// TCP, UDP and IP, under the names of nstat.
+    Nstat,
+    /// Input queues of the processors.
+    Softnet,
+    /// Network devices.
+    Nic,
+    /// Queue disciplines.
+    Qdisc,
+}
+
+impl CounterGroup {
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nstat => "nstat",
+            Self::Softnet => "softnet",
+            Self::Nic => "nic",
+            Self::Qdisc => "qdisc",
+        }
+    }
+
+    /// Whether a counter, gauge or group of a document belongs to it.
+    pub fn includes(self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.name());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+}
+
+/// Counters of one meaning: their names differ by protocol, processor, device or queue only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterKind {
+    /// Packets with a wrong checksum.
+    ChecksumErrors,
+    /// Fragments made, and fragments received.
+    Fragments,
+    /// Datagrams dropped for a full receive buffer.
+    ReceiveBufferErrors,
+    /// Datagrams dropped for a full send buffer, or by the queue of the device.
+    SendBufferErrors,
+    /// Packets dropped by the input queue of a processor.
+    BacklogDrops,
+    /// Times that a processor had more packets than its budget.
+    TimeSqueezes,
+    /// Packets dropped by a network device.
+    DeviceDrops,
+    /// Packets dropped by a queue discipline.
+    QueueDrops,
+    /// Packets dropped by the limit of fq for one flow.
+    FlowLimitDrops,
+    /// Bytes waiting in a queue discipline (a gauge).
+    Backlog,
+}
+
+impl CounterKind {
+    /// The group of the counters.
+    pub const fn group(self) -> CounterGroup {
+        match self {
+            Self::ChecksumErrors
+            | Self::Fragments
+            | Self::ReceiveBufferErrors
+            | Self::SendBufferErrors => CounterGroup::Nstat,
+            Self::BacklogDrops | Self::TimeSqueezes => CounterGroup::Softnet,
+            Self::DeviceDrops => CounterGroup::Nic,
+            Self::QueueDrops | Self::FlowLimitDrops | Self::Backlog => CounterGroup::Qdisc,
+        }
+    }
+
+    /// Ends of the names. Documents of other programs and older versions have some of them.
+    const fn ends(self) -> &'static [&'static str] {
+        match self {
+            Self::ChecksumErrors => &["InCsumErrors"],
+            Self::Fragments => &["FragCreates", "ReasmReqds"],
+            Self::ReceiveBufferErrors => &["RcvbufErrors"],
+            Self::SendBufferErrors => &["SndbufErrors"],
+            Self::BacklogDrops => &["dropped"],
+            Self::TimeSqueezes => &["time_squeeze", "time_squeezed", "squeezed"],
+            Self::DeviceDrops => &[
+                "rx_missed_errors",
+                "rx_missed",
+                "rx_fifo_errors",
+                "rx_no_buffer",
+                "rx_dropped",
+                "tx_dropped",
+            ],
+            Self::QueueDrops => &[".drops", ".dropped"],
+            Self::FlowLimitDrops => &["flows_plimit"],
+            Self::Backlog => &["backlog_bytes"],
+        }
+    }
+
+    /// Whether a counter of a document is of this kind.
+    pub fn includes(self, name: &str) -> bool {
+        self.group().includes(name) && self.ends().iter().any(|end| name.ends_with(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_belongs_to_the_group_of_its_first_part() {
+        assert!(CounterKind::QueueDrops.includes("qdisc.eth0.root.fq.drops"));
+        assert!(!CounterKind::QueueDrops.includes("qdisc.eth0.root.fq.loss_drops"));
+        assert!(!CounterKind::QueueDrops.includes("nic.eth0.drops"));
+        assert!(CounterKind::ReceiveBufferErrors.includes("nstat.Udp6RcvbufErrors"));
+        assert!(CounterGroup::Nic.includes("nic.eth0") && !CounterGroup::Nic.includes("nice.eth0"));
+    }
+}
