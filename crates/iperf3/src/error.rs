@@ -4,7 +4,7 @@ use std::{fmt, io, net::SocketAddr};
 
 use model::{text, text::Text};
 
-use crate::{ProtocolError, params, wire};
+use crate::{ProtocolError, params};
 
 /// Reason why a test did not end as planned.
 #[derive(Debug)]
@@ -152,18 +152,6 @@ impl From<ProtocolError> for Error {
 impl From<params::Refused> for Error {
     fn from(why: params::Refused) -> Self {
         Self::Refused(why)
-    }
-}
-
-impl Error {
-    pub(crate) fn unexpected(message: wire::Message) -> Self {
-        use wire::{Message, State};
-        match message {
-            Message::ServerError { code, errno } => Self::Server { code, errno },
-            Message::State(State::AccessDenied) => Self::Busy,
-            Message::State(State::ServerTerminate | State::ClientTerminate) => Self::Terminated,
-            Message::State(state) => ProtocolError::Undue(state).into(),
-        }
     }
 }
 

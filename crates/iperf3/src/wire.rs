@@ -209,3 +209,15 @@ impl Read for Until<'_> {
         self.stream.read(bytes)
     }
 }
+
+impl Error {
+    /// The error of a message that the protocol does not allow at this point.
+    pub(crate) fn unexpected(message: Message) -> Self {
+        match message {
+            Message::ServerError { code, errno } => Self::Server { code, errno },
+            Message::State(State::AccessDenied) => Self::Busy,
+            Message::State(State::ServerTerminate | State::ClientTerminate) => Self::Terminated,
+            Message::State(state) => ProtocolError::Undue(state).into(),
+        }
+    }
+}
