@@ -29,7 +29,8 @@ pub struct Proof {
     /// The decision.
     pub decision: Decision,
     /// The decision in one sentence, with the figures that made it.
-    pub says: Text,
+    #[serde(rename = "says")]
+    pub text: Text,
     /// Whether the settings acted at all, one by one.
     pub acted: Vec<Acted>,
     /// The figures that decide.
@@ -136,6 +137,32 @@ impl From<&advice::Change> for Estimate {
             high: change.high,
         }
     }
+}
+
+/// Predictions and outcomes of several proofs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Calibration {
+    /// Proofs with a prediction.
+    pub proofs: usize,
+    /// Those whose change was kept.
+    pub kept: usize,
+    /// By figure, those that were to improve and those that were not.
+    pub figures: Vec<Predicted>,
+}
+
+/// Predictions of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Predicted {
+    /// The figure.
+    pub figure: AdviceFigure,
+    /// Whether it was to improve, or was only guarded.
+    pub role: Role,
+    /// Number of predictions.
+    pub count: usize,
+    /// Those whose outcome lies in the predicted interval.
+    pub within: usize,
+    /// Median of outcome over prediction; 1 = as predicted.
+    pub ratio: f64,
 }
 
 /// Why a document is not a Proof.

@@ -141,7 +141,7 @@ fn advice() -> String {
         origin: Origin::Recipe,
         remedies: vec![remedy],
         effect: Effect::Helps,
-        says: Vec::new(),
+        texts: Vec::new(),
         outcomes: Vec::new(),
         changes: Vec::new(),
         worth: 1.0,
@@ -157,7 +157,7 @@ fn advice() -> String {
         twin: TwinVerdict::OrderOnly,
         goal: Goal::Balanced,
         keep: Vec::new(),
-        says: text!("a test"),
+        text: text!("a test"),
         advised: Some(0),
         settle: None,
         unchanged: Unchanged {

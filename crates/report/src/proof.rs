@@ -6,7 +6,7 @@ use model::{
     advice::AdviceFigure,
     change::Change,
     job::ProveOutput,
-    proof::{Proof, Proved, Role},
+    proof::{Calibration, Proof, Proved, Role},
     safe,
     text::capital,
 };
@@ -34,7 +34,7 @@ pub fn text(done: &ProveOutput) -> String {
 
 /// A Proof for people, at most 80 columns wide.
 pub fn of_proof(proof: &Proof) -> String {
-    let mut out = wrap(&format!("{}.", capital(&proof.says.to_string())), "");
+    let mut out = wrap(&format!("{}.", capital(&proof.text.to_string())), "");
     let _ = writeln!(
         out,
         "\n{:<26}{:>10}{:>10}{:>22}{:>10}",
@@ -83,4 +83,42 @@ fn row(out: &mut String, figure: &Proved) {
         figure.without / scale,
         figure.with / scale
     );
+}
+
+/// How good predictions have been, for people.
+pub fn calibration(found: &Calibration) -> String {
+    if found.proofs == 0 {
+        return "no change that an advice predicted was proved yet: `pathtwin fix` does that\n"
+            .to_owned();
+    }
+    let mut out = format!(
+        "{} changes were predicted and proved, and {} of them kept\n\n{:<30}{:>8}{:>12}{:>12}\n",
+        found.proofs, found.kept, "", "number", "as promised", "outcome"
+    );
+    for figure in &found.figures {
+        let name = match figure.figure {
+            AdviceFigure::Goodput => "goodput",
+            AdviceFigure::LoadedP50 => "loaded RTT",
+            AdviceFigure::LoadedP99 => "loaded P99",
+            AdviceFigure::Retransmitted => "retransmitted",
+        };
+        let role = match figure.role {
+            Role::Asked => "to improve",
+            Role::Guard => "guarded",
+        };
+        let within = 100.0 * figure.within as f64 / figure.count.max(1) as f64;
+        let _ = writeln!(
+            out,
+            "{:<30}{:>8}{:>10.0} %{:>9.2} x",
+            format!("{name}, {role}"),
+            figure.count,
+            within,
+            figure.ratio
+        );
+    }
+    out.push_str(
+        "\nAs promised: the measured ratio lies in the predicted interval. Outcome: the median of what\n\
+         was measured over what was predicted.\n",
+    );
+    out
 }

@@ -5,6 +5,7 @@
 //! deadline, or as soon as the process that applies it dies. If all of them die, the next command
 //! undoes it, and so does a reboot. Only a confirmation before the deadline keeps it.
 
+mod calibration;
 mod confirm;
 mod conflicts;
 mod error;
@@ -31,6 +32,7 @@ use std::time::Duration;
 
 use model::change::ChangeId;
 
+pub use calibration::calibration;
 pub use confirm::{Confirmed, confirm, prolong, undo};
 pub use conflicts::writers;
 pub use error::{HostError, PersistError, Refusal, TuneError};
@@ -45,7 +47,7 @@ pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
 pub use prove::{Ask, PAIRS, ProveError, Turns, evidence, prove, used};
 pub use recover::{Recovery, recover};
-pub use remedies::{Place, Remedies, settings_of, settings_of_all};
+pub use remedies::{Place, Remedies, is_a_setting, settings_of, settings_of_all};
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply};
 

@@ -111,7 +111,7 @@ pub fn prove(turns: &mut dyn Turns, ids: &[ChangeId], ask: &Ask) -> Result<Proof
         changes: ids.to_vec(),
         goal: ask.goal,
         decision: judged.decision,
-        says: judged.says,
+        text: judged.text,
         acted,
         figures: judged.figures,
         turns: order,

@@ -44,7 +44,7 @@ impl Place {
 pub fn settings_of_all(remedies: &[Remedy], side: Side, place: &Place) -> Remedies {
     let mut all = Remedies::default();
     for remedy in remedies.iter().filter(|r| r.on.side() == Some(side)) {
-        match settings(remedy, place) {
+        match settings(&remedy.action, place) {
             Ok(settings) => all.settings.extend(settings.into_iter().map(|s| (s, None))),
             Err(why) => all.not.push(format!("{} ({why})", remedy.sentence())),
         }
@@ -67,7 +67,7 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
                 ));
                 continue;
             }
-            match settings(remedy, &Place::default()) {
+            match settings(&remedy.action, &Place::default()) {
                 Ok(settings) => {
                     for setting in settings {
                         add(&mut all, setting, &finding.code, side);
@@ -101,17 +101,27 @@ fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
     all.settings.push((setting, Some(origin)));
 }
 
-/// The settings of a remedy, or why it has none.
-fn settings(remedy: &Remedy, place: &Place) -> Result<Vec<Setting>, &'static str> {
+/// Whether an action is a change of a host's settings that can be made, if its device is known.
+pub fn is_a_setting(action: &Action) -> bool {
+    let anywhere = Place {
+        line: Some("line".to_owned()),
+        tunnel: Some("tunnel".to_owned()),
+        toward: Some(IpAddr::from([127, 0, 0, 1])),
+    };
+    settings(action, &anywhere).is_ok()
+}
+
+/// The settings of an action, or why it has none.
+fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str> {
     const NO_DEVICE: &str = "its device is not known";
-    let device = || place.device(&remedy.action).ok_or(NO_DEVICE);
+    let device = || place.device(action).ok_or(NO_DEVICE);
     let route = |to, cc: &String| Setting::RouteCongestionControl {
         to: Prefix::host(to),
         table: None,
         cc: cc.clone(),
     };
     let one = |setting| Ok(vec![setting]);
-    match &remedy.action {
+    match action {
         Action::CongestionControl { cc, scope } => match scope {
             CcScope::Host => one(parameter("net.ipv4.tcp_congestion_control", cc)),
             CcScope::Route(to) => one(route(to.toward, cc)),
@@ -124,7 +134,7 @@ fn settings(remedy: &Remedy, place: &Place) -> Result<Vec<Setting>, &'static str
             device: device()?,
             queue: (*queue).into(),
         }),
-        Action::Shaper { .. } => Ok(vec![shaper(&remedy.action, device()?)?]),
+        Action::Shaper { .. } => Ok(vec![shaper(action, device()?)?]),
         Action::QueueLimit { limit, packets, .. } => match limit {
             LimitKind::Backlog => one(parameter(
                 "net.core.netdev_max_backlog",

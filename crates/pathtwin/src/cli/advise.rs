@@ -23,7 +23,13 @@ Exit codes: 0 done, 1 the twin does not fit, 2 wrong use or a run that lacks dat
 missing, 4 every trial failed in the lab, 130 stopped by Ctrl-C (what was run is kept and not run again).")]
 pub(crate) struct Advise {
     /// A Run or a Twin: a file, - for standard input, or the beginning of a Run's id in the history
-    pub(crate) document: String,
+    #[cfg_attr(feature = "history", arg(required_unless_present = "calibration"))]
+    pub(crate) document: Option<String>,
+    /// Print how good advice has been on the paths of the history: what was predicted, and what the
+    /// proofs of `pathtwin fix` measured
+    #[cfg(feature = "history")]
+    #[arg(long, conflicts_with = "document")]
+    pub(crate) calibration: bool,
     #[command(flatten)]
     pub(crate) place: super::document::Place,
     /// What is to improve

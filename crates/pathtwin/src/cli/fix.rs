@@ -54,6 +54,10 @@ pub(crate) struct Fix {
     /// Run everything, also what is known
     #[arg(long)]
     pub(crate) no_cache: bool,
+    /// The history of predictions and outcomes; those of lab paths are kept only if this is given
+    #[cfg(feature = "history")]
+    #[command(flatten)]
+    pub(crate) place: super::history::Where,
     /// What to print
     #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
     pub(crate) output: super::twin::TwinForm,

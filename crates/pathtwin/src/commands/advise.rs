@@ -18,10 +18,15 @@ use crate::{
 };
 
 pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
-    let text = arguments.place.named(&arguments.document)?;
+    #[cfg(feature = "history")]
+    if arguments.calibration {
+        return calibration(arguments);
+    }
+    let name = arguments.document.as_deref().unwrap_or_default();
+    let text = arguments.place.named(name)?;
     let program = env!("CARGO_PKG_VERSION");
     let document = document(&text)
-        .with_context(|| arguments.document.clone())
+        .with_context(|| name.to_owned())
         .map_err(|e| Failure::new(code::USE, e))?;
     let lab = || open_lab(!arguments.no_cache, arguments.jobs);
     let twin = match document {
@@ -60,6 +65,25 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// What was predicted and what came, over all proofs of the history.
+#[cfg(feature = "history")]
+fn calibration(arguments: &Advise) -> Result<ExitCode, Failure> {
+    let mut store = arguments.place.history.open()?;
+    let filter = store::Filter {
+        kind: Some(store::Kind::Change),
+        ..store::Filter::default()
+    };
+    let mut proofs = Vec::new();
+    for entry in store.list(&filter)? {
+        let body = store.body(entry.kind, &entry.id)?;
+        let done: Result<model::job::ProveOutput, _> = serde_json::from_slice(&body);
+        proofs.extend(done.ok().and_then(|done| done.proof).map(|proof| *proof));
+    }
+    let found = tune::calibration(&proofs);
+    format::text(&report::proof::calibration(&found))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What remedies can be tried on.

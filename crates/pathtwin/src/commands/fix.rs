@@ -15,13 +15,14 @@ use ::twin::{Ask, Budget, Fit, Trials, turns};
 use anyhow::{Context, anyhow};
 use lab::Lab;
 use model::{
-    advice::{Advice, Tried},
+    advice::{Advice, Effect, Origin, Tried},
     cell::Cell,
-    findings::Findings,
+    findings::{Finding, Findings, Severity},
     job,
     plan::Plan,
+    remedy::Remedy,
     run::Run,
-    twin::Twin,
+    twin::{Twin, TwinVerdict},
 };
 use serde::Serialize;
 
@@ -42,8 +43,7 @@ use crate::{
 struct Fixed<'a> {
     findings: &'a Findings,
     advice: &'a Advice,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<&'a job::ProveOutput>,
+    changes: &'a [job::ProveOutput],
 }
 
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
@@ -66,18 +66,110 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         let advice = report::advice::text(&advice);
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
-    let Some(best) = advice.advised() else {
-        return end(arguments, &findings, &advice, None);
-    };
-    if !arguments.yes && !is_wanted(best)? {
-        format::say(format_args!("nothing was changed"));
-        return end(arguments, &findings, &advice, None);
+    let mut done = Vec::new();
+    for offer in offers(&advice, &findings) {
+        let Some(best) = offer.advised() else {
+            continue;
+        };
+        if !arguments.yes && !is_wanted(best)? {
+            format::say(format_args!("nothing was changed"));
+            break;
+        }
+        let output = match &on {
+            On::Lab(cell) => prove(arguments, &lab, cell, &twin, best, stop)?,
+            On::Hosts(far) => hosts::prove(arguments, far, &twin, &offer, best, stop)?,
+        };
+        if is_text {
+            format::text(&heading("What it did", &report::proof::text(&output)))?;
+        }
+        #[cfg(feature = "history")]
+        keep(arguments, &run, &output)?;
+        let is_kept = output.proof.as_ref().is_some_and(|p| p.decision.is_kept());
+        let left = output.left_changed.clone();
+        done.push(output);
+        if let Some(left) = left {
+            let error = anyhow!("undone, but not as before: {left}");
+            return Err(Failure::new(code::FAILED, error));
+        }
+        if is_kept {
+            break;
+        }
     }
-    let done = match &on {
-        On::Lab(cell) => prove(arguments, &lab, cell, &twin, best, stop)?,
-        On::Hosts(far) => hosts::prove(arguments, far, &twin, &advice, best, stop)?,
+    if !is_text {
+        format::json(&Fixed {
+            findings: &findings,
+            advice: &advice,
+            changes: &done,
+        })?;
+    }
+    let kept = |done: &job::ProveOutput| done.proof.as_ref().is_some_and(|p| p.decision.is_kept());
+    Ok(match done.last() {
+        Some(last) if !kept(last) => ExitCode::from(code::VERDICT),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Most findings whose remedies are tried one after the other.
+const OFFERS: usize = 3;
+
+/// What is tried: what is advised. If no twin fits, nothing can be predicted; then what the
+/// findings propose for an end is tried, each by itself, and the measurement alone decides.
+fn offers(advice: &Advice, findings: &Findings) -> Vec<Advice> {
+    if advice.advised().is_some() {
+        return vec![advice.clone()];
+    }
+    if advice.twin != TwinVerdict::DoesNotFit {
+        return Vec::new();
+    }
+    let remedy = |finding: &Finding| {
+        let mut of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
+        of_ends.find(|r| ::tune::is_a_setting(&r.action)).cloned()
     };
-    end(arguments, &findings, &advice, Some(&done))
+    let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
+    let remedies = findings.findings.iter().filter(matters).filter_map(remedy);
+    let offer = |remedy: Remedy| {
+        let mut offer = advice.clone();
+        offer.advised = Some(offer.tried.len());
+        offer.tried.push(Tried {
+            name: remedy.sentence(),
+            origin: Origin::Finding,
+            remedies: vec![remedy],
+            effect: Effect::Unsure,
+            texts: Vec::new(),
+            outcomes: Vec::new(),
+            changes: Vec::new(),
+            worth: 0.0,
+            regret: 0.0,
+            competitor: Vec::new(),
+            pairs: 0,
+            runs: Vec::new(),
+        });
+        offer
+    };
+    remedies.take(OFFERS).map(offer).collect()
+}
+
+/// Keeps prediction and outcome in the history.
+#[cfg(feature = "history")]
+fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failure> {
+    let is_asked = arguments.place.store.is_some();
+    let Some(first) = done.changes.first() else {
+        return Ok(());
+    };
+    if arguments.lab.is_some() && !is_asked {
+        return Ok(());
+    }
+    let body = serde_json::to_vec(done).context("write the proof as JSON")?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_us = now.map_or(0, |d| d.as_micros() as u64);
+    let id = first.id.as_str();
+    let document = store::Document::new(store::Kind::Change, id, now_us, &run.path(), body);
+    arguments.place.open()?.save(&document)?;
+    format::say(format_args!(
+        "kept as {}; see pathtwin advise --calibration",
+        first.id.short()
+    ));
+    Ok(())
 }
 
 /// Where it is done.
@@ -229,36 +321,6 @@ fn prove(
         2 * arguments.proof.pairs
     ));
     with_bar(lab, &job, stop)
-}
-
-/// The last part, and the exit code.
-fn end(
-    arguments: &Fix,
-    findings: &Findings,
-    advice: &Advice,
-    change: Option<&job::ProveOutput>,
-) -> Result<ExitCode, Failure> {
-    match arguments.output {
-        TwinForm::Json => format::json(&Fixed {
-            findings,
-            advice,
-            change,
-        })?,
-        TwinForm::Text => {
-            if let Some(done) = change {
-                format::text(&heading("What it did", &report::proof::text(done)))?;
-            }
-        }
-    }
-    if let Some(left) = change.and_then(|done| done.left_changed.as_ref()) {
-        let error = anyhow!("undone, but not as before: {left}");
-        return Err(Failure::new(code::FAILED, error));
-    }
-    let decided = change.map(|done| done.proof.as_ref().is_some_and(|p| p.decision.is_kept()));
-    Ok(match decided {
-        Some(false) => ExitCode::from(code::VERDICT),
-        Some(true) | None => ExitCode::SUCCESS,
-    })
 }
 
 fn heading(title: &str, text: &str) -> String {

@@ -29,16 +29,16 @@ const FIGURES: [(AdviceFigure, FigureKind); 3] = [
 /// The decision with its reasons.
 pub(super) struct Judged {
     pub(super) decision: Decision,
-    pub(super) says: Text,
+    pub(super) text: Text,
     pub(super) figures: Vec<Proved>,
 }
 
 pub(super) fn judge(comparison: &Comparison, acted: &[Acted], ask: &Ask) -> Judged {
     let figures = figures(comparison, ask);
-    let (decision, says) = decide(&figures, acted, &ask.keep);
+    let (decision, text) = decide(&figures, acted, &ask.keep);
     Judged {
         decision,
-        says,
+        text,
         figures,
     }
 }
@@ -107,36 +107,36 @@ fn is_asked(change: &advice::Change, goal: Goal) -> bool {
 fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
     let asked = || figures.iter().filter(|f| f.role == Role::Asked);
     if asked().all(|f| f.ratio.is_none()) {
-        let says = text!("undone: what was to improve could not be measured");
-        return (Decision::CannotTell, says);
+        let text = text!("undone: what was to improve could not be measured");
+        return (Decision::CannotTell, text);
     }
     if let Some(idle) = idle(acted) {
-        let says = text!(
+        let text = text!(
             "undone: {setting} did not act ({evidence})",
             setting = idle.setting.as_str(),
             evidence = idle.evidence.clone()
         );
-        return (Decision::DidNotAct, says);
+        return (Decision::DidNotAct, text);
     }
     if let Some(worse) = figures.iter().find(|f| is_beyond(f) || breaks(f, keep)) {
-        let says = text!(
+        let text = text!(
             "undone: {figure}, which is too much worse",
             figure = went(worse)
         );
-        return (Decision::Worse, says);
+        return (Decision::Worse, text);
     }
     let better = |f: &&Proved| f.verdict == Verdict::Better;
     match best(asked().filter(better)) {
         Some(best) => (Decision::Kept, text!("kept: {figure}", figure = went(best))),
         None => {
-            let says = match best(asked()) {
+            let text = match best(asked()) {
                 Some(f) => text!(
                     "undone: {figure}, which is no gain beyond chance",
                     figure = went(f)
                 ),
                 None => text!("undone: nothing improved beyond chance"),
             };
-            (Decision::NoGain, says)
+            (Decision::NoGain, text)
         }
     }
 }

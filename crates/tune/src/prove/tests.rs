@@ -98,22 +98,22 @@ fn turns_alternate_and_the_change_is_applied_at_the_end() {
 #[test]
 fn a_gain_beyond_chance_is_kept() {
     let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 50e3]), &Ask::default());
-    assert_eq!(proof.decision, Decision::Kept, "{}", proof.says);
-    let says = proof.says.to_string();
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
+    let says = proof.text.to_string();
     assert!(says.contains("from 10 Mbit/s to 20 Mbit/s"), "{says}");
 }
 
 #[test]
 fn no_change_at_all_is_no_gain() {
     let proof = decided(&mut Path::new([10e6, 10e6], [50e3, 50e3]), &Ask::default());
-    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.says);
+    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.text);
 }
 
 /// Goodput for a delay that is twice as long is not what "balanced" asks for.
 #[test]
 fn a_gain_that_costs_too_much_elsewhere_is_undone() {
     let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 100e3]), &Ask::default());
-    assert_eq!(proof.decision, Decision::Worse, "{}", proof.says);
+    assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
     let keep = Ask {
         keep: vec!["goodput>=99%".parse().unwrap()],
         ..goal(Goal::Latency)
@@ -154,9 +154,9 @@ fn what_an_advice_promised_is_what_is_asked_for() {
     };
     // Goodput grows, but the promise was a lower delay.
     let proof = decided(&mut Path::new([10e6, 12e6], [50e3, 50e3]), &ask);
-    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.says);
+    assert_eq!(proof.decision, Decision::NoGain, "{}", proof.text);
     let proof = decided(&mut Path::new([10e6, 9.5e6], [150e3, 50e3]), &ask);
-    assert_eq!(proof.decision, Decision::Kept, "{}", proof.says);
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
     let asked: Vec<_> = proof
         .figures
         .iter()

@@ -1,0 +1,171 @@
+//! Remedies on the hosts of a lab path by the real `tune`: kept where they help, undone where not.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
+
+use lab::{Config, Lab};
+use model::{
+    advice::Goal,
+    change::State,
+    job::{Prove, ProveOutput},
+    net::{Direction, LoadDirection},
+    plan::{Measurement, OF_HOST, Plan},
+    proof::Decision,
+    remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Location, Remedy},
+    spec::Spec,
+    text,
+};
+
+/// One flow each way, with what the hosts give it.
+fn plan() -> Plan {
+    let text = "[[step]]\nkind = \"tcp\"\ndirection = \"down\"\nflows = 1\ncc = [\"default\"]\n\
+                warmup_s = 2.0\nduration_s = 8\n[[step]]\nkind = \"tcp\"\ndirection = \"up\"\n\
+                flows = 1\ncc = [\"default\"]\nwarmup_s = 2.0\nduration_s = 8\n\
+                [repeats]\nmin = 1\nmax = 1\n";
+    let mut plan: Plan = toml::from_str(text).unwrap();
+    plan.hotspots = false;
+    let hosts = |cc: &Vec<String>| cc == &vec![OF_HOST.to_owned()];
+    let ours = |m: &Measurement| {
+        matches!(m, Measurement::Tcp { direction, cc, .. }
+        if *direction != LoadDirection::Both && hosts(cc))
+    };
+    assert!(plan.steps.iter().all(|step| ours(&step.measurement)));
+    plan
+}
+
+/// Proves remedies on a path; needs the kernel image and the guest program.
+fn proved(path: &str, remedies: Vec<Remedy>, goal: Goal) -> ProveOutput {
+    let built = "../../target/x86_64-unknown-linux-musl/release/pathtwin-guest";
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join(built);
+    let lab = Lab::open(&Config {
+        cache: false,
+        guest: Some(std::env::var_os("PATHTWIN_GUEST").map_or(built, PathBuf::from)),
+        wall_limit: Duration::from_secs(300),
+        ..Config::default()
+    });
+    let lab = lab.expect("a kernel image and a guest program");
+    let spec = Spec::parse("path", path).unwrap();
+    let job = Prove {
+        cell: spec.cells().unwrap().remove(0),
+        plan: plan(),
+        remedies,
+        goal,
+        predicted: Vec::new(),
+        keep: Vec::new(),
+        pairs: 3,
+        program: "test".to_owned(),
+        limit_ns: 3_000_000_000_000,
+    };
+    let done = lab.run(&job, &AtomicBool::new(false), &mut |_| {});
+    done.expect("a proof")
+}
+
+fn remedy(action: Action, on: Location) -> Remedy {
+    Remedy::new(action, on, text!("a test"))
+}
+
+fn bbr(on: Location) -> Remedy {
+    let cc = "bbr".to_owned();
+    let scope = CcScope::Socket;
+    remedy(Action::CongestionControl { cc, scope }, on)
+}
+
+/// Random loss in one direction, and a buffer of a bandwidth-delay product.
+const DEEP: &str = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\n[path.down]\nloss = \"1%\"\n";
+
+/// Its buffer is small, or the queue that bbr builds would be too much for the guard on delay.
+const LOSSY: &str =
+    "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"4ms\"\n[path.down]\nloss = \"1%\"\n";
+
+/// Case 4 in small: random loss, and cubic at the sender.
+#[test]
+fn bbr_at_the_sender_of_a_lossy_path_is_kept() {
+    let done = proved(LOSSY, vec![bbr(Location::Far)], Goal::Balanced);
+    let proof = done.proof.expect("a proof");
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
+    assert_eq!(done.changes[0].state, State::Confirmed);
+    assert_eq!(proof.acted[0].acted, Some(true), "{:?}", proof.acted);
+    // For the connections to the other end only: a socket's setting has no wider scope.
+    let setting = done.changes[0].steps[0].setting.to_string();
+    assert!(
+        setting.starts_with("congestion control bbr for connections to 10.0."),
+        "{setting}"
+    );
+    let down = proof
+        .figures
+        .iter()
+        .find(|f| f.direction == Direction::Down)
+        .unwrap();
+    assert!(down.with > 2.0 * down.without, "{down:?}");
+}
+
+/// bbr at the end that receives does nothing for what it receives.
+#[test]
+fn bbr_at_the_receiver_of_a_lossy_path_is_undone_without_a_trace() {
+    let done = proved(DEEP, vec![bbr(Location::Near)], Goal::Throughput);
+    let proof = done.proof.expect("a proof");
+    assert!(!proof.decision.is_kept(), "{}", proof.text);
+    assert_eq!(done.changes[0].state, State::RolledBack);
+    assert_eq!(done.left_changed, None);
+}
+
+/// Case 3 in small: a shaper with fq_codel on both hosts takes the queue of the line away.
+#[test]
+fn shapers_of_both_hosts_are_kept_and_counted() {
+    let shaper = |direction, on| {
+        let action = Action::Shaper {
+            device: None,
+            rate_bps: Some(19_000_000),
+            queue: Discipline::FqCodel,
+            flow: Flow::Egress,
+            direction,
+            below: Bottleneck::Queue,
+        };
+        remedy(action, on)
+    };
+    let both = vec![
+        shaper(Direction::Down, Location::Far),
+        shaper(Direction::Up, Location::Near),
+    ];
+    let path = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"200ms\"\n";
+    let done = proved(path, both, Goal::Latency);
+    let proof = done.proof.expect("a proof");
+    assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
+    assert_eq!(done.changes.len(), 2);
+    assert!(
+        proof.acted.iter().all(|a| a.acted == Some(true)),
+        "{:?}",
+        proof.acted
+    );
+}
+
+/// Goodput is not all that counts: the queue that bbr builds delays others by a third.
+#[test]
+fn bbr_that_fills_a_buffer_is_undone_for_the_delay() {
+    let done = proved(DEEP, vec![bbr(Location::Far)], Goal::Balanced);
+    let proof = done.proof.expect("a proof");
+    assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
+    assert_eq!(done.changes[0].state, State::RolledBack);
+    assert_eq!(done.left_changed, None);
+}
+
+/// fq_codel without a shaper where the queue is elsewhere: the setting does not act, and that is
+/// what is said.
+#[test]
+fn a_queue_that_never_fills_is_undone_as_one_that_did_not_act() {
+    let action = Action::Queue {
+        device: None,
+        queue: Discipline::FqCodel,
+    };
+    let path = "[path]\nrtt = \"40ms\"\nrate = \"20mbit\"\nbuffer = \"200ms\"\n";
+    let remedies = vec![remedy(action, Location::Near)];
+    let done = proved(path, remedies, Goal::Latency);
+    let proof = done.proof.expect("a proof");
+    assert_eq!(proof.decision, Decision::DidNotAct, "{}", proof.text);
+    assert_eq!(done.left_changed, None);
+}
