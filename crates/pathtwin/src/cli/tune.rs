@@ -21,8 +21,8 @@ use model::{
 States, guarantees and their limits: docs/reference/tune.md.
 Exit codes: 0 done, 1 undone, 2 wrong use, 3 refused or something is missing, 4 undone with errors.")]
 pub(crate) enum Tune {
-    Plan(Plan),
-    Apply(Apply),
+    Plan(Box<Plan>),
+    Apply(Box<Apply>),
     Status(Status),
     Confirm(Confirm),
     Undo(Undo),
