@@ -58,7 +58,7 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
     for warning in &plan.warnings {
         format::say(format_args!("note: {warning}"));
     }
-    for writer in tune::writers() {
+    for writer in tune::writers(plan.steps.iter().map(|step| &step.setting)) {
         format::say(format_args!("note: {writer}"));
     }
     if let Some(host) = &arguments.prove {
