@@ -7,6 +7,8 @@ mod common;
 
 use std::{
     fs,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
     os::unix::net::UnixDatagram,
     path::Path,
     process::{Child, Command, Stdio},
@@ -165,4 +167,68 @@ fn a_wrong_config_is_refused_with_its_lines() {
 fn run(arguments: &[&str], file: &Path) -> std::process::Output {
     let mut command: Command = pathtwin();
     command.args(arguments).arg(file).output().expect("run it")
+}
+
+/// The metrics of a watch, once there are probes in them.
+fn metrics(port: u16) -> String {
+    let mut found = String::new();
+    until("a probe in the metrics", || {
+        found = get(port).unwrap_or_default();
+        found.contains("pathtwin_probe_rtt_seconds_count")
+    });
+    found
+}
+
+fn get(port: u16) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    let (_, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+    Ok(body.to_owned())
+}
+
+#[test]
+fn metrics_are_served_and_written_and_promtool_accepts_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("key");
+    let server = Server::start(pathtwin(), &key, &[]);
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = free.local_addr().expect("its address").port();
+    drop(free);
+    let file = folder.path().join("pathtwin.prom");
+    let more = format!("listen = \"127.0.0.1:{port}\"\ntextfile = {file:?}");
+    let config = config(folder.path(), &server, &key, &more);
+    let mut watch = start(&config, &folder.path().join("none"));
+    let text = metrics(port);
+    watch.kill().expect("kill it");
+    watch.wait().expect("it is gone");
+    for line in [
+        "# TYPE pathtwin_probe_rtt_seconds histogram",
+        "pathtwin_path_reachable{path=\"loop\"} 1",
+        "pathtwin_probes_lost_total{family=\"v4\",layer=\"underlay\",path=\"loop\"} 0",
+        "pathtwin_budget_bytes{} 2000000000",
+    ] {
+        assert!(text.lines().any(|own| own == line), "no {line} in\n{text}");
+    }
+    let written = fs::read_to_string(&file).expect("the file of the textfile collector");
+    assert!(written.contains("pathtwin_build_info"), "{written}");
+    let checked = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut promtool) = checked else {
+        eprintln!("skipped: promtool is not installed (Debian: prometheus)");
+        return;
+    };
+    let mut stdin = promtool.stdin.take().expect("its input");
+    stdin.write_all(text.as_bytes()).expect("write the metrics");
+    drop(stdin);
+    let output = promtool.wait_with_output().expect("run promtool");
+    assert!(
+        output.status.success(),
+        "{}\n{text}",
+        common::text(&output.stderr)
+    );
 }

@@ -7,6 +7,7 @@ pub mod change;
 pub mod comparison;
 pub mod csv;
 pub mod documents;
+pub mod exposition;
 pub mod facts;
 mod figures;
 pub mod findings;

@@ -4,13 +4,12 @@
 //! Names end in base units, as Prometheus requires. There are no timestamps: the collector does not
 //! accept them and reports the modification time of the file.
 
-use std::{collections::BTreeMap, fmt::Write as _};
-
 use model::{
     findings::Findings,
     run::{Figure, FigureKind, Key, Run, StepKind, Unit},
-    safe,
 };
+
+use crate::exposition::{Family, Labels};
 
 /// The text: metadata of the run, a gauge for each kind of figure with interval and number of
 /// samples, and the confidence of each cause.
@@ -24,49 +23,9 @@ pub fn prometheus(run: &Run, findings: &Findings) -> String {
     families.iter().map(Family::text).collect()
 }
 
-/// Labels sorted by name.
-type Labels = BTreeMap<&'static str, String>;
-
-/// A gauge with all its values.
-struct Family {
-    name: String,
-    help: String,
-    values: Vec<(Labels, f64)>,
-}
-
-impl Family {
-    fn new(name: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            name: format!("pathtwin_{}", name.into()),
-            help: help.into(),
-            values: Vec::new(),
-        }
-    }
-
-    fn one(name: &str, help: &str, labels: Labels, value: f64) -> Self {
-        let mut family = Self::new(name, help);
-        family.values.push((labels, value));
-        family
-    }
-
-    /// The text of the family; empty without values.
-    fn text(&self) -> String {
-        let mut out = String::new();
-        if self.values.is_empty() {
-            return out;
-        }
-        let help = self.help.replace('\\', "\\\\").replace('\n', "\\n");
-        let _ = writeln!(out, "# HELP {} {help}", self.name);
-        let _ = writeln!(out, "# TYPE {} gauge", self.name);
-        for (labels, value) in &self.values {
-            let labels: Vec<String> = labels
-                .iter()
-                .map(|(name, value)| format!("{name}=\"{}\"", safe::label(value)))
-                .collect();
-            let _ = writeln!(out, "{}{{{}}} {value}", self.name, labels.join(","));
-        }
-        out
-    }
+/// A gauge with one value.
+fn one(name: &str, help: &str, labels: Labels, value: f64) -> Family {
+    Family::gauge(name, help).with(labels, value)
 }
 
 fn about(run: &Run) -> Vec<Family> {
@@ -83,32 +42,32 @@ fn about(run: &Run) -> Vec<Family> {
     let count = run.samples.iter().filter(|s| s.valid).count();
     let whole = f64::from(u8::from(run.cut_short.is_none()));
     vec![
-        Family::one("run_info", "the run; always 1", info, 1.0),
-        Family::one(
+        one("run_info", "the run; always 1", info, 1.0),
+        one(
             "run_start_time_seconds",
             "when the run started, since 1970",
             path(),
             run.started_us as f64 / 1e6,
         ),
-        Family::one(
+        one(
             "run_duration_seconds",
             "how long the run took",
             path(),
             run.took_s,
         ),
-        Family::one(
+        one(
             "run_whole",
             "1 if the run was not cut short, else 0",
             path(),
             whole,
         ),
-        Family::one(
+        one(
             "run_samples",
             "number of samples",
             path(),
             run.samples.len() as f64,
         ),
-        Family::one(
+        one(
             "run_samples_valid",
             "number of valid samples",
             path(),
@@ -122,22 +81,20 @@ fn figure(run: &Run, kind: FigureKind, figures: &[&Figure]) -> Vec<Family> {
     let (stem, text) = (kind.stem(), kind.text());
     let (unit, scale) = base(kind.unit());
     let part = |part: &str, help: String, value: &dyn Fn(&Figure) -> Option<f64>| {
-        let mut family = Family::new(format!("{stem}{part}_{unit}"), help);
+        let mut family = Family::gauge(format!("{stem}{part}_{unit}"), help);
         let values = figures.iter().filter_map(|f| Some((f, value(f)?)));
-        family.values = values
-            .filter(|(_, value)| value.is_finite())
-            .map(|(f, value)| (labels(run, &f.key), value / scale))
-            .collect();
+        for (f, value) in values.filter(|(_, value)| value.is_finite()) {
+            family.add(labels(run, &f.key), value / scale);
+        }
         family
     };
-    let mut samples = Family::new(
+    let mut samples = Family::gauge(
         format!("{stem}_samples"),
         format!("samples behind pathtwin_{stem}_{unit}"),
     );
-    samples.values = figures
-        .iter()
-        .map(|f| (labels(run, &f.key), f.spread.n as f64))
-        .collect();
+    for f in figures {
+        samples.add(labels(run, &f.key), f.spread.n as f64);
+    }
     let end = |which| format!("{text}, {which} end of the median's 95 % interval");
     vec![
         part("", format!("{text}, median of the samples"), &|f| {
@@ -205,7 +162,7 @@ fn address<'a>(run: &'a Run, key: &Key) -> Option<&'a model::run::LayerAddress> 
 }
 
 fn causes(run: &Run, findings: &Findings) -> Family {
-    let mut family = Family::new(
+    let mut family = Family::gauge(
         "cause_confidence_ratio",
         "confidence that this cause limits the path",
     );
@@ -226,9 +183,10 @@ fn causes(run: &Run, findings: &Findings) -> Family {
         }
         // Two findings with the same cause and place would be one series: the one with the higher
         // confidence is kept.
-        match family.values.iter_mut().find(|(l, _)| *l == labels) {
+        let known = family.values_mut().find(|(own, _)| **own == labels);
+        match known {
             Some((_, value)) => *value = value.max(finding.confidence),
-            None => family.values.push((labels, finding.confidence)),
+            None => family.add(labels, finding.confidence),
         }
     }
     family

@@ -26,6 +26,8 @@ pub struct Config {
     pub store: Option<String>,
     /// Where metrics are served; absent = nowhere.
     pub listen: Option<SocketAddr>,
+    /// A file to which the metrics are written; absent = none.
+    pub textfile: Option<PathBuf>,
     /// Bytes on the line in a month, of all paths together.
     pub month_bytes: u64,
     /// Alarms.
@@ -151,6 +153,7 @@ fn config(
     let state = top.text("state").map(PathBuf::from);
     let store = top.text("store");
     let listen = top.listen("listen");
+    let textfile = top.text("textfile").map(PathBuf::from);
     let budget = top.table("budget");
     let alarm = top.table("alarm");
     let paths = top.tables("path");
@@ -185,6 +188,7 @@ fn config(
         state: state.unwrap_or_else(|| PathBuf::from(keys::STATE)),
         store,
         listen,
+        textfile,
         month_bytes: month_bytes.unwrap_or(keys::MONTH_BYTES),
         alarm,
         paths: checked,

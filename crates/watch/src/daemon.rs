@@ -4,17 +4,24 @@
 //! measurement, so that a loop that hangs is found out.
 
 use std::{
+    io,
+    net::SocketAddr,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use stats::Random;
 use store::Place;
-use sys::service::Manager;
+use sys::{
+    files::{self, Existing, Readers},
+    service::Manager,
+};
 
 use crate::{
     config::Config,
+    http::{self, Shared},
     line::Line,
+    metrics,
     moment::{Moment, SECOND_NS},
     notify,
     real::{self, RealError, Runner},
@@ -50,6 +57,12 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         real::full_plan(path).map_err(|e| DaemonError::Plan(e.to_string()))?;
     }
     let folder = Folder::open(&start.config.state)?;
+    let shared = Shared::default();
+    if let Some(address) = start.config.listen {
+        let bound = http::serve(address, shared.clone());
+        let bound = bound.map_err(|source| DaemonError::Listen { address, source })?;
+        (start.log)(&format!("metrics at http://{bound}/metrics"));
+    }
     let mut random = Random::new(start.seed);
     let boot = sys::machine::boot_id().unwrap_or_default();
     let now = (boot.as_str(), Moment::now());
@@ -64,6 +77,8 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         log: start.log,
         manager: Manager::of_environment(),
         hours: None,
+        shared,
+        textfile_due: 0,
     };
     daemon.watch()
 }
@@ -77,6 +92,14 @@ pub enum DaemonError {
     /// A plan.
     #[error("{0}")]
     Plan(String),
+    /// Its metrics.
+    #[error("serve metrics on {address}: {source}; name another port: listen = \"127.0.0.1:PORT\"")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
 }
 
 struct Daemon<'a> {
@@ -90,6 +113,10 @@ struct Daemon<'a> {
     manager: Option<Manager>,
     /// The hour in which the values were written last.
     hours: Option<u64>,
+    /// Metrics, as they are served.
+    shared: Shared,
+    /// When they are written to a file next, ns of CLOCK_BOOTTIME.
+    textfile_due: u64,
 }
 
 impl Daemon<'_> {
@@ -103,6 +130,7 @@ impl Daemon<'_> {
             let now = Moment::now();
             self.watcher.report_overdue(now);
             self.send(now)?;
+            self.publish(now);
             match self.watcher.next(now) {
                 Next::Due(candidate) => self.due(candidate)?,
                 Next::Wait(until) => self.wait(now, until),
@@ -112,6 +140,25 @@ impl Daemon<'_> {
             manager.stopping();
         }
         self.save(true)
+    }
+
+    /// Renews the metrics.
+    fn publish(&mut self, now: Moment) {
+        let config = self.watcher.config();
+        let file = config.textfile.clone();
+        let file = file.filter(|_| self.textfile_due <= now.boot_ns);
+        if config.listen.is_none() && file.is_none() {
+            return;
+        }
+        let text = metrics::text(&self.watcher, self.program, now);
+        if let Some(file) = file {
+            self.textfile_due = now.boot_ns + 60 * SECOND_NS;
+            let written = files::write(&file, Readers::ByUmask, Existing::Replace, text.as_bytes());
+            if let Err(error) = written {
+                (self.log)(&format!("write {}: {error}", file.display()));
+            }
+        }
+        self.shared.set(text);
     }
 
     fn alive(&self) {

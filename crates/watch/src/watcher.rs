@@ -16,6 +16,7 @@ use crate::{
     line::Line,
     message::Message,
     moment::{HOUR_NS, Moment, SECOND_NS},
+    path_state::PathState,
     schedule::{self, Pace},
     state::{Saved, Tracks},
 };
@@ -137,21 +138,19 @@ impl Watcher {
 
     /// What is due now, or when something will be.
     pub fn next(&self, now: Moment) -> Next {
-        let mut due: Vec<(u64, Candidate)> = Vec::new();
-        for (path, config) in self.config.paths.iter().enumerate() {
-            let Some(state) = self.saved.paths.get(&config.name) else {
-                continue;
-            };
-            for (at, work) in [
+        let paths = self.config.paths.iter().enumerate();
+        let states = paths.filter_map(|(path, c)| Some((path, self.saved.paths.get(&c.name)?)));
+        let due = states.flat_map(|(path, state)| {
+            let all = [
                 (state.full_due, Work::Full),
                 (state.retest.due, Work::Retest),
                 (state.load_due, Work::Load),
                 (state.probe_due, Work::Probe),
-            ] {
-                due.extend(at.map(|at| (at, Candidate { path, work })));
-            }
-        }
-        let first = due.into_iter().min_by_key(|(at, c)| (*at, c.work, c.path));
+            ];
+            let due = all.into_iter().filter_map(|(at, work)| Some((at?, work)));
+            due.map(move |(at, work)| (at, Candidate { path, work }))
+        });
+        let first = due.min_by_key(|(at, c)| (*at, c.work, c.path));
         match first {
             Some((at, candidate)) if at <= now.boot_ns => Next::Due(candidate),
             Some((at, _)) => Next::Wait(at.min(now.boot_ns + NAP_NS)),
@@ -291,7 +290,7 @@ impl Watcher {
         every.unwrap_or(SPENT)
     }
 
-    fn state(&mut self, path: usize) -> &mut crate::path_state::PathState {
+    fn state(&mut self, path: usize) -> &mut PathState {
         let name = &self.config.paths[path].name;
         self.saved.paths.entry(name.clone()).or_default()
     }
@@ -326,6 +325,11 @@ impl Watcher {
         let state = self.saved.paths.get(&config.name);
         let given = config.rate.map(|rate| rate.bps() as f64);
         given.or(state.and_then(|state| state.rate_bps))
+    }
+
+    /// What is remembered of a path.
+    pub(crate) fn state_of(&self, path: &str) -> Option<&PathState> {
+        self.saved.paths.get(path)
     }
 
     /// Bytes spent in this month, of all paths.

@@ -94,6 +94,7 @@ impl From<DaemonError> for Failure {
         let code = match &error {
             DaemonError::State(_) => code::LACKS,
             DaemonError::Plan(_) => code::USE,
+            DaemonError::Listen { .. } => code::FAILED,
         };
         Self::new(code, error)
     }

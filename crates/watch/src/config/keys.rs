@@ -41,6 +41,11 @@ pub(super) const TOP: &[Key] = &[
         "nowhere",
         "address and port of /metrics, such as 127.0.0.1:5302",
     ),
+    (
+        "textfile",
+        "none",
+        "a file for a node exporter's textfile collector, replaced once a minute: /DIR/pathtwin.prom",
+    ),
     ("budget", "", "the table [budget]"),
     ("alarm", "", "the table [alarm]"),
     ("path", "", "a table [[path]] for each path"),

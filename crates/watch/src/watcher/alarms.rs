@@ -102,6 +102,15 @@ impl Watcher {
 
     /// Reports changes whose run of the full plan did not come.
     pub fn report_overdue(&mut self, now: Moment) {
+        // Nearly always there is none, and this is asked all the time.
+        if self
+            .saved
+            .paths
+            .values()
+            .all(|state| state.incident.is_none())
+        {
+            return;
+        }
         for path in 0..self.config.paths.len() {
             let incident = self.state(path).incident.as_ref();
             if incident.is_some_and(|incident| incident.report_by <= now.boot_ns) {

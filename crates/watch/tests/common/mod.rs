@@ -78,7 +78,10 @@ impl World {
         let mut noise = Random::new(seed ^ 0xabcd);
         let mut text = format!("[budget]\nmonth = \"{budget}\"\n");
         for number in 0..paths {
-            text += &format!("[[path]]\nname = \"p{number}\"\nhost = \"192.0.2.{number}\"\n");
+            // Rarer than by default, which is harder for what finds changes.
+            text += &format!(
+                "[[path]]\nname = \"p{number}\"\nhost = \"192.0.2.{number}\"\nprobe = \"5m\"\n"
+            );
         }
         let config: Config = config::parse("simulated", &text).expect("a config");
         let watcher = Watcher::new(config, "boot", START, &mut random);

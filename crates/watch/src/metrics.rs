@@ -1,0 +1,197 @@
+//! Metrics of a watch in Prometheus' text format. Nothing is measured for them: they say what was
+//! measured last, and when.
+
+use report::exposition::{Family, Labels};
+
+use crate::{
+    figures::{Figure, Watched},
+    moment::Moment,
+    path_state::{BUCKETS, PathState},
+    watcher::Watcher,
+};
+
+/// The text of all metrics.
+pub fn text(watcher: &Watcher, program: &str, now: Moment) -> String {
+    let mut families = watch(watcher, program, now);
+    families.extend(paths(watcher));
+    families.extend(probes(watcher));
+    families.extend(figures(watcher));
+    families.iter().map(Family::text).collect()
+}
+
+fn label(path: &str) -> Labels {
+    Labels::from([("path", path.to_owned())])
+}
+
+/// The states of all paths, in the order of the config.
+fn states(watcher: &Watcher) -> impl Iterator<Item = (Labels, &PathState)> {
+    let paths = watcher.config().paths.iter();
+    paths.filter_map(|path| Some((label(&path.name), watcher.state_of(&path.name)?)))
+}
+
+fn watch(watcher: &Watcher, program: &str, now: Moment) -> Vec<Family> {
+    let one =
+        |name: &str, help: &str, value: f64| Family::gauge(name, help).with(Labels::new(), value);
+    let version = Labels::from([("version", program.to_owned())]);
+    vec![
+        Family::gauge("build_info", "the program; always 1").with(version, 1.0),
+        one(
+            "budget_bytes",
+            "bytes on the line that this month may cost",
+            watcher.config().month_bytes as f64,
+        ),
+        one(
+            "budget_charged_bytes",
+            "bytes charged to this month so far",
+            watcher.spent(now) as f64,
+        ),
+        one(
+            "messages_waiting",
+            "messages that are to be sent",
+            watcher.waiting().len() as f64,
+        ),
+    ]
+}
+
+fn paths(watcher: &Watcher) -> Vec<Family> {
+    let mut info = Family::gauge(
+        "path_info",
+        "the path with its far end and its last run; always 1",
+    );
+    let mut up = Family::gauge("path_reachable", "1 if the far end answers, else 0");
+    let mut load = Family::gauge(
+        "load_timestamp_seconds",
+        "when the last load was, since 1970",
+    );
+    let mut full = Family::gauge(
+        "full_plan_timestamp_seconds",
+        "when the last full plan was, since 1970",
+    );
+    let mut change = Family::gauge(
+        "change_timestamp_seconds",
+        "when the last lasting change that was reported began, since 1970",
+    );
+    let mut finding = Family::gauge("finding", "1 for each cause that the last full plan showed");
+    let hosts = watcher.config().paths.iter();
+    let hosts = hosts.filter(|path| watcher.state_of(&path.name).is_some());
+    for (host, (labels, state)) in hosts.zip(states(watcher)) {
+        let mut about = labels.clone();
+        about.insert("far", host.host.clone());
+        about.insert("run", state.run.clone().unwrap_or_default());
+        info.add(about, 1.0);
+        up.add(
+            labels.clone(),
+            f64::from(u8::from(state.reach.failures == 0)),
+        );
+        for (family, at_us) in [
+            (&mut load, state.load_us),
+            (&mut full, state.full_us),
+            (&mut change, state.reported_us),
+        ] {
+            if let Some(at_us) = at_us {
+                family.add(labels.clone(), at_us as f64 / 1e6);
+            }
+        }
+        let mut codes: Vec<&str> = state
+            .causes
+            .iter()
+            .map(|cause| cause.code.as_str())
+            .collect();
+        codes.sort_unstable();
+        codes.dedup();
+        for code in codes {
+            let mut labels = labels.clone();
+            labels.insert("code", code.to_owned());
+            finding.add(labels, 1.0);
+        }
+    }
+    vec![info, up, load, full, change, finding]
+}
+
+fn probes(watcher: &Watcher) -> Vec<Family> {
+    let mut rtt = Family::histogram(
+        "probe_rtt_seconds",
+        "round trips of the probes without load",
+    );
+    let mut sent = Family::counter("probes_total", "probes sent since the start");
+    let mut lost = Family::counter(
+        "probes_lost_total",
+        "probes without an answer since the start",
+    );
+    for (labels, state) in states(watcher) {
+        for totals in &state.totals {
+            let mut labels = labels.clone();
+            labels.insert("layer", totals.layer.to_string());
+            labels.insert("family", totals.family.to_string());
+            let answered: u64 = totals.buckets.iter().sum();
+            rtt.observe(&labels, &BUCKETS, &totals.buckets, totals.sum_s);
+            sent.add(labels.clone(), (answered + totals.lost) as f64);
+            lost.add(labels, totals.lost as f64);
+        }
+    }
+    vec![rtt, sent, lost]
+}
+
+/// The watched figures: the last value, and the usual one of the present level.
+fn figures(watcher: &Watcher) -> Vec<Family> {
+    let mut families = Vec::new();
+    for (kind, stem, unit, help) in [
+        (
+            Watched::Goodput,
+            "goodput",
+            "bytes_per_second",
+            "goodput of the last load",
+        ),
+        (
+            Watched::Added,
+            "load_rtt_added",
+            "seconds",
+            "what the last load added to the round trip",
+        ),
+        (
+            Watched::Rtt,
+            "rtt",
+            "seconds",
+            "round trip without load, median of the last hour's probes",
+        ),
+        (
+            Watched::Lost,
+            "probe_loss",
+            "ratio",
+            "share of the last hour's probes without an answer",
+        ),
+    ] {
+        let mut latest = Family::gauge(format!("{stem}_{unit}"), help);
+        let usual = format!("{help}; the usual value since the last change");
+        let mut usual = Family::gauge(format!("{stem}_usual_{unit}"), usual);
+        for path in watcher.status() {
+            for status in path.figures.iter().filter(|s| s.figure.kind == kind) {
+                let labels = labels(&path.name, &status.figure);
+                latest.add(labels.clone(), in_base(kind, status.latest));
+                if let Some(value) = status.usual {
+                    usual.add(labels, in_base(kind, value));
+                }
+            }
+        }
+        families.extend([latest, usual]);
+    }
+    families
+}
+
+fn labels(path: &str, figure: &Figure) -> Labels {
+    let mut labels = label(path);
+    labels.insert("layer", figure.layer.to_string());
+    labels.insert("family", figure.family.to_string());
+    if let Some(direction) = figure.direction {
+        labels.insert("direction", direction.to_string());
+    }
+    labels
+}
+
+/// A value in Prometheus' base unit.
+fn in_base(kind: Watched, value: f64) -> f64 {
+    match kind {
+        Watched::Goodput => value / 8.0,
+        _ => value,
+    }
+}

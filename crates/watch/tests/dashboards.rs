@@ -1,0 +1,88 @@
+//! The dashboard for Grafana and the alert rules name metrics that are exported.
+
+#![allow(clippy::expect_used)]
+
+mod common;
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use common::World;
+use serde_json::Value;
+
+fn packaging(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../packaging")
+        .join(file)
+}
+
+/// Words that begin with `pathtwin_`.
+fn metrics(text: &str) -> BTreeSet<String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !word(c));
+    words
+        .filter(|w| w.starts_with("pathtwin_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The names that a watch exports after a few days.
+fn exported() -> BTreeSet<String> {
+    let mut world = World::new(2, "60GB", Vec::new(), 1);
+    world.run(3.0);
+    metrics(&watch::metrics::text(&world.watcher, "0.1.0", world.now))
+}
+
+/// Names that exist only after a change, or with a cause.
+const SOMETIMES: [&str; 2] = ["pathtwin_change_timestamp_seconds", "pathtwin_finding"];
+
+fn unknown(text: &str) -> Vec<String> {
+    let exported = exported();
+    let known = |name: &String| exported.contains(name) || SOMETIMES.contains(&name.as_str());
+    metrics(text)
+        .into_iter()
+        .filter(|name| !known(name))
+        .collect()
+}
+
+#[test]
+fn the_dashboard_names_exported_metrics_and_no_data_source_of_ours() {
+    let text = fs::read_to_string(packaging("grafana/pathtwin.json")).expect("read it");
+    assert_eq!(unknown(&text), Vec::<String>::new());
+    let dashboard: Value = serde_json::from_str(&text).expect("JSON");
+    let panels = dashboard["panels"].as_array().expect("panels");
+    let ids: BTreeSet<_> = panels.iter().map(|panel| panel["id"].as_u64()).collect();
+    assert_eq!(ids.len(), panels.len());
+    for panel in panels {
+        assert_eq!(panel["datasource"]["uid"], "${source}");
+        let targets = panel["targets"].as_array().expect("targets");
+        assert!(
+            targets
+                .iter()
+                .all(|t| t["expr"].as_str().is_some_and(|e| e.contains("pathtwin_")))
+        );
+    }
+}
+
+#[test]
+fn the_alert_rules_name_exported_metrics_and_promtool_accepts_them() {
+    let file = packaging("prometheus/pathtwin.rules.yml");
+    let text = fs::read_to_string(&file).expect("read it");
+    assert_eq!(unknown(&text), Vec::<String>::new());
+    match Command::new("promtool")
+        .args(["check", "rules"])
+        .arg(&file)
+        .output()
+    {
+        Ok(output) => assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        ),
+        Err(_) => eprintln!("skipped: promtool is not installed (Debian: prometheus)"),
+    }
+}
