@@ -92,7 +92,7 @@ pub fn calibration(found: &Calibration) -> String {
             .to_owned();
     }
     let mut out = format!(
-        "{} changes were predicted and proved, and {} of them kept\n\n{:<30}{:>8}{:>12}{:>12}\n",
+        "Proofs of changes that were predicted: {}, of which kept: {}\n\n{:<30}{:>8}{:>12}{:>12}\n",
         found.proofs, found.kept, "", "number", "as promised", "outcome"
     );
     for figure in &found.figures {

@@ -45,6 +45,10 @@ pub(crate) struct Fix {
     /// Apply what is advised without asking
     #[arg(long)]
     pub(crate) yes: bool,
+    /// If nothing helps without harm, take the best of what helps at a cost, such as more
+    /// retransmissions; the bounds of goodput and delay hold all the same
+    #[arg(long)]
+    pub(crate) at_a_cost: bool,
     /// Longest time of the search for a twin, and of the trial after it
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2m")]
     pub(crate) budget_time: Duration,

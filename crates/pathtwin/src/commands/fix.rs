@@ -67,7 +67,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
     let mut done = Vec::new();
-    for offer in offers(&advice, &findings) {
+    for offer in offers(&advice, &findings, arguments.at_a_cost) {
         let Some(best) = offer.advised() else {
             continue;
         };
@@ -114,9 +114,16 @@ const OFFERS: usize = 3;
 
 /// What is tried: what is advised. If no twin fits, nothing can be predicted; then what the
 /// findings propose for an end is tried, each by itself, and the measurement alone decides.
-fn offers(advice: &Advice, findings: &Findings) -> Vec<Advice> {
-    if advice.advised().is_some() {
-        return vec![advice.clone()];
+fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
+    let costly = |tried: &Tried| at_a_cost && tried.effect == Effect::HelpsAtACost;
+    let fits = advice.twin != TwinVerdict::DoesNotFit;
+    let costly = advice.tried.iter().position(costly).filter(|_| fits);
+    if let Some(best) = advice.advised.or(costly) {
+        let advised = Some(best);
+        return vec![Advice {
+            advised,
+            ..advice.clone()
+        }];
     }
     if advice.twin != TwinVerdict::DoesNotFit {
         return Vec::new();
