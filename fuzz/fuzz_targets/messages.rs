@@ -6,12 +6,12 @@
 use libfuzzer_sys::fuzz_target;
 use serde::{Serialize, de::DeserializeOwned};
 use measure::far::{
-    load::{Echo, Quic, Service},
+    load::{Echo, Http, Quic, Service, Short},
     outcome,
 };
 use traffic::wire::{
     channel::unpack,
-    message::{Reply, Request, TcpOrder, UdpOrder},
+    message::{Numbered, Reply, Request, TcpOrder, UdpOrder},
 };
 
 const LIMIT: usize = 1 << 20;
@@ -24,19 +24,21 @@ fn through<M: Serialize + DeserializeOwned>(deflated: bool, bytes: &[u8]) {
 }
 
 fn is_outcome<S: Service>(deflated: bool, bytes: &[u8]) -> bool {
-    matches!(outcome::<S>(deflated, bytes, LIMIT), Ok(Some(_)))
+    matches!(outcome::<S>(1, deflated, bytes, LIMIT), Ok(Some(_)))
 }
 
 fuzz_target!(|input: (bool, &[u8])| {
     let (deflated, bytes) = input;
-    through::<Request>(deflated, bytes);
-    through::<Reply>(deflated, bytes);
+    through::<Numbered<Request>>(deflated, bytes);
+    through::<Numbered<Reply>>(deflated, bytes);
     // As the near end reads the end of each kind of load: an outcome is of one kind at most.
     let kinds = [
         is_outcome::<TcpOrder>(deflated, bytes),
         is_outcome::<UdpOrder>(deflated, bytes),
         is_outcome::<Quic>(deflated, bytes),
         is_outcome::<Echo>(deflated, bytes),
+        is_outcome::<Short>(deflated, bytes),
+        is_outcome::<Http>(deflated, bytes),
     ];
     assert!(kinds.into_iter().filter(|is| *is).count() <= 1);
 });

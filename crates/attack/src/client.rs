@@ -15,7 +15,7 @@ use traffic::wire::{
     Channel, Key, Ticket,
     datagram::{Datagram, GREETING},
     greeting::CONTROL,
-    message::{Order, Outcome, Reply, Request, TcpOrder, UdpOrder},
+    message::{Numbered, Order, Outcome, Reply, Request, TcpOrder, UdpOrder},
 };
 
 use crate::case::Trouble;
@@ -36,6 +36,9 @@ pub struct Session {
     at: SocketAddr,
     from: IpAddr,
     flows: u16,
+    /// Number of the last request, and of the last that was answered.
+    asked: u32,
+    answered: u32,
 }
 
 /// An accepted load or service.
@@ -68,6 +71,8 @@ impl Session {
             at,
             from,
             flows: 1,
+            asked: 0,
+            answered: 0,
         };
         if let Reply::Welcome(welcome) = session.ask(&hello())? {
             session.flows = u16::try_from(welcome.limits.flows).unwrap_or(u16::MAX);
@@ -88,12 +93,18 @@ impl Session {
         Self::open_from(at.ip(), at, key)
     }
 
-    /// Waits for one more reply.
+    /// Waits for one more reply, which must be that to the first request without one.
     ///
     /// # Errors
-    /// The server rejects the request, or the channel ends.
+    /// The server rejects the request, answers another one, or the channel ends.
     pub fn reply(&mut self) -> Result<Reply, Trouble> {
-        match self.channel.receive()? {
+        let Numbered(number, reply) = self.channel.receive()?;
+        self.answered += 1;
+        if number != self.answered {
+            let due = self.answered;
+            return Err(Trouble::setup(format!("answer to {number}, not to {due}")));
+        }
+        match reply {
             Reply::No { why, .. } => Err(Trouble::No(why)),
             reply => Ok(reply),
         }
@@ -104,7 +115,7 @@ impl Session {
     /// # Errors
     /// The server rejects the request, or the channel ends.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Trouble> {
-        self.channel.send(request)?;
+        self.post(request)?;
         self.reply()
     }
 
@@ -113,7 +124,8 @@ impl Session {
     /// # Errors
     /// The channel ended.
     pub fn post(&mut self, request: &Request) -> Result<(), Trouble> {
-        Ok(self.channel.send(request)?)
+        self.asked += 1;
+        Ok(self.channel.send(&Numbered(self.asked, request))?)
     }
 
     /// Sets the timeout of replies.

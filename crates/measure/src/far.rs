@@ -15,10 +15,10 @@ use std::{
 use model::{evidence::Evidence, facts::HostFacts};
 use traffic::wire::{
     Channel, ChannelError, Key, Ticket, channel,
-    message::{Request, Welcome},
+    message::{Numbered, Request, Welcome},
 };
 
-pub use answer::{Named, Nothing, Outcome};
+pub use answer::{Named, Outcome};
 pub use data::{connector, datagrams, stream, streams};
 pub use error::{Action, FarError};
 
@@ -33,7 +33,7 @@ const LONGEST_REPLY: usize = 64 << 20;
 
 /// A session with the far end.
 pub struct Far {
-    channel: Channel,
+    control: Control,
     address: SocketAddr,
     /// What it reported of itself.
     pub welcome: Welcome,
@@ -56,9 +56,10 @@ impl Far {
         let hello = Request::Hello {
             program: program.to_owned(),
         };
-        let welcome = ask(&mut channel, "hello", &hello)?;
+        let mut control = Control { channel, asked: 0 };
+        let welcome = control.ask("hello", hello)?;
         Ok(Self {
-            channel,
+            control,
             address,
             welcome,
         })
@@ -74,12 +75,12 @@ impl Far {
     /// # Errors
     /// The socket is not connected any more.
     pub fn own_address(&self) -> io::Result<SocketAddr> {
-        self.channel.stream().local_addr()
+        self.control.channel.stream().local_addr()
     }
 
     /// Round trip of the control connection by the kernel's estimate, µs.
     pub fn round_trip_us(&self) -> Option<f64> {
-        let info = sys::tcp_info::read(self.channel.stream().as_fd()).ok()?;
+        let info = sys::tcp_info::read(self.control.channel.stream().as_fd()).ok()?;
         info.min_rtt_us.map(f64::from)
     }
 
@@ -88,7 +89,7 @@ impl Far {
     /// # Errors
     /// The far end refuses, or the session failed.
     pub fn facts(&mut self, toward: Option<IpAddr>) -> Result<HostFacts, FarError> {
-        let facts: Facts = ask(&mut self.channel, "facts", &Request::Facts { toward })?;
+        let facts: Facts = self.control.ask("facts", Request::Facts { toward })?;
         Ok(facts.facts)
     }
 
@@ -98,7 +99,7 @@ impl Far {
     /// # Errors
     /// The far end refuses, or the session failed.
     pub fn mark(&mut self, hotspots: bool) -> Result<(), FarError> {
-        let Done {} = ask(&mut self.channel, "mark", &Request::Mark { hotspots })?;
+        let Done {} = self.control.ask("mark", Request::Mark { hotspots })?;
         Ok(())
     }
 
@@ -107,7 +108,7 @@ impl Far {
     /// # Errors
     /// There was no mark, or the session failed.
     pub fn evidence(&mut self) -> Result<Evidence, FarError> {
-        let counters: Counters = ask(&mut self.channel, "evidence", &Request::Evidence)?;
+        let counters: Counters = self.control.ask("evidence", Request::Evidence)?;
         Ok(counters.evidence)
     }
 
@@ -122,7 +123,7 @@ impl Far {
     /// The far end refuses, as it does what its limits do not allow, or the session failed.
     pub fn open<S: Service>(&mut self, service: &S) -> Result<Agreed<S>, FarError> {
         let request = Request::Open(service.order());
-        let opened: Opened<S::Key> = ask(&mut self.channel, "open", &request)?;
+        let opened: Opened<S::Key> = self.control.ask("open", request)?;
         let Opened { token, secret, key } = opened;
         Ok(Agreed::new(Ticket { token, secret }, key))
     }
@@ -134,7 +135,7 @@ impl Far {
     /// the session failed.
     pub fn start<L: Load>(&mut self, load: &Agreed<L>) -> Result<(), FarError> {
         let token = load.token;
-        let Done {} = ask(&mut self.channel, "start", &Request::Start { token })?;
+        let Done {} = self.control.ask("start", Request::Start { token })?;
         Ok(())
     }
 
@@ -145,7 +146,7 @@ impl Far {
     pub fn finish<S: Service>(&mut self, service: Agreed<S>) -> Result<S::Outcome, FarError> {
         let token = service.token;
         let finished: Finished<S::Outcome> =
-            ask(&mut self.channel, "finish", &Request::Finish { token })?;
+            self.control.ask("finish", Request::Finish { token })?;
         Ok(finished.outcome.0)
     }
 
@@ -154,47 +155,72 @@ impl Far {
     /// # Errors
     /// The session failed.
     pub fn ping(&mut self) -> Result<(), FarError> {
-        let Done {} = ask(&mut self.channel, "ping", &Request::Ping)?;
+        let Done {} = self.control.ask("ping", Request::Ping)?;
         Ok(())
     }
 
     /// Ends the session.
     pub fn bye(mut self) {
-        let _ = self.channel.send(&Request::Bye);
-        self.channel.close();
+        let _ = self.control.send(Request::Bye);
+        self.control.channel.close();
     }
 }
 
 /// The outcome in the content of a message that answers `finish`, as [`Far::finish`] reads it;
-/// `None`: the far end refuses. `limit`: most bytes that it may have when it is inflated.
+/// `None`: the far end refuses. `asked`: number of that request; `limit`: most bytes that the
+/// message may have when it is inflated.
 ///
 /// # Errors
 /// It is too long or damaged, or the reply to something else, or the outcome of another service.
 pub fn outcome<S: Service>(
+    asked: u32,
     deflated: bool,
     bytes: &[u8],
     limit: usize,
 ) -> Result<Option<S::Outcome>, ChannelError> {
-    let reply: Reply<Finished<S::Outcome>> = channel::unpack(deflated, bytes, limit)?;
+    let reply: Numbered<Reply<Finished<S::Outcome>>> = channel::unpack(deflated, bytes, limit)?;
+    let reply = answers(asked, reply)?;
     Ok(reply.0.ok().map(|finished| finished.outcome.0))
 }
 
-/// Sends a request and takes its reply, which must be an `A`.
-fn ask<A: Named>(
-    channel: &mut Channel,
-    name: &'static str,
-    request: &Request,
-) -> Result<A, FarError> {
-    channel.send(request)?;
-    let reply: Reply<A> = channel.receive().map_err(|source| match source {
-        ChannelError::Message { .. } => FarError::Reply {
-            request: name,
-            source,
-        },
-        source => FarError::Channel(source),
-    })?;
-    reply.0.map_err(|refusal| FarError::Refused {
-        code: refusal.code,
-        why: refusal.why,
-    })
+/// What answers the request of a number, if it does.
+fn answers<A>(asked: u32, Numbered(number, reply): Numbered<A>) -> Result<A, ChannelError> {
+    match number == asked {
+        true => Ok(reply),
+        false => Err(ChannelError::Number {
+            due: asked,
+            got: number,
+        }),
+    }
+}
+
+/// The control channel, with the number of the last request.
+struct Control {
+    channel: Channel,
+    asked: u32,
+}
+
+impl Control {
+    fn send(&mut self, request: Request) -> Result<(), ChannelError> {
+        self.asked = self.asked.wrapping_add(1);
+        self.channel.send(&Numbered(self.asked, request))
+    }
+
+    /// Sends a request and takes its reply, which must be an `A`.
+    fn ask<A: Named>(&mut self, name: &'static str, request: Request) -> Result<A, FarError> {
+        self.send(request)?;
+        let reply: Result<Numbered<Reply<A>>, _> = self.channel.receive();
+        let reply = reply.and_then(|reply| answers(self.asked, reply));
+        let reply = reply.map_err(|source| match source {
+            ChannelError::Message { .. } | ChannelError::Number { .. } => FarError::Reply {
+                request: name,
+                source,
+            },
+            source => FarError::Channel(source),
+        })?;
+        reply.0.map_err(|refusal| FarError::Refused {
+            code: refusal.code,
+            why: refusal.why,
+        })
+    }
 }

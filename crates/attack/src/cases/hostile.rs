@@ -9,7 +9,7 @@ use std::{
 };
 
 use serde_json::json;
-use traffic::wire::{Channel, Key, Refusal, greeting};
+use traffic::wire::{Channel, Key, Refusal, greeting, message::Numbered};
 
 use super::{
     budget::ATTACKER,
@@ -56,8 +56,8 @@ fn far(
     handshake.copy_from_slice(&first[greeting::CONTROL - greeting::HANDSHAKE..]);
     let mut channel = Channel::accept(stream, &handshake, key, 1 << 20)?;
     channel.set_timeout(Some(Duration::from_secs(5)));
-    while let Ok(request) = channel.receive::<serde_json::Value>() {
-        channel.send(&answer(&request))?;
+    while let Ok(Numbered(number, request)) = channel.receive() {
+        channel.send(&Numbered(number, answer(&request)))?;
     }
     Ok(())
 }
@@ -124,10 +124,10 @@ fn log(target: &Target) -> Result<Seen, Trouble> {
         let mut channel = Channel::connect(stream, &served.key, 1 << 20)?;
         channel.set_timeout(Some(Duration::from_secs(5)));
         if !first {
-            channel.send(&crate::client::hello())?;
+            channel.send(&Numbered(1, crate::client::hello()))?;
             let _: serde_json::Value = channel.receive()?;
         }
-        channel.send(&forge)?;
+        channel.send(&Numbered(2, &forge))?;
         let _ = channel.receive::<serde_json::Value>();
     }
     thread::sleep(Duration::from_millis(500));

@@ -13,7 +13,9 @@ use serde::{
 };
 use traffic::wire::{
     Token,
-    message::{Code, QuicOutcome, TcpOutcome, UdpOutcome, Welcome},
+    message::{
+        Code, EchoOutcome, HttpOutcome, QuicOutcome, ShortOutcome, TcpOutcome, UdpOutcome, Welcome,
+    },
     ticket::Secret,
 };
 
@@ -48,13 +50,17 @@ named!("outcome":
     TcpOutcome = "tcp",
     UdpOutcome = "udp",
     QuicOutcome = "quic",
-    Nothing = "nothing",
+    EchoOutcome = "echo",
+    ShortOutcome = "short",
+    HttpOutcome = "http",
 );
 
 impl Outcome for TcpOutcome {}
 impl Outcome for UdpOutcome {}
 impl Outcome for QuicOutcome {}
-impl Outcome for Nothing {}
+impl Outcome for EchoOutcome {}
+impl Outcome for ShortOutcome {}
+impl Outcome for HttpOutcome {}
 
 /// Facts of the far host.
 #[derive(Deserialize)]
@@ -105,10 +111,6 @@ impl<O: Outcome> Named for Finished<O> {
     const FIELD: &'static str = "reply";
     const NAME: &'static str = "finished";
 }
-
-/// The outcome of a service: the far end has seen nothing that the near end has not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Nothing {}
 
 /// Something that was checked to have its name.
 pub(super) struct Only<T>(pub(super) T);

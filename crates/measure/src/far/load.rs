@@ -5,10 +5,13 @@ use std::{marker::PhantomData, ops::Deref};
 use serde::de::DeserializeOwned;
 use traffic::wire::{
     PublicKey, Ticket,
-    message::{Order, QuicOutcome, TcpOrder, TcpOutcome, UdpOrder, UdpOutcome},
+    message::{
+        EchoOutcome, HttpOutcome, Order, QuicOutcome, ShortOutcome, TcpOrder, TcpOutcome, UdpOrder,
+        UdpOutcome,
+    },
 };
 
-use super::answer::{Nothing, Outcome};
+use super::answer::Outcome;
 
 /// A load or service of the far end. Its type ties the order to the one outcome that answers it.
 pub trait Service {
@@ -104,7 +107,7 @@ impl Load for Quic {}
 pub struct Echo;
 
 impl Service for Echo {
-    type Outcome = Nothing;
+    type Outcome = EchoOutcome;
     type Key = Option<PublicKey>;
 
     fn order(&self) -> Order {
@@ -120,7 +123,7 @@ pub struct Short {
 }
 
 impl Service for Short {
-    type Outcome = Nothing;
+    type Outcome = ShortOutcome;
     type Key = Option<PublicKey>;
 
     fn order(&self) -> Order {
@@ -136,7 +139,7 @@ pub struct Http {
 }
 
 impl Service for Http {
-    type Outcome = Nothing;
+    type Outcome = HttpOutcome;
     type Key = Option<PublicKey>;
 
     fn order(&self) -> Order {

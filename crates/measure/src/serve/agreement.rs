@@ -22,7 +22,9 @@ use traffic::{
     },
     quic::{self, Identity, QuicLoad},
     wire::PublicKey,
-    wire::message::{Limits, Order, Outcome, TcpOrder, UdpOrder},
+    wire::message::{
+        EchoOutcome, HttpOutcome, Limits, Order, Outcome, ShortOutcome, TcpOrder, UdpOrder,
+    },
 };
 
 use super::{
@@ -248,7 +250,12 @@ impl Agreement {
     /// Ends it; its outcome.
     pub(crate) fn finish(mut self) -> Outcome {
         match std::mem::replace(&mut self.running, Running::Not) {
-            Running::Not => Outcome::Nothing,
+            Running::Not => match self.order {
+                Order::Echo => Outcome::Echo(EchoOutcome {}),
+                Order::Short { .. } => Outcome::Short(ShortOutcome {}),
+                Order::Http { .. } => Outcome::Http(HttpOutcome {}),
+                Order::Tcp(_) | Order::Udp(_) | Order::Quic { .. } => Outcome::Nothing,
+            },
             Running::Tcp(load) => Outcome::Tcp(load.finish()),
             Running::Udp(load) => Outcome::Udp(load.finish()),
             Running::Quic(load) => Outcome::Quic(load.finish()),

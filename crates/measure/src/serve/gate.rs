@@ -17,7 +17,7 @@ use traffic::wire::{
     Channel, Greeting, Refusal, Token,
     greeting::HANDSHAKE,
     key::CODE,
-    message::{Code, Reply, Request},
+    message::{Code, Numbered, Reply, Request},
 };
 
 use super::{
@@ -228,7 +228,7 @@ impl Gate<'_> {
         }
     }
 
-    fn asked(&self, mut channel: Channel, request: Request, peer: SocketAddr) {
+    fn asked(&self, mut channel: Channel, request: Numbered<Request>, peer: SocketAddr) {
         if channel.stream().set_nonblocking(false).is_err() {
             return;
         }
@@ -237,7 +237,7 @@ impl Gate<'_> {
             Err(refused) => {
                 channel.set_timeout(Some(PAUSE));
                 let (code, why) = (Code::Busy, refused.to_string());
-                let _ = channel.send(&Reply::No { code, why });
+                let _ = channel.send(&Numbered(request.0, Reply::No { code, why }));
                 self.rejected(peer, refused);
             }
         }

@@ -13,7 +13,7 @@ use traffic::wire::{
     Channel, ChannelError, Greeting, Refusal, VERSION,
     channel::Partial,
     greeting::{self, CONTROL, Parsed},
-    message::Request,
+    message::{Numbered, Request},
 };
 
 use super::Rejected;
@@ -44,7 +44,7 @@ pub(super) enum Next {
     /// The greeting is here; the stream is where it ends.
     Greeted(Greeting, TcpStream),
     /// The first request is here.
-    Asked(Box<Channel>, Request),
+    Asked(Box<Channel>, Numbered<Request>),
 }
 
 impl Pending {

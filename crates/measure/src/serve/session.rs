@@ -6,7 +6,7 @@ use traffic::{
     admission, quic,
     wire::{
         Channel, ChannelError, Ticket, Token,
-        message::{Order, Outcome, QUIC, Reply, Request, Welcome},
+        message::{Numbered, Order, Outcome, QUIC, Reply, Request, Welcome},
     },
 };
 
@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Starts a session in a thread of its own, with the request that has come.
 pub(crate) fn start(
     channel: Channel,
-    first: Request,
+    first: Numbered<Request>,
     peer: SocketAddr,
     admitted: admission::Session,
     shared: &Arc<Shared>,
@@ -83,13 +83,13 @@ impl Session {
         }
     }
 
-    fn serve(&mut self, first: Request) -> Result<(), ChannelError> {
+    fn serve(&mut self, first: Numbered<Request>) -> Result<(), ChannelError> {
         self.channel.set_timeout(Some(TIMEOUT));
-        let mut request = first;
+        let Numbered(mut number, mut request) = first;
         while !self.shared.stopped() && request != Request::Bye {
             let reply = self.reply(request);
-            self.channel.send(&reply)?;
-            request = match self.channel.receive() {
+            self.channel.send(&Numbered(number, reply))?;
+            Numbered(number, request) = match self.channel.receive() {
                 Ok(request) => request,
                 // Closed without a `bye`: nothing is wrong at this end.
                 Err(ChannelError::Io(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {

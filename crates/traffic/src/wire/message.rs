@@ -7,6 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{PublicKey, Token, ticket::Secret};
 
+/// A request or a reply with its number. The near end numbers its requests; a reply has the number
+/// of the request that it answers, so that it cannot be taken for the answer to another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Numbered<M>(
+    /// The number: 1 for the first request of a session.
+    pub u32,
+    /// The message.
+    pub M,
+);
+
 /// A request of the near end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
@@ -217,9 +227,27 @@ pub enum Outcome {
     Udp(UdpOutcome),
     /// Of bulk QUIC.
     Quic(QuicOutcome),
-    /// Of a service.
+    /// Of answers to probes.
+    Echo(EchoOutcome),
+    /// Of answers to short requests.
+    Short(ShortOutcome),
+    /// Of answers to HTTP requests.
+    Http(HttpOutcome),
+    /// Of a load that was never started.
     Nothing,
 }
+
+/// Outcome of answers to probes: the near end has seen all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EchoOutcome {}
+
+/// Outcome of answers to requests on connections of their own: the near end has seen all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShortOutcome {}
+
+/// Outcome of answers to HTTP requests: the near end has seen all of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HttpOutcome {}
 
 /// What one end saw of bulk TCP.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

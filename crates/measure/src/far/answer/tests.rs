@@ -1,7 +1,7 @@
 use model::run::{Column, Series};
 use traffic::wire::{
     PublicKey,
-    message::{self, Limits, TcpOrder},
+    message::{self, Limits, Numbered, TcpOrder},
 };
 
 use crate::far;
@@ -38,7 +38,7 @@ fn opened(key: Option<PublicKey>) -> message::Reply {
 }
 
 /// Every outcome that a server can send.
-fn outcomes() -> [(&'static str, message::Outcome); 4] {
+fn outcomes() -> [(&'static str, message::Outcome); 6] {
     let mut series = Series {
         at_us: vec![0, 10],
         ..Series::default()
@@ -61,7 +61,9 @@ fn outcomes() -> [(&'static str, message::Outcome); 4] {
         ("tcp", message::Outcome::Tcp(tcp)),
         ("udp", message::Outcome::Udp(udp)),
         ("quic", message::Outcome::Quic(quic)),
-        ("nothing", message::Outcome::Nothing),
+        ("echo", message::Outcome::Echo(EchoOutcome {})),
+        ("short", message::Outcome::Short(ShortOutcome {})),
+        ("http", message::Outcome::Http(HttpOutcome {})),
     ]
 }
 
@@ -93,9 +95,16 @@ fn replies_are_read_as_they_were_sent() {
             message::Outcome::Quic(sent) => {
                 assert_eq!(given::<Finished<QuicOutcome>>(&reply).outcome.0, sent);
             }
-            message::Outcome::Nothing => {
-                let _: Finished<Nothing> = given(&reply);
+            message::Outcome::Echo(sent) => {
+                assert_eq!(given::<Finished<EchoOutcome>>(&reply).outcome.0, sent);
             }
+            message::Outcome::Short(sent) => {
+                assert_eq!(given::<Finished<ShortOutcome>>(&reply).outcome.0, sent);
+            }
+            message::Outcome::Http(sent) => {
+                assert_eq!(given::<Finished<HttpOutcome>>(&reply).outcome.0, sent);
+            }
+            message::Outcome::Nothing => panic!("no load has it"),
         }
     }
 }
@@ -113,9 +122,11 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
             read::<Finished<TcpOutcome>>(&reply).err(),
             read::<Finished<UdpOutcome>>(&reply).err(),
             read::<Finished<QuicOutcome>>(&reply).err(),
-            read::<Finished<Nothing>>(&reply).err(),
+            read::<Finished<EchoOutcome>>(&reply).err(),
+            read::<Finished<ShortOutcome>>(&reply).err(),
+            read::<Finished<HttpOutcome>>(&reply).err(),
         ];
-        // One of the four types takes it, and no other.
+        // One of the types takes it, and no other.
         assert_eq!(errors.iter().filter(|e| e.is_none()).count(), 1, "{name}");
         for error in errors.into_iter().flatten() {
             assert!(error.contains(&format!("`{name}`")), "{error}");
@@ -127,22 +138,35 @@ fn another_reply_than_the_one_due_is_an_error_that_names_both() {
 #[test]
 fn a_damaged_reply_is_refused_or_what_the_server_would_read() {
     let [(_, tcp), ..] = outcomes();
-    let text = serde_json::to_vec(&finished(tcp)).unwrap();
+    let text = serde_json::to_vec(&Numbered(7, finished(tcp))).unwrap();
     let mut taken = 0;
     for at in 0..text.len() {
         for byte in *b"\0 \",:{}[]0x" {
             let mut damaged = text.clone();
             damaged[at] = byte;
-            let typed = far::outcome::<TcpOrder>(false, &damaged, text.len());
+            let typed = far::outcome::<TcpOrder>(7, false, &damaged, text.len());
             let Ok(Some(typed)) = typed else {
                 continue;
             };
             taken += 1;
-            let read: message::Reply = serde_json::from_slice(&damaged).unwrap();
-            assert_eq!(read, finished(message::Outcome::Tcp(typed)));
+            let read: Numbered<message::Reply> = serde_json::from_slice(&damaged).unwrap();
+            assert_eq!(read, Numbered(7, finished(message::Outcome::Tcp(typed))));
         }
     }
     assert!(taken > 0, "each byte itself is among the replacements");
+}
+
+/// The right kind of outcome of another request is no answer.
+#[test]
+fn a_reply_to_another_request_is_refused() {
+    let [(_, tcp), ..] = outcomes();
+    let text = serde_json::to_vec(&Numbered(7, finished(tcp))).unwrap();
+    let read = |number| far::outcome::<TcpOrder>(number, false, &text, text.len());
+    assert!(read(7).unwrap().is_some());
+    for number in [0, 6, 8, u32::MAX] {
+        let error = read(number).unwrap_err().to_string();
+        assert!(error.contains("request 7"), "{error}");
+    }
 }
 
 #[test]

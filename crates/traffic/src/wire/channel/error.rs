@@ -19,6 +19,13 @@ pub enum ChannelError {
     Crypto,
     /// A message longer than allowed, bytes.
     TooLong(usize),
+    /// A reply to another request.
+    Number {
+        /// Number of the request.
+        due: u32,
+        /// Number in the reply.
+        got: u32,
+    },
     /// An invalid message.
     Message(String),
 }
@@ -32,6 +39,11 @@ impl ChannelError {
             Self::Foreign => text!("the far end is not a pathtwin server"),
             Self::Crypto => text!("the key does not fit, or bytes were changed on the path"),
             Self::TooLong(bytes) => text!("a message of more than {n} bytes", n = *bytes),
+            Self::Number { due, got } => text!(
+                "it answers request {got}, not request {due}",
+                got = *got,
+                due = *due
+            ),
             Self::Message(why) => text!("a message that cannot be read: {why}", why = why),
         }
     }
