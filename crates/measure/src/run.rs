@@ -1,6 +1,7 @@
 //! The near end: execution of a plan against a far end.
 
 mod bench;
+mod budget;
 mod conclude;
 mod controls;
 mod estimate;

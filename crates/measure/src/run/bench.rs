@@ -16,7 +16,7 @@ use model::{
 use sys::clock::Instant;
 use traffic::admission::Lease;
 
-use super::estimate::Estimate;
+use super::{budget::bytes_left, estimate::Estimate};
 use crate::far::{Far, FarError};
 use host::{evidence::Scope, state};
 
@@ -119,8 +119,7 @@ impl Bench<'_> {
     /// What bounds this end's half of a load: the bytes that the plan still allows, and the rate
     /// that the far end does.
     pub(crate) fn lease(&self, duration: Duration) -> Lease {
-        let most = self.plan.budget.bytes;
-        let left = most.map(|most| most.saturating_sub(self.bytes));
+        let left = bytes_left(&self.plan.budget, self.bytes);
         Lease::own(duration, left, self.far.welcome.limits.rate_bps)
     }
 

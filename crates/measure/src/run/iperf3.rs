@@ -31,10 +31,11 @@ use sys::clock::Instant;
 use super::{
     Target,
     bench::{Event, Live},
+    budget::{self, Spent},
     conclude, controls,
     schedule::{self, Senders, estimate},
-    session::narrow,
-    steps::{self, AnyStep, tcp::Tcp},
+    session::{narrow, note_skipped},
+    steps::{self, AnyStep, Step, tcp::Tcp},
     task::Task,
     validity,
 };
@@ -179,8 +180,12 @@ impl Bench<'_> {
                 if load.direction != LoadDirection::Up && lacking.contains(&task.cc) {
                     continue;
                 }
-                if !self.fits(plan, &task, run) {
+                if self.start.cancel.load(Ordering::Relaxed) {
                     return;
+                }
+                if let Some(why) = self.exceeded(plan, &task, &load, &run.samples) {
+                    note_skipped(run, &load.keys(&task), why, self.on);
+                    continue;
                 }
                 if self.step(run, &task, &load, of) == Done::Lacking {
                     let cc = task.cc.as_deref().map(Value::from);
@@ -200,22 +205,21 @@ impl Bench<'_> {
         }
     }
 
-    /// Whether there is time and data left for a task.
-    fn fits(&self, plan: &Plan, task: &Task, run: &mut Run) -> bool {
-        if self.start.cancel.load(Ordering::Relaxed) {
-            return false;
-        }
-        let spent_s = Instant::now().since(self.zero) as f64 / 1e9;
-        let late = |most: f64| schedule::time_s(&task.step) > most - spent_s;
-        let spent = match plan.budget {
-            budget if budget.time_s.is_some_and(late) => text!("the time budget is used up"),
-            budget if budget.bytes.is_some_and(|most| self.bytes >= most) => {
-                text!("the byte budget is used up")
-            }
-            _ => return true,
+    /// Why a task does not fit what is left of the budget, at the highest rate so far.
+    fn exceeded(&self, plan: &Plan, task: &Task, load: &Tcp, samples: &[Sample]) -> Option<Text> {
+        let fastest = |direction| {
+            let same = samples
+                .iter()
+                .filter(|s| s.key.direction == Some(direction));
+            let goodputs = same.filter_map(|s| Some(s.tcp.as_ref()?.goodput_bps));
+            goodputs.reduce(f64::max)
         };
-        run.notes.push(text!("ended early: {spent}", spent = spent));
-        false
+        let spent = Spent {
+            time_s: Instant::now().since(self.zero) as f64 / 1e9,
+            bytes: self.bytes,
+        };
+        let needs = schedule::needs(&task.step, load.rate_bps(&fastest));
+        budget::exceeded(&plan.budget, spent, needs)
     }
 
     fn step(&mut self, run: &mut Run, task: &Task, load: &Tcp, of: usize) -> Done {

@@ -7,6 +7,7 @@ use model::{
 use stats::Random;
 
 use super::{
+    budget::Needs,
     estimate::Estimate,
     steps::{self, Cost},
     task::Task,
@@ -125,7 +126,7 @@ pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> 
     let total = |f: fn(&Step) -> f64| repeats.map(|n| sum(false, f) + f64::from(n) * sum(true, f));
     Estimate {
         time_s: total(time_s),
-        loaded_s: total(loaded_s),
+        loaded_s: total(|step| cost(step).loaded_s),
         samples: total(|_| 1.0).map(|n| n as usize),
     }
 }
@@ -141,9 +142,13 @@ pub(crate) fn time_s(step: &Step) -> f64 {
     AROUND_S + cost(step).time_s
 }
 
-/// Time under full load of a step, s.
-pub(crate) fn loaded_s(step: &Step) -> f64 {
-    cost(step).loaded_s
+/// What a step takes of a budget, at a rate if one is known.
+pub(crate) fn needs(step: &Step, rate_bps: Option<f64>) -> Needs {
+    Needs {
+        time_s: time_s(step),
+        loaded_s: cost(step).loaded_s,
+        rate_bps,
+    }
 }
 
 fn cost(step: &Step) -> Cost {

@@ -21,6 +21,7 @@ use traffic::wire::Key as AccessKey;
 use super::{
     Target,
     bench::{Bench, Event},
+    budget::{self, Spent},
     conclude, controls,
     estimate::Estimate,
     pace,
@@ -257,12 +258,7 @@ fn step(bench: &mut Bench<'_>, run: &mut Run, task: &Task, of: usize) -> Result<
         .lacks(&bench.far)
         .or_else(|| too_much(bench, task, &*step))
     {
-        let name = keys.first().map(ToString::to_string).unwrap_or_default();
-        let note = text!("skipped: {step} ({why})", step = name, why = why);
-        if !run.notes.contains(&note) {
-            (bench.on)(Event::Note(&note.to_string()));
-            run.notes.push(note);
-        }
+        note_skipped(run, &keys, why, bench.on);
         return Ok(true);
     }
     let number = run.samples.len() as u32;
@@ -304,21 +300,29 @@ fn keep(bench: &mut Bench<'_>, run: &mut Run, task: &Task, samples: Vec<Sample>)
     }
 }
 
+/// Notes a task that is skipped, once.
+pub(crate) fn note_skipped(run: &mut Run, keys: &[Key], why: Text, on: &mut dyn FnMut(Event<'_>)) {
+    let name = keys.first().map(ToString::to_string).unwrap_or_default();
+    let note = text!("skipped: {step} ({why})", step = name, why = why);
+    if !run.notes.contains(&note) {
+        on(Event::Note(&note.to_string()));
+        run.notes.push(note);
+    }
+}
+
 /// Why a task does not fit what is left of the budget.
 fn too_much(bench: &Bench<'_>, task: &Task, step: &dyn AnyStep) -> Option<Text> {
-    let budget = bench.plan.budget;
-    if let Some(most) = budget.time_s {
-        let left = most - Instant::now().since(bench.zero) as f64 / 1e9;
-        if schedule::time_s(&task.step) > left {
-            return Some(text!("the time budget is used up"));
-        }
-    }
-    let most = budget.bytes?;
     let capacity = |direction| {
         let place = (task.layer.clone(), direction);
         bench.capacity.get(&place).copied()
     };
-    let rate = step.rate_bps(&capacity)?;
-    let bytes = rate / 8.0 * schedule::loaded_s(&task.step);
-    (bench.bytes as f64 + bytes > most as f64).then(|| text!("the byte budget is used up"))
+    let spent = Spent {
+        time_s: Instant::now().since(bench.zero) as f64 / 1e9,
+        bytes: bench.bytes,
+    };
+    budget::exceeded(
+        &bench.plan.budget,
+        spent,
+        schedule::needs(&task.step, step.rate_bps(&capacity)),
+    )
 }

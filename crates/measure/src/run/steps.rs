@@ -23,8 +23,6 @@ use model::{
     text::Text,
 };
 
-use requests::{Connections, Requesting};
-
 use super::{bench::Bench, task::Task};
 use crate::far::{Far, FarError};
 
@@ -187,14 +185,8 @@ pub(crate) fn of(measurement: &Measurement) -> Box<dyn AnyStep> {
         }),
         Measurement::Pmtu => Box::new(pmtu::Pmtu),
         Measurement::Sizes => Box::new(sizes::Sizes),
-        Measurement::Short { bytes } => Box::new(Requesting {
-            connections: Connections::Each,
-            bytes,
-        }),
-        Measurement::Http { bytes } => Box::new(Requesting {
-            connections: Connections::Kept,
-            bytes,
-        }),
+        Measurement::Short { bytes } => Box::new(requests::Short { bytes }),
+        Measurement::Http { bytes } => Box::new(requests::Http { bytes }),
         Measurement::Quic {
             direction,
             warmup_s,

@@ -1,7 +1,7 @@
 //! Requests, one after the other: on one kept HTTP/1.1 connection, or each on a connection of its
 //! own.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{marker::PhantomData, net::SocketAddr, time::Duration};
 
 use analysis::percentile;
 use model::{
@@ -24,7 +24,7 @@ use crate::{
         self, Action, FarError,
         load::{self, Service},
     },
-    run::{bench::Bench, task::Task},
+    run::{bench::Bench, budget::bytes_left, task::Task},
 };
 
 /// How long to wait for a connection, and for any part of an answer.
@@ -33,46 +33,44 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long after the end of the step the last answer may come.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How requests use connections.
-#[derive(Clone, Copy)]
-pub(super) enum Connections {
-    /// HTTP/1.1 on one connection that is kept.
-    Kept,
-    /// One for each request.
-    Each,
-}
-
-/// Requests for answers of the same size.
-pub(super) struct Requesting {
-    pub(super) connections: Connections,
+/// Requests for answers of the same size, each on a connection of its own.
+pub(super) struct Short {
     /// Bytes of an answer.
     pub(super) bytes: u64,
 }
 
-/// What the near end saw of the requests.
-pub(super) struct Seen {
-    requests: Requests,
-    context: Context,
+/// HTTP/1.1 requests for answers of the same size, on one connection that is kept.
+pub(super) struct Http {
+    /// Bytes of an answer.
+    pub(super) bytes: u64,
 }
 
-impl Step for Requesting {
+/// What the near end saw of the requests at a service of type `S`.
+pub(super) struct Seen<S> {
+    requests: Requests,
+    context: Context,
+    service: PhantomData<fn() -> S>,
+}
+
+/// Half of the time answers are under way, by experience.
+fn cost(duration_s: f64) -> Cost {
+    Cost {
+        time_s: duration_s,
+        loaded_s: duration_s * 0.5,
+    }
+}
+
+impl Step for Short {
     fn kind(&self) -> StepKind {
-        match self.connections {
-            Connections::Kept => StepKind::Http,
-            Connections::Each => StepKind::Short,
-        }
+        StepKind::Short
     }
 
     fn distinguish(&self, key: &mut Key) {
         key.bytes = Some(self.bytes);
     }
 
-    /// Half of the time answers are under way, by experience.
     fn cost(&self, duration_s: f64) -> Cost {
-        Cost {
-            time_s: duration_s,
-            loaded_s: duration_s * 0.5,
-        }
+        cost(duration_s)
     }
 
     fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
@@ -81,32 +79,56 @@ impl Step for Requesting {
     }
 }
 
-impl Measure for Requesting {
-    type Seen = Seen;
-
-    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Seen, FarError> {
-        let bytes = self.bytes;
-        match self.connections {
-            Connections::Kept => {
-                let service = load::Http { bytes };
-                measure(bench, task, &service, bytes, |ticket, address, config| {
-                    let stream = far::stream(ticket, address, 0)?;
-                    RequestClient::http(stream, config).map_err(Action::Request.failed(address))
-                })
-            }
-            Connections::Each => {
-                let service = load::Short { bytes };
-                measure(bench, task, &service, bytes, |ticket, address, config| {
-                    let connect = far::connector(address, TIMEOUT);
-                    let greeting = move |number| ticket.greeting(number).bytes();
-                    RequestClient::short(connect, greeting, config)
-                        .map_err(Action::Request.failed(address))
-                })
-            }
-        }
+impl Step for Http {
+    fn kind(&self) -> StepKind {
+        StepKind::Http
     }
 
-    fn samples(&self, seen: Seen, blank: &Blank<'_>) -> Vec<Sample> {
+    fn distinguish(&self, key: &mut Key) {
+        key.bytes = Some(self.bytes);
+    }
+
+    fn cost(&self, duration_s: f64) -> Cost {
+        cost(duration_s)
+    }
+
+    fn rate_bps(&self, capacity: &dyn Fn(Direction) -> Option<f64>) -> Option<f64> {
+        // Requests are small beside their answers.
+        capacity(Direction::Down)
+    }
+}
+
+impl Measure for Short {
+    type Seen = Seen<load::Short>;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Self::Seen, FarError> {
+        let bytes = self.bytes;
+        let service = load::Short { bytes };
+        measure(bench, task, &service, bytes, |ticket, address, config| {
+            let connect = far::connector(address, TIMEOUT);
+            let greeting = move |number| ticket.greeting(number).bytes();
+            RequestClient::short(connect, greeting, config).map_err(Action::Request.failed(address))
+        })
+    }
+
+    fn samples(&self, seen: Self::Seen, blank: &Blank<'_>) -> Vec<Sample> {
+        seen.samples(blank)
+    }
+}
+
+impl Measure for Http {
+    type Seen = Seen<load::Http>;
+
+    fn measure(&self, bench: &mut Bench<'_>, task: &Task) -> Result<Self::Seen, FarError> {
+        let bytes = self.bytes;
+        let service = load::Http { bytes };
+        measure(bench, task, &service, bytes, |ticket, address, config| {
+            let stream = far::stream(ticket, address, 0)?;
+            RequestClient::http(stream, config).map_err(Action::Request.failed(address))
+        })
+    }
+
+    fn samples(&self, seen: Self::Seen, blank: &Blank<'_>) -> Vec<Sample> {
         seen.samples(blank)
     }
 }
@@ -118,7 +140,7 @@ fn measure<S: Service>(
     service: &S,
     bytes: u64,
     start: impl FnOnce(Ticket, SocketAddr, Config) -> Result<RequestClient, FarError>,
-) -> Result<Seen, FarError> {
+) -> Result<Seen<S>, FarError> {
     let span = Duration::from_secs_f64(task.step.duration_s);
     let probing = probes::start(bench, &task.layer)?;
     let agreed = bench.far.open(service)?;
@@ -155,18 +177,19 @@ fn measure<S: Service>(
             near,
             far,
         },
+        service: PhantomData,
     })
 }
 
 /// What the plan's budget and the far end's limit leave.
 fn left(bench: &Bench<'_>) -> Option<u64> {
-    let budget = bench.plan.budget.bytes;
-    let most = [budget, bench.far.welcome.limits.bytes];
-    let most = most.into_iter().flatten().min()?;
-    Some(most.saturating_sub(bench.bytes))
+    let limit = bench.far.welcome.limits.bytes;
+    let limit = limit.map(|most| most.saturating_sub(bench.bytes));
+    let budget = bytes_left(&bench.plan.budget, bench.bytes);
+    [budget, limit].into_iter().flatten().min()
 }
 
-impl Seen {
+impl<S> Seen<S> {
     fn samples(self, blank: &Blank<'_>) -> Vec<Sample> {
         let mut sample = self.context.apply(blank.of(None));
         if self.requests.exchanges.is_empty() {
