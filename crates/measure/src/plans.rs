@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use model::{
     net::{Direction, LoadDirection},
-    plan::{Budget, Measurement, OF_HOST, PLAN_SCHEMA, Plan, Repeats, Step},
+    plan::{Measurement, OF_HOST, PLAN_SCHEMA, Plan, Repeats, Step},
 };
 
 /// Highest rate a sweep tries, bit/s of payload.
@@ -123,17 +123,8 @@ fn before(seconds: f64) -> Vec<Step> {
 
 fn plan(name: &str, steps: Vec<Step>) -> Plan {
     Plan {
-        schema: PLAN_SCHEMA,
-        name: name.to_owned(),
-        seed: None,
-        layers: Vec::new(),
-        families: Vec::new(),
-        probe_ms: Some(10.0),
-        hotspots: true,
         adapt: true,
-        repeats: Repeats::default(),
-        budget: Budget::default(),
-        steps,
+        ..Plan::of(name, steps)
     }
 }
 

@@ -57,6 +57,25 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
+impl Plan {
+    /// These steps, and otherwise as a file that says no more than them.
+    pub fn of(name: &str, steps: Vec<Step>) -> Self {
+        Self {
+            schema: schema(),
+            name: name.to_owned(),
+            seed: None,
+            layers: Vec::new(),
+            families: Vec::new(),
+            probe_ms: ten(),
+            hotspots: yes(),
+            adapt: false,
+            repeats: Repeats::default(),
+            budget: Budget::default(),
+            steps,
+        }
+    }
+}
+
 /// Number of repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

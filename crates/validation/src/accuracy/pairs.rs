@@ -6,8 +6,11 @@ use std::collections::BTreeMap;
 use analysis::figures::value;
 use compare::{Measured, Options};
 use model::{
+    cell::{Buffer, Cell},
     comparison::{Comparison, Verdict},
+    path::{self, Limit, Line, Loss, Nanos, Parameter, PathError, Trial},
     run::{FigureKind, Key, Run},
+    units::{Bytes, Rate, Seed, Share},
 };
 use stats::Random;
 
@@ -46,18 +49,32 @@ impl Path {
         }
     }
 
-    /// The spec. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so
+    /// Its cell. 50 kB are 20 ms at 20 Mbit/s; of the slower path they are 19 ms at its rate, so
     /// that its buffer holds as long. A little loss gives TCP something to vary by.
-    pub fn spec(self) -> String {
-        let (rate, buffer) = match self {
-            Self::Unchanged => ("20mbit", 50_000),
-            Self::Slower => ("19mbit", 47_500),
-            Self::Later => ("20mbit", 62_500),
+    ///
+    /// # Errors
+    /// The lab can make no such path; that would be our mistake.
+    pub fn cell(self, seed: Seed) -> Result<Cell, PathError> {
+        let (bps, buffer) = match self {
+            Self::Unchanged => (20_000_000, 50_000),
+            Self::Slower => (19_000_000, 47_500),
+            Self::Later => (20_000_000, 62_500),
         };
-        format!(
-            "name = \"{}\"\n[path]\nrate = \"{rate}\"\nrtt = \"20ms\"\nbuffer = \"{buffer}B\"\nloss = \"0.05%\"\n",
-            self.name()
-        )
+        let line = Line {
+            rate_bps: Some(Parameter::given(Limit::At(Rate::from_bps(bps)))),
+            buffer: Some(Parameter::given(Buffer::Bytes(Bytes(buffer)))),
+            delay_ns: Some(Parameter::given(Nanos(10_000_000))),
+            loss: Share::new(0.0005).map(|share| Loss::Random {
+                share: Parameter::given(share),
+            }),
+            ..Line::default()
+        };
+        let mut path = path::Path::named(self.name());
+        (path.underlay.down, path.underlay.up) = (line.clone(), line);
+        path.cell(&Trial {
+            seed,
+            ..Trial::default()
+        })
     }
 }
 
@@ -219,6 +236,25 @@ fn pairs(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The runs that are kept were measured on the paths of these specs.
+    #[test]
+    fn the_paths_are_those_of_their_specs() {
+        for (path, rate, buffer) in [
+            (Path::Unchanged, "20mbit", "50000B"),
+            (Path::Slower, "19mbit", "47500B"),
+            (Path::Later, "20mbit", "62500B"),
+        ] {
+            let name = path.name();
+            let text = format!(
+                "name = \"{name}\"\n[path]\nrate = \"{rate}\"\nrtt = \"20ms\"\n\
+                 buffer = \"{buffer}\"\nloss = \"0.05%\"\n"
+            );
+            let spec = model::spec::Spec::parse(name, &text).unwrap().with_seed(7);
+            let cells = spec.cells().unwrap();
+            assert_eq!(cells, [path.cell(Seed(7)).unwrap()]);
+        }
+    }
 
     #[test]
     fn a_pair_is_of_two_runs_and_comes_once() {

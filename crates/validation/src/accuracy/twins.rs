@@ -6,8 +6,9 @@ mod table;
 
 use model::{
     cell::{Buffer, Cell, Queue},
-    net::{Direction, Layer, Side},
+    net::{Direction, Layer, LoadDirection, Side},
     path::{Limit, Parameter, Path, PathError, Trial},
+    plan::{Measurement, Plan, Repeats, Step},
     remedy::{Action, Bottleneck, CcScope, Discipline, Flow, Remedy},
     run::{FigureKind, Run, StepKind},
     text::Text,
@@ -18,62 +19,57 @@ pub use draw::{Drawn, draw};
 pub use table::markdown;
 
 /// What is measured on each path: cubic alone, and UDP.
-pub const PLAN: &str = r#"
-name = "twins"
-probe_ms = 10.0
-repeats = { min = 3, max = 3 }
-[[step]]
-kind = "pmtu"
-duration_s = 3
-[[step]]
-kind = "idle"
-duration_s = 2
-[[step]]
-kind = "udp_sweep"
-direction = "down"
-from_bps = 500_000
-to_bps = 2_000_000_000
-duration_s = 3
-[[step]]
-kind = "udp_sweep"
-direction = "up"
-from_bps = 500_000
-to_bps = 2_000_000_000
-duration_s = 3
-[[step]]
-kind = "tcp"
-direction = "down"
-flows = 1
-cc = ["cubic"]
-warmup_s = 1
-duration_s = 6
-repeat = true
-[[step]]
-kind = "tcp"
-direction = "up"
-flows = 1
-cc = ["cubic"]
-warmup_s = 1
-duration_s = 6
-repeat = true
-"#;
+pub fn plan() -> Plan {
+    let sweep = |direction| Measurement::UdpSweep {
+        direction,
+        from_bps: 500_000,
+        to_bps: 2_000_000_000,
+    };
+    let steps = vec![
+        step(Measurement::Pmtu, 3.0),
+        step(Measurement::Idle, 2.0),
+        step(sweep(Direction::Down), 3.0),
+        step(sweep(Direction::Up), 3.0),
+        Step {
+            repeat: true,
+            ..tcp(LoadDirection::Down, 1, "cubic")
+        },
+        Step {
+            repeat: true,
+            ..tcp(LoadDirection::Up, 1, "cubic")
+        },
+    ];
+    Plan {
+        repeats: times(3),
+        ..Plan::of("twins", steps)
+    }
+}
 
-/// What is asked of a twin: one load, on the path with or without a remedy.
-pub const ASKED: &str = r#"
-name = "asked"
-probe_ms = 10.0
-repeats = { min = 1, max = 1 }
-[[step]]
-kind = "idle"
-duration_s = 1
-[[step]]
-kind = "tcp"
-direction = "down"
-flows = FLOWS
-cc = ["CC"]
-warmup_s = 1
-duration_s = 6
-"#;
+fn step(measurement: Measurement, duration_s: f64) -> Step {
+    Step {
+        measurement,
+        duration_s,
+        repeat: false,
+    }
+}
+
+fn tcp(direction: LoadDirection, flows: u32, cc: &str) -> Step {
+    let load = Measurement::Tcp {
+        direction,
+        flows,
+        cc: vec![cc.to_owned()],
+        warmup_s: 1.0,
+    };
+    step(load, 6.0)
+}
+
+fn times(repeats: u32) -> Repeats {
+    Repeats {
+        min: repeats,
+        max: repeats,
+        width: None,
+    }
+}
 
 /// Seeds of what is asked, on the path and on its twin: other ones than those of the fit.
 pub const SEEDS: std::ops::Range<u64> = 101..104;
@@ -118,14 +114,18 @@ impl Question {
         }
     }
 
-    /// What is measured for it.
-    ///
-    /// # Errors
-    /// The text above is no plan; that would be our mistake.
-    pub fn plan(self) -> Result<model::plan::Plan, measure::plans::PlanError> {
-        let flows = if self == Self::EightFlows { "8" } else { "1" };
+    /// What is measured for it: one load, on the path with or without a remedy.
+    pub fn plan(self) -> Plan {
+        let flows = if self == Self::EightFlows { 8 } else { 1 };
         let cc = if self == Self::Bbr { "bbr" } else { "cubic" };
-        measure::plans::parse(&ASKED.replace("FLOWS", flows).replace("CC", cc))
+        let steps = vec![
+            step(Measurement::Idle, 1.0),
+            tcp(LoadDirection::Down, flows, cc),
+        ];
+        Plan {
+            repeats: times(1),
+            ..Plan::of("asked", steps)
+        }
     }
 
     /// The path with what is asked; `None` if the question makes no sense on it. `rate` is that of

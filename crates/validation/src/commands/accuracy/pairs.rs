@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
-use model::{cell::Cell, run::Run, spec::Spec};
+use anyhow::Context;
+use model::{run::Run, units::Seed};
 use validation::accuracy::{
     many,
     pairs::{self, Path as Kind, Pool},
@@ -76,8 +76,9 @@ fn runs(
             None => missing.push(of),
         }
     }
-    let cells = missing.iter().map(|of| cell(*of));
-    let cells = cells.collect::<Result<Vec<_>, _>>()?;
+    let cells = missing.iter().map(|(path, seed)| path.cell(Seed(*seed)));
+    let cells = cells.collect::<Result<Vec<_>, _>>();
+    let cells = cells.map_err(|e| Failure::new(code::FAILED, e))?;
     let plan = measure::plans::default();
     let made = bench.measure(&cells, &plan, |index, measured| {
         pairs::without_series(&mut measured.run);
@@ -89,15 +90,6 @@ fn runs(
     all.extend(missing.iter().copied().zip(made));
     all.sort_by_key(|((_, seed), _)| *seed);
     Ok(all)
-}
-
-fn cell((path, seed): Wanted) -> Result<Cell, Failure> {
-    let cells = Spec::parse(path.name(), &path.spec())
-        .map(|spec| spec.with_seed(seed))
-        .and_then(|spec| spec.cells())
-        .map_err(|e| Failure::new(code::FAILED, e))?;
-    let first = cells.into_iter().next();
-    first.ok_or_else(|| anyhow!("no cell in the spec").into())
 }
 
 fn file(folder: &Path, (path, seed): Wanted) -> PathBuf {

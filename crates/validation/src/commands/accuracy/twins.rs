@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use lab::LabError;
 use model::{cell::Cell, path::Path, plan::Plan, run::Run};
 use twin::{Budget, Fit};
@@ -25,7 +25,7 @@ const BUDGET: Budget = Budget(Duration::from_secs(20));
 /// and not counted.
 pub(super) fn twins(bench: Bench<'_>, count: usize, draw: u64) -> Result<(), Failure> {
     let drawn = twins::draw(count, draw).map_err(|e| Failure::new(code::FAILED, e))?;
-    let plan = measure::plans::parse(twins::PLAN).context("read the plan")?;
+    let plan = twins::plan();
     let (mut fitted, mut asked, mut queues, mut paths) = (Vec::new(), Vec::new(), 0, 0);
     for drawn in &drawn {
         let name = &drawn.cell.name;
@@ -81,7 +81,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<One, Failure> {
         let (Some(truth), Some(model)) = paths else {
             continue;
         };
-        let plan = question.plan().context("read the plan")?;
+        let plan = question.plan();
         if let (Some(truth), Some(model)) =
             (answer(bench, &truth, &plan)?, answer(bench, &model, &plan)?)
         {
