@@ -25,6 +25,7 @@ pub mod params;
 pub mod request;
 pub mod results;
 pub mod server;
+pub mod servers;
 pub mod wire;
 
 pub use error::Error;

@@ -59,6 +59,25 @@ pub enum LabError {
          lab's own kernel (--engine uml)"
     )]
     NotRoot,
+    /// The lab's kernel does not have a congestion control.
+    #[error("the lab's kernel has no congestion control {name}; it has {}", known.join(", "))]
+    NoCongestion {
+        /// Its name.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// A path does not have a node.
+    #[error("there is no node {node}; the path has {}", nodes.join(", "))]
+    NoNode {
+        /// Its name.
+        node: String,
+        /// Those that it has.
+        nodes: Vec<&'static str>,
+    },
+    /// This host does not have a program.
+    #[error("there is no program {0} on this host, whose programs the lab runs")]
+    NoProgram(String),
     /// The native engine has no kernel image.
     #[error(
         "the native engine runs this host's kernel and has no image of its own: use --engine uml"

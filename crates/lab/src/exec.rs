@@ -3,7 +3,8 @@
 use std::{borrow::Cow, path::Path};
 
 use model::{
-    job::{self, Exec, ExecOutput, OUTPUT_FILE},
+    cell::Cell,
+    job::{self, Command, Exec, ExecOutput, OUTPUT_FILE},
     units::Seed,
 };
 use serde::Serialize;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use crate::{
     LabError,
     cell::memory_mb,
+    check,
     guest::Cost,
     job::{Artifacts, Job, json},
 };
@@ -56,6 +58,14 @@ struct Program<'a> {
     status: Option<i32>,
     stdout: Cow<'a, str>,
     stderr: Cow<'a, str>,
+}
+
+/// Checks, before anything is run, that the path has the nodes and this host the programs.
+///
+/// # Errors
+/// One of them is missing.
+pub fn check(cell: &Cell, commands: &[Command]) -> Result<(), LabError> {
+    check::commands(cell, commands)
 }
 
 impl ExecResult {

@@ -10,6 +10,7 @@
 pub mod batch;
 mod cache;
 pub mod cell;
+mod check;
 mod error;
 pub mod exec;
 pub mod facts;
@@ -19,6 +20,7 @@ pub mod guest;
 pub mod job;
 pub mod keep;
 pub mod kubernetes;
+mod lists;
 mod mappings;
 pub mod measure;
 mod native;
@@ -32,6 +34,7 @@ pub mod segment;
 
 pub use cache::{CacheNote, Damage, action};
 pub use error::{CacheSettingError, GuestEnd, LabError, Lacking, Task};
+pub use lists::Lists;
 pub use open::{Config, Engine, Lab};
 pub use pool::Done;
-pub use progress::Progress;
+pub use progress::{Pace, Progress};

@@ -9,11 +9,12 @@ use std::{
 };
 
 use kernel::Image;
-use model::cell::Cell;
+use model::{cell::Cell, plan::Plan};
 
 use crate::{
     LabError,
     cache::{Cache, Tiers, entry},
+    check,
     guest::{self, Boot},
     job::{Artifacts, Job},
     native,
@@ -130,14 +131,25 @@ impl Lab {
     }
 
     /// Checks, before anything is run, that the engine's kernel has what the cells need. The lab's
-    /// own kernel has all queues and tunnels that a spec can name.
+    /// own kernel has all queues and tunnels that a spec can name, but not any congestion control.
     ///
     /// # Errors
-    /// The host's kernel lacks something, or cannot be probed.
+    /// The kernel lacks something, or cannot be probed.
     pub fn check(&self, cells: &[Cell]) -> Result<(), LabError> {
-        match self.image {
-            Some(_) => Ok(()),
+        match &self.image {
+            Some(image) => check::cells(image, cells),
             None => native::check_needs(cells),
+        }
+    }
+
+    /// Checks, before anything is run, that the lab's kernel has what a plan names.
+    ///
+    /// # Errors
+    /// It has no such congestion control.
+    pub fn check_plan(&self, plan: &Plan) -> Result<(), LabError> {
+        match &self.image {
+            Some(image) => check::plan(image, plan),
+            None => Ok(()),
         }
     }
 

@@ -17,7 +17,7 @@ pub struct Progress {
 
 /// Counts jobs that end.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub struct Pace {
     started: Instant,
     total: usize,
     done: usize,
@@ -26,7 +26,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn new(total: usize) -> Self {
+    /// None of so many has ended.
+    pub fn new(total: usize) -> Self {
         Self {
             started: Instant::now(),
             total,
@@ -36,7 +37,7 @@ impl Pace {
     }
 
     /// Counts one.
-    pub(crate) fn ended(&mut self, cached: bool) -> Progress {
+    pub fn ended(&mut self, cached: bool) -> Progress {
         self.done += 1;
         self.ran += u32::from(!cached);
         self.after(self.started.elapsed())

@@ -10,6 +10,7 @@ mod copies;
 mod gate;
 pub mod log;
 mod pending;
+mod reached;
 mod refused;
 mod registry;
 mod rejected;
@@ -31,6 +32,7 @@ use traffic::{
     wire::{ChannelError, Key, message::Order},
 };
 
+pub use reached::reached_at;
 pub use rejected::Rejected;
 
 use registry::Registry;

@@ -1,9 +1,9 @@
 //! The lab as the bench of a search for a twin.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use lab::{Lab, LabError};
+use lab::{Lab, Lists};
 use model::job;
 use twin::{Bench, Outcome, Stopped};
 
@@ -12,21 +12,17 @@ use crate::progress;
 /// Carries plans out on candidate paths in the lab, all lists of jobs on one bar.
 #[derive(Debug)]
 pub struct InLab<'a> {
-    lab: &'a Lab,
+    lists: Lists<'a>,
     bar: &'a ProgressBar,
-    /// Jobs of earlier lists.
-    before: u64,
-    stop: &'a AtomicBool,
 }
 
 impl<'a> InLab<'a> {
     /// In this lab, with a bar over all jobs to come, until it is stopped.
     pub fn new(lab: &'a Lab, bar: &'a ProgressBar, stop: &'a AtomicBool) -> Self {
+        let total = usize::try_from(bar.length().unwrap_or_default()).unwrap_or(usize::MAX);
         Self {
-            lab,
+            lists: Lists::new(lab, total, stop),
             bar,
-            before: 0,
-            stop,
         }
     }
 }
@@ -37,24 +33,17 @@ impl Bench for InLab<'_> {
         jobs: &[job::Measure],
         seen: &mut dyn FnMut(usize, Outcome),
     ) -> Result<(), Stopped> {
-        let mut stopped = false;
-        self.lab.each(jobs, self.stop, &mut |ended| {
-            progress::step_of(self.bar, self.before, &ended);
+        let done = self.lists.each(jobs, &mut |ended| {
+            progress::step(self.bar, &ended);
             let outcome = match ended.result {
                 Ok(measured) => {
                     let name = measured.digest.chars().take(16).collect();
                     Outcome::Run(Box::new(measured.run), name)
                 }
-                Err(LabError::Stopped) => {
-                    stopped = true;
-                    return;
-                }
                 Err(error) => Outcome::Failed(error.to_string()),
             };
             seen(ended.index, outcome);
         });
-        self.before += jobs.len() as u64;
-        let stopped = stopped || self.stop.load(Ordering::Relaxed);
-        if stopped { Err(Stopped) } else { Ok(()) }
+        done.map_err(|_| Stopped)
     }
 }

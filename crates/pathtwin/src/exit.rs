@@ -38,7 +38,8 @@ impl Failure {
 impl From<lab::LabError> for Failure {
     fn from(error: lab::LabError) -> Self {
         use lab::LabError::{
-            Batch, CacheSetting, FilesWritable, Kernel, Lacks, NoCache, NoGuest, NotRoot, Segment,
+            Batch, CacheSetting, FilesWritable, Kernel, Lacks, NoCache, NoCongestion, NoGuest,
+            NoNode, NoProgram, NotRoot, Segment,
         };
         use lab::batch::BatchError as E;
         let lacks = matches!(
@@ -51,6 +52,7 @@ impl From<lab::LabError> for Failure {
             Batch(_) => code::USE,
             Segment(lab::segment::SegmentError::Differs { .. }) => code::FAILED,
             Segment(_) | CacheSetting { .. } => code::USE,
+            NoCongestion { .. } | NoNode { .. } | NoProgram(_) => code::USE,
             _ if lacks => code::LACKS,
             _ => code::FAILED,
         };

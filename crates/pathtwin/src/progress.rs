@@ -27,18 +27,6 @@ pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     report_notes(bar, &done.notes);
 }
 
-/// Shows how far a list of jobs is that comes after `before` others of the same bar.
-pub fn step_of<T>(bar: &ProgressBar, before: u64, done: &Done<T>) {
-    step(bar, done);
-    let all = bar.length().unwrap_or_default();
-    let now = before + done.progress.done as u64;
-    bar.set_position(now);
-    let ran = done.progress.done.max(1) as f64;
-    let left = done.progress.elapsed.as_secs_f64() / ran * all.saturating_sub(now) as f64;
-    let s = left.ceil() as u64;
-    bar.set_message(format!(", about {}:{:02} min left", s / 60, s % 60));
-}
-
 /// Reports notes about the cache.
 pub fn report_notes(bar: &ProgressBar, notes: &[CacheNote]) {
     for note in notes {

@@ -14,8 +14,11 @@ pub mod findings;
 mod fit;
 pub mod flent;
 pub mod graph;
+#[cfg(feature = "history")]
+pub mod history;
 pub mod iperf3;
 pub mod junit;
+pub mod lab_kernel;
 pub mod markdown;
 mod number;
 pub mod observation;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use model::{
-    cell::Buffer,
+    cell::{Buffer, Cell},
     path::{Limit, Line, Loss, Nanos, Parameter},
-    safe,
+    safe, spec,
     text::{Value, capital},
     twin::{HeldOut, LeftOut, Twin},
     units::{Rate, Share},
@@ -16,6 +16,17 @@ use crate::wrap::wrap;
 
 /// Predictions that are shown, the worst first.
 const SHOWN: usize = 6;
+
+/// The best path of a Twin, as `cell`, in a spec that says where it comes from.
+pub fn spec(twin: &Twin, cell: &Cell) -> String {
+    format!(
+        "# Twin of run {}, by pathtwin {}.\n# {}\n{}",
+        safe::line(&twin.run),
+        twin.program,
+        safe::line(&twin.text.to_string()),
+        spec::write(cell)
+    )
+}
 
 /// A Twin for people, at most 80 columns wide.
 pub fn text(twin: &Twin) -> String {

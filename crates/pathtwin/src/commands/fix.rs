@@ -27,7 +27,6 @@ use model::{
 use serde::Serialize;
 
 use super::{
-    lab::names,
     measure::{Far, Reached, Says},
     twin::{announce, open_lab, search},
 };
@@ -198,7 +197,7 @@ fn place(arguments: &Fix, lab: &Lab) -> Result<On, Failure> {
         return Ok(On::Hosts(far.reach()?));
     };
     let cell = cell(arguments, spec)?;
-    names::controls(lab, std::slice::from_ref(&cell))?;
+    lab.check(std::slice::from_ref(&cell))?;
     Ok(On::Lab(Box::new(cell)))
 }
 

@@ -1,10 +1,6 @@
 //! `pathtwin iperf3`: the protocol of iperf3, as client and as server.
 
-use std::{
-    net::{IpAddr, Ipv6Addr, SocketAddr},
-    process::ExitCode,
-    sync::atomic::AtomicBool,
-};
+use std::{net::SocketAddr, process::ExitCode};
 
 use anyhow::{Context, anyhow};
 use iperf3::{
@@ -110,44 +106,4 @@ fn print(peer: &Peer, outcome: &Outcome, output: Format) -> Result<(), Failure> 
 fn bind(address: SocketAddr, config: &Config) -> Result<server::Server, Failure> {
     let bound = server::Server::bind(address, config.clone());
     Ok(bound.with_context(|| format!("listen on {address}"))?)
-}
-
-/// Servers of iperf3 clients beside the own protocol, bound and not yet running.
-pub(crate) struct Beside(Vec<server::Server>);
-
-impl Beside {
-    /// Binds to a port of these addresses, or of every one if none is named. Its clients are
-    /// admitted as those of the own protocol are.
-    pub(crate) fn bind(
-        listen: &[IpAddr],
-        port: u16,
-        admission: &Admission,
-    ) -> Result<Self, Failure> {
-        let config = Config::new(admission.clone());
-        let every = [Ipv6Addr::UNSPECIFIED.into()];
-        let listen = if listen.is_empty() { &every } else { listen };
-        let servers = listen.iter().map(|ip| bind((*ip, port).into(), &config));
-        Ok(Self(servers.collect::<Result<_, _>>()?))
-    }
-
-    /// Serves each in a thread of its own, and prints nothing but to the log.
-    pub(crate) fn start(self, stop: &'static AtomicBool) {
-        for server in self.0 {
-            say(format_args!("iperf3 server on {}", server.address()));
-            std::thread::spawn(move || serve_beside(&server, stop));
-        }
-    }
-}
-
-fn serve_beside(server: &server::Server, stop: &'static AtomicBool) {
-    let mut on_report = |report: Report| {
-        match report.result {
-            Ok(_) => say(format_args!("{} measured by iperf3", report.client)),
-            Err(error) => say(format_args!("{} by iperf3: {error}", report.client)),
-        }
-        true
-    };
-    if let Err(error) = server.serve(stop, &mut on_report) {
-        say(format_args!("cannot accept iperf3 connections: {error}"));
-    }
 }

@@ -4,6 +4,5 @@ pub(crate) mod batch;
 pub(crate) mod exec;
 pub(crate) mod kernel;
 pub(crate) mod kubernetes;
-pub(crate) mod names;
 pub mod run;
 pub(crate) mod segment;

@@ -1,7 +1,7 @@
 //! `pathtwin serve`.
 
 use std::{
-    net::{IpAddr, SocketAddr, UdpSocket},
+    net::{IpAddr, SocketAddr},
     path::Path,
     process::ExitCode,
     sync::{
@@ -12,9 +12,13 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
+use iperf3::{
+    server::Report,
+    servers::{Event, Servers},
+};
 use measure::{
     key,
-    serve::{Config, Server, log},
+    serve::{Config, Server, log, reached_at},
 };
 use model::units::Rate;
 use sys::privilege::{self, Identity, Keep, PrivilegeError};
@@ -25,7 +29,6 @@ use traffic::{
 
 use crate::cli::serve::Serve;
 use crate::{
-    commands::iperf3::Beside,
     exit::{Failure, code},
     format::say,
 };
@@ -51,8 +54,15 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let server = bind(arguments, config)?;
     let iperf3 = arguments
         .iperf3
-        .map(|port| Beside::bind(&arguments.listen, port, &admission))
-        .transpose()?;
+        .map(|port| {
+            Servers::bind(
+                &arguments.listen,
+                port,
+                &iperf3::server::Config::new(admission),
+            )
+        })
+        .transpose()
+        .map_err(|e| Failure::new(code::FAILED, e))?;
     give_up(become_user)?;
     sys::memory::keep_little();
     // From here on there may be threads.
@@ -64,7 +74,12 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     pass_on(asked, stop.clone());
     if let Some(iperf3) = iperf3 {
-        iperf3.start(asked);
+        for address in iperf3.addresses() {
+            say(format_args!("iperf3 server on {address}"));
+        }
+        iperf3
+            .start(asked, on_iperf3)
+            .context("start the iperf3 server")?;
     }
     let log = log::start(|line| say(format_args!("{line}"))).context("start the log")?;
     server.run(stop, log).context("serve")?;
@@ -160,36 +175,29 @@ fn say_key(arguments: &Serve, made: Option<&Path>, addresses: &[SocketAddr]) {
     ));
 }
 
-/// The server as arguments of `pathtwin measure`: the address at which its administrator reached
-/// this host, else one that it listens on, else the one from which it reaches others.
+/// The server as arguments of `pathtwin measure`.
 fn target(addresses: &[SocketAddr]) -> String {
     let port = addresses.first().map_or(PORT, SocketAddr::port);
-    let named = addresses
-        .iter()
-        .map(SocketAddr::ip)
-        .find(|ip| !ip.is_unspecified());
-    // CLIENT_IP CLIENT_PORT SERVER_IP SERVER_PORT, ssh(1).
-    let by_ssh = || {
-        let connection = std::env::var("SSH_CONNECTION").ok()?;
-        connection.split_whitespace().nth(2)?.parse().ok()
-    };
-    let own = || own_address().filter(|ip| !ip.is_unspecified());
-    let host = named
-        .or_else(by_ssh)
-        .or_else(own)
-        .map_or_else(sys::machine::host_name, |ip: IpAddr| ip.to_string());
+    let ssh = std::env::var("SSH_CONNECTION").ok();
+    let host = reached_at(addresses, ssh.as_deref())
+        .map_or_else(sys::machine::host_name, |ip| ip.to_string());
     match port {
         PORT => host,
         port => format!("{host} --port {port}"),
     }
 }
 
-/// The address from which this host sends to the Internet (an address for documentation, RFC 5737;
-/// nothing is sent).
-fn own_address() -> Option<IpAddr> {
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).ok()?;
-    socket.connect(("192.0.2.1", 9)).ok()?;
-    Some(socket.local_addr().ok()?.ip())
+/// Reports what happens on an iperf3 server.
+fn on_iperf3(event: Event) {
+    match event {
+        Event::Ended(Report { client, result }) => match result {
+            Ok(_) => say(format_args!("{client} measured by iperf3")),
+            Err(error) => say(format_args!("{client} by iperf3: {error}")),
+        },
+        Event::Failed(error) => {
+            say(format_args!("cannot accept iperf3 connections: {error}"));
+        }
+    }
 }
 
 /// Sets the server's flag when the signal's flag is set.

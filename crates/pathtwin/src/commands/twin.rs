@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use lab::{Config, Lab};
-use model::{job, path::Trial, run::Run, spec, twin::TwinVerdict};
+use model::{job, path::Trial, run::Run, twin::TwinVerdict};
 use twin::{Bench, Budget, Fit, Outcome, Stopped, TwinError};
 
 use crate::{
@@ -89,14 +89,7 @@ pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
 fn write_spec(file: &Path, twin: &model::twin::Twin) -> Result<(), Failure> {
     let cell = twin.path.cell(&Trial::default());
     let cell = cell.map_err(|e| Failure::new(code::FAILED, e))?;
-    let message = model::safe::line(&twin.text.to_string()).into_owned();
-    let text = format!(
-        "# Twin of run {}, by pathtwin {}.\n# {}\n{}",
-        model::safe::line(&twin.run),
-        twin.program,
-        message,
-        spec::write(&cell)
-    );
+    let text = report::twin::spec(twin, &cell);
     format::file(file, sys::files::Readers::ByUmask, text.as_bytes())
 }
 

@@ -1,8 +1,8 @@
 //! `pathtwin history list` and `show`.
 
 use model::{run::Run, safe};
-use report::{plain, time};
-use store::{Entry, Kind};
+use report::history;
+use store::Kind;
 
 use crate::cli::history::{List, Show};
 use crate::{cli::Format, exit::Failure, format};
@@ -17,36 +17,10 @@ pub(super) fn list(arguments: &List) -> Result<(), Failure> {
     }
     let entries = arguments.selection.place.open()?.list(&filter)?;
     match arguments.output {
-        Format::Text => format::text(&table(&entries)),
+        Format::Text => format::text(&history::entries(&entries)),
         Format::Json => format::json(&entries),
         Format::Jsonl => format::json_lines(&entries),
     }
-}
-
-fn table(entries: &[Entry]) -> String {
-    let rows = entries
-        .iter()
-        .map(|entry| {
-            let labels: Vec<String> = entry
-                .labels
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            vec![
-                entry.id.clone(),
-                time::utc(entry.created_us),
-                entry.kind.to_string(),
-                entry.path.clone(),
-                format!("{} kB", entry.stored_bytes.div_ceil(1000)),
-                labels.join(" "),
-            ]
-        })
-        .collect();
-    plain::table(
-        &["id", "created (UTC)", "kind", "path", "size", "labels"],
-        &[4],
-        rows,
-    )
 }
 
 pub(super) fn show(arguments: &Show) -> Result<(), Failure> {

@@ -1,10 +1,8 @@
 //! `pathtwin history series` and `trend`.
 
-use std::fmt::Write as _;
-
-use report::{plain, time};
+use report::history;
 use serde::Serialize;
-use store::{Point, SeriesName, Store, Trend as Change};
+use store::{Point, SeriesName, Store};
 
 use crate::cli::history::Figures;
 use crate::{cli::Format, exit::Failure, format};
@@ -50,52 +48,18 @@ pub(super) fn series(arguments: &Figures) -> Result<(), Failure> {
         })
         .collect::<Result<Vec<_>, Failure>>()?;
     match arguments.output {
-        Format::Text => format::text(&table(&series)),
+        Format::Text => format::text(&history::series(&series)),
         Format::Json => format::json(&series.iter().flat_map(lines).collect::<Vec<_>>()),
         Format::Jsonl => format::json_lines(&series.iter().flat_map(lines).collect::<Vec<_>>()),
     }
 }
 
 fn list(names: &[SeriesName], format: Format) -> Result<(), Failure> {
-    let row = |n: &SeriesName| vec![n.path.clone(), n.step.clone(), n.figure.clone()];
     match format {
-        Format::Text => {
-            let rows = names.iter().map(row).collect();
-            format::text(&plain::table(&["path", "step", "figure"], &[], rows))
-        }
+        Format::Text => format::text(&history::names(names)),
         Format::Json => format::json(&names),
         Format::Jsonl => format::json_lines(names),
     }
-}
-
-fn table(series: &[(SeriesName, Vec<Point>)]) -> String {
-    let mut out = String::new();
-    for (name, points) in series.iter().filter(|(_, points)| !points.is_empty()) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        let _ = writeln!(out, "{} {} {}", name.path, name.step, name.figure);
-        let figure = |value: f64| plain::named_figure(&name.figure, value);
-        let row = |point: &Point| {
-            let interval = point.low.zip(point.high);
-            vec![
-                time::utc(point.created_us),
-                point.run.clone(),
-                figure(point.median),
-                interval.map_or_else(String::new, |(l, h)| {
-                    format!("[{}, {}]", figure(l), figure(h))
-                }),
-                format!("n={}", point.n),
-            ]
-        };
-        let heading = ["started (UTC)", "run", "median", "interval", ""];
-        out.push_str(&plain::table(
-            &heading,
-            &[2, 3, 4],
-            points.iter().map(row).collect(),
-        ));
-    }
-    out
 }
 
 pub(super) fn trend(arguments: &Figures) -> Result<(), Failure> {
@@ -109,44 +73,8 @@ pub(super) fn trend(arguments: &Figures) -> Result<(), Failure> {
     }
     changes.sort_by(|a, b| b.at_us.cmp(&a.at_us).then_with(|| a.series.cmp(&b.series)));
     match arguments.output {
-        Format::Text => format::text(&text(&changes, names.len())),
+        Format::Text => format::text(&history::trend(&changes, names.len())),
         Format::Json => format::json(&changes),
         Format::Jsonl => format::json_lines(&changes),
     }
-}
-
-fn text(changes: &[Change], series: usize) -> String {
-    if changes.is_empty() {
-        return format!("no lasting change in {series} series\n");
-    }
-    let mut out = String::new();
-    for change in changes {
-        let figure = |value: f64| plain::named_figure(&change.series.figure, value);
-        let by = change
-            .change
-            .map_or_else(String::new, |share| format!(" ({:+.1} %)", 100.0 * share));
-        let _ = writeln!(
-            out,
-            "{} {} {}\n  {}: {} to {}{by}, from run {} on",
-            change.series.path,
-            change.series.step,
-            change.series.figure,
-            time::utc(change.at_us),
-            figure(change.before),
-            figure(change.after),
-            change.run,
-        );
-        for fact in &change.facts {
-            let or = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-            let _ = writeln!(
-                out,
-                "    {}: {} to {} in run {}",
-                fact.fact,
-                or(&fact.before),
-                or(&fact.after),
-                fact.run
-            );
-        }
-    }
-    out
 }

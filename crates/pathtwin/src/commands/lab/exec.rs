@@ -11,7 +11,7 @@ use model::job::Exec as Job;
 
 use crate::{
     cli::{Exec, Format},
-    commands::lab::{names, run},
+    commands::lab::run,
     exit::{Failure, code},
     format,
 };
@@ -26,7 +26,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         .into_iter()
         .next()
         .ok_or_else(|| anyhow!("the spec has no cells"))?;
-    names::commands(&cell, &commands)?;
+    lab::exec::check(&cell, &commands)?;
     let directory = std::env::current_dir().context("find the working directory")?;
     let job = Job {
         cell,
@@ -39,7 +39,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         wall_limit: Duration::from_secs(arguments.cells.wall_limit),
         ..Config::default()
     })?;
-    names::controls(&lab, std::slice::from_ref(&job.cell))?;
+    lab.check(std::slice::from_ref(&job.cell))?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let files = match arguments.allow_host_writes {
         true => {

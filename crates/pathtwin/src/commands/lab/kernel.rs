@@ -1,12 +1,13 @@
 //! `pathtwin lab kernel`.
 
-use std::{fmt::Write, path::Path, process::ExitCode, time::Duration};
+use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use kernel::{BuildOptions, Built, Image, KernelError, Progress, Stage, TrialError};
 use lab::{Config, Lab, LabError, facts::Probe};
 use model::job::Facts;
+use report::lab_kernel;
 
 use crate::{
     cli::{Format, Kernel, KernelCommand},
@@ -48,22 +49,10 @@ pub(crate) fn kernel(arguments: &Kernel) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Version, hash and path of each image; `*` marks the current one.
 fn list() -> Result<String, LabError> {
-    let current = kernel::locate().ok();
-    let mut text = String::new();
-    for image in kernel::images().map_err(LabError::from)? {
-        let is_current = current.as_ref().is_some_and(|c| c.sha256 == image.sha256);
-        let version = image.meta.as_ref().map_or("", |meta| &meta.version);
-        let short = image.sha256.get(..12).unwrap_or(&image.sha256);
-        let mark = if is_current { '*' } else { ' ' };
-        let _ = writeln!(
-            text,
-            "{mark} {version:<10} {short} {}",
-            image.path.display()
-        );
-    }
-    Ok(text)
+    let current = kernel::locate().ok().map(|image| image.sha256);
+    let images: Vec<_> = kernel::images()?.iter().map(known).collect();
+    Ok(lab_kernel::list(&images, current.as_deref()))
 }
 
 /// Makes an image with progress on the terminal, and prints the result.
@@ -143,7 +132,7 @@ fn info(format: Format) -> Result<(), Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let facts = lab.run(&Probe, stop, &mut |_| ())?;
     if format == Format::Text {
-        return format::text(&text(image, &facts));
+        return format::text(&lab_kernel::info(&known(image), &facts));
     }
     let Image { path, sha256, meta } = image;
     format::json(&Info {
@@ -154,44 +143,18 @@ fn info(format: Format) -> Result<(), Failure> {
     })
 }
 
-fn text(image: &Image, facts: &Facts) -> String {
-    let mut text = String::new();
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:<20} {value}");
-    };
-    line("image", &image.path.display().to_string());
-    line("sha256", &image.sha256);
-    line("version", &facts.release);
-    if let Some(meta) = &image.meta {
-        if let Some(source) = &meta.source {
-            line("source", &format!("{source:?}"));
-        }
-        line(
-            "seeded",
-            if meta.seeded {
-                "yes"
-            } else {
-                "no: its runs do not repeat"
-            },
-        );
-        line("vector crypto", if meta.simd_crypto { "yes" } else { "no" });
-        line("compiler", meta.compiler.as_deref().unwrap_or("unknown"));
+/// What is known of an image, for people.
+fn known(image: &Image) -> lab_kernel::Image {
+    let meta = image.meta.as_ref();
+    lab_kernel::Image {
+        path: image.path.display().to_string(),
+        sha256: image.sha256.clone(),
+        version: meta.map(|m| m.version.clone()),
+        source: meta
+            .and_then(|m| m.source.as_ref())
+            .map(|s| format!("{s:?}")),
+        seeded: meta.map(|m| m.seeded),
+        simd_crypto: meta.map(|m| m.simd_crypto),
+        compiler: meta.and_then(|m| m.compiler.clone()),
     }
-    line("HZ", &facts.hz.to_string());
-    line("congestion controls", &facts.congestion.join(" "));
-    line("queues", &facts.qdiscs.join(" "));
-    line("tunnels", &facts.tunnels.join(" "));
-    let lacks: Vec<&str> = facts.lacks.keys().map(String::as_str).collect();
-    line(
-        "lacks",
-        if lacks.is_empty() {
-            "nothing that pathtwin uses"
-        } else {
-            ""
-        },
-    );
-    for name in lacks {
-        line("", name);
-    }
-    text
 }

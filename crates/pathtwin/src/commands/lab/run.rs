@@ -16,7 +16,6 @@ use model::{
     spec::Spec,
 };
 
-use super::names;
 use crate::{
     cli::{Cells, Engine, Format, Run},
     exit::{Failure, code},
@@ -135,7 +134,6 @@ pub(super) fn open(arguments: &Run) -> Result<Lab, LabError> {
 fn run_cells(arguments: &Run, cells: &[Cell], stop: &AtomicBool) -> Result<Done, Failure> {
     let lab = open(arguments)?;
     lab.check(cells)?;
-    names::controls(&lab, cells)?;
     let bar = progress::bar(cells.len());
     let mut failures = Failures::default();
     let results = lab.all(cells, stop, &mut |ended| {

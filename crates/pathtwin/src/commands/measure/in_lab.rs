@@ -11,7 +11,6 @@ use model::{job, plan::Plan, run::Run};
 use super::live;
 use crate::cli::measure::Path;
 use crate::{
-    commands::lab::names,
     exit::{Failure, code},
     progress,
 };
@@ -53,8 +52,8 @@ impl Path {
             wall_limit: Duration::from_secs(self.cells.wall_limit),
             ..Config::default()
         })?;
-        names::controls(&lab, std::slice::from_ref(&cell))?;
-        names::controls_of_plan(&lab, &plan)?;
+        lab.check(std::slice::from_ref(&cell))?;
+        lab.check_plan(&plan)?;
         let estimate = usual_estimate(&plan, 1 + usize::from(cell.tunnel.is_some()));
         let job = job::Measure {
             cell,

@@ -1,0 +1,75 @@
+//! Servers on several addresses, each in a thread of its own: beside another service.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    sync::atomic::AtomicBool,
+};
+
+use traffic::spawn;
+
+use crate::server::{Config, Report, Server};
+
+/// Bound servers that do not run yet.
+#[derive(Debug)]
+pub struct Servers(Vec<Server>);
+
+/// An address that cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("listen on {address}: {source}")]
+pub struct BindError {
+    /// Which.
+    address: SocketAddr,
+    /// Why not.
+    source: io::Error,
+}
+
+/// What happens on one of the servers.
+#[derive(Debug)]
+pub enum Event {
+    /// A test is over.
+    Ended(Report),
+    /// No more connections can be accepted.
+    Failed(io::Error),
+}
+
+impl Servers {
+    /// Binds to a port of these addresses, or of every one if none is named.
+    ///
+    /// # Errors
+    /// One of the addresses cannot be listened on.
+    pub fn bind(listen: &[IpAddr], port: u16, config: &Config) -> Result<Self, BindError> {
+        let every = [Ipv6Addr::UNSPECIFIED.into()];
+        let listen = if listen.is_empty() { &every } else { listen };
+        let bind = |ip: &IpAddr| {
+            let address = SocketAddr::new(*ip, port);
+            let bound = Server::bind(address, config.clone());
+            bound.map_err(|source| BindError { address, source })
+        };
+        Ok(Self(listen.iter().map(bind).collect::<Result<_, _>>()?))
+    }
+
+    /// Where they listen.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.0.iter().map(Server::address).collect()
+    }
+
+    /// Serves until told to stop, each server in a thread of its own.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start(self, stop: &'static AtomicBool, on_event: fn(Event)) -> io::Result<()> {
+        for server in self.0 {
+            spawn("iperf3 server", move || {
+                let mut on_report = |report| {
+                    on_event(Event::Ended(report));
+                    true
+                };
+                if let Err(error) = server.serve(stop, &mut on_report) {
+                    on_event(Event::Failed(error));
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
