@@ -2,6 +2,7 @@
 
 mod keys;
 mod table;
+mod values;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -13,6 +14,7 @@ use model::{net::Layer, units::Rate};
 
 pub use keys::{EXAMPLE, reference};
 pub use table::Problem;
+pub use values::{Metered, QuietHours};
 
 use crate::post::Url;
 use table::{Lines, Section, problems_of};
@@ -47,25 +49,6 @@ pub struct Alarm {
     pub quiet: Option<QuietHours>,
     /// The smallest change that is to be found, a share.
     pub change: f64,
-}
-
-/// Hours of the local day; they may include midnight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QuietHours {
-    /// The first minute of the day.
-    pub from: u32,
-    /// The first minute that is not one of them.
-    pub to: u32,
-}
-
-impl QuietHours {
-    /// Whether a minute of the day is one of them.
-    pub fn has(self, minute: u32) -> bool {
-        match self.from <= self.to {
-            true => (self.from..self.to).contains(&minute),
-            false => minute >= self.from || minute < self.to,
-        }
-    }
 }
 
 /// A path.
@@ -103,17 +86,6 @@ pub struct PathConfig {
     pub rate: Option<Rate>,
     /// Whether the line costs by the byte.
     pub metered: Metered,
-}
-
-/// Whether a line costs by the byte. On such a line there are probes only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metered {
-    /// As the system reports it.
-    Auto,
-    /// It does.
-    Yes,
-    /// It does not, or the loads are wanted anyway.
-    No,
 }
 
 /// Everything that is wrong with a config.

@@ -69,7 +69,7 @@ pub(crate) struct Saved {
 pub(crate) type Tracks = BTreeMap<String, Vec<(Figure, Track)>>;
 
 /// A file with its version.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Versioned<T> {
     schema: u32,
     #[serde(flatten)]
@@ -134,8 +134,9 @@ impl Folder {
             let found = schema;
             return Err(StateError::Newer { path, found });
         }
-        match serde_json::from_slice::<Versioned<T>>(&text) {
-            Ok(file) => Ok(file.content),
+        // Not through a flattened field, which would not read the numbers that are keys.
+        match serde_json::from_slice::<T>(&text) {
+            Ok(content) => Ok(content),
             Err(_) => {
                 let aside = path.with_extension("damaged");
                 fs::rename(&path, aside).map_err(|source| StateError::Io { path, source })?;
@@ -183,12 +184,20 @@ mod tests {
             Err(StateError::Busy(_))
         ));
         assert!(open.read().unwrap().1.is_empty());
-        let saved = Saved {
+        let mut saved = Saved {
             next_message: 7,
             ..Saved::default()
         };
+        let month = crate::moment::Month(24_322);
+        let _charged = saved
+            .ledger
+            .reserve(&[month], "a", 60, (None, 100))
+            .unwrap();
         open.write(&saved).unwrap();
-        assert_eq!(open.read().unwrap().0.next_message, 7);
+        let read = open.read().unwrap().0;
+        assert_eq!(read.next_message, 7);
+        assert_eq!(read.ledger, saved.ledger);
+        assert!(!folder.path().join("watch.damaged").exists());
     }
 
     #[test]

@@ -15,7 +15,10 @@ use model::{
 };
 use toml::de::{DeTable, DeValue};
 
-use super::{Metered, QuietHours, keys::Key};
+use super::{
+    keys::Key,
+    values::{Metered, QuietHours},
+};
 use crate::post::Url;
 
 /// One thing that is wrong.
