@@ -5,7 +5,9 @@ use model::{
     run::{FigureKind, Sample},
 };
 
-use crate::flows;
+use crate::{datagrams, flows};
+
+pub use crate::share::share;
 
 /// The figure of a kind of a sample; `None` if the sample has none of it. Whether the sample is
 /// valid is not asked.
@@ -19,7 +21,7 @@ pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
         FigureKind::UdpLost => Some(sample.udp?.lost),
         FigureKind::UdpReordered => {
             let udp = sample.udp?;
-            share(udp.reordered as f64, udp.received as f64)
+            datagrams::reordered(udp.reordered, udp.received)
         }
         FigureKind::UdpJitter => sample.udp?.jitter_us,
         FigureKind::Retransmitted => flows::retransmitted(&tcp()?.flows),
@@ -34,6 +36,14 @@ pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
         FigureKind::NearCpu => cpu_s_per_gb(sample, sample.near.as_ref()),
         FigureKind::FarCpu => cpu_s_per_gb(sample, sample.far.as_ref()),
     }
+}
+
+/// Added delay, µs: a round trip under load over the base round trip, that of the path without own
+/// load; never less than none. A Run's base is [`crate::view::View::base_us`]; what is fitted or
+/// held against another path takes the idle median on both (`rtt_p50_us` of the idle step), which
+/// knows no threshold.
+pub fn added_us(loaded_us: f64, base_us: f64) -> f64 {
+    (loaded_us - base_us).max(0.0)
 }
 
 /// How a figure is computed, and where its definition comes from.
@@ -61,7 +71,8 @@ pub const fn definition(kind: FigureKind) -> Definition {
              the IP-type-P Path Capacity of RFC 5136 section 2.3.3, less what others use of it",
         ),
         FigureKind::UdpLost => (
-            "datagrams sent and not arrived, over those sent",
+            "datagrams sent and not arrived, over those sent; in rows of the lab over those up to the highest \
+             number that arrived",
             "counts of both ends; the one-way loss ratio of RFC 7680",
         ),
         FigureKind::UdpReordered => (
@@ -101,7 +112,8 @@ pub const fn definition(kind: FigureKind) -> Definition {
             "`tcpi_rtt` of the sender: the smoothed RTT of RFC 6298, Linux include/uapi/linux/tcp.h",
         ),
         FigureKind::CompleteP50 => (
-            "median of the times from opening the connection to the last byte of the answer",
+            "median of the times to the last byte of the answer: from opening the connection where each \
+             request has its own (`short`), from sending the request where it is kept open (`http`)",
             "clock of the near end's program",
         ),
         FigureKind::CompleteP95 => (
@@ -119,12 +131,6 @@ pub const fn definition(kind: FigureKind) -> Definition {
         ),
     };
     Definition { text, source }
-}
-
-/// A part of a whole; `None` of nothing. The kernel counts times in ticks, so that a part may come
-/// out greater than the whole.
-pub fn share(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
 }
 
 /// The smaller of the two directions.

@@ -17,6 +17,14 @@ pub fn retransmitted(retransmitted_bytes: f64, sent_bytes: f64) -> Option<f64> {
     share(retransmitted_bytes, sent_bytes)
 }
 
+/// Share of the sent segments that were retransmitted: `tcpi_total_retrans` over
+/// `tcpi_data_segs_out` (RFC 4898, tcpEStatsPerfSegsRetrans and tcpEStatsPerfDataSegsOut). The
+/// figure `retransmitted` is of bytes; losses and duplicates are counted in segments, and rows of
+/// the lab ([`model::row::RowFigure::Retransmitted`]) have no other counts.
+pub fn retransmitted_segments(retransmitted: f64, sent: f64) -> Option<f64> {
+    share(retransmitted, sent)
+}
+
 /// Share of the busy time in which a window or buffer limited the sender: `tcpi_rwnd_limited` or
 /// `tcpi_sndbuf_limited` over `tcpi_busy_time` (Linux 4.10, net/ipv4/tcp.c,
 /// tcp_get_info_chrono_stats).
@@ -28,6 +36,32 @@ pub fn limited(limited_us: f64, busy_us: f64) -> Option<f64> {
 /// the time.
 pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
     share(busy_us, span_us)
+}
+
+/// The sender's estimate of its delivery rate at one sample, of a connection that has one: before
+/// the first delivery there is no rate that could be limited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// `tcpi_delivery_rate`, byte/s (Linux 4.9, net/ipv4/tcp.c, tcp_compute_delivery_rate).
+    pub rate_bytes_s: f64,
+    /// `tcpi_delivery_rate_app_limited`: the application, not the path, limited that rate
+    /// (net/ipv4/tcp_rate.c, tcp_rate_check_app_limited).
+    pub app_limited: bool,
+}
+
+/// Share of the samples with a delivery rate that the application limited.
+pub fn app_limited(samples: &[Delivery]) -> Option<f64> {
+    let limited = samples.iter().filter(|s| s.app_limited).count();
+    share(limited as f64, samples.len() as f64)
+}
+
+/// Delivery rate, bit/s: the median of the samples that the application did not limit; of all where
+/// it limited each, as a rate that it limited is that of the application and not of the path.
+pub fn delivery_rate_bps(samples: &[Delivery]) -> Option<f64> {
+    let bps = |s: &Delivery| s.rate_bytes_s * 8.0;
+    let own = samples.iter().filter(|s| !s.app_limited).map(bps);
+    let all = || stats::median(&samples.iter().map(bps).collect::<Vec<_>>());
+    stats::median(&own.collect::<Vec<_>>()).or_else(all)
 }
 
 /// The column that counts what has arrived: by the receiver's kernel or, where it has none, by its
@@ -55,6 +89,7 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
     let seen = Seen { sent, window };
     let busy_us = seen.grown(Column::BusyTimeUs);
     let of_busy = |column| limited(seen.grown(column)?, busy_us?);
+    let deliveries = seen.deliveries();
     FlowResult {
         goodput_bps: goodput(received, window),
         retransmits: seen.count(Column::TotalRetrans),
@@ -67,13 +102,13 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
         rwnd_limited: of_busy(Column::RwndLimitedUs),
         sndbuf_limited: of_busy(Column::SndbufLimitedUs),
         busy: busy_us.and_then(|us| busy(us, (window[1] - window[0]) as f64)),
-        app_limited: stats::mean(&seen.values(Column::DeliveryRateAppLimited)),
+        app_limited: app_limited(&deliveries),
         min_rtt_us: sent.last(Column::MinRttUs).map(|us| us as f64),
         rtt_p50_us: seen.median(Column::RttUs),
         rtt_p95_us: stats::percentile(&seen.values(Column::RttUs), 95.0),
         cwnd_p50: seen.median(Column::SndCwnd),
         snd_wnd_p50: seen.median(Column::SndWnd),
-        delivery_rate_p50_bps: seen.median(Column::DeliveryRateBytesS).map(|b| b * 8.0),
+        delivery_rate_p50_bps: delivery_rate_bps(&deliveries),
         mss: seen.last(Column::SndMss),
         pmtu: seen.last(Column::Pmtu),
         options: seen.last(Column::Options),
@@ -145,6 +180,21 @@ impl Seen<'_> {
             .collect()
     }
 
+    fn deliveries(&self) -> Vec<Delivery> {
+        let column = |column| self.sent.column(column).unwrap_or_default();
+        let rates = column(Column::DeliveryRateBytesS);
+        let limited = column(Column::DeliveryRateAppLimited);
+        let samples = self.sent.at_us.iter().zip(rates.into_iter().zip(limited));
+        let counted = samples.filter(|(at, _)| (self.window[0]..=self.window[1]).contains(at));
+        let of = |(rate, limited): (Option<u64>, Option<u64>)| {
+            Some(Delivery {
+                rate_bytes_s: rate.filter(|rate| *rate > 0)? as f64,
+                app_limited: limited? > 0,
+            })
+        };
+        counted.filter_map(|(_, pair)| of(pair)).collect()
+    }
+
     fn median(&self, column: Column) -> Option<f64> {
         stats::median(&self.values(column))
     }
@@ -161,6 +211,45 @@ mod tests {
         };
         series.push(column, vec![Some(0), Some(125_000)]);
         series
+    }
+
+    /// Observing a connection and measuring one had two definitions each.
+    #[test]
+    fn a_rate_that_the_application_limited_is_not_that_of_the_path() {
+        let at = |rate_bytes_s, app_limited| Delivery {
+            rate_bytes_s,
+            app_limited,
+        };
+        let some = [
+            at(10.0, true),
+            at(100.0, false),
+            at(300.0, false),
+            at(20.0, true),
+        ];
+        assert_eq!(
+            delivery_rate_bps(&some),
+            Some(1600.0),
+            "the median of 100 and 300 byte/s"
+        );
+        assert_eq!(app_limited(&some), Some(0.5));
+        let all = [at(10.0, true), at(20.0, true)];
+        assert_eq!(delivery_rate_bps(&all), Some(120.0));
+        assert_eq!((app_limited(&[]), delivery_rate_bps(&[])), (None, None));
+    }
+
+    /// The kernel shows a rate of 0 before it has one.
+    #[test]
+    fn before_the_first_delivery_there_is_no_rate_that_could_be_limited() {
+        let mut series = Series {
+            at_us: vec![0, 1000, 2000, 3000],
+            ..Series::default()
+        };
+        let some = |values: [u64; 4]| values.map(Some).to_vec();
+        series.push(Column::DeliveryRateBytesS, some([0, 0, 125, 125]));
+        series.push(Column::DeliveryRateAppLimited, some([1, 1, 1, 0]));
+        let result = tcp(&series, &Series::default(), [0, 3000]);
+        assert_eq!(result.app_limited, Some(0.5));
+        assert_eq!(result.delivery_rate_p50_bps, Some(1000.0));
     }
 
     /// Goodput was 0 where the receiver's kernel has no `TCP_INFO`.

@@ -3,10 +3,16 @@
 //! quantity means for a path is up to `explain`.
 
 mod bounds;
+pub mod buckets;
 pub mod curve;
+pub mod datagrams;
+pub mod distribution;
+pub mod effects;
 pub mod figures;
 pub mod flow;
 pub mod flows;
+pub mod hotspots;
+pub mod loss;
 pub mod models;
 pub mod over_time;
 pub mod pace;
@@ -15,7 +21,9 @@ pub mod percentile;
 pub mod processor;
 pub mod repeats;
 pub mod rows;
+mod share;
 pub mod shortfall;
 pub mod start;
 pub mod summary;
+pub mod timeline;
 pub mod view;

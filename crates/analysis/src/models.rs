@@ -12,6 +12,10 @@ pub const CUBIC_SOURCE: &str = "RFC 9438 section 5.1, with C = 0.4 and beta = 0.
 pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is delivered, and \
     bbr_lt_loss_thresh, 50/256, takes more loss for a policer";
 
+/// Payload of a segment on an Ethernet path of 1500 bytes, with timestamps: what is taken where it
+/// is not known (RFC 9293 section 3.7.1, RFC 7323).
+pub const ETHERNET_MSS: f64 = 1448.0;
+
 /// CUBIC's constant of growth, packets a second cubed.
 const C: f64 = 0.4;
 /// What CUBIC keeps of its window after a loss.
@@ -80,6 +84,12 @@ pub fn bbr_bps(loss: f64, capacity_bps: f64) -> Option<f64> {
 /// What a buffer holds that delays by `delay_s` at `rate_bps`, bytes: delay times rate.
 pub fn buffer_bytes(delay_s: f64, rate_bps: f64) -> f64 {
     delay_s * rate_bps / 8.0
+}
+
+/// Time that a backlog takes to leave at a rate, s: the delay of a packet behind it, and the
+/// inverse of [`buffer_bytes`].
+pub fn drain_s(backlog_bytes: f64, rate_bps: f64) -> f64 {
+    backlog_bytes * 8.0 / rate_bps
 }
 
 /// What a loss-based congestion control reaches under random loss; `None` for one that is not
@@ -161,5 +171,6 @@ mod tests {
     fn a_buffer_is_delay_times_rate() {
         assert_eq!(buffer_bytes(0.2, 50e6), 1_250_000.0);
         assert_eq!(needed_bytes(100e6, 0.08), 1_000_000.0);
+        assert_eq!(drain_s(1_250_000.0, 50e6), 0.2);
     }
 }

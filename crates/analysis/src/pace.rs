@@ -1,10 +1,10 @@
 //! Durations that a load needs on a path to show what TCP does there, by the path's round trip and
 //! rate.
 
+use crate::models::ETHERNET_MSS as MSS;
+
 /// Window at the start of a connection, segments (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
-/// Segment, bytes.
-const MSS: f64 = 1448.0;
 /// Packet, bits.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 /// Round trips after slow start until its overshoot is repaired and its queue has drained.

@@ -31,7 +31,8 @@ window or a segment size is the median of the connections'; the smallest round t
 | `rwnd_limited` | growth of `rwnd_limited_us` over that of `busy_time_us` | Σ limited time over Σ busy time |
 | `sndbuf_limited` | growth of `sndbuf_limited_us` over that of `busy_time_us` | Σ limited time over Σ busy time |
 | `busy` | growth of `busy_time_us` over the time | mean |
-| `app_limited` | share of the samples with `delivery_rate_app_limited` | mean |
+| `app_limited` | share of the samples with a delivery rate that have `delivery_rate_app_limited` set | mean |
+| `delivery_rate_p50_bps` | median of `delivery_rate` of the samples that the application did not limit; of all where it limited each | |
 | `retransmitted` | growth of `bytes_retrans` over that of `bytes_sent` | mean, weighed by the segments sent |
 | `retransmits`, `segments` | growth of `total_retrans`, `data_segs_out` | sum |
 | loss of TCP segments | (`retransmits` − `dsack_dups`) / `segments` | sums, over all repeats |
@@ -39,9 +40,30 @@ window or a segment size is the median of the connections'; the smallest round t
 Sources: Linux include/uapi/linux/tcp.h and net/ipv4/tcp.c (tcp_get_info, tcp_get_info_chrono_stats), 7.2. The time that
 counts begins after the warm-up and ends with the load. Counters are read between samples on the straight line.
 
-In rows `udp_reordered` is the count of the datagrams whose share the figure of that name is. What one flow can get,
-on the path of a tunnel or on any other, is the most that UDP or a TCP load with as few flows got through; the figure
-`capacity_bps` is of UDP alone.
+`observe` computes the same of live sockets, over the time between its first and last list. In rows `udp_reordered_n` is
+the count of the datagrams whose share the figure `udp_reordered` is.
+
+## Path and load
+
+What rules, reports and twins ask of a Run, by layer and direction (`analysis::view`). Rates of a path are of IP packets,
+with the headers of the address family; payload is compared with payload.
+
+| quantity | definition | where |
+| --- | --- | --- |
+| capacity for one flow | the most that UDP (`capacity_bps`) or a TCP load with the fewest flows got through; of such a load the IP packets, payload × (MSS + headers) / MSS | `flow_capacity_bps` |
+| capacity as payload | that × MSS / (MSS + headers): what a goodput, a window or a buffer is held against | `payload_capacity_bps` |
+| known to get through | the capacity for one flow, or without a sweep the most that a TCP load with the fewest flows got: what a shaper is set by | `carried_bps` |
+| share of the capacity used | IP packets of a load over the capacity for one flow | `utilization` |
+| TCP over UDP | IP packets of a load over `capacity_bps`, which is of UDP alone | `over_udp` |
+| overload | a step of UDP that offers at least 1.1 times the capacity for UDP, both as IP packets; one that offers at most 0.82 of it leaves room | `Sweep::overloads`, `leaves_room` |
+| RTT distribution (charts) | the answered probes of all repeats in the time that counts; its quantiles interpolate as those of the figures, and the percentiles beside it are the figures | `distribution` |
+| smallest RTT | the smallest of all samples: not the median of their minima | `Idle::min_us`, `Load::min_rtt_us`, `floor_us` |
+| base RTT | the median of the idle probes; the smallest RTT of the Run where others queue while it is idle | `base_us` |
+| added delay | `rtt_p50_us` of the probes beside a load over the base RTT, never below 0; where two paths are compared (twins), over the idle median of each | `added_delay_us`, `added_us` |
+| gain | ratio of two goodputs, of each block in which both were measured, as the ratios of the Run; else of the medians | `gain`, `kept` |
+| backlog | delay × rate of IP packets, and back | `models::buffer_bytes`, `drain_s` |
+| busiest processor | the one that was idle least; over several samples the median of its busy share | `processor::busiest_core` |
+| share of segments retransmitted | `total_retrans` over `data_segs_out`; the figure `retransmitted` is of bytes | `flow::retransmitted_segments` |
 
 ## Columns of time series
 

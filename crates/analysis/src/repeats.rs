@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::row::Row;
+use model::{row::Row, text::Text};
 use stats::Interval;
 
 use crate::summary::ENOUGH;
@@ -25,6 +25,19 @@ pub struct Spread {
 pub struct Summary<'a> {
     /// All of them; the first stands for what they have in common.
     pub rows: Vec<&'a Row>,
+}
+
+/// Reasons why rows do not count, the most frequent first, each with its number of rows.
+pub fn reasons(rows: &[Row]) -> Vec<(&Text, usize)> {
+    let mut reasons: Vec<(&Text, usize)> = Vec::new();
+    for reason in rows.iter().flat_map(|r| &r.invalid_because) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    reasons
 }
 
 /// Groups rows by setting, in the order of their first appearance.

@@ -45,7 +45,7 @@ fn row(run: &Run, sample: &Sample) -> SampleRow {
         sndbuf_limited: flows::sndbuf_limited(flows),
         capacity_mbps: figure(FigureKind::Capacity).map(mbps),
         udp_lost: figure(FigureKind::UdpLost),
-        udp_reordered: udp.map(|udp| udp.reordered),
+        udp_reordered_n: udp.map(|udp| udp.reordered),
         udp_jitter_ms: figure(FigureKind::UdpJitter).map(ms),
         pmtu_bytes: figure(FigureKind::Pmtu).map(|bytes| bytes as u32),
         complete_p50_ms: figure(FigureKind::CompleteP50).map(ms),

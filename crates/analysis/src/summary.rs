@@ -6,6 +6,7 @@ use model::{
     net::Layer,
     run::{Figure, FigureKind, Key, Range, Ratio, Sample, Spread},
 };
+use stats::Interval;
 
 use crate::{bounds::Bounds, figures::value, percentile};
 
@@ -54,6 +55,12 @@ fn figures_of(keys: BTreeMap<&Key, Vec<&Sample>>, bounds: &Bounds) -> Vec<Figure
     figures
 }
 
+/// The figure over samples: the median of those that have it.
+pub fn median(samples: &[&Sample], kind: FigureKind) -> Option<f64> {
+    let values: Vec<f64> = samples.iter().filter_map(|s| value(s, kind)).collect();
+    stats::median(&values)
+}
+
 fn by_key(samples: &[Sample]) -> BTreeMap<&Key, Vec<&Sample>> {
     let mut keys: BTreeMap<&Key, Vec<&Sample>> = BTreeMap::new();
     for sample in samples.iter().filter(|s| s.valid) {
@@ -70,8 +77,14 @@ fn points(samples: &[&Sample], kind: FigureKind) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// The 95 % interval of the median of repeats whose number the stop rule chose; `None` of fewer
+/// than [`ENOUGH`].
+pub fn interval(values: &[f64]) -> Option<Interval> {
+    stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH)
+}
+
 fn spread(values: &[f64], [least, most]: [f64; 2]) -> Option<Spread> {
-    let interval = stats::StopRule::interval(values).filter(|_| values.len() >= ENOUGH);
+    let interval = interval(values);
     let possible = |value: f64| value.clamp(least, most);
     Some(Spread {
         n: values.len(),
@@ -109,11 +122,11 @@ pub fn ratios(samples: &[Sample]) -> Vec<Ratio> {
             let Some(below) = keys.get(&to) else {
                 continue;
             };
-            ratios.extend(
-                FigureKind::ALL
-                    .into_iter()
-                    .filter_map(|kind| ratio((of, above), (&to, below), kind)),
-            );
+            let all = FigureKind::ALL.into_iter();
+            ratios.extend(all.filter_map(|kind| {
+                let found = ratio(above, below, kind)?;
+                Some(found.between(of, &to, kind))
+            }));
         }
     }
     ratios
@@ -136,13 +149,37 @@ fn references(key: &Key) -> Vec<Key> {
     references
 }
 
+/// A ratio of a figure between samples of two keys.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The ratio.
+    pub value: f64,
+    /// Its interval, with [`ENOUGH`] samples of both.
+    interval: Option<Interval>,
+    /// The range of fewer blocks.
+    range: Option<Range>,
+    n: [usize; 2],
+}
+
+impl Found {
+    fn between(self, of: &Key, to: &Key, kind: FigureKind) -> Ratio {
+        Ratio {
+            of: of.clone(),
+            to: to.clone(),
+            kind,
+            ratio: self.value,
+            low: self.interval.map(|i| i.low),
+            high: self.interval.map(|i| i.high),
+            range: self.range,
+            n_of: self.n[0],
+            n_to: self.n[1],
+        }
+    }
+}
+
 /// The ratio of a figure. Where both were measured in the same blocks, from the ratio of each
-/// block, so that what a block has in common cancels out.
-fn ratio(
-    (of, above): (&Key, &[&Sample]),
-    (to, below): (&Key, &[&Sample]),
-    kind: FigureKind,
-) -> Option<Ratio> {
+/// block, so that what a block has in common cancels out; else of the medians.
+pub fn ratio(above: &[&Sample], below: &[&Sample], kind: FigureKind) -> Option<Found> {
     let values = |samples: &[&Sample]| -> Vec<(u32, f64)> {
         samples
             .iter()
@@ -169,15 +206,10 @@ fn ratio(
         let (a, b) = (stats::median(&all(&above))?, stats::median(&all(&below))?);
         (b > 0.0).then(|| a / b)
     };
-    Some(Ratio {
-        of: of.clone(),
-        to: to.clone(),
-        kind,
-        ratio: found.map_or_else(plain, |r| Some(r.value))?,
-        low: stated.map(|r| r.interval.low),
-        high: stated.map(|r| r.interval.high),
+    Some(Found {
+        value: found.map_or_else(plain, |r| Some(r.value))?,
+        interval: stated.map(|r| r.interval),
         range: paired.then(|| range(&pairs)).flatten(),
-        n_of: above.len(),
-        n_to: below.len(),
+        n: [above.len(), below.len()],
     })
 }

@@ -1,16 +1,21 @@
 //! View of a Run for the rules: by layer, direction and host, with repeats taken together.
 
+mod capacity;
+mod delay;
 mod host;
 mod load;
 mod queue;
 mod start;
 mod steady;
 mod sweep;
+mod tunnel;
 
 use model::{
     net::{Direction, IpVersion, Layer, Side},
-    run::{Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind, SweepStep},
+    run::{FigureKind, Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
 };
+
+use crate::summary;
 
 pub use host::Host;
 pub use load::Load;
@@ -44,12 +49,14 @@ pub struct DirectionView<'a> {
 pub struct Idle {
     /// Numbers of the samples.
     pub samples: Vec<u32>,
-    /// Smallest round trip, µs.
+    /// Smallest round trip of any sample, µs.
     pub min_us: f64,
-    /// Median, µs.
+    /// The figure `rtt_p50_us`: median over the samples, µs.
     pub p50_us: f64,
-    /// 95th percentile, µs.
+    /// The figure `rtt_p95_us`, µs.
     pub p95_us: Option<f64>,
+    /// The figure `rtt_p99_us`, µs.
+    pub p99_us: Option<f64>,
     /// Probes sent.
     pub sent: f64,
     /// Probes without an answer.
@@ -148,15 +155,14 @@ impl<'a> View<'a> {
             .filter(|s| s.key.step == StepKind::Idle)
             .collect();
         let probes: Vec<&Probes> = samples.iter().filter_map(|s| s.probes.as_ref()).collect();
-        let mid = |field: fn(&Probes) -> Option<f64>| {
-            let values: Vec<f64> = probes.iter().filter_map(|p| field(p)).collect();
-            stats::median(&values)
-        };
+        let smallest = probes.iter().filter_map(|p| p.min_us.or(p.p50_us));
+        let figure = |kind| summary::median(&samples, kind);
         Some(Idle {
             samples: samples.iter().map(|s| s.number).collect(),
-            min_us: mid(|p| p.min_us.or(p.p50_us))?,
-            p50_us: mid(|p| p.p50_us)?,
-            p95_us: mid(|p| p.p95_us),
+            min_us: smallest.reduce(f64::min)?,
+            p50_us: figure(FigureKind::RttP50)?,
+            p95_us: figure(FigureKind::RttP95),
+            p99_us: figure(FigureKind::RttP99),
             sent: probes.iter().map(|p| p.sent as f64).sum(),
             lost: probes
                 .iter()
@@ -288,47 +294,12 @@ impl<'a> DirectionView<'a> {
         Sweep::of(&sweeps, &rates)
     }
 
-    /// The steps of the sweeps.
-    fn sweep_steps(&self) -> Vec<SweepStep> {
-        let sweeps = self.samples(|k| k.step == StepKind::UdpSweep);
-        sweeps.flat_map(|s| &s.sweep).copied().collect()
-    }
-
-    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load
-    /// with as few flows got through. UDP alone may be limited, or its search may have ended early.
-    pub fn flow_capacity_bps(&self) -> Option<f64> {
-        let udp = self.sweep()?.capacity_bps;
-        let loads = self.loads();
-        let fewest = loads.iter().map(|l| l.flows).min().unwrap_or(1);
-        let tcp = loads.iter().filter(|l| l.flows == fewest);
-        Some(tcp.map(|l| self.packets_bps(l)).fold(udp, f64::max))
-    }
-
-    /// Rate of a load's IP packets, bit/s.
-    fn packets_bps(&self, load: &Load) -> f64 {
-        load.goodput_bps / self.payload_share(load)
-    }
-
-    /// Share of a load's full packets that is payload.
-    fn payload_share(&self, load: &Load) -> f64 {
-        let mss = load.mss_bytes();
-        mss / (mss + f64::from(self.view.family.tcp_headers()))
-    }
-
-    /// What the path carries for one flow as payload in packets of a load's size, bit/s.
-    pub fn payload_capacity_bps(&self, load: &Load) -> Option<f64> {
-        Some(self.flow_capacity_bps()? * self.payload_share(load))
-    }
-
-    /// What a load's packets take of what the path carries; `None` without a sweep.
-    pub fn utilization(&self, load: &Load) -> Option<f64> {
-        let carries = self.flow_capacity_bps().filter(|c| *c > 0.0)?;
-        Some(self.packets_bps(load) / carries)
-    }
-
-    /// How far a load lifts the probes' median above the idle one, µs.
-    pub fn added_delay_us(&self, load: &Load) -> Option<f64> {
-        Some(load.probe_p50_us? - self.view.idle()?.p50_us)
+    /// Goodput of a load over that of another, from the ratios of the blocks in which both ran, as
+    /// the ratios of the Run ([`summary::ratio`]); `None` if the other has none.
+    pub fn gain(&self, of: &Load, over: &Load) -> Option<f64> {
+        let (above, below) = (self.samples_of(of), self.samples_of(over));
+        let found = summary::ratio(&above, &below, FigureKind::Goodput)?;
+        Some(found.value)
     }
 
     /// The samples of TCP in this direction, for the hosts' counters.

@@ -68,10 +68,7 @@ impl<'a> Scope<'a> {
 
     /// A shaper at 95 % of the path's capacity in the direction of the place.
     pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
-        let carries = self.direction_view().and_then(|dir| {
-            let udp = dir.sweep().map(|sweep| sweep.capacity_bps);
-            udp.or_else(|| Some(dir.default_load()?.goodput_bps))
-        });
+        let carries = self.direction_view().and_then(|dir| dir.carried_bps());
         Action::Shaper {
             device,
             rate_bps: carries.map(|bps| (SHAPED * bps) as u64),
@@ -86,8 +83,8 @@ impl<'a> Scope<'a> {
     /// allows that, a program has set a fixed size.
     pub(crate) fn buffer(&self, host: Option<Host>, buffer: Buffer, times: f64) -> Action {
         let needed = self.direction_view().and_then(|dir| {
-            let rtt_us = dir.default_load()?.rtt_us()?;
-            let rate = dir.sweep()?.capacity_bps;
+            let load = dir.default_load()?;
+            let (rtt_us, rate) = (load.rtt_us()?, dir.payload_capacity_bps(&load)?);
             Some((times * models::needed_bytes(rate, rtt_us / 1e6)).ceil() as u64)
         });
         let now = host.and_then(|host| host.facts.sysctl_triple(buffer.sysctl()));

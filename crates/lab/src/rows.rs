@@ -145,7 +145,7 @@ fn empty(
         queue_marks: None,
         true_loss: None,
         udp_lost: None,
-        udp_reordered: None,
+        udp_reordered_n: None,
         udp_duplicates: None,
         udp_jitter_ms: None,
         short_n: None,

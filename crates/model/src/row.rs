@@ -101,9 +101,10 @@ pub struct Row {
     /// Share of lost datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Number of datagrams received after one with a higher number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub udp_reordered: Option<u64>,
+    /// Number of datagrams received after one with a higher number. `udp_reordered` in older rows;
+    /// the figure of that name is a share.
+    #[serde(alias = "udp_reordered", skip_serializing_if = "Option::is_none")]
+    pub udp_reordered_n: Option<u64>,
     /// Number of duplicate datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_duplicates: Option<u64>,
@@ -209,5 +210,25 @@ impl Rows {
             name: first.name.clone(),
             rows,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// `udp_reordered` is a share in a Run and was a count in rows.
+    #[test]
+    fn a_row_with_the_old_name_of_the_count_is_read() {
+        let text = r#"{"schema": 1, "name": "n", "factors": {}, "seed": 1, "layer": "underlay",
+            "direction": "down", "flows": 1, "udp_reordered": 7, "valid": true, "kernel": "7.2",
+            "virtual_s": 1.0, "digest": ""}"#;
+        let rows = Rows::parse(text.as_bytes()).unwrap();
+        assert_eq!(rows.rows[0].udp_reordered_n, Some(7));
+        let written = serde_json::to_value(&rows.rows[0]).unwrap();
+        assert_eq!(written["udp_reordered_n"], 7);
+        assert_eq!(written.get("udp_reordered"), None);
     }
 }

@@ -8,7 +8,7 @@ use model::{
     findings::{CannotTell, Finding, Findings, Severity},
     net::{Direction, Layer},
     remedy::{Dialect, Location, commands},
-    run::{FigureKind, Run},
+    run::Run,
     safe,
     text::capital,
 };
@@ -117,8 +117,8 @@ fn figures(run: &Run, width: usize) -> String {
         .iter()
         .filter_map(|dir| goodput(dir, width))
         .collect();
-    lines.extend(round_trip(&view, &directions));
-    lines.extend(kept(run).or_else(|| lost(&directions)));
+    lines.extend(round_trip(&view));
+    lines.extend(kept(&view).or_else(|| lost(&directions)));
     lines.iter().fold(String::new(), |mut out, line| {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "  {line}");
@@ -156,28 +156,19 @@ fn goodput(dir: &DirectionView<'_>, width: usize) -> Option<String> {
     })
 }
 
-fn round_trip(view: &View<'_>, directions: &[DirectionView<'_>]) -> Option<String> {
+fn round_trip(view: &View<'_>) -> Option<String> {
     let idle = view.idle()?.p50_us;
-    let loaded = directions.iter().filter_map(|dir| {
-        let load = dir.default_load()?;
-        Some((load.probe_p50_us?, dir.direction))
-    });
-    let worst = loaded.max_by(|a, b| a.0.total_cmp(&b.0));
-    let under = worst.map_or_else(String::new, |(us, direction)| {
-        format!(", {} ms under load {}", short(us / 1e3), name(direction))
-    });
+    let under = view
+        .loaded_us()
+        .map_or_else(String::new, |(us, direction)| {
+            format!(", {} ms under load {}", short(us / 1e3), name(direction))
+        });
     Some(format!("RTT    {} ms idle{under}", short(idle / 1e3)))
 }
 
 /// The tunnel's share of the path's goodput where it keeps least.
-fn kept(run: &Run) -> Option<String> {
-    let ratios = run.ratios.iter().filter(|r| {
-        r.kind == FigureKind::Goodput
-            && r.of.layer == Layer::Tunnel
-            && r.to.layer == Layer::Underlay
-            && !r.of.bidirectional
-    });
-    let least = ratios.min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+fn kept(view: &View<'_>) -> Option<String> {
+    let (least, _) = view.kept()?;
     let direction = least.of.direction.map_or("", name);
     Some(format!(
         "tunnel {} of the path's goodput {direction}",

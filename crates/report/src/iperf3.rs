@@ -6,6 +6,7 @@ use ::iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
     params::Protocol,
 };
+use analysis::figures::share;
 use model::net::{Direction, Side};
 use serde_json::{Map, Value, json};
 
@@ -103,7 +104,7 @@ fn details(text: &mut String, retransmits: Option<u64>, udp: Option<Udp>) {
         let _ = write!(text, ", {count} retransmits");
     }
     if let Some(udp) = udp {
-        let share = udp.lost as f64 / udp.packets.max(1) as f64 * 100.0;
+        let share = share(udp.lost as f64, udp.packets as f64).unwrap_or(0.0) * 100.0;
         let _ = write!(
             text,
             ", {} of {} lost ({share:.2} %), jitter {:.3} ms",

@@ -5,7 +5,6 @@
 //! blocks everything but the page's own script and style.
 
 mod advice;
-mod buckets;
 mod chart;
 mod charts;
 mod delay;

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use analysis::figures::value;
+use analysis::{
+    figures::{added_us, value},
+    summary,
+    view::Sweep,
+};
 use model::{
     net::{Direction, IpVersion, Layer},
-    run::{FigureKind, Key, Run, Sample, StepKind},
+    run::{FigureKind, Key, Run, Sample, StepKind, SweepStep},
     twin::TwinFigure,
 };
 
@@ -67,8 +71,6 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|v| (v - mean).powi(2)).sum()
 }
 
-/// Offered over the capacity, from which on a step of a sweep is one of overload.
-const OVER: f64 = 1.1;
 /// Share of what a full queue loses, from which on it was full most of the time.
 const FULL: f64 = 0.6;
 /// Share below which retransmissions are as good as none.
@@ -79,8 +81,8 @@ pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
     let ours = |s: &&Sample| s.valid && s.key.layer == layer && s.key.family == family;
     let samples: Vec<&Sample> = run.samples.iter().filter(ours).collect();
     let idle = samples.iter().filter(|s| s.key.step == StepKind::Idle);
-    let idle: Vec<f64> = idle.filter_map(|s| value(s, FigureKind::RttP50)).collect();
-    let base = stats::median(&idle);
+    let idle: Vec<&Sample> = idle.copied().collect();
+    let base = summary::median(&idle, FigureKind::RttP50);
     let mut values = Values::new();
     for sample in samples {
         for (figure, value) in figures(sample, base) {
@@ -97,7 +99,7 @@ pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
 }
 
 fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
-    let added = |kind| Some((value(sample, kind)? - base_us?).max(0.0));
+    let added = |kind| Some(added_us(value(sample, kind)?, base_us?));
     let all = match sample.key.step {
         StepKind::Tcp => vec![
             (TwinFigure::Goodput, value(sample, FigureKind::Goodput)),
@@ -123,13 +125,14 @@ fn figures(sample: &Sample, base_us: Option<f64>) -> Vec<(TwinFigure, f64)> {
 /// What the smallest overload of a sweep adds that filled the queue most of the time. While a queue
 /// fills, its delay is that of the time that passed, and shows nothing of the path.
 fn overload(sample: &Sample, base_us: Option<f64>) -> Option<f64> {
-    let capacity = sample.capacity_bps?;
-    let over = sample.sweep.iter().filter(|s| {
+    sample.capacity_bps?;
+    let over = Sweep::of_sample(sample)?.overloads();
+    let filled = |s: &&SweepStep| {
         let expected = 1.0 - s.udp.received_bps / s.udp.sent_bps.max(1.0);
-        s.udp.sent_bps >= OVER * capacity && s.udp.lost >= FULL * expected
-    });
-    let mildest = over.min_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps))?;
-    Some((mildest.rtt_p50_us? - base_us?).max(0.0))
+        s.udp.lost >= FULL * expected
+    };
+    let mildest = over.iter().find(filled)?;
+    Some(added_us(mildest.rtt_p50_us?, base_us?))
 }
 
 /// How a kind of figure is compared.

@@ -2,7 +2,7 @@
 
 use model::run::{FigureKind, FlowResult, Sample, Tcp};
 
-use crate::{figures::value, flows};
+use crate::{flow, flows, models, summary};
 
 /// One TCP load: the repeats of the same key as one. Values are medians over the repeats of the
 /// values of [`crate::flows`]; counts are sums over all repeats. What no repeat has is absent.
@@ -38,7 +38,7 @@ pub struct Load {
     pub app_limited: Option<f64>,
     /// Share of the time with something to send or unacknowledged.
     pub busy: Option<f64>,
-    /// Smallest round trip of any flow, µs.
+    /// Smallest round trip of any flow of any repeat, µs.
     pub min_rtt_us: Option<f64>,
     /// Smoothed round trip, µs: the figure `tcp_rtt_p50_us`.
     pub rtt_p50_us: Option<f64>,
@@ -56,6 +56,8 @@ pub struct Load {
     pub probe_p50_us: Option<f64>,
     /// Round trip of the probes beside it, 95th percentile, µs.
     pub probe_p95_us: Option<f64>,
+    /// Round trip of the probes beside it, 99th percentile, µs.
+    pub probe_p99_us: Option<f64>,
 }
 
 impl Load {
@@ -74,10 +76,8 @@ impl Load {
             let totals = over(&|flows| flows::total(flows, field).map(|n| n as f64));
             (!totals.is_empty()).then(|| totals.iter().sum())
         };
-        let figure = |kind| {
-            let values = samples.iter().filter_map(|s| value(s, kind));
-            stats::median(&values.collect::<Vec<_>>())
-        };
+        let smallest = over(&|flows| flows::smallest(flows, |f| f.min_rtt_us));
+        let figure = |kind| summary::median(samples, kind);
         Some(Self {
             cc: cc.to_owned(),
             flows,
@@ -95,7 +95,7 @@ impl Load {
             sndbuf_limited: mid(flows::sndbuf_limited),
             app_limited: mid(flows::app_limited),
             busy: mid(flows::busy),
-            min_rtt_us: stats::median(&over(&|flows| flows::smallest(flows, |f| f.min_rtt_us))),
+            min_rtt_us: smallest.into_iter().reduce(f64::min),
             rtt_p50_us: figure(FigureKind::TcpRttP50),
             rtt_p95_us: median(|f| f.rtt_p95_us),
             cwnd_p50: median(|f| f.cwnd_p50),
@@ -104,15 +104,14 @@ impl Load {
             options: loads.iter().flat_map(|t| &t.flows).find_map(|f| f.options),
             probe_p50_us: figure(FigureKind::RttP50),
             probe_p95_us: figure(FigureKind::RttP95),
+            probe_p99_us: figure(FigureKind::RttP99),
             goodputs,
         })
     }
 
-    /// Share of the segments that were retransmitted. The figure `retransmitted` is of bytes;
-    /// losses and duplicates are counted in segments.
+    /// Share of the segments that were retransmitted ([`flow::retransmitted_segments`]).
     pub fn retransmitted_segments(&self) -> Option<f64> {
-        let segments = self.segments.filter(|s| *s > 0.0)?;
-        Some(self.retransmits? / segments)
+        flow::retransmitted_segments(self.retransmits?, self.segments?)
     }
 
     /// Share of the segments that were lost: retransmitted, without those the receiver had twice
@@ -137,15 +136,15 @@ impl Load {
         Some((interval.low, interval.high))
     }
 
-    /// The 95 % interval of the goodput, bit/s; `None` of too few repeats.
+    /// The 95 % interval of the goodput, bit/s, as that of the figure ([`summary::interval`]).
     pub fn goodput_interval_bps(&self) -> Option<(f64, f64)> {
-        let interval = stats::median_interval(&self.goodputs)?;
+        let interval = summary::interval(&self.goodputs)?;
         Some((interval.low, interval.high))
     }
 
     /// Payload of a segment, bytes; that of an Ethernet path with timestamps if it is not known.
     pub fn mss_bytes(&self) -> f64 {
-        self.mss.unwrap_or(1448.0)
+        self.mss.unwrap_or(models::ETHERNET_MSS)
     }
 
     /// Round trip while loaded, µs: that of the sender, else that of the probes.

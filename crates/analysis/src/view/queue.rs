@@ -9,8 +9,6 @@ use crate::flows;
 const HOLDS: f64 = 0.7;
 /// Loss of a step from which a queue, if there is one, is full.
 const FULL: f64 = 0.05;
-/// Share of the capacity below which UDP leaves room.
-const BELOW: f64 = 0.82;
 /// Time over which the delay of one probe proves nothing of the next where it varies by chance, µs:
 /// jitter is drawn anew for each packet, a queue fills and empties over many round trips.
 const APART_US: i64 = 40_000;
@@ -84,11 +82,11 @@ impl DirectionView<'_> {
     /// those above it or with much loss, µs.
     fn sweep_rtts_us(&self) -> Option<[f64; 2]> {
         let sweep = self.sweep()?;
-        let slower = |s: &&SweepStep| s.udp.sent_bps < BELOW * sweep.capacity_bps;
-        let steps = self.sweep_steps();
-        let calm = steps.iter().filter(slower).filter_map(|s| s.rtt_p50_us);
+        let slower = |s: &&SweepStep| sweep.leaves_room(&s.udp);
+        let calm = sweep.steps.iter().filter(slower);
+        let calm = calm.filter_map(|s| s.rtt_p50_us);
         // A queue that gives way to whoever sends more overflows below what it carries at most.
-        let full = steps.iter().filter(|s| s.udp.lost >= FULL);
+        let full = sweep.steps.iter().filter(|s| s.udp.lost >= FULL);
         let full = full.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
         let above = sweep.above.and_then(|above| above.rtt_us);
         Some([
@@ -101,7 +99,7 @@ impl DirectionView<'_> {
     /// queue. `None` without a sweep.
     pub fn pipe_share(&self, load: &Load) -> Option<f64> {
         let holds = self.flow_capacity_bps()? * self.view.floor_us()?;
-        (holds > 0.0).then_some(load.goodput_bps * load.rtt_us()? / holds)
+        (holds > 0.0).then_some(self.packets_bps(load) * load.rtt_us()? / holds)
     }
 
     /// Delay that stands beside a load in a queue that it does not fill by itself, µs: the smallest
@@ -109,7 +107,7 @@ impl DirectionView<'_> {
     /// queue; 0 in another. The median over the repeats; `None` without a sweep or probes.
     pub fn standing_us(&self, load: &Load) -> Option<f64> {
         let floor = self.view.floor_us()?;
-        let holds = HOLDS * self.flow_capacity_bps()? * floor;
+        let holds = HOLDS * self.payload_capacity_bps(load)? * floor;
         let of = |s: &Sample| {
             let (tcp, probes) = (s.tcp.as_ref()?, s.probes.as_ref()?);
             let rtt = flows::median(&tcp.flows, |f| f.rtt_p50_us).or(probes.p50_us)?;
@@ -150,17 +148,17 @@ impl DirectionView<'_> {
     /// The slowest step well below the capacity that loses datagrams in a full queue: one that
     /// others fill, or that gives way to whoever sends more.
     pub fn overflow_below(&self) -> Option<Overflow> {
-        let capacity_bps = self.sweep()?.capacity_bps;
+        let sweep = self.sweep()?;
         let [calm, full] = self.sweep_rtts_us()?;
-        let packets_us = 2.0 * 1500.0 * 8e6 / capacity_bps;
+        let packets_us = 2.0 * 1500.0 * 8e6 / sweep.capacity_bps;
         if full - calm < packets_us.max(SLIGHT_US) {
             return None;
         }
-        let overflows = |s: SweepStep| {
+        let overflows = |s: &SweepStep| {
             let udp = &s.udp;
             let lost = udp.sent.saturating_sub(udp.received);
             let rtt_us = s.rtt_p50_us?;
-            let below = udp.sent_bps < BELOW * capacity_bps;
+            let below = sweep.leaves_room(udp);
             let loses = udp.lost >= OVERFLOW.0 && lost >= OVERFLOW.1;
             let waits = rtt_us - calm > 0.5 * (full - calm);
             (below && loses && waits).then_some(Overflow {
@@ -169,7 +167,7 @@ impl DirectionView<'_> {
                 rtt_us,
             })
         };
-        let found = self.sweep_steps().into_iter().filter_map(overflows);
+        let found = sweep.steps.iter().filter_map(overflows);
         found.min_by(|a, b| a.rate_bps.total_cmp(&b.rate_bps))
     }
 }

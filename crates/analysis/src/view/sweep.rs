@@ -30,6 +30,10 @@ pub struct Sweep {
     pub below_rtt_us: Option<f64>,
     /// Above the knee; absent if the sweep never got there.
     pub above: Option<Above>,
+    /// All steps, in the order in which they were measured.
+    pub steps: Vec<SweepStep>,
+    /// Bytes of IP and UDP headers of a datagram.
+    headers: f64,
 }
 
 /// Counts of datagrams.
@@ -60,8 +64,8 @@ pub struct Above {
     pub lost: f64,
     /// What arrived at the highest rate, bit/s of payload.
     pub received_bps: f64,
-    /// The highest rate that was sent, bit/s of payload.
-    pub sent_bps: f64,
+    /// The highest rate that was offered, bit/s of IP packets.
+    pub offered_bps: f64,
 }
 
 impl Datagrams {
@@ -108,43 +112,74 @@ impl Datagrams {
 }
 
 impl Sweep {
+    /// One sample of UDP at rising rates; `None` of another step.
+    pub fn of_sample(sample: &Sample) -> Option<Self> {
+        Self::of(&[sample], &[])
+    }
+
     /// The sweeps and single rates of one direction together; `None` without a sweep.
     pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample]) -> Option<Self> {
-        let steps: Vec<&SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).collect();
+        let steps: Vec<SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).copied().collect();
         let headers = f64::from(sweeps.first()?.key.family.udp_headers());
-        let offered = |udp: &Udp| packets_bps(udp, udp.sent_bps, headers);
-        let capacity_bps = capacity(sweeps, &steps, headers)?;
+        let mut sweep = Self {
+            samples: sweeps.iter().map(|s| s.number).collect(),
+            capacity_bps: capacity(sweeps, &steps, headers)?,
+            below: Datagrams::default(),
+            below_bps: 0.0,
+            below_rtt_us: None,
+            above: None,
+            steps,
+            headers,
+        };
         let single = rates.iter().filter_map(|s| s.udp.as_ref());
-        let mut below = Datagrams::default();
-        let mut below_bps = 0.0_f64;
-        for udp in steps.iter().map(|s| &s.udp).chain(single) {
-            if offered(udp) <= BELOW * capacity_bps {
+        let (mut below, mut below_bps) = (Datagrams::default(), 0.0_f64);
+        for udp in sweep.steps.iter().map(|s| &s.udp).chain(single) {
+            if sweep.leaves_room(udp) {
                 below.add(udp);
                 below_bps = below_bps.max(udp.sent_bps);
             }
         }
-        let mut over: Vec<&&SweepStep> = steps
-            .iter()
-            .filter(|s| offered(&s.udp) >= ABOVE * capacity_bps)
-            .collect();
-        over.sort_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps));
-        let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
-        let dense = steps
-            .iter()
-            .filter(|s| (DENSE..=BELOW).contains(&(offered(&s.udp) / capacity_bps)));
+        let dense = |s: &&SweepStep| (DENSE..=BELOW).contains(&sweep.offered_share(&s.udp));
+        let dense = sweep.steps.iter().filter(dense);
         let below_rtt_us = dense.filter_map(|s| s.rtt_p50_us).reduce(f64::max);
-        Some(Self {
-            samples: sweeps.iter().map(|s| s.number).collect(),
-            capacity_bps,
-            below,
-            below_bps,
-            below_rtt_us,
-            above: over.last().map(|last| Above {
-                rtt_us: rtts.reduce(f64::max),
-                lost: last.udp.lost,
-                received_bps: last.udp.received_bps,
-                sent_bps: last.udp.sent_bps,
-            }),
+        let above = sweep.above_knee();
+        (sweep.below, sweep.below_bps) = (below, below_bps);
+        (sweep.below_rtt_us, sweep.above) = (below_rtt_us, above);
+        Some(sweep)
+    }
+
+    /// What a step offered, bit/s of IP packets.
+    pub fn offered_bps(&self, udp: &Udp) -> f64 {
+        packets_bps(udp, udp.sent_bps, self.headers)
+    }
+
+    /// What a step offered over what the path carries.
+    fn offered_share(&self, udp: &Udp) -> f64 {
+        self.offered_bps(udp) / self.capacity_bps
+    }
+
+    /// Whether a step offered so little that the queue at the bottleneck stays empty.
+    pub fn leaves_room(&self, udp: &Udp) -> bool {
+        self.offered_share(udp) <= BELOW
+    }
+
+    /// The steps of overload, which offered clearly more than the path carries, the mildest first.
+    pub fn overloads(&self) -> Vec<SweepStep> {
+        let over = |s: &&SweepStep| self.offered_share(&s.udp) >= ABOVE;
+        let mut over: Vec<SweepStep> = self.steps.iter().filter(over).copied().collect();
+        over.sort_by(|a, b| a.udp.sent_bps.total_cmp(&b.udp.sent_bps));
+        over
+    }
+
+    fn above_knee(&self) -> Option<Above> {
+        let over = self.overloads();
+        let rtts = over.iter().filter_map(|s| s.rtt_p50_us);
+        let last = over.last()?;
+        Some(Above {
+            rtt_us: rtts.reduce(f64::max),
+            lost: last.udp.lost,
+            received_bps: last.udp.received_bps,
+            offered_bps: self.offered_bps(&last.udp),
         })
     }
 }
@@ -157,7 +192,7 @@ fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
 
 /// The measured capacity: that of the samples, else the most that arrived. A capacity is corrected
 /// by the loss below it, which is no measure of the path where nearly all is lost there.
-fn capacity(sweeps: &[&Sample], steps: &[&SweepStep], headers: f64) -> Option<f64> {
+fn capacity(sweeps: &[&Sample], steps: &[SweepStep], headers: f64) -> Option<f64> {
     let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
     let arrived = steps
         .iter()

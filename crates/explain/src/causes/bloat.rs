@@ -1,6 +1,6 @@
 //! Common parts of the bufferbloat rules.
 
-use super::{others, others::Others, time};
+use super::{others::Others, time};
 use crate::{
     cause::Need,
     verdict::{Verdict, ruled_out, undecided},
@@ -34,22 +34,24 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
     let (Some(load), Some(idle)) = (dir.default_load(), dir.view.idle()) else {
         return Err(undecided(Need::Tcp.missing(), Need::Tcp.settle()));
     };
-    let Some(loaded_us) = load.probe_p50_us else {
+    let (Some(calm_us), Some(added_us)) = (dir.view.base_us(), dir.added_delay_us(&load)) else {
         return Err(undecided(
             Need::LoadedProbes.missing(),
             Need::LoadedProbes.settle(),
         ));
     };
-    let calm_us = others::calm_us(&dir.view, &idle);
-    let added_us = loaded_us - calm_us;
     if added_us <= WARN_US {
         return Err(ruled_out(text!(
             "the RTT rises by {added} under TCP load; up to {most} is fine",
-            added = time(added_us.max(0.0)),
+            added = time(added_us),
             most = time(WARN_US)
         )));
     }
-    if others::idle_rise_us(&dir.view).is_some_and(|rise| rise > 0.5 * added_us) {
+    if dir
+        .view
+        .idle_rise_us()
+        .is_some_and(|rise| rise > 0.5 * added_us)
+    {
         filled_by_others(dir, added_us)?;
     } else {
         rises_here(dir, added_us)?;

@@ -65,7 +65,8 @@ fn test(dir: &DirectionView) -> Verdict {
         Some(queue) if queue.kind == "fq" => PACED,
         _ => 0.0,
     };
-    let own_us = (waiting - paced).max(0.0) * 8.0 / load.goodput_bps * 1e6;
+    let sent_bps = dir.packets_bps(load);
+    let own_us = models::drain_s((waiting - paced).max(0.0), sent_bps) * 1e6;
     if own_us < 0.4 * added {
         return ruled_out(text!(
             "the backlog of the sender's device is {waiting}, {own} of the added {added}",
@@ -89,7 +90,7 @@ fn test(dir: &DirectionView) -> Verdict {
             .samples(&load.samples),
         figure(
             text!("total backlog"),
-            Value::Bytes(models::buffer_bytes(added / 1e6, load.goodput_bps)),
+            Value::Bytes(models::buffer_bytes(added / 1e6, sent_bps)),
         )
         .formula(text!("delay * rate")),
         figure(text!("idle RTT"), Value::Us(idle.p50_us)).samples(&idle.samples),

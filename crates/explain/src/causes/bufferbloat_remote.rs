@@ -62,7 +62,7 @@ fn test(dir: &DirectionView) -> Verdict {
     let (load, idle, added) = (&bloat.load, &bloat.idle, bloat.added_us);
     let calm = bloat.calm_us;
     let loaded = calm + added;
-    let buffer = models::buffer_bytes(added / 1e6, load.goodput_bps);
+    let buffer = models::buffer_bytes(added / 1e6, dir.packets_bps(load));
     let mut evidence = vec![
         figure(text!("added by TCP"), Value::Us(added))
             .bound(text!("above 30 ms; act above 60 ms"))
@@ -84,7 +84,7 @@ fn test(dir: &DirectionView) -> Verdict {
     }
     let deep = above.is_some_and(|rtt| rtt - calm > 0.7 * added);
     if let Some(bbr) = dir.load_with("bbr").filter(|b| b.cc != load.cc)
-        && let Some(less) = bbr.probe_p50_us.map(|loaded| loaded - calm)
+        && let Some(less) = dir.added_delay_us(&bbr)
     {
         evidence
             .push(figure(text!("added by TCP with bbr"), Value::Us(less)).samples(&bbr.samples));

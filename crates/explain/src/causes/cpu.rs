@@ -159,8 +159,9 @@ fn signs(view: &View, evidence: &mut Vec<EvidenceItem>) -> [bool; 3] {
         let Some(load) = dir.default_load() else {
             continue;
         };
-        if let Some(many) = dir.parallel_load() {
-            let ratio = many.goodput_bps / load.goodput_bps;
+        if let Some(many) = dir.parallel_load()
+            && let Some(ratio) = dir.gain(&many, &load)
+        {
             signs[0] |= ratio < SCALES;
             evidence.push(
                 figure(

@@ -10,7 +10,7 @@ use model::{
     text,
 };
 
-use super::{below_capacity, others, percent, rate, time, whole};
+use super::{below_capacity, percent, rate, time, whole};
 use crate::{
     cause::{Cause, Need, On, Remedies, Test},
     scope::Scope,
@@ -109,7 +109,7 @@ fn test(dir: &DirectionView) -> Verdict {
             rise = time(rise)
         ));
     }
-    if others::idle_rise_us(&dir.view).is_some() {
+    if dir.view.idle_rise_us().is_some() {
         return undecided(
             text!("a queue that others fill varies the idle RTT"),
             text!("the same plan when nothing else uses the line"),
@@ -148,7 +148,7 @@ fn test(dir: &DirectionView) -> Verdict {
         ));
     }
     let bbr = dir.load_with("bbr");
-    let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
+    let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
     if gain.is_some_and(|g| g < GAIN) {
         return ruled_out(text!("bbr, which is not affected, reaches no more"));
     }

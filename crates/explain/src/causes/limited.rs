@@ -115,12 +115,13 @@ impl Limited {
     /// Adds the required bytes in flight to the evidence and returns them.
     pub(super) fn needs(&mut self, dir: &DirectionView, name: Text) -> Option<f64> {
         let (rtt, sweep) = (self.load.rtt_us()?, dir.sweep()?);
-        let needed = models::needed_bytes(sweep.capacity_bps, rtt / 1e6);
+        let carries = dir.payload_capacity_bps(&self.load)?;
+        let needed = models::needed_bytes(carries, rtt / 1e6);
         self.evidence.push(
             figure(name, Value::Bytes(needed))
                 .formula(text!(
                     "rate * RTT = {capacity} * {rtt}",
-                    capacity = rate(sweep.capacity_bps),
+                    capacity = rate(carries),
                     rtt = time(rtt)
                 ))
                 .samples(&sweep.samples),

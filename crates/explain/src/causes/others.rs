@@ -1,16 +1,12 @@
 //! Signs of other hosts' traffic in a queue of the path.
 
-use analysis::view::{DirectionView, Idle, Load, Overflow, View};
+use analysis::view::{DirectionView, Load, Overflow};
 
 use super::FULL;
 use crate::brief;
 
-/// Rise of the round trip above the smallest of the Run that shows a queue, µs ...
-const RISES_US: f64 = 2_000.0;
-/// ... and as a share of that smallest one.
-const RISES: f64 = 0.05;
-/// Correlation of idle delay over 40 ms from which a queue varies it, and not chance.
-const SLOW: f64 = 0.6;
+/// Depth of a full queue below which no loss can be told from its overflow, µs.
+const SHALLOW_US: f64 = 2_000.0;
 /// Share of a full queue's delay from which a loss may be that queue's overflow.
 const QUEUED: f64 = 0.5;
 /// Share of the reverse capacity from which the load's own acknowledgements may queue.
@@ -43,42 +39,18 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
 }
 
-/// Rise from which a queue counts, µs.
-fn rises(floor: f64) -> f64 {
-    RISES_US.max(RISES * floor)
-}
-
-/// Idle round trip above the path's smallest, µs, if a queue that others fill explains it: it never
-/// returns to the smallest one, or varies as slowly as a queue.
-pub(super) fn idle_rise_us(view: &View) -> Option<f64> {
-    let (idle, floor) = (view.idle()?, view.floor_us()?);
-    let never = idle.min_us - floor > rises(floor);
-    let slow = view.idle_correlation().is_some_and(|c| c >= SLOW);
-    let rise = idle.p50_us - floor;
-    (never || slow && rise > rises(floor)).then_some(rise)
-}
-
-/// Round trip without any queue, µs: the idle median, or the smallest of the Run where others
-/// queued while it was idle.
-pub(super) fn calm_us(view: &View, idle: &Idle) -> f64 {
-    match (idle_rise_us(view), view.floor_us()) {
-        (Some(_), Some(floor)) => floor,
-        _ => idle.p50_us,
-    }
-}
-
 /// Highest round trip, µs, at which a loss event cannot be an overflow; `None` if the direction's
 /// full queue is too short or not known, so that no loss can be distinguished from one.
 pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     let idle = dir.view.idle()?;
-    let calm = calm_us(&dir.view, &idle);
+    let calm = dir.view.base_us()?;
     let full = full_us(dir)?;
-    let chance = match idle_rise_us(&dir.view) {
+    let chance = match dir.view.idle_rise_us() {
         Some(_) => 0.0,
         None => idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us),
     };
     let depth = full - calm;
-    (depth > RISES_US.max(chance / QUEUED)).then_some(calm + QUEUED * depth)
+    (depth > SHALLOW_US.max(chance / QUEUED)).then_some(calm + QUEUED * depth)
 }
 
 /// Round trip with this direction's queue full, µs: beside UDP above the capacity, or the highest
@@ -96,14 +68,14 @@ fn full_us(dir: &DirectionView) -> Option<f64> {
 impl Others {
     /// The signs of a direction with its load.
     pub(super) fn of(dir: &DirectionView, load: &Load) -> Self {
-        let limit = rises(dir.view.floor_us().unwrap_or(0.0));
+        let limit = dir.view.rise_limit_us();
         let acknowledgements = dir.acknowledgements_share(load).unwrap_or(0.0);
         let stands = || dir.standing_us(load).filter(|us| *us > limit);
         let loaded_us = stands().filter(|_| acknowledgements < ACKNOWLEDGEMENTS);
         let events = dir.steady(load).map(|s| s.events_us).unwrap_or_default();
         let empty = empty_up_to_us(dir).unwrap_or(f64::INFINITY);
         Self {
-            idle_us: idle_rise_us(&dir.view),
+            idle_us: dir.view.idle_rise_us(),
             loaded_us,
             overflow: dir.overflow_below(),
             only: only(dir, load),

@@ -77,7 +77,9 @@ fn test(dir: &DirectionView) -> Verdict {
         );
     };
     let times = f64::from(many.flows) / f64::from(load.flows);
-    let gain = many.goodput_bps / load.goodput_bps;
+    let Some(gain) = dir.gain(&many, &load) else {
+        return undecided(Need::Tcp.missing(), Need::Tcp.settle());
+    };
     if gain < SCALES * times {
         return ruled_out(text!(
             "{flows} flows reach {gain} times the goodput of {few}: they share a limit",
@@ -86,11 +88,11 @@ fn test(dir: &DirectionView) -> Verdict {
             few = load.flows
         ));
     }
-    let over = many.goodput_bps / sweep.capacity_bps;
+    let over = dir.over_udp(&many).unwrap_or(0.0);
     if over < 1.3 {
         return ruled_out(text!("several flows reach no more than one UDP flow"));
     }
-    let filled = dir.utilization(&load).unwrap_or(0.0);
+    let filled = dir.over_udp(&load).unwrap_or(0.0);
     let evidence = vec![
         figure(
             text!("{many} flows / {few}", many = many.flows, few = load.flows),

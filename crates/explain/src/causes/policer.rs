@@ -7,7 +7,7 @@ use model::{
     text,
 };
 
-use super::{FULL, others, percent, rate, time};
+use super::{FULL, percent, rate, time};
 use crate::{
     cause::{Cause, Need, On, Remedies, Test},
     scope::{Scope, device},
@@ -92,13 +92,13 @@ fn test(dir: &DirectionView) -> Verdict {
             added = time(added)
         ));
     }
-    if others::idle_rise_us(&dir.view).is_some() {
+    if dir.view.idle_rise_us().is_some() {
         return undecided(
             text!("a queue that others fill hides whether one builds up above the rate"),
             text!("the same plan when nothing else uses the line"),
         );
     }
-    let excess = 1.0 - sweep.capacity_bps / (above.sent_bps * 1.02);
+    let excess = 1.0 - sweep.capacity_bps / above.offered_bps;
     if above.lost < 0.5 * excess {
         return ruled_out(text!("traffic above the rate is not lost"));
     }

@@ -26,6 +26,8 @@ const LOW: f64 = 0.4;
 const HIGH: f64 = 2.5;
 /// Minimum gain of another congestion control that confirms the cause.
 const GAIN: f64 = 1.5;
+/// Gain of another congestion control below which the cause is ruled out.
+const NO_GAIN: f64 = 1.2;
 
 pub(super) const CAUSE: Cause = Cause {
     code: "random-loss",
@@ -78,10 +80,11 @@ fn actions(scope: &Scope) -> Vec<Action> {
 }
 
 fn test(dir: &DirectionView) -> Verdict {
-    let (Some(load), Some(sweep), Some(carries)) =
-        (dir.default_load(), dir.sweep(), dir.flow_capacity_bps())
-    else {
+    let (Some(load), Some(sweep)) = (dir.default_load(), dir.sweep()) else {
         return undecided(Need::Tcp.missing(), Need::Tcp.settle());
+    };
+    let Some(carries) = dir.payload_capacity_bps(&load) else {
+        return undecided(Need::Sweep.missing(), Need::Sweep.settle());
     };
     if models::loss_based_bps(&load.cc, 0.01, 0.1, 1448.0).is_none() {
         return ruled_out(text!("{cc} is not known to be loss-based", cc = &load.cc));
@@ -118,7 +121,7 @@ fn test(dir: &DirectionView) -> Verdict {
         ));
     }
     let bbr = dir.load_with("bbr").filter(|b| b.cc != load.cc);
-    let gain = bbr.as_ref().map(|b| b.goodput_bps / load.goodput_bps);
+    let gain = bbr.as_ref().and_then(|bbr| dir.gain(bbr, &load));
     // The formula holds in the long run; a load of seconds also contains its start. Losses that are
     // seen one by one need no formula.
     let seen = events.as_ref().is_some_and(Events::show_loss)
@@ -132,7 +135,7 @@ fn test(dir: &DirectionView) -> Verdict {
             goodput = rate(load.goodput_bps)
         ));
     }
-    if let Some(gain) = gain.filter(|g| *g < 1.2) {
+    if let Some(gain) = gain.filter(|g| *g < NO_GAIN) {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",
             gain = format!("{gain:.2}")
@@ -143,7 +146,11 @@ fn test(dir: &DirectionView) -> Verdict {
     if let (Some(bbr), Some(gain)) = (&bbr, gain) {
         evidence.push(
             figure(text!("gain with bbr, measured"), Value::Ratio(gain))
-                .bound(text!("at least 1.5"))
+                .bound(text!(
+                    "at least {least}; from {sure} on it confirms",
+                    least = Value::Ratio(NO_GAIN),
+                    sure = Value::Ratio(GAIN)
+                ))
                 .samples(&bbr.samples),
         );
         if let Some(best) = models::bbr_bps(loss, carries) {
@@ -164,7 +171,8 @@ fn test(dir: &DirectionView) -> Verdict {
     );
     let scales = dir.parallel_load().is_some_and(|m| {
         let times = f64::from(m.flows) / f64::from(load.flows);
-        m.goodput_bps / load.goodput_bps > (0.6 * times).min(1.5)
+        dir.gain(&m, &load)
+            .is_some_and(|gain| gain > (0.6 * times).min(GAIN))
     });
     // With few datagrams the loss is uncertain; the model must fit over its whole interval.
     let (least, most) = sweep.below.loss_interval();
@@ -220,7 +228,11 @@ fn evidence(
             text!("goodput of {cc} / its model", cc = &load.cc),
             Value::Ratio(load.goodput_bps / model),
         )
-        .bound(text!("between 0.4 and 2.5 in the long run"))
+        .bound(text!(
+            "between {low} and {high} in the long run",
+            low = Value::Ratio(LOW),
+            high = Value::Ratio(HIGH)
+        ))
         .samples(&load.samples)
         .decisive(),
         figure(

@@ -80,7 +80,7 @@ fn test(dir: &DirectionView) -> Verdict {
             capacity = rate(sweep.capacity_bps)
         ));
     }
-    let ratio = tcp.goodput_bps / sweep.capacity_bps;
+    let ratio = outside.over_udp(&tcp).unwrap_or(0.0);
     if ratio < MORE {
         return ruled_out(text!(
             "UDP reaches {capacity}, TCP {goodput}",

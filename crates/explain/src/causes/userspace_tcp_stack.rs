@@ -94,8 +94,8 @@ fn test(host: &Host) -> Verdict {
             .loads()
             .iter()
             .find(|l| l.cc != load.cc && l.flows == load.flows)
+            && let Some(ratio) = dir.gain(other, &load)
         {
-            let ratio = other.goodput_bps / load.goodput_bps;
             same |= (0.85..1.18).contains(&ratio);
             evidence.push(
                 figure(
@@ -134,12 +134,10 @@ pub(super) fn name(kind: TunnelKind) -> Text {
 /// Goodput of the tunnel over that of its underlay, the lower of both directions.
 pub(super) fn kept(host: &Host) -> Option<f64> {
     let directions = host.view().directions();
-    let ratios = directions.iter().filter_map(|dir| {
-        let inside = dir.default_load()?.goodput_bps;
-        let outside = dir.underlay()?.default_load()?.goodput_bps;
-        Some(inside / outside)
-    });
-    ratios.reduce(f64::min)
+    let kept = directions
+        .iter()
+        .filter_map(analysis::view::DirectionView::kept);
+    kept.reduce(f64::min)
 }
 
 /// The same as text.

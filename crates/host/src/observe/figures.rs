@@ -1,6 +1,6 @@
 //! The figures of one connection.
 
-use analysis::{figures::share, flow};
+use analysis::flow::{self, Delivery};
 use model::observation::ObservedSocket;
 use stats::median;
 use sys::tcp_info::TcpInfo;
@@ -39,6 +39,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
     let rwnd_limited = of_busy(counted(|c| c.rwnd_limited_us));
     let sndbuf_limited = of_busy(counted(|c| c.sndbuf_limited_us));
     let retransmitted = counted(|c| c.retransmitted);
+    let deliveries = deliveries(samples);
     let info = last.info.unwrap_or_default();
     let rtt_us = middle(samples, |s| s.rtt_us.map(f64::from));
     let owner = connection.owner.as_ref();
@@ -56,7 +57,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         ended: ended_us < end,
         goodput_out_bps: rate(moved.acked, moved.span_us),
         goodput_in_bps: rate(moved.received, moved.span_us),
-        delivery_rate_bps: delivery_rate(samples),
+        delivery_rate_bps: flow::delivery_rate_bps(&deliveries),
         retransmission_rate: retransmitted.zip(counted(|c| c.sent)).and_then(
             |(retransmitted, sent)| flow::retransmitted(retransmitted as f64, sent as f64),
         ),
@@ -71,7 +72,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
             .and_then(|us| flow::busy(us as f64, moved.span_us as f64)),
         rwnd_limited,
         sndbuf_limited,
-        app_limited: app_limited(samples),
+        app_limited: flow::app_limited(&deliveries),
         cwnd_limited: rwnd_limited
             .zip(sndbuf_limited)
             .map(|(rwnd, sndbuf)| (1.0 - rwnd - sndbuf).max(0.0)),
@@ -102,17 +103,15 @@ fn middle(samples: &[Sample], value: impl Fn(&Sample) -> Option<f64>) -> Option<
     median(&samples.iter().filter_map(value).collect::<Vec<_>>())
 }
 
-/// A rate that the application limited is that of the application, not of the path.
-fn delivery_rate(samples: &[Sample]) -> Option<f64> {
-    let bps = |s: &Sample| s.delivery_rate_bytes_s.map(|rate| rate as f64 * 8.0);
-    middle(samples, |s| bps(s).filter(|_| !s.app_limited)).or_else(|| middle(samples, bps))
-}
-
-/// Before the first delivery there is no rate that could be limited.
-fn app_limited(samples: &[Sample]) -> Option<f64> {
-    let delivering = samples.iter().filter(|s| s.delivery_rate_bytes_s.is_some());
-    let limited = delivering.clone().filter(|s| s.app_limited).count();
-    share(limited as f64, delivering.count() as f64)
+/// The samples with a delivery rate.
+fn deliveries(samples: &[Sample]) -> Vec<Delivery> {
+    let of = |s: &Sample| {
+        Some(Delivery {
+            rate_bytes_s: s.delivery_rate_bytes_s? as f64,
+            app_limited: s.app_limited,
+        })
+    };
+    samples.iter().filter_map(of).collect()
 }
 
 fn pacing_limit(info: &TcpInfo) -> Option<f64> {

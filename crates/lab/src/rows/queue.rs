@@ -1,6 +1,6 @@
 //! Columns of the true state of the bottleneck's queue and of the configured losses.
 
-use analysis::percentile;
+use analysis::{models, percentile};
 use model::{
     record::{Kind, QueueSample, Record},
     row::Row,
@@ -20,7 +20,8 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
         let waits: Vec<f64> = samples
             .iter()
             .filter(|r| window.holds(r.at_ns))
-            .map(|r| QueueSample::read(r.payload).backlog_bytes as f64 * 8e3 / rate as f64)
+            .map(|r| QueueSample::read(r.payload).backlog_bytes as f64)
+            .map(|bytes| models::drain_s(bytes, rate as f64) * 1e3)
             .collect();
         row.queue_p50_ms = stats::median(&waits);
         row.queue_p99_ms = percentile::p99(&waits);

@@ -1,5 +1,6 @@
 //! Columns of constant-rate UDP.
 
+use analysis::datagrams;
 use model::{
     record::{Flow, Kind, Record, UdpSample},
     row::Row,
@@ -40,10 +41,10 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
     }
     if any {
         row.goodput_mbps = Some(bits / 1e6);
-        row.udp_reordered = Some(reordered);
+        row.udp_reordered_n = Some(reordered);
         row.udp_duplicates = Some(duplicates);
         row.udp_jitter_ms = stats::mean(&jitters);
-        row.udp_lost = (sent > 0).then(|| (1.0 - received as f64 / sent as f64).max(0.0));
+        row.udp_lost = datagrams::lost(sent, received);
     } else {
         row.invalid_because.push(text!("no datagram arrived"));
     }

@@ -94,8 +94,8 @@ figures! {
         "share of packets lost on the path (known only in the lab)" = |row| row.true_loss;
     UdpLost "udp_lost" Share Lower
         "share of lost datagrams" = |row| row.udp_lost;
-    UdpReordered "udp_reordered" Packets Lower
-        "reordered datagrams" = |row| count(row.udp_reordered);
+    UdpReordered "udp_reordered_n" Packets Lower
+        "reordered datagrams" = |row| count(row.udp_reordered_n);
     UdpDuplicates "udp_duplicates" Packets Lower
         "duplicate datagrams" = |row| count(row.udp_duplicates);
     UdpJitter "udp_jitter_ms" Milliseconds Lower

@@ -71,10 +71,10 @@ pub struct SampleRow {
     /// Share of lost datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_lost: Option<f64>,
-    /// Number of datagrams received after one with a higher number; the figure of this name is the
-    /// share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub udp_reordered: Option<u64>,
+    /// Number of datagrams received after one with a higher number. `udp_reordered` in older rows;
+    /// the figure of that name is a share.
+    #[serde(alias = "udp_reordered", skip_serializing_if = "Option::is_none")]
+    pub udp_reordered_n: Option<u64>,
     /// Jitter by RFC 3550, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_jitter_ms: Option<f64>,
@@ -118,7 +118,7 @@ impl SampleRow {
         "sndbuf_limited",
         "capacity_mbps",
         "udp_lost",
-        "udp_reordered",
+        "udp_reordered_n",
         "udp_jitter_ms",
         "pmtu_bytes",
         "complete_p50_ms",
@@ -159,7 +159,7 @@ mod tests {
             sndbuf_limited: Some(1.0),
             capacity_mbps: Some(1.0),
             udp_lost: Some(1.0),
-            udp_reordered: Some(1),
+            udp_reordered_n: Some(1),
             udp_jitter_ms: Some(1.0),
             pmtu_bytes: Some(1),
             complete_p50_ms: Some(1.0),

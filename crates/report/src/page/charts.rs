@@ -1,8 +1,9 @@
 //! Data of all charts of a page, as read by the script.
 
+use analysis::buckets::Column;
 use serde::Serialize;
 
-use super::{buckets::Column, chart::Chart};
+use super::chart::Chart;
 
 /// All charts of a page, and the data of the timelines.
 #[derive(Debug, Default)]

@@ -2,8 +2,9 @@
 
 use analysis::{
     curve::Curve,
+    loss::{self, LEAST_LOSS, LossPoint},
     repeats::{Summary, summaries},
-    view::{DirectionView, Load, View},
+    view::{DirectionView, View},
 };
 use maud::{Markup, html};
 use model::{
@@ -20,23 +21,14 @@ use super::{
 use crate::number::{percent, short};
 
 /// Range of loss of the curves.
-const FROM: f64 = 1e-5;
+const FROM: f64 = LEAST_LOSS;
 const TO: f64 = 0.3;
-/// Payload of a segment on Ethernet with timestamps, bytes, used for lab rows.
-const MSS: f64 = 1448.0;
 
-/// One measured setting.
+/// One measured setting, and how it is drawn.
 struct Point {
     name: String,
-    cc: Option<String>,
     second: bool,
-    /// Loss; if none was seen, the loss of one packet, and `none` is set.
-    loss: f64,
-    none: bool,
-    goodput_bps: f64,
-    low_high_bps: Option<(f64, f64)>,
-    /// Model value at this loss.
-    model_bps: Option<f64>,
+    at: LossPoint,
 }
 
 /// The curve as chart coordinates: loss in percent, Mbit/s.
@@ -81,37 +73,19 @@ pub(super) fn of_run(run: &Run, words: &Words, charts: &mut Charts) -> Option<Ma
 /// The loads of a direction with the fewest flows, on the analysed layer and its underlay, and the
 /// curves of the analysed layer.
 fn of_direction(dir: &DirectionView<'_>, words: &Words) -> Option<(Vec<Point>, Vec<Curve>)> {
-    let loads = dir.single_loads();
-    let curves: Vec<Curve> = loads
-        .iter()
-        .filter_map(|load| Curve::of(dir, load))
-        .collect();
+    let curves = loss::curves(dir);
     let mut points: Vec<Point> = Vec::new();
     for dir in [dir.underlay(), Some(*dir)].into_iter().flatten() {
         let layer = dir.view.layer;
         points.extend(dir.single_loads().iter().filter_map(|load| {
-            let name = format!("{} · {}", words.layer(layer), load.cc);
-            point(load, name, layer, &curves)
+            Some(Point {
+                name: format!("{} · {}", words.layer(layer), load.cc),
+                second: layer == Layer::Tunnel,
+                at: LossPoint::of_load(load, &curves)?,
+            })
         }));
     }
     (!points.is_empty()).then_some((points, curves))
-}
-
-fn point(load: &Load, name: String, layer: Layer, curves: &[Curve]) -> Option<Point> {
-    let seen = load.loss()?;
-    let none = seen <= 0.0;
-    let loss = if none { 1.0 / load.segments? } else { seen };
-    let curve = curves.iter().find(|c| c.cc == load.cc);
-    Some(Point {
-        name,
-        cc: Some(load.cc.clone()),
-        second: layer == Layer::Tunnel,
-        loss,
-        none,
-        goodput_bps: load.goodput_bps,
-        low_high_bps: load.goodput_interval_bps(),
-        model_bps: curve.and_then(|c| c.at(loss)),
-    })
 }
 
 /// Chart of a matrix, if loss is a factor.
@@ -123,69 +97,30 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
         .cloned()
         .collect();
     let groups = summaries(&measured);
-    let capacity_bps = measured
-        .iter()
-        .filter_map(|r| r.goodput_mbps)
-        .fold(0.0, f64::max)
-        * 1e6;
-    let (points, curves): (Vec<Point>, Vec<Option<Curve>>) = groups
-        .iter()
-        .filter_map(|group| of_setting(group, capacity_bps))
-        .unzip();
-    let mut losses: Vec<f64> = points.iter().filter(|p| !p.none).map(|p| p.loss).collect();
-    losses.sort_by(f64::total_cmp);
+    let (settings, curves) = loss::of_settings(&groups);
+    let losses = || {
+        settings
+            .iter()
+            .filter(|(_, at)| !at.none)
+            .map(|(_, at)| at.loss)
+    };
+    let (low, high) = (losses().reduce(f64::min)?, losses().reduce(f64::max)?);
     // A single loss rate with random variation is not a curve.
-    if losses
-        .first()
-        .zip(losses.last())
-        .is_none_or(|(a, b)| *b < 1.5 * *a)
-    {
+    if high < 1.5 * low {
         return None;
     }
-    let mut kept: Vec<Curve> = Vec::new();
-    for curve in curves.into_iter().flatten() {
-        if !kept.iter().any(|k| k.cc == curve.cc) {
-            kept.push(curve);
-        }
-    }
-    charts.drawn.push(drawing(id, &points, &kept, words));
+    let point = |(group, at): (&Summary<'_>, LossPoint)| Point {
+        name: series_name(group.first()),
+        second: false,
+        at,
+    };
+    let points: Vec<Point> = settings.into_iter().map(point).collect();
+    charts.drawn.push(drawing(id, &points, &curves, words));
     Some(html! {
         h3 { (words.label("loss-title")) }
         p.note { (words.label("loss-note-rows")) }
         (figure(id, &caption(&points, words), &words.label("values"), &table(&points, words)))
     })
-}
-
-fn of_setting(group: &Summary<'_>, capacity_bps: f64) -> Option<(Point, Option<Curve>)> {
-    let first = group.first();
-    let goodput = group.spread(|r| r.goodput_mbps)?;
-    let seen = group.spread(|r| r.true_loss).map_or(0.0, |s| s.median);
-    let none = seen <= 0.0;
-    let loss = if none { FROM } else { seen };
-    let curve = group
-        .spread(|r| r.tcp_rtt_p50_ms)
-        .zip(first.cc_used.clone())
-        .and_then(|(rtt, cc)| {
-            Curve {
-                cc,
-                rtt_s: rtt.median / 1e3,
-                mss: MSS,
-                flows: first.flows as f64,
-                capacity_bps,
-            }
-            .known()
-        });
-    let point = Point {
-        name: series_name(first),
-        cc: first.cc_used.clone(),
-        second: false,
-        loss,
-        none,
-        goodput_bps: goodput.median * 1e6,
-        low_high_bps: goodput.interval.map(|i| (i.low * 1e6, i.high * 1e6)),
-        model_bps: curve.as_ref().and_then(|c| c.at(loss)),
-    };
-    Some((point, curve))
 }
 
 /// The factors other than loss.
@@ -203,7 +138,7 @@ fn series_name(row: &Row) -> String {
 }
 
 fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart {
-    let mut ccs: Vec<&str> = points.iter().filter_map(|p| p.cc.as_deref()).collect();
+    let mut ccs: Vec<&str> = points.iter().filter_map(|p| p.at.cc.as_deref()).collect();
     ccs.sort_unstable();
     ccs.dedup();
     let colour = |cc: Option<&str>| cc.map_or(0, |cc| chart::colour(cc, &ccs));
@@ -226,7 +161,7 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
         let of: Vec<&Point> = points.iter().filter(|p| p.name == name).collect();
         let shapes = [Shape::Disc, Shape::Square, Shape::Diamond, Shape::Triangle];
         let first = of[0];
-        let cc = colour(first.cc.as_deref());
+        let cc = colour(first.at.cc.as_deref());
         let shape = shapes[(usize::from(first.second) + 2 * (cc.max(1) - 1)) % shapes.len()];
         series.push(Line {
             name: name.to_owned(),
@@ -235,13 +170,13 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
             points: Some(shape),
             xy: of
                 .iter()
-                .map(|p| [round(p.loss * 100.0), round(p.goodput_bps / 1e6)])
+                .map(|p| [round(p.at.loss * 100.0), round(p.at.goodput_bps / 1e6)])
                 .collect(),
-            bars: of.iter().map(|p| bar(p)).collect(),
+            bars: of.iter().map(|p| bar(&p.at)).collect(),
         });
     }
-    let low = points.iter().map(|p| p.loss).fold(1e-4, f64::min);
-    let high = points.iter().map(|p| p.loss).fold(0.05, f64::max);
+    let low = points.iter().map(|p| p.at.loss).fold(1e-4, f64::min);
+    let high = points.iter().map(|p| p.at.loss).fold(0.05, f64::max);
     Chart {
         id: id.to_owned(),
         x: Axis {
@@ -261,30 +196,30 @@ fn drawing(id: &str, points: &[Point], curves: &[Curve], words: &Words) -> Chart
 }
 
 /// Error bar: from zero loss if none was seen; the interval of the goodput.
-fn bar(point: &Point) -> [f64; 4] {
+fn bar(point: &LossPoint) -> [f64; 4] {
     let x = point.loss * 100.0;
     let from = if point.none { FROM * 100.0 } else { x };
     let (low, high) = point
-        .low_high_bps
+        .interval_bps
         .unwrap_or((point.goodput_bps, point.goodput_bps));
     [from, x, low / 1e6, high / 1e6].map(round)
+}
+
+/// The loss of a point as text.
+fn lost(point: &LossPoint) -> String {
+    percent(if point.none { 0.0 } else { point.loss })
 }
 
 fn caption(points: &[Point], words: &Words) -> String {
     let parts: Vec<String> = points
         .iter()
         .map(|p| {
-            let loss = if p.none {
-                percent(0.0)
-            } else {
-                percent(p.loss)
-            };
             words.fill(
                 "loss-summary",
                 &[
                     ("name", p.name.as_str().into()),
-                    ("goodput", short(p.goodput_bps / 1e6).into()),
-                    ("loss", loss.into()),
+                    ("goodput", short(p.at.goodput_bps / 1e6).into()),
+                    ("loss", lost(&p.at).into()),
                 ],
             )
         })
@@ -305,10 +240,10 @@ fn table(points: &[Point], words: &Words) -> Markup {
                 } }
                 tbody { @for p in points { tr {
                     th scope="row" { (p.name) }
-                    td.number { (if p.none { percent(0.0) } else { percent(p.loss) }) }
-                    td.number { (short(p.goodput_bps / 1e6)) }
-                    td.number { @if let Some(m) = p.model_bps { (short(m / 1e6)) } }
-                    td.number { @if let Some(m) = p.model_bps { (short(p.goodput_bps / m)) } }
+                    td.number { (lost(&p.at)) }
+                    td.number { (short(p.at.goodput_bps / 1e6)) }
+                    td.number { @if let Some(m) = p.at.model_bps { (short(m / 1e6)) } }
+                    td.number { @if let Some(ratio) = p.at.over_model() { (short(ratio)) } }
                 } } }
             }
         }

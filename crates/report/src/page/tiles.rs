@@ -3,10 +3,7 @@
 
 use analysis::view::{DirectionView, Load, View};
 use maud::{Markup, html};
-use model::{
-    net::Layer,
-    run::{FigureKind, Run},
-};
+use model::run::Run;
 
 use super::words::Words;
 use crate::number::{percent, short};
@@ -28,8 +25,8 @@ pub(super) fn html(run: &Run, words: &Words) -> Markup {
         .iter()
         .filter_map(|dir| goodput(dir, words))
         .collect();
-    tiles.extend(delay(&view, &directions, words));
-    tiles.extend(kept(run, &directions, words));
+    tiles.extend(delay(&view, words));
+    tiles.extend(kept(&view, words));
     html! {
         @if !tiles.is_empty() {
             dl.glance { @for tile in &tiles { div {
@@ -103,13 +100,9 @@ fn goodput(dir: &DirectionView<'_>, words: &Words) -> Option<Tile> {
 }
 
 /// Idle RTT, and the highest median RTT under load.
-fn delay(view: &View<'_>, directions: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
+fn delay(view: &View<'_>, words: &Words) -> Option<Tile> {
     let idle = view.idle()?.p50_us;
-    let loaded = directions.iter().filter_map(|dir| {
-        let load = dir.default_load()?;
-        Some((load.probe_p50_us?, dir.direction))
-    });
-    let (worst, direction) = loaded.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (worst, direction) = view.loaded_us()?;
     let dir = words.direction(direction);
     Some(Tile {
         name: words.label("tile-delay"),
@@ -120,22 +113,9 @@ fn delay(view: &View<'_>, directions: &[DirectionView<'_>], words: &Words) -> Op
 }
 
 /// The tunnel's share of the underlay's goodput, in the direction with the smaller share.
-fn kept(run: &Run, directions: &[DirectionView<'_>], words: &Words) -> Option<Tile> {
-    let of = |dir: &DirectionView<'_>| {
-        let load = dir.default_load()?;
-        let ratio = run.ratios.iter().find(|r| {
-            r.kind == FigureKind::Goodput
-                && r.of.layer == Layer::Tunnel
-                && r.to.layer == Layer::Underlay
-                && r.of.direction == Some(dir.direction)
-                && !r.of.bidirectional
-                && r.of.flows == Some(load.flows)
-                && r.of.cc.as_ref().is_none_or(|cc| *cc == load.cc)
-        })?;
-        Some((ratio, name(dir, &load, words)))
-    };
-    let all = directions.iter().filter_map(of);
-    let (ratio, name) = all.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
+fn kept(view: &View<'_>, words: &Words) -> Option<Tile> {
+    let (ratio, load) = view.kept()?;
+    let name = name(&view.direction(ratio.of.direction?), &load, words);
     let interval = ratio.low.zip(ratio.high).map(|(low, high)| {
         words.fill(
             "tile-interval",

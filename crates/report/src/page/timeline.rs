@@ -1,11 +1,14 @@
 //! Timelines of steps: goodput, congestion window, RTT, retransmissions.
 
-use analysis::{figures, flow, over_time};
+use analysis::{
+    buckets::Column,
+    figures,
+    timeline::{self, is_representative},
+};
 use maud::{Markup, html};
-use model::run::{self, FigureKind, FlowResult, Run, Sample, Series, StepKind};
+use model::run::{FigureKind, Run, Sample, StepKind};
 
 use super::{
-    buckets::{Grid, even, mean, rounded, stepped, sum, tidy},
     charts::{Charts, Timeline},
     layers::several_families,
     words::Words,
@@ -17,9 +20,6 @@ const FULL: usize = 400;
 const SHORT: usize = 100;
 /// Total buckets of the other steps, so that few steps of long runs are omitted.
 const OTHERS: usize = 12_000;
-
-/// Default sampling interval, µs.
-const SAMPLING_US: i64 = 10_000;
 
 pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Markup> {
     let families = several_families(run);
@@ -34,7 +34,7 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
         .map(|s| {
             let middle = is_representative(run, s);
             let buckets = if middle { FULL } else { others };
-            timeline(s, middle, buckets, words, families)
+            drawn(s, middle, buckets, words, families)
         })
         .collect();
     Some(html! {
@@ -87,22 +87,6 @@ fn has_series(sample: &Sample) -> bool {
     flows || sample.probes.as_ref().is_some_and(|p| p.series.is_some())
 }
 
-/// Whether a sample is the median of its repeats, by goodput (idle: by latency).
-fn is_representative(run: &Run, sample: &Sample) -> bool {
-    let value = |s: &Sample| {
-        figures::value(s, FigureKind::Goodput)
-            .or_else(|| figures::value(s, FigureKind::RttP50))
-            .unwrap_or(0.0)
-    };
-    let mut all: Vec<(f64, u32)> = run
-        .valid(&sample.key)
-        .map(|s| (value(s), s.number))
-        .collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all.get(all.len().saturating_sub(1) / 2)
-        .is_some_and(|middle| middle.1 == sample.number)
-}
-
 /// The steps as a table, as an alternative to the charts.
 fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     let ms = |us: Option<f64>| us.map(|us| short(us / 1e3)).unwrap_or_default();
@@ -133,57 +117,10 @@ fn table(samples: &[&Sample], families: bool, words: &Words) -> Markup {
     }
 }
 
-fn timeline(
-    sample: &Sample,
-    middle: bool,
-    buckets: usize,
-    words: &Words,
-    families: bool,
-) -> Timeline {
-    let flows = sample.tcp.as_ref().map_or(&[][..], |t| &t.flows);
-    let probes: Vec<(i64, f64)> = sample
-        .probes
-        .as_ref()
-        .and_then(|p| p.series.as_ref())
-        .map(|s| s.points(run::Column::RttNs))
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(at, ns)| (at, ns as f64 / 1e6))
-        .collect();
-    let grid = grid(flows, &probes, buckets);
-    let goodput = sum(flows.iter().filter_map(|f| {
-        let received = f.received.as_ref()?;
-        let received = received.points(flow::arrived(received));
-        Some(grid.growth(&received, even))
-    }));
-    let resent = sum(flows.iter().filter_map(|f| {
-        let sent = f.series.as_ref()?;
-        let resent = sent.points(flow::retransmissions(sent)?);
-        Some(grid.growth(&resent, stepped))
-    }));
-    let cwnd_kb = flows
-        .iter()
-        .filter_map(|f| f.series.as_ref())
-        .any(|s| s.has(run::Column::CwndBytes));
-    let cwnd = sum(flows.iter().filter_map(|f| {
-        let sent = f.series.as_ref()?;
-        let points = sent.points(flow::window(sent)?);
-        let scale = if cwnd_kb { 1e-3 } else { 1.0 };
-        Some(grid.fold(&scaled(&points, scale), |_, last| last))
-    }));
-    let rtt = mean(flows.iter().filter_map(|f| {
-        let points = f.series.as_ref()?.points(run::Column::RttUs);
-        Some(grid.fold(&scaled(&points, 1e-3), |_, last| last))
-    }));
-    let base = flows
-        .iter()
-        .filter_map(|f| f.min_rtt_us)
-        .reduce(f64::min)
-        .map(|us| us / 1e3);
-    let queue = rtt
-        .iter()
-        .map(|v| Some((v.as_ref()? - base?).max(0.0)))
-        .collect();
+fn drawn(sample: &Sample, middle: bool, buckets: usize, words: &Words, families: bool) -> Timeline {
+    let columns = timeline::of(sample, buckets);
+    let ms = |column| scaled(column, 1e-3);
+    let window_unit = if columns.window_is_bytes { 1e-3 } else { 1.0 };
     Timeline {
         n: sample.number,
         rank: (middle, std::cmp::Reverse(sample.number)),
@@ -194,24 +131,37 @@ fn timeline(
             words.key(&sample.key, families)
         ),
         name: name(sample, words),
-        from_ms: grid.from_us as f64 / 1e3,
-        dt_ms: grid.dt_us as f64 / 1e3,
+        from_ms: columns.from_us as f64 / 1e3,
+        dt_ms: columns.dt_us as f64 / 1e3,
         window_ms: sample
             .tcp
             .as_ref()
             .map(|t| t.window_us.map(|us| us as f64 / 1e3)),
-        goodput: goodput
-            .into_iter()
-            .map(|bytes| bytes.map(|b| rounded(b * 8.0 / grid.dt_us as f64)))
-            .collect(),
-        cwnd: tidy(cwnd),
-        cwnd_kb,
-        rtt: tidy(rtt),
-        queue: tidy(queue),
-        probe_low: tidy(grid.fold(&probes, f64::min)),
-        probe_high: tidy(grid.fold(&probes, f64::max)),
-        retransmitted: tidy(resent),
+        goodput: scaled(columns.goodput_bps, 1e-6),
+        cwnd: scaled(columns.window, window_unit),
+        cwnd_kb: columns.window_is_bytes,
+        rtt: ms(columns.rtt_us),
+        queue: ms(columns.queue_us),
+        probe_low: ms(columns.probe_low_us),
+        probe_high: ms(columns.probe_high_us),
+        retransmitted: scaled(columns.retransmitted, 1.0),
     }
+}
+
+/// A column in the unit of the page, rounded.
+fn scaled(column: Column, unit: f64) -> Column {
+    let value = |v: Option<f64>| v.map(|v| rounded(v * unit));
+    column.into_iter().map(value).collect()
+}
+
+/// A value rounded to three significant digits and at most two decimals.
+fn rounded(value: f64) -> f64 {
+    let scale = match value.abs() {
+        v if v >= 100.0 => 1.0,
+        v if v >= 10.0 => 10.0,
+        _ => 100.0,
+    };
+    (value * scale).round() / scale
 }
 
 fn name(sample: &Sample, words: &Words) -> String {
@@ -228,29 +178,4 @@ fn name(sample: &Sample, words: &Words) -> String {
         name.push_str(&format!(" ({})", words.label("invalid")));
     }
     name
-}
-
-fn grid(flows: &[FlowResult], probes: &[(i64, f64)], buckets: usize) -> Grid {
-    let sampled = flows
-        .iter()
-        .flat_map(|f| [&f.series, &f.received])
-        .flatten()
-        .flat_map(|s| s.at_us.first().into_iter().chain(s.at_us.last()))
-        .copied();
-    let probed = probes.first().into_iter().chain(probes.last()).map(|p| p.0);
-    let all: Vec<i64> = sampled.chain(probed).collect();
-    let from = all.iter().min().copied().unwrap_or(0);
-    let to = all.iter().max().copied().unwrap_or(0);
-    let apart = flows.iter().filter_map(|f| interval_us(f.series.as_ref()?));
-    Grid::over(from, to, buckets, apart.max().unwrap_or(SAMPLING_US))
-}
-
-/// Sampling interval in multiples of the default.
-fn interval_us(series: &Series) -> Option<i64> {
-    let times = over_time::interval_us(series)? / SAMPLING_US as f64;
-    Some(times.round().max(1.0) as i64 * SAMPLING_US)
-}
-
-fn scaled(points: &[(i64, u64)], scale: f64) -> Vec<(i64, f64)> {
-    points.iter().map(|&(t, v)| (t, v as f64 * scale)).collect()
 }

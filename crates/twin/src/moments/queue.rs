@@ -3,13 +3,11 @@
 use analysis::view::{DirectionView, Load};
 use model::{
     cell::Queue,
-    run::{StepKind, SweepStep, Udp},
+    run::{SweepStep, Udp},
 };
 
 use super::{LossMoments, wire::Headers};
 
-/// Offered over the capacity, from which on a step is one of overload.
-const OVER: f64 = 1.1;
 /// A load that takes at least this much of what the path carries fills it.
 const FILLED: f64 = 0.9;
 /// TCP that adds less than this share of what a flood of UDP adds is held by queue management.
@@ -124,28 +122,12 @@ impl Added {
 /// Round trip of the probes beside the smallest and the greatest overload that lasted long enough
 /// to show it, s.
 fn overload(dir: &DirectionView<'_>, rtt_s: f64) -> Option<[f64; 2]> {
-    let mut steps: Vec<(f64, f64)> = overloads(dir)?
-        .into_iter()
-        .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s)
-        .filter_map(|step| Some((step.udp.sent_bps, step.rtt_p50_us? / 1e6)))
-        .collect();
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Some([steps.first()?.1, steps.last()?.1])
-}
-
-/// The steps of sweeps that offered more than the path carries.
-fn overloads(dir: &DirectionView<'_>) -> Option<Vec<SweepStep>> {
-    let capacity = dir.sweep()?.capacity_bps;
-    let sweeps = dir
-        .view
-        .samples()
-        .filter(|s| s.key.step == StepKind::UdpSweep && s.key.direction == Some(dir.direction));
-    let steps = sweeps.flat_map(|s| &s.sweep).copied();
-    Some(
-        steps
-            .filter(|step| step.udp.sent_bps >= OVER * capacity)
-            .collect(),
-    )
+    let overloads = dir.sweep()?.overloads();
+    let long = overloads
+        .iter()
+        .filter(|step| span_s(&step.udp) >= ROUND_TRIPS * rtt_s);
+    let rtts: Vec<f64> = long.filter_map(|s| Some(s.rtt_p50_us? / 1e6)).collect();
+    Some([*rtts.first()?, *rtts.last()?])
 }
 
 /// Time in which the datagrams of a step were sent, s.
@@ -200,9 +182,6 @@ pub(super) fn held(
             },
         }
     };
-    overloads(dir)
-        .unwrap_or_default()
-        .into_iter()
-        .map(of)
-        .collect()
+    let overloads = dir.sweep().map(|sweep| sweep.overloads());
+    overloads.unwrap_or_default().into_iter().map(of).collect()
 }

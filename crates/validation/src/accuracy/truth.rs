@@ -1,10 +1,11 @@
 //! Truth of a lab path, by its spec and its queues, compared with measurements.
 
+use analysis::{figures::value, models};
 use model::{
     cell::{Cell, Line, Loss},
     job::QueueTruth,
     net::{Direction, Layer},
-    run::{Column, Sample, StepKind},
+    run::{Column, FigureKind, Sample, StepKind},
     wire::wireguard_headers,
 };
 
@@ -92,7 +93,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
                 }
             }
             (StepKind::Idle, _) => {
-                let value = sample.probes.as_ref().and_then(|p| p.p50_us);
+                let value = value(sample, FigureKind::RttP50);
                 let jitter = !cell.path.down.jitter.is_zero();
                 let quantity = if jitter {
                     Quantity::BaseRttJitter
@@ -105,7 +106,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
             (StepKind::UdpSweep, Some(direction)) => {
                 let line = cell.path.line(direction);
                 if let Some(truth) = capacity_bps(cell, line, sample) {
-                    let value = sample.capacity_bps;
+                    let value = value(sample, FigureKind::Capacity);
                     all.push(make(
                         Quantity::Capacity,
                         Some(direction),
@@ -116,7 +117,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
                 }
                 let udp = sample.udp.as_ref();
                 let interval = udp.and_then(|u| Some([u.lost_low?, u.lost_high?]));
-                let lost = udp.map(|u| u.lost);
+                let lost = value(sample, FigureKind::UdpLost);
                 all.push(make(
                     Quantity::Loss,
                     Some(direction),
@@ -125,7 +126,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
                     interval,
                 ));
                 if let Some(truth) = reordered(line, sample) {
-                    let value = udp.map(|u| u.reordered as f64 / u.received.max(1) as f64);
+                    let value = value(sample, FigureKind::UdpReordered);
                     all.push(make(
                         Quantity::Reordering,
                         Some(direction),
@@ -136,7 +137,7 @@ pub fn compare(cell: &Cell, measured: &Measured) -> Vec<Compared> {
                 }
             }
             (StepKind::Tcp, Some(direction)) => {
-                let value = sample.probes.as_ref().and_then(|p| p.p50_us);
+                let value = value(sample, FigureKind::RttP50);
                 if let Some(truth) = loaded_us(cell, sample, &measured.truth)
                     && cell.path.down.jitter.is_zero()
                 {
@@ -220,7 +221,8 @@ fn loaded_us(cell: &Cell, sample: &Sample, truth: &[QueueTruth]) -> Option<f64> 
             let waiting: f64 = columns
                 .iter()
                 .filter_map(|(column, rate)| {
-                    Some(column.get(i).copied().flatten()? as f64 * 8e6 / rate)
+                    let backlog = column.get(i).copied().flatten()? as f64;
+                    Some(models::drain_s(backlog, *rate) * 1e6)
                 })
                 .sum();
             totals.push(base + waiting);

@@ -4,6 +4,7 @@
 mod draw;
 mod table;
 
+use analysis::figures::{added_us, value};
 use model::{
     cell::{Buffer, Cell, Queue},
     net::{Direction, Layer, LoadDirection, Side},
@@ -204,12 +205,12 @@ impl Answer {
         let one = |run: &Run| {
             let of = |step, kind| {
                 let sample = run.samples.iter().find(|s| s.key.step == step && s.valid)?;
-                analysis::figures::value(sample, kind)
+                value(sample, kind)
             };
             let goodput = of(StepKind::Tcp, FigureKind::Goodput)?;
-            let added =
-                of(StepKind::Tcp, FigureKind::RttP50)? - of(StepKind::Idle, FigureKind::RttP50)?;
-            Some((goodput, added.max(0.0)))
+            let loaded = of(StepKind::Tcp, FigureKind::RttP50)?;
+            let idle = of(StepKind::Idle, FigureKind::RttP50)?;
+            Some((goodput, added_us(loaded, idle)))
         };
         let all: Vec<(f64, f64)> = runs.iter().filter_map(one).collect();
         Some(Self {

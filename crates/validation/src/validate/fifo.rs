@@ -1,5 +1,7 @@
 //! Checks of FIFOs: a full one of N packets delays a packet by N times its time on the wire.
 
+use analysis::models::drain_s;
+
 use super::{Check, Expect, Line, Work, outcome::Outcome, theory::FRAME};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -38,7 +40,7 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         let packet = packet_ms(s);
         let expected = buffer_packets(s) * packet;
         let label = s.factor("case");
-        let truth = most_bytes(s).map(|bytes| bytes * 8.0 / s.rate_mbps() / 1e3);
+        let truth = most_bytes(s).map(|bytes| drain_s(bytes, s.rate_mbps() * 1e6) * 1e3);
         let expect = Expect::near(expected, packet);
         lines.push(Line::new(format!("{label}, queue"), expect, truth, "ms"));
         // A probe takes the last place: it waits for the N - 1 packets before it.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use analysis::datagrams;
 use model::{
     net::Direction,
     run::{self, Key, LayerAddress, Sample, StepKind},
@@ -203,15 +204,15 @@ fn rate(datagrams: u64, span_ns: u64, payload: u32) -> Option<f64> {
 
 /// The datagrams as both ends counted them.
 fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
-    let lost = sent.sent.saturating_sub(received.received);
-    let interval = stats::wilson(lost, sent.sent);
+    let lost = datagrams::lost(sent.sent, received.received);
+    let interval = datagrams::lost_interval(sent.sent, received.received);
     // Those after the highest that arrived are a run of their own.
     let tail = sent.sent.saturating_sub(received.highest);
     run::Udp {
         payload,
         sent: sent.sent,
         received: received.received,
-        lost: lost as f64 / sent.sent.max(1) as f64,
+        lost: lost.unwrap_or(0.0),
         lost_low: interval.map(|i| i.low),
         lost_high: interval.map(|i| i.high),
         reordered: received.reordered,

@@ -111,7 +111,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("figures-title", "All figures"),
     (
         "figures-note",
-        "Median of the repeats, with the 95 % interval (given enough repeats) and the number of repeats below. Ratios are tunnel / path, computed per block where both were measured, so they can differ from the ratio of the medians.",
+        "Median of the repeats, with the 95 % interval from five repeats on, else their range, and the number of repeats below. Ratios are tunnel / path, computed per block where both were measured, so they can differ from the ratio of the medians.",
     ),
     ("figures-all", "All other figures"),
     ("ratio", "Ratio"),
@@ -161,7 +161,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("delay-title", "Delay, idle and loaded"),
     (
         "delay-note",
-        "Each line is the cumulative distribution of the RTT of probes. The further the loaded lines are to the right of the idle ones, the longer packets wait in queues.",
+        "Each line is the cumulative distribution of the RTT of probes. The further the loaded lines are to the right of the idle ones, the longer packets wait in queues. Lines hold the probes of all repeats; the percentiles are the figures, medians over the repeats.",
     ),
     ("delay-load", "During TCP {direction}"),
     ("delay-summary-lead", "RTT: "),
@@ -169,6 +169,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "delay-summary",
         "{name} median {p50} ms, 95th percentile {p95} ms",
     ),
+    ("delay-summary-median", "{name} median {p50} ms"),
     ("loss-title", "Throughput and loss"),
     (
         "loss-note",
@@ -234,11 +235,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ),
     (
         "matrix-note",
-        "Medians over the seeds, with 95 % bootstrap intervals from three seeds on. Higher values are darker on light pages and brighter on dark pages.",
+        "Medians over the seeds, with the 95 % interval of the median from five seeds on, and the range of two to four. Higher values are darker on light pages and brighter on dark pages.",
     ),
     (
         "matrix-invalid",
-        "{n} rows are invalid; the table of all values has the reasons.",
+        "{n} rows are invalid and not counted, because:",
+    ),
+    (
+        "matrix-invalid-one",
+        "1 row is invalid and not counted, because:",
     ),
     ("matrix-all", "All values"),
     ("heat-value", "value"),

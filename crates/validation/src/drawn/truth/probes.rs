@@ -107,7 +107,7 @@ impl Figures {
         let loaded = row.probe_p50_ms.map_or(base, |ms| ms * 1e3);
         Some(Self {
             goodput_bps: row.goodput_mbps? * 1e6,
-            added_us: (loaded - base).max(0.0),
+            added_us: analysis::figures::added_us(loaded, base),
         })
     }
 

@@ -1,23 +1,23 @@
-//! Downsampling of time series into equal buckets.
+//! Time series in equal buckets of time.
 
 /// Values of the buckets; `None` without samples.
-pub(super) type Column = Vec<Option<f64>>;
+pub type Column = Vec<Option<f64>>;
 
 /// Minimum number of buckets.
 const MIN_BUCKETS: usize = 24;
 
 /// Equal buckets over the time of a sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grid {
-    pub(super) from_us: i64,
-    pub(super) dt_us: i64,
+pub(crate) struct Grid {
+    pub(crate) from_us: i64,
+    pub(crate) dt_us: i64,
     count: usize,
 }
 
 impl Grid {
     /// At most `most` buckets, each a multiple of the sampling interval, so that no bucket is
     /// empty.
-    pub(super) fn over(from_us: i64, to_us: i64, most: usize, sample_us: i64) -> Self {
+    pub(crate) fn over(from_us: i64, to_us: i64, most: usize, sample_us: i64) -> Self {
         let sample_us = sample_us.max(1);
         let span = (to_us - from_us).max(sample_us);
         let most = i64::try_from(most.max(MIN_BUCKETS)).unwrap_or(i64::MAX);
@@ -41,7 +41,7 @@ impl Grid {
     }
 
     /// The values in each bucket combined by a function; buckets without values stay empty.
-    pub(super) fn fold(self, points: &[(i64, f64)], together: impl Fn(f64, f64) -> f64) -> Column {
+    pub(crate) fn fold(self, points: &[(i64, f64)], together: impl Fn(f64, f64) -> f64) -> Column {
         let mut column: Column = vec![None; self.count];
         for &(at, value) in points {
             if let Some(place) = self.place(at) {
@@ -53,7 +53,7 @@ impl Grid {
     }
 
     /// Increase of a counter in each bucket, with its value at a time given by `counter`.
-    pub(super) fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
+    pub(crate) fn growth(self, points: &[(i64, u64)], counter: Counter) -> Column {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return vec![None; self.count];
         };
@@ -70,10 +70,10 @@ impl Grid {
 }
 
 /// Value of a counter at a time.
-pub(super) type Counter = fn(&[(i64, u64)], i64) -> f64;
+pub(crate) type Counter = fn(&[(i64, u64)], i64) -> f64;
 
 /// Step function, for counters of events: an event belongs to the sample that saw it.
-pub(super) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
+pub(crate) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
     let after = points.partition_point(|(t, _)| *t <= at_us);
     points
         .get(after.saturating_sub(1))
@@ -81,7 +81,7 @@ pub(super) fn stepped(points: &[(i64, u64)], at_us: i64) -> f64 {
 }
 
 /// Linear interpolation, for counters of bytes.
-pub(super) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
+pub(crate) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
     let after = points.partition_point(|(t, _)| *t <= at_us);
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
         (None, Some(first)) => first.1 as f64,
@@ -95,7 +95,7 @@ pub(super) fn even(points: &[(i64, u64)], at_us: i64) -> f64 {
 }
 
 /// Sum of columns; missing values count as 0, values missing in all columns stay absent.
-pub(super) fn sum(columns: impl Iterator<Item = Column>) -> Column {
+pub(crate) fn sum(columns: impl Iterator<Item = Column>) -> Column {
     columns
         .reduce(|a, b| {
             let both = a.into_iter().zip(b);
@@ -109,7 +109,7 @@ pub(super) fn sum(columns: impl Iterator<Item = Column>) -> Column {
 }
 
 /// Mean of the present values.
-pub(super) fn mean(columns: impl Iterator<Item = Column>) -> Column {
+pub(crate) fn mean(columns: impl Iterator<Item = Column>) -> Column {
     let columns: Vec<Column> = columns.collect();
     let places = columns.first().map_or(0, Vec::len);
     (0..places)
@@ -118,20 +118,6 @@ pub(super) fn mean(columns: impl Iterator<Item = Column>) -> Column {
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         })
         .collect()
-}
-
-pub(super) fn tidy(column: Column) -> Column {
-    column.into_iter().map(|v| v.map(rounded)).collect()
-}
-
-/// A value rounded to three significant digits and at most two decimals.
-pub(super) fn rounded(value: f64) -> f64 {
-    let scale = match value.abs() {
-        v if v >= 100.0 => 1.0,
-        v if v >= 10.0 => 10.0,
-        _ => 100.0,
-    };
-    (value * scale).round() / scale
 }
 
 #[cfg(test)]

@@ -1,0 +1,111 @@
+//! Throughput over loss: what was measured, beside what theory says.
+
+use crate::{
+    curve::Curve,
+    models::ETHERNET_MSS,
+    repeats::Summary,
+    view::{DirectionView, Load},
+};
+
+/// Loss at which a setting of the lab without any is drawn.
+pub const LEAST_LOSS: f64 = 1e-5;
+
+/// One measured setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossPoint {
+    /// Congestion control that was used.
+    pub cc: Option<String>,
+    /// Share of packets that were lost; if none was, that of one packet.
+    pub loss: f64,
+    /// Whether none was lost.
+    pub none: bool,
+    /// Goodput, bit/s.
+    pub goodput_bps: f64,
+    /// Its 95 % interval, bit/s; absent of fewer than five repeats.
+    pub interval_bps: Option<(f64, f64)>,
+    /// The model at this loss, bit/s.
+    pub model_bps: Option<f64>,
+}
+
+impl LossPoint {
+    /// Measured over model.
+    pub fn over_model(&self) -> Option<f64> {
+        let model = self.model_bps.filter(|bps| *bps > 0.0)?;
+        Some(self.goodput_bps / model)
+    }
+
+    /// A load of a Run, at the loss that its sender saw ([`Load::loss`]); `None` if that is not
+    /// known.
+    pub fn of_load(load: &Load, curves: &[Curve]) -> Option<Self> {
+        let seen = load.loss()?;
+        let none = seen <= 0.0;
+        let loss = if none { 1.0 / load.segments? } else { seen };
+        let curve = curves.iter().find(|c| c.cc == load.cc);
+        Some(Self {
+            cc: Some(load.cc.clone()),
+            loss,
+            none,
+            goodput_bps: load.goodput_bps,
+            interval_bps: load.goodput_interval_bps(),
+            model_bps: curve.and_then(|c| c.at(loss)),
+        })
+    }
+
+    /// A setting of the lab, at the loss of its path, with the curve of its congestion control on a
+    /// path that carries `capacity_bps` of payload.
+    fn of_setting(group: &Summary<'_>, capacity_bps: f64) -> Option<(Self, Option<Curve>)> {
+        let first = group.first();
+        let goodput = group.spread(|r| r.goodput_mbps)?;
+        let seen = group.spread(|r| r.true_loss).map_or(0.0, |s| s.median);
+        let none = seen <= 0.0;
+        let loss = if none { LEAST_LOSS } else { seen };
+        let rtt = group.spread(|r| r.tcp_rtt_p50_ms);
+        let curve = rtt.zip(first.cc_used.clone()).and_then(|(rtt, cc)| {
+            Curve {
+                cc,
+                rtt_s: rtt.median / 1e3,
+                mss: ETHERNET_MSS,
+                flows: first.flows as f64,
+                capacity_bps,
+            }
+            .known()
+        });
+        let point = Self {
+            cc: first.cc_used.clone(),
+            loss,
+            none,
+            goodput_bps: goodput.median * 1e6,
+            interval_bps: goodput.interval.map(|i| (i.low * 1e6, i.high * 1e6)),
+            model_bps: curve.as_ref().and_then(|c| c.at(loss)),
+        };
+        Some((point, curve))
+    }
+}
+
+/// The curves of a direction: of each load with the fewest flows.
+pub fn curves(dir: &DirectionView<'_>) -> Vec<Curve> {
+    let loads = dir.single_loads();
+    loads
+        .iter()
+        .filter_map(|load| Curve::of(dir, load))
+        .collect()
+}
+
+/// The settings of a matrix, each with its point, and one curve for each congestion control. What
+/// the path carries is taken to be the highest goodput of the matrix: rows know no other.
+pub fn of_settings<'a>(
+    groups: &'a [Summary<'a>],
+) -> (Vec<(&'a Summary<'a>, LossPoint)>, Vec<Curve>) {
+    let goodputs = groups.iter().flat_map(|g| &g.rows);
+    let highest = goodputs.filter_map(|r| r.goodput_mbps).fold(0.0, f64::max);
+    let mut points = Vec::new();
+    let mut curves: Vec<Curve> = Vec::new();
+    for group in groups {
+        let Some((point, curve)) = LossPoint::of_setting(group, highest * 1e6) else {
+            continue;
+        };
+        points.push((group, point));
+        curves.extend(curve.filter(|c| !curves.iter().any(|known| known.cc == c.cc)));
+    }
+    (points, curves)
+}

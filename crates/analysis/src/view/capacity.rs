@@ -1,0 +1,58 @@
+//! What a path carries, and what of it a load takes. Both are rates of IP packets; payload is
+//! compared with payload.
+
+use super::{DirectionView, Load};
+
+impl DirectionView<'_> {
+    /// What the path carries for one flow, bit/s of IP packets: the most that UDP or a TCP load
+    /// with as few flows got through. UDP alone may be limited, or its search may have ended early.
+    /// `None` without a sweep.
+    pub fn flow_capacity_bps(&self) -> Option<f64> {
+        Some(
+            self.carried_by_tcp_bps()
+                .fold(self.sweep()?.capacity_bps, f64::max),
+        )
+    }
+
+    /// What the path carries at least, bit/s of IP packets: [`Self::flow_capacity_bps`], or without
+    /// a sweep the most that a TCP load with the fewest flows got through.
+    pub fn carried_bps(&self) -> Option<f64> {
+        let by_tcp = || self.carried_by_tcp_bps().reduce(f64::max);
+        self.flow_capacity_bps().or_else(by_tcp)
+    }
+
+    /// Rates of the IP packets of the loads with the fewest flows, bit/s.
+    fn carried_by_tcp_bps(&self) -> impl Iterator<Item = f64> {
+        let loads = self.single_loads().into_iter();
+        loads.map(|load| self.packets_bps(&load))
+    }
+
+    /// Rate of a load's IP packets, bit/s: that of its payload, with the headers of full packets
+    /// ([`model::net::IpVersion::tcp_headers`]).
+    pub fn packets_bps(&self, load: &Load) -> f64 {
+        load.goodput_bps / self.payload_share(load)
+    }
+
+    /// Share of a load's full packets that is payload.
+    pub(super) fn payload_share(&self, load: &Load) -> f64 {
+        let mss = load.mss_bytes();
+        mss / (mss + f64::from(self.view.family.tcp_headers()))
+    }
+
+    /// What the path carries for one flow as payload in packets of a load's size, bit/s.
+    pub fn payload_capacity_bps(&self, load: &Load) -> Option<f64> {
+        Some(self.flow_capacity_bps()? * self.payload_share(load))
+    }
+
+    /// What a load's packets take of what the path carries; `None` without a sweep.
+    pub fn utilization(&self, load: &Load) -> Option<f64> {
+        let carries = self.flow_capacity_bps().filter(|c| *c > 0.0)?;
+        Some(self.packets_bps(load) / carries)
+    }
+
+    /// A load's packets over those of UDP at the path's capacity for UDP; `None` without a sweep.
+    pub fn over_udp(&self, load: &Load) -> Option<f64> {
+        let udp = self.sweep()?.capacity_bps;
+        (udp > 0.0).then(|| self.packets_bps(load) / udp)
+    }
+}

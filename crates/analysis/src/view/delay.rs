@@ -1,0 +1,55 @@
+//! Round trips without own load, and what a load adds to them.
+
+use model::net::Direction;
+
+use super::{DirectionView, Load, View};
+use crate::figures::added_us;
+
+/// Rise of the round trip above the smallest of the Run that shows a queue, µs ...
+const RISES_US: f64 = 2_000.0;
+/// ... and as a share of that smallest one.
+const RISES: f64 = 0.05;
+/// Correlation of idle delay over 40 ms from which a queue varies it, and not chance.
+const SLOW: f64 = 0.6;
+
+impl View<'_> {
+    /// Rise above the smallest round trip from which a queue shows, µs.
+    pub fn rise_limit_us(&self) -> f64 {
+        RISES_US.max(RISES * self.floor_us().unwrap_or(0.0))
+    }
+
+    /// Idle round trip above the path's smallest, µs, if a queue that others fill explains it: it
+    /// never returns to the smallest one, or varies as slowly as a queue.
+    pub fn idle_rise_us(&self) -> Option<f64> {
+        let (idle, floor, limit) = (self.idle()?, self.floor_us()?, self.rise_limit_us());
+        let never = idle.min_us - floor > limit;
+        let slow = self.idle_correlation().is_some_and(|c| c >= SLOW);
+        let rise = idle.p50_us - floor;
+        (never || slow && rise > limit).then_some(rise)
+    }
+
+    /// Base round trip, µs, without any queue: the idle median, or the smallest of the Run where
+    /// others queued while it was idle. `None` without idle probes.
+    pub fn base_us(&self) -> Option<f64> {
+        let queued = self.idle_rise_us().and_then(|_| self.floor_us());
+        queued.or_else(|| Some(self.idle()?.p50_us))
+    }
+
+    /// The round trip of the probes beside a direction's default load, median, µs: the higher one
+    /// of both directions, and which it is.
+    pub fn loaded_us(&self) -> Option<(f64, Direction)> {
+        let loaded = self.directions().into_iter().filter_map(|dir| {
+            let load = dir.default_load()?;
+            Some((load.probe_p50_us?, dir.direction))
+        });
+        loaded.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+impl DirectionView<'_> {
+    /// Added delay of a load, µs: the figure `rtt_p50_us` of the probes beside it over
+    /// [`View::base_us`].
+    pub fn added_delay_us(&self, load: &Load) -> Option<f64> {
+        Some(added_us(load.probe_p50_us?, self.view.base_us()?))
+    }
+}
