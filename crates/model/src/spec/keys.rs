@@ -192,7 +192,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// Invalid keys that users are likely to try, with the alternative.
-const HINTS: &[(Section, &str, &'static str)] = &[
+const HINTS: &[(Section, &str, &str)] = &[
     (
         Section::Line,
         "rtt",
