@@ -28,7 +28,7 @@ pub struct BindError {
 #[derive(Debug)]
 pub enum Event {
     /// A test is over.
-    Ended(Report),
+    Ended(Box<Report>),
     /// No more connections can be accepted.
     Failed(io::Error),
 }
@@ -62,7 +62,7 @@ impl Servers {
         for server in self.0 {
             spawn("iperf3 server", move || {
                 let mut on_report = |report| {
-                    on_event(Event::Ended(report));
+                    on_event(Event::Ended(Box::new(report)));
                     true
                 };
                 if let Err(error) = server.serve(stop, &mut on_report) {

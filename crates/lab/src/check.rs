@@ -36,10 +36,12 @@ pub(crate) fn cells(image: &Image, cells: &[Cell]) -> Result<(), LabError> {
 
 /// The same of a plan.
 pub(crate) fn plan(image: &Image, plan: &Plan) -> Result<(), LabError> {
-    let named = |measurement| match measurement {
-        &Measurement::Tcp { ref cc, .. } => cc.as_slice(),
-        _ => &[],
-    };
+    fn named(measurement: &Measurement) -> &[String] {
+        match measurement {
+            Measurement::Tcp { cc, .. } => cc,
+            _ => &[],
+        }
+    }
     let steps = plan.steps.iter();
     let names = steps.flat_map(|step| named(&step.measurement));
     known(image, names.map(String::as_str))

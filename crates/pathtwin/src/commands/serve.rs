@@ -12,10 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, anyhow};
-use iperf3::{
-    server::Report,
-    servers::{Event, Servers},
-};
+use iperf3::servers::{Event, Servers};
 use measure::{
     key,
     serve::{Config, Server, log, reached_at},
@@ -190,10 +187,13 @@ fn target(addresses: &[SocketAddr]) -> String {
 /// Reports what happens on an iperf3 server.
 fn on_iperf3(event: Event) {
     match event {
-        Event::Ended(Report { client, result }) => match result {
-            Ok(_) => say(format_args!("{client} measured by iperf3")),
-            Err(error) => say(format_args!("{client} by iperf3: {error}")),
-        },
+        Event::Ended(report) => {
+            let client = report.client;
+            match report.result {
+                Ok(_) => say(format_args!("{client} measured by iperf3")),
+                Err(error) => say(format_args!("{client} by iperf3: {error}")),
+            }
+        }
         Event::Failed(error) => {
             say(format_args!("cannot accept iperf3 connections: {error}"));
         }

@@ -25,20 +25,20 @@ const START: Moment = Moment {
 
 /// What a path is like.
 #[derive(Clone, Copy, Debug)]
-pub struct Truth {
-    pub rtt_s: f64,
-    pub lost: f64,
-    pub goodput_bps: [f64; 2],
-    pub added_s: [f64; 2],
+pub(crate) struct Truth {
+    pub(crate) rtt_s: f64,
+    pub(crate) lost: f64,
+    pub(crate) goodput_bps: [f64; 2],
+    pub(crate) added_s: [f64; 2],
 }
 
 /// A change of a path.
 #[derive(Clone, Debug)]
-pub struct Planted {
-    pub path: usize,
-    pub day: f64,
-    pub what: &'static str,
-    pub apply: fn(&mut Truth),
+pub(crate) struct Planted {
+    pub(crate) path: usize,
+    pub(crate) day: f64,
+    pub(crate) what: &'static str,
+    pub(crate) apply: fn(&mut Truth),
 }
 
 /// A simulated path.
@@ -52,28 +52,28 @@ struct Path {
 }
 
 /// A watch of simulated paths.
-pub struct World {
-    pub watcher: Watcher,
-    pub now: Moment,
+pub(crate) struct World {
+    pub(crate) watcher: Watcher,
+    pub(crate) now: Moment,
     /// All messages, with when they were sent.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// Payload bytes of all loads by month, as the line has carried them.
-    pub carried: std::collections::BTreeMap<String, u64>,
+    pub(crate) carried: std::collections::BTreeMap<String, u64>,
     /// Loads, full plans and groups of probes so far.
-    pub loads: u64,
-    pub fulls: u64,
-    pub groups: u64,
+    pub(crate) loads: u64,
+    pub(crate) fulls: u64,
+    pub(crate) groups: u64,
     paths: Vec<Path>,
     planted: Vec<Planted>,
     random: Random,
     noise: Random,
     /// Where the state is saved, as the daemon saves it.
-    pub folder: Option<Folder>,
+    pub(crate) folder: Option<Folder>,
 }
 
 impl World {
     /// So many paths with a budget, such as `400GB`.
-    pub fn new(paths: usize, budget: &str, planted: Vec<Planted>, seed: u64) -> Self {
+    pub(crate) fn new(paths: usize, budget: &str, planted: Vec<Planted>, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut noise = Random::new(seed ^ 0xabcd);
         let mut text = format!("[budget]\nmonth = \"{budget}\"\n");
@@ -103,7 +103,12 @@ impl World {
     }
 
     /// A world whose watch goes on from the state in a folder, so many days after the start.
-    pub fn resumed(paths: usize, budget: &str, day: f64, (folder, seed): (Folder, u64)) -> Self {
+    pub(crate) fn resumed(
+        paths: usize,
+        budget: &str,
+        day: f64,
+        (folder, seed): (Folder, u64),
+    ) -> Self {
         let mut world = Self::new(paths, budget, Vec::new(), seed);
         world.now = START.after((day * DAY_NS as f64) as u64);
         let config = world.watcher.config().clone();
@@ -121,17 +126,17 @@ impl World {
     }
 
     /// Days since the start.
-    pub fn day(&self) -> f64 {
+    pub(crate) fn day(&self) -> f64 {
         (self.now.boot_ns - START.boot_ns) as f64 / DAY_NS as f64
     }
 
     /// When a day began, µs since 1970.
-    pub fn at_us(day: f64) -> u64 {
+    pub(crate) fn at_us(day: f64) -> u64 {
         START.wall_us + (day * 86_400e6) as u64
     }
 
     /// Watches until a day.
-    pub fn run(&mut self, until: f64) {
+    pub(crate) fn run(&mut self, until: f64) {
         while self.day() < until {
             self.plant();
             self.watcher.report_overdue(self.now);
@@ -209,7 +214,7 @@ impl World {
     }
 
     /// Reports of changed figures.
-    pub fn changes(&self) -> impl Iterator<Item = &Message> {
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().filter(|m| m.event == Event::Changed)
     }
 }
