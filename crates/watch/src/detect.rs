@@ -21,8 +21,8 @@ const KNOWN: (usize, u64) = (24, 3 * DAY_US);
 const AFTER: [usize; 7] = [4, 6, 8, 12, 18, 26, 38];
 /// Values of the level before that are compared.
 const BEFORE: usize = 240;
-/// How long a change must have lasted.
-const LASTING_US: u64 = 4 * HOUR_US;
+/// How long a change must have lasted: longer than an evening.
+const LASTING_US: u64 = 9 * HOUR_US;
 /// The chance below which a difference is suspected.
 const SUSPECTED: f64 = 2e-3;
 /// The chance below which it is certain: of some ten thousand tests a year on each of ten figures,
@@ -117,8 +117,13 @@ pub(crate) fn judge(track: &mut Track, kind: Watched, change: f64, offset_s: i32
         return Verdict::Same;
     };
     let shift = in_units(track, shift, kind);
-    if (shift.after - shift.before).abs() < rule.least_value {
+    let by = shift.after - shift.before;
+    if by.abs() < rule.least_value {
         return Verdict::Same;
+    }
+    // Not of the pattern alone: the values as they were measured show it, too.
+    if rule.scale == Scale::Relative && (shift.after / shift.before).ln().abs() < rule.least {
+        return Verdict::Suspected(shift);
     }
     match lasts(&level, &values, after, shift, rule) {
         true => Verdict::Changed(shift),
@@ -143,13 +148,39 @@ fn compared(level: &[Value], values: &[f64], n: usize, rule: Rule) -> Option<Shi
     if (high - low).abs() < rule.least {
         return None;
     }
-    let p = stats::mann_whitney(after, before)?.p;
+    let p = match rule.scale {
+        Scale::Absolute => chance_of_losses(before, after)?,
+        Scale::Relative => stats::mann_whitney(after, before)?.p,
+    };
     (p <= SUSPECTED).then_some(Shift {
         at_us: level[split].at_us,
         before: low,
         after: high,
         p,
     })
+}
+
+/// The chance of so many hours with a loss. Where most hours have none, ranks are ties, for which
+/// the normal approximation fails: then the binomial tail of hours with a loss, whose share before
+/// is taken as (hits + 1) / (n + 2) (Laplace).
+fn chance_of_losses(before: &[f64], after: &[f64]) -> Option<f64> {
+    let hits = |values: &[f64]| values.iter().filter(|v| **v > 0.0).count();
+    let share = (hits(before) + 1) as f64 / (before.len() + 2) as f64;
+    if share >= 0.5 {
+        return Some(stats::mann_whitney(after, before)?.p);
+    }
+    let (n, hits) = (after.len(), hits(after));
+    // P(X = k), from k = 0 on.
+    let mut chance = (1.0 - share).powi(n as i32);
+    for k in 0..hits {
+        chance *= (n - k) as f64 / (k + 1) as f64 * share / (1.0 - share);
+    }
+    let mut above = 0.0;
+    for k in hits..=n {
+        above += chance;
+        chance *= n.saturating_sub(k) as f64 / (k + 1) as f64 * share / (1.0 - share);
+    }
+    Some((2.0 * above).min(1.0))
 }
 
 /// Centers of both sides. Of shares that are mostly 0 the mean: their median says nothing.
