@@ -1,4 +1,4 @@
-//! The loops that send and receive data.
+//! The protocol's part of the loops that move data ([`traffic::load::transfer`]).
 
 use std::{
     io::{self, Read, Write},
@@ -12,12 +12,16 @@ use std::{
 
 use sys::{
     clock::{self, Instant},
-    socket::{self, Batch},
+    socket::Batch,
 };
 
 use traffic::{
     admission::Lease,
-    load::{count::Counter, udp::is_loss},
+    load::{
+        count::Counter,
+        transfer::{self, Arrivals, Datagrams, Flow},
+        udp::is_loss,
+    },
 };
 
 use super::{
@@ -96,10 +100,7 @@ impl Load {
     }
 
     /// Sleeps until the rate lets more move, or the test ends.
-    fn pause(&self, until: Option<Instant>) {
-        let Some(until) = until else {
-            return;
-        };
+    fn pause(&self, until: Instant) {
         while !self.is(Phase::Ended) {
             let now = Instant::now();
             if now >= until {
@@ -235,74 +236,140 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
+/// Sends blocks on a connection.
 pub(super) fn send_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
-    while load.is(Phase::Running) {
-        if load.due(counts.bytes()) == 0 {
-            continue;
-        }
-        let want = load.take(load.len);
-        if want == 0 {
-            return Ok(());
-        }
-        let taken = load.lease.take(want)?;
-        let result = stream.write(&load.payload[..taken]);
-        let went = *result.as_ref().unwrap_or(&0);
-        load.give_back(want - went);
-        counts.add(went);
-        load.pause(load.lease.sent(taken, went));
-        match result {
-            Err(e) if !is_passing(&e) => return Err(e),
-            _ => {}
-        }
-    }
-    Ok(())
+    let mut half = TcpSender { load, counts };
+    transfer::send(&load.lease, &mut half, |most| {
+        stream.write(&load.payload[..most])
+    })
 }
 
+struct TcpSender<'a> {
+    load: &'a Load,
+    counts: &'a Counts,
+}
+
+impl Flow for TcpSender<'_> {
+    fn next(&mut self) -> Option<usize> {
+        if !self.load.is(Phase::Running) {
+            return None;
+        }
+        if self.load.due(self.counts.bytes()) == 0 {
+            return Some(0);
+        }
+        Some(self.load.take(self.load.len)).filter(|most| *most > 0)
+    }
+
+    fn moved(&mut self, most: usize, bytes: usize) {
+        self.load.give_back(most - bytes);
+        self.counts.add(bytes);
+    }
+
+    fn pause(&mut self, until: Instant) {
+        self.load.pause(until);
+    }
+
+    fn failed(&mut self, error: io::Error) -> io::Result<bool> {
+        match is_passing(&error) {
+            true => Ok(true),
+            false => Err(error),
+        }
+    }
+}
+
+/// Receives what comes on a connection.
 pub(super) fn receive_tcp(mut stream: &TcpStream, load: &Load, counts: &Counts) -> io::Result<()> {
     let mut bytes = vec![0; READ];
-    while !load.is(Phase::Ended) {
-        let most = load.lease.chunk(READ);
-        match stream.read(&mut bytes[..most]) {
-            Ok(0) => return Ok(()),
-            Ok(n) => {
-                if load.counts() {
-                    counts.add(n);
-                }
-                load.pause(load.lease.received(n as u64)?);
-            }
-            Err(e) if !is_passing(&e) => return Err(e),
-            Err(_) if load.is(Phase::Emptying) => return Ok(()),
-            Err(_) => {}
-        }
-    }
-    Ok(())
+    let mut half = TcpReceiver { load, counts };
+    transfer::receive(&load.lease, &mut half, |most| {
+        stream.read(&mut bytes[..most])
+    })
 }
 
+struct TcpReceiver<'a> {
+    load: &'a Load,
+    counts: &'a Counts,
+}
+
+impl Flow for TcpReceiver<'_> {
+    fn next(&mut self) -> Option<usize> {
+        (!self.load.is(Phase::Ended)).then_some(READ)
+    }
+
+    fn moved(&mut self, _: usize, bytes: usize) {
+        if self.load.counts() {
+            self.counts.add(bytes);
+        }
+    }
+
+    fn pause(&mut self, until: Instant) {
+        self.load.pause(until);
+    }
+
+    fn failed(&mut self, error: io::Error) -> io::Result<bool> {
+        match is_passing(&error) {
+            true => Ok(!self.load.is(Phase::Emptying)),
+            false => Err(error),
+        }
+    }
+}
+
+/// Sends datagrams.
 pub(super) fn send_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
     let batch = (WORK / load.len.max(1)).clamp(1, BATCH);
-    let mut datagrams = vec![load.payload.clone(); batch];
-    let mut closed = 0;
-    while load.is(Phase::Running) {
-        let due = load.due(counts.bytes()).div_ceil(load.len as u64);
+    let mut half = UdpSender {
+        load,
+        counts,
+        datagrams: vec![load.payload.clone(); batch],
+        taken: 0,
+        closed: 0,
+    };
+    transfer::send_datagrams(socket, &load.lease, &mut half)
+}
+
+struct UdpSender<'a> {
+    load: &'a Load,
+    counts: &'a Counts,
+    datagrams: Vec<Vec<u8>>,
+    /// Bytes that were taken from what may still be sent, for the call to come.
+    taken: usize,
+    /// ICMP messages of a closed port so far.
+    closed: u32,
+}
+
+impl Datagrams for UdpSender<'_> {
+    fn size(&self) -> usize {
+        self.load.len
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        if !self.load.is(Phase::Running) {
+            return None;
+        }
+        let (len, batch) = (self.load.len, self.datagrams.len());
+        let due = self.load.due(self.counts.bytes()).div_ceil(len as u64);
         let due = usize::try_from(due).unwrap_or(batch).min(batch);
         if due == 0 {
-            continue;
+            return Some(0);
         }
         // The last datagram is as long as the others.
-        let taken = load.take(due * load.len);
-        if taken == 0 {
-            return Ok(());
-        }
-        let count = load
-            .lease
-            .take_datagrams(load.len, taken.div_ceil(load.len))?;
-        label(&mut datagrams[..count], counts.sent_packets(), load.wide);
-        let went = match socket::send_batch(socket, &datagrams[..count]) {
-            Ok(went) => went,
+        self.taken = self.load.take(due * len);
+        Some(self.taken.div_ceil(len)).filter(|count| *count > 0)
+    }
+
+    fn label(&mut self, count: usize) -> &[Vec<u8>] {
+        let datagrams = &mut self.datagrams[..count];
+        label(datagrams, self.counts.sent_packets(), self.load.wide);
+        datagrams
+    }
+
+    fn sent(&mut self, _: usize, _: usize, result: io::Result<usize>) -> io::Result<usize> {
+        let sent = match result {
+            Ok(sent) => sent,
             // The far end's port closed or the own queue is full: as a line that loses everything.
             Err(e) if is_loss(&e) => {
-                closed += u32::from(e.raw_os_error() == Some(REFUSED));
-                if closed >= CLOSED {
+                self.closed += u32::from(e.raw_os_error() == Some(REFUSED));
+                if self.closed >= CLOSED {
                     return Err(e);
                 }
                 Instant::now().after(Duration::from_millis(1)).wait();
@@ -311,12 +378,16 @@ pub(super) fn send_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::
             Err(e) if is_passing(&e) => 0,
             Err(e) => return Err(e),
         };
-        load.give_back(taken.saturating_sub(went * load.len));
-        counts.packets.fetch_add(went as u64, Relaxed);
-        counts.add(went * load.len);
-        load.pause(load.lease.sent(count * load.len, went * load.len));
+        let bytes = sent * self.load.len;
+        self.load.give_back(self.taken.saturating_sub(bytes));
+        self.counts.packets.fetch_add(sent as u64, Relaxed);
+        self.counts.add(bytes);
+        Ok(sent)
     }
-    Ok(())
+
+    fn pause(&mut self, until: Instant) {
+        self.load.pause(until);
+    }
 }
 
 /// Writes heads with the numbers after `before` and the time now.
@@ -334,32 +405,56 @@ fn label(datagrams: &mut [Vec<u8>], before: u64, wide: bool) {
     }
 }
 
+/// Receives datagrams.
 pub(super) fn receive_udp(socket: &UdpSocket, load: &Load, counts: &Counts) -> io::Result<()> {
+    let mut half = UdpReceiver {
+        socket,
+        load,
+        counts,
+        offset: clock::realtime_offset(),
+    };
     let mut batch = Batch::new(BATCH, HEAD);
-    let offset = clock::realtime_offset();
-    while !load.is(Phase::Ended) {
-        match batch.receive_ready(socket) {
-            Ok(_) => {
-                let until = load.lease.received(batch.received())?;
-                if until.is_some_and(|until| until > Instant::now().after(AHEAD)) {
-                    return Err(io::Error::other("more datagrams than the rate allows"));
-                }
-                if !load.counts() {
-                    continue;
-                }
-                take_in(&batch, load, counts, offset);
-                if batch.datagrams().any(|(bytes, _)| bytes == HELLO) {
-                    // The answer that opens the stream was lost.
-                    let _ = socket.send(&REPLY);
-                }
-            }
+    transfer::receive_datagrams(&load.lease, &mut half, &mut batch, |batch| {
+        batch.receive_ready(socket)
+    })
+}
+
+struct UdpReceiver<'a> {
+    socket: &'a UdpSocket,
+    load: &'a Load,
+    counts: &'a Counts,
+    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
+    offset: u64,
+}
+
+impl Arrivals for UdpReceiver<'_> {
+    fn goes_on(&mut self) -> bool {
+        !self.load.is(Phase::Ended)
+    }
+
+    fn take(&mut self, batch: &Batch, until: Option<Instant>) -> io::Result<()> {
+        if until.is_some_and(|until| until > Instant::now().after(AHEAD)) {
+            return Err(io::Error::other("more datagrams than the rate allows"));
+        }
+        if !self.load.counts() {
+            return Ok(());
+        }
+        take_in(batch, self.load, self.counts, self.offset);
+        if batch.datagrams().any(|(bytes, _)| bytes == HELLO) {
+            // The answer that opens the stream was lost.
+            let _ = self.socket.send(&REPLY);
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, error: io::Error) -> io::Result<bool> {
+        match is_passing(&error) {
+            true => Ok(!self.load.is(Phase::Emptying)),
             // A closed port is reported once and is no reason to end.
-            Err(e) if !is_passing(&e) && !is_loss(&e) => return Err(e),
-            Err(e) if load.is(Phase::Emptying) && is_passing(&e) => return Ok(()),
-            Err(_) => {}
+            false if is_loss(&error) => Ok(true),
+            false => Err(error),
         }
     }
-    Ok(())
 }
 
 fn take_in(batch: &Batch, load: &Load, counts: &Counts, offset: u64) {

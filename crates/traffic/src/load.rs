@@ -17,6 +17,7 @@ pub mod samples;
 mod stop;
 mod stride;
 pub mod tcp;
+pub mod transfer;
 pub mod udp;
 
 pub(crate) use stop::Stop;

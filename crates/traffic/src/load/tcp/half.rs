@@ -11,7 +11,14 @@ use std::{
 use sys::{clock::Instant, socket, tcp_info, zeroes::Outlet};
 
 use super::{CHUNK, Connection, Drive, Shared};
-use crate::{Opener, load::stride::Stride, spawn};
+use crate::{
+    Opener,
+    load::{
+        stride::Stride,
+        transfer::{self, Flow},
+    },
+    spawn,
+};
 
 /// Bytes of the buffer of a receiver that copies.
 const BUFFER: usize = 64 << 10;
@@ -72,70 +79,76 @@ fn send(
     outlet: &mut Outlet,
     shared: &Shared,
 ) -> io::Result<()> {
-    let (stop, lease, end) = (&shared.stop, shared.stop.lease(), shared.end());
-    let mut stride = match shared.drive {
+    let stride = match shared.drive {
         Drive::Load => Stride::adaptive(CHUNK),
         Drive::Owner => Stride::fixed(CHUNK),
     };
-    let mut now = shared.zero;
-    while !stop.is_set() && now < end {
-        let taken = lease.take(stride.bytes())?;
-        let n = outlet.send(stream, taken)?;
-        shared.add(connection, n);
-        now = stride.took(now);
-        if let Some(until) = lease.sent(taken, n) {
-            stop.pause(Some(until.min(end)));
-            now = Instant::now();
-        }
-    }
-    Ok(())
+    let mut half = Half {
+        end: Some(shared.end()),
+        ..Half::new(connection, shared, stride)
+    };
+    transfer::send(shared.stop.lease(), &mut half, |most| {
+        outlet.send(stream, most)
+    })
 }
 
-fn receive(connection: &Connection, stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+fn receive(connection: &Connection, mut stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    let lease = shared.stop.lease();
     if tcp_info::read(stream.as_fd()).is_err() {
-        return receive_as_it_comes(connection, stream, shared);
+        // The kernel does not report what has come: what was read must do, and so it is read at
+        // once.
+        let mut half = Half::new(connection, shared, Stride::fixed(BUFFER));
+        let mut buffer = vec![0; BUFFER];
+        return transfer::receive(lease, &mut half, |most| stream.read(&mut buffer[..most]));
     }
-    let (stop, lease) = (&shared.stop, shared.stop.lease());
     // What has come is known from the kernel, so that it need not be read to be counted.
-    let mut stride = match shared.drive {
+    let stride = match shared.drive {
         Drive::Load => Stride::adaptive(CHUNK),
         Drive::Owner => Stride::fixed(usize::MAX),
     };
-    let mut now = shared.zero;
-    while !stop.is_set() {
-        let n = socket::discard(stream, lease.chunk(stride.bytes()))?;
-        if n == 0 {
-            return Ok(());
-        }
-        shared.add(connection, n);
-        now = stride.took(now);
-        if let Some(until) = lease.received(n as u64)? {
-            stop.pause(Some(until));
-            now = Instant::now();
-        }
-    }
-    Ok(())
+    let mut half = Half::new(connection, shared, stride);
+    transfer::receive(lease, &mut half, |most| socket::discard(stream, most))
 }
 
-/// Where the kernel does not report what has come, what was read must do, and so it is read at
-/// once.
-fn receive_as_it_comes(
-    connection: &Connection,
-    mut stream: &TcpStream,
-    shared: &Shared,
-) -> io::Result<()> {
-    let (stop, lease) = (&shared.stop, shared.stop.lease());
-    let mut buffer = vec![0; BUFFER];
-    while !stop.is_set() {
-        match stream.read(&mut buffer)? {
-            0 => return Ok(()),
-            n => {
-                shared.add(connection, n);
-                stop.pause(lease.received(n as u64)?);
-            }
+/// One connection's part of the loop.
+struct Half<'a> {
+    connection: &'a Connection,
+    shared: &'a Shared,
+    stride: Stride,
+    /// Where the clock is read, the end of the last call.
+    now: Instant,
+    /// When it is over; absent = when it is stopped.
+    end: Option<Instant>,
+}
+
+impl<'a> Half<'a> {
+    fn new(connection: &'a Connection, shared: &'a Shared, stride: Stride) -> Self {
+        Self {
+            connection,
+            shared,
+            stride,
+            now: shared.zero,
+            end: None,
         }
     }
-    Ok(())
+}
+
+impl Flow for Half<'_> {
+    fn next(&mut self) -> Option<usize> {
+        let over = self.shared.stop.is_set() || self.end.is_some_and(|end| self.now >= end);
+        (!over).then(|| self.stride.bytes())
+    }
+
+    fn moved(&mut self, _: usize, bytes: usize) {
+        self.shared.add(self.connection, bytes);
+        self.now = self.stride.took(self.now);
+    }
+
+    fn pause(&mut self, until: Instant) {
+        let until = self.end.map_or(until, |end| until.min(end));
+        self.shared.stop.pause(Some(until));
+        self.now = Instant::now();
+    }
 }
 
 impl Shared {

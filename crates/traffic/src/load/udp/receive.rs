@@ -1,6 +1,6 @@
 //! The receiver of datagrams: counts and arrival times.
 
-use std::{net::UdpSocket, sync::atomic::Ordering, time::Duration};
+use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
 use model::record::UdpSample;
 use sys::{
@@ -10,7 +10,11 @@ use sys::{
 
 use super::{Config, Half, Shared, Until, interval_ns};
 use crate::{
-    load::count::Counter,
+    admission::Spent,
+    load::{
+        count::Counter,
+        transfer::{self, Arrivals},
+    },
     wire::{
         datagram::{DATA_HEADER, Datagram},
         message::UdpOutcome,
@@ -28,34 +32,57 @@ const COLLECT: Duration = Duration::from_millis(10);
 const MOST: u128 = 64;
 
 pub(super) fn run(socket: &UdpSocket, config: &Config, until: Until, shared: &Shared) -> Half {
-    let mut receiver = Receiver::new(config, until);
+    let mut receiver = Receiver::new(config, until, shared);
     let mut batch = Batch::new(receiver.most(), DATA_HEADER);
-    while until != Until::Stopped || !shared.stop.is_set() {
-        match batch.receive(socket) {
-            Ok(_) => {
-                if !receiver.take(&batch) {
-                    break;
-                }
-                let bytes = receiver.counter.received * config.payload as u64;
-                shared.count.store(bytes, Ordering::Relaxed);
-            }
-            Err(_) if shared.stop.is_set() => break,
-            Err(_) if until == Until::Stopped => receiver.now = Some(Instant::now()),
-            Err(_) => {}
-        }
-        if receiver.now.is_some_and(|now| now > receiver.deadline) {
-            break;
-        }
-    }
+    // Its only error is that more has come than may: then it is over.
+    let _ = transfer::receive_datagrams(&config.lease, &mut receiver, &mut batch, |batch| {
+        batch.receive(socket)
+    });
     receiver.finish()
+}
+
+impl Arrivals for Receiver<'_> {
+    fn goes_on(&mut self) -> bool {
+        let late = self.now.is_some_and(|now| now > self.deadline);
+        !late && (self.until != Until::Stopped || !self.shared.stop.is_set())
+    }
+
+    fn take(&mut self, batch: &Batch, _: Option<Instant>) -> io::Result<()> {
+        let came = batch.received();
+        self.bytes_left = self.bytes_left.checked_sub(came).ok_or(Spent)?;
+        for (bytes, time) in batch.datagrams() {
+            let at = time.saturating_sub(self.offset);
+            self.now = Some(Instant(at));
+            if let Some(Datagram::Data { number, sent_ns }) = Datagram::parse(bytes) {
+                self.counter.count(number, at.wrapping_sub(sent_ns) as i64);
+                self.times.take(at);
+            }
+        }
+        self.sample();
+        let bytes = self.counter.received * self.config.payload as u64;
+        self.shared.count.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn failed(&mut self, _: io::Error) -> io::Result<bool> {
+        if self.shared.stop.is_set() {
+            return Ok(false);
+        }
+        if self.until == Until::Stopped {
+            self.now = Some(Instant::now());
+        }
+        Ok(true)
+    }
 }
 
 struct Receiver<'a> {
     config: &'a Config,
+    until: Until,
+    shared: &'a Shared,
     /// From one sample to the next, if samples are wanted.
     interval: Option<Duration>,
     counter: Counter,
-    arrivals: Arrivals,
+    times: Times,
     /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
     offset: u64,
     /// When something came last: where datagrams come, the kernel reports the time with them.
@@ -68,16 +95,18 @@ struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    fn new(config: &'a Config, until: Until) -> Self {
+    fn new(config: &'a Config, until: Until, shared: &'a Shared) -> Self {
         let duration = config.lease.duration();
         Self {
             config,
+            until,
+            shared,
             interval: match until {
                 Until::Stopped => None,
                 Until::Quiet(interval) => Some(interval),
             },
             counter: Counter::default(),
-            arrivals: Arrivals::new(duration),
+            times: Times::new(duration),
             offset: clock::realtime_offset(),
             now: None,
             deadline: config.zero.after(duration.saturating_add(IN_FLIGHT)),
@@ -93,27 +122,8 @@ impl<'a> Receiver<'a> {
         (collect / interval_ns(self.config, self.config.payload)).clamp(1, MOST) as usize
     }
 
-    /// Counts what came; whether that was no more than may come.
-    fn take(&mut self, batch: &Batch) -> bool {
-        let came = batch.received();
-        if self.config.lease.received(came).is_err() || came > self.bytes_left {
-            return false;
-        }
-        self.bytes_left -= came;
-        for (bytes, time) in batch.datagrams() {
-            let at = time.saturating_sub(self.offset);
-            self.now = Some(Instant(at));
-            if let Some(Datagram::Data { number, sent_ns }) = Datagram::parse(bytes) {
-                self.counter.count(number, at.wrapping_sub(sent_ns) as i64);
-                self.arrivals.take(at);
-            }
-        }
-        self.sample();
-        true
-    }
-
     fn sample(&mut self) {
-        let (Some(interval), at) = (self.interval, Instant(self.arrivals.last)) else {
+        let (Some(interval), at) = (self.interval, Instant(self.times.last)) else {
             return;
         };
         if at >= self.due {
@@ -125,7 +135,7 @@ impl<'a> Receiver<'a> {
 
     fn finish(self) -> Half {
         Half {
-            outcome: outcome(self.counter, &self.arrivals),
+            outcome: outcome(self.counter, &self.times),
             samples: self.samples,
             error: None,
         }
@@ -138,17 +148,16 @@ fn most_bytes(config: &Config) -> u64 {
     ((agreed * 1.25) as u64).saturating_add(65_536)
 }
 
-fn outcome(counter: Counter, arrivals: &Arrivals) -> UdpOutcome {
+fn outcome(counter: Counter, times: &Times) -> UdpOutcome {
     let (received, highest) = (counter.received, counter.highest);
     let (reordered, duplicates, jitter_ns) =
         (counter.reordered, counter.duplicates, counter.jitter_ns());
     let runs = counter.runs(highest);
-    let until_last =
-        |from: Option<u64>| arrivals.last.saturating_sub(from.unwrap_or(arrivals.last));
+    let until_last = |from: Option<u64>| times.last.saturating_sub(from.unwrap_or(times.last));
     UdpOutcome {
         sent: 0,
         refused: 0,
-        span_ns: until_last(arrivals.first),
+        span_ns: until_last(times.first),
         received,
         highest,
         reordered,
@@ -156,13 +165,13 @@ fn outcome(counter: Counter, arrivals: &Arrivals) -> UdpOutcome {
         jitter_ns,
         loss_runs: runs.count,
         longest_loss: runs.longest,
-        late_received: arrivals.late.saturating_sub(1),
-        late_span_ns: until_last(arrivals.late_first),
+        late_received: times.late.saturating_sub(1),
+        late_span_ns: until_last(times.late_first),
     }
 }
 
 /// First and last arrival, of all and of the second half of the time.
-struct Arrivals {
+struct Times {
     half_ns: u64,
     first: Option<u64>,
     last: u64,
@@ -170,7 +179,7 @@ struct Arrivals {
     late: u64,
 }
 
-impl Arrivals {
+impl Times {
     fn new(duration: Duration) -> Self {
         Self {
             half_ns: u64::try_from(duration.as_nanos() / 2).unwrap_or(u64::MAX),

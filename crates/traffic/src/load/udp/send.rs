@@ -2,11 +2,11 @@
 
 use std::{io, net::UdpSocket, sync::atomic::Ordering, time::Duration};
 
-use sys::{clock::Instant, socket};
+use sys::clock::Instant;
 
 use super::{BURST, Config, Half, Shared, Spacing, WAIT, interval_ns};
 use crate::{
-    admission::Spent,
+    load::transfer::{self, Datagrams},
     wire::datagram::{DATA_HEADER, Datagram},
 };
 
@@ -18,12 +18,9 @@ pub(super) fn paced_rate(config: &Config) -> u64 {
 }
 
 pub(super) fn run(socket: &UdpSocket, config: &Config, spacing: Spacing, shared: &Shared) -> Half {
-    let mut sender = Sender::new(socket, config, spacing, shared);
-    while sender.half.outcome.sent < sender.total && !shared.stop.is_set() {
-        if sender.next().is_none() {
-            break;
-        }
-    }
+    let mut sender = Sender::new(config, spacing, shared);
+    // Its only error is that nothing more may be sent.
+    let _ = transfer::send_datagrams(socket, &config.lease, &mut sender);
     let outcome = &mut sender.half.outcome;
     outcome.span_ns = match spacing {
         Spacing::Timer => Instant::now().since(config.zero).max(0) as u64,
@@ -33,7 +30,6 @@ pub(super) fn run(socket: &UdpSocket, config: &Config, spacing: Spacing, shared:
 }
 
 struct Sender<'a> {
-    socket: &'a UdpSocket,
     config: &'a Config,
     spacing: Spacing,
     shared: &'a Shared,
@@ -47,12 +43,7 @@ struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    fn new(
-        socket: &'a UdpSocket,
-        config: &'a Config,
-        spacing: Spacing,
-        shared: &'a Shared,
-    ) -> Self {
+    fn new(config: &'a Config, spacing: Spacing, shared: &'a Shared) -> Self {
         let payload = config.payload.max(DATA_HEADER);
         let every_ns = interval_ns(config, payload);
         let total = config.lease.duration().as_nanos().div_ceil(every_ns);
@@ -61,7 +52,6 @@ impl<'a> Sender<'a> {
             Spacing::Timer | Spacing::Queue => BURST,
         };
         Self {
-            socket,
             config,
             spacing,
             shared,
@@ -77,23 +67,6 @@ impl<'a> Sender<'a> {
     /// When a datagram is due, ns after zero.
     fn due_ns(&self, number: u64) -> u64 {
         (u128::from(number) * self.every_ns) as u64
-    }
-
-    /// Sends what is due next, at its time; nothing if the load is over.
-    fn next(&mut self) -> Option<()> {
-        let n = self.wait()?.min(self.total - self.half.outcome.sent);
-        let lease = &self.config.lease;
-        let n = lease.take_datagrams(self.payload, n as usize);
-        let n = n.map_err(|Spent| ()).ok()?;
-        self.label(n);
-        let went = self.send(n);
-        let outcome = &mut self.half.outcome;
-        outcome.sent += went as u64;
-        let bytes = outcome.sent * self.payload as u64;
-        self.shared.count.store(bytes, Ordering::Relaxed);
-        let until = lease.sent(n * self.payload, went * self.payload);
-        self.shared.stop.pause(until);
-        Some(())
     }
 
     /// Waits until the next datagram is due, and returns how many are then.
@@ -121,30 +94,54 @@ impl<'a> Sender<'a> {
         let ready = (late / self.every_ns + 1).saturating_sub(u128::from(sent)) as u64;
         Some(ready.clamp(1, BURST as u64))
     }
+}
+
+impl Datagrams for Sender<'_> {
+    fn size(&self) -> usize {
+        self.payload
+    }
+
+    fn next(&mut self) -> Option<usize> {
+        let sent = self.half.outcome.sent;
+        if sent >= self.total || self.shared.stop.is_set() {
+            return None;
+        }
+        Some(self.wait()?.min(self.total - sent) as usize)
+    }
 
     /// Writes numbers and sending times.
-    fn label(&mut self, n: usize) {
+    fn label(&mut self, count: usize) -> &[Vec<u8>] {
         let sent = self.half.outcome.sent;
-        for (i, number) in (sent..).take(n).enumerate() {
+        for (i, number) in (sent..).take(count).enumerate() {
             let sent_ns = self.config.zero.0.wrapping_add(self.due_ns(number));
             Datagram::Data { number, sent_ns }.write(&mut self.datagrams[i]);
         }
+        &self.datagrams[..count]
     }
 
-    /// Sends the first `n`. What the own host refuses counts as sent and lost: its device's queue
-    /// is full, or nobody listens at the far end.
-    fn send(&mut self, n: usize) -> usize {
-        match socket::send_batch(self.socket, &self.datagrams[..n]) {
-            Ok(went) => went,
+    /// What the own host refuses counts as sent and lost: its device's queue is full, or nobody
+    /// listens at the far end.
+    fn sent(&mut self, _: usize, count: usize, result: io::Result<usize>) -> io::Result<usize> {
+        let sent = match result {
+            Ok(sent) => sent,
             Err(error) => {
                 if !is_loss(&error) {
                     let error = error.to_string();
                     self.half.error.get_or_insert(error);
                 }
-                self.half.outcome.refused += n as u64;
-                n
+                self.half.outcome.refused += count as u64;
+                count
             }
-        }
+        };
+        let outcome = &mut self.half.outcome;
+        outcome.sent += sent as u64;
+        let bytes = outcome.sent * self.payload as u64;
+        self.shared.count.store(bytes, Ordering::Relaxed);
+        Ok(sent)
+    }
+
+    fn pause(&mut self, until: Instant) {
+        self.shared.stop.pause(Some(until));
     }
 }
 

@@ -1,0 +1,191 @@
+//! The loops that move the bytes of every load, of pathtwin's own protocol and of iperf3's.
+//!
+//! A loop takes from the lease what a call may move, makes the call, charges what it moved, and
+//! waits where a rate requires it. What differs between protocols (how much is due, what is
+//! counted, when a half is over) is theirs: a [`Flow`] or a [`Datagrams`]. The loops themselves
+//! never read the clock.
+
+use std::{io, net::UdpSocket};
+
+use sys::{
+    clock::Instant,
+    socket::{self, Batch},
+};
+
+use crate::admission::Lease;
+
+/// A protocol's part of a loop that moves bytes.
+pub trait Flow {
+    /// How many bytes the next call may move, after a wait if none are due; 0 = ask again. Absent =
+    /// the half is over.
+    fn next(&mut self) -> Option<usize>;
+
+    /// Of `most` bytes, a call has moved so many.
+    fn moved(&mut self, most: usize, bytes: usize);
+
+    /// Sleeps until then, or until the half is over.
+    fn pause(&mut self, until: Instant);
+
+    /// Whether the half goes on after a call that failed.
+    ///
+    /// # Errors
+    /// The half has failed.
+    fn failed(&mut self, error: io::Error) -> io::Result<bool> {
+        Err(error)
+    }
+}
+
+/// Sends by `call`, which is given the most bytes to send and says how many were.
+///
+/// # Errors
+/// Nothing is left of the session's bytes, or the half has failed.
+pub fn send(
+    lease: &Lease,
+    flow: &mut impl Flow,
+    mut call: impl FnMut(usize) -> io::Result<usize>,
+) -> io::Result<()> {
+    while let Some(most) = flow.next() {
+        if most == 0 {
+            continue;
+        }
+        let taken = lease.take(most)?;
+        let result = call(taken);
+        let sent = *result.as_ref().unwrap_or(&0);
+        flow.moved(most, sent);
+        if let Some(until) = lease.sent(taken, sent) {
+            flow.pause(until);
+        }
+        if let Err(error) = result
+            && !flow.failed(error)?
+        {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Receives by `call`, which is given the most bytes to take and says how many were; 0 = the peer
+/// sends no more.
+///
+/// # Errors
+/// More has come than may, or the half has failed.
+pub fn receive(
+    lease: &Lease,
+    flow: &mut impl Flow,
+    mut call: impl FnMut(usize) -> io::Result<usize>,
+) -> io::Result<()> {
+    while let Some(most) = flow.next() {
+        if most == 0 {
+            continue;
+        }
+        match call(lease.chunk(most)) {
+            Ok(0) => return Ok(()),
+            Ok(bytes) => {
+                flow.moved(most, bytes);
+                if let Some(until) = lease.received(bytes as u64)? {
+                    flow.pause(until);
+                }
+            }
+            Err(error) => {
+                if !flow.failed(error)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A protocol's part of the loop that sends datagrams of one size.
+pub trait Datagrams {
+    /// Bytes of a datagram.
+    fn size(&self) -> usize;
+
+    /// How many datagrams are due, after a wait if none are; 0 = ask again. Absent = the half is
+    /// over.
+    fn next(&mut self) -> Option<usize>;
+
+    /// The next datagrams, so many.
+    fn label(&mut self, count: usize) -> &[Vec<u8>];
+
+    /// Of `due` datagrams, `count` were given to a call with this result. Says how many count as
+    /// sent.
+    ///
+    /// # Errors
+    /// The half has failed.
+    fn sent(&mut self, due: usize, count: usize, result: io::Result<usize>) -> io::Result<usize>;
+
+    /// Sleeps until then, or until the half is over.
+    fn pause(&mut self, until: Instant);
+}
+
+/// Sends datagrams.
+///
+/// # Errors
+/// Nothing is left of the session's bytes, or the half has failed.
+pub fn send_datagrams(
+    socket: &UdpSocket,
+    lease: &Lease,
+    flow: &mut impl Datagrams,
+) -> io::Result<()> {
+    let size = flow.size();
+    while let Some(due) = flow.next() {
+        if due == 0 {
+            continue;
+        }
+        let count = lease.take_datagrams(size, due)?;
+        let result = socket::send_batch(socket, flow.label(count));
+        let sent = flow.sent(due, count, result)?;
+        if let Some(until) = lease.sent(count * size, sent * size) {
+            flow.pause(until);
+        }
+    }
+    Ok(())
+}
+
+/// A protocol's part of the loop that receives datagrams.
+pub trait Arrivals {
+    /// Whether the half goes on.
+    fn goes_on(&mut self) -> bool;
+
+    /// Takes in what came. By the lease's rate no more should come before `until`.
+    ///
+    /// # Errors
+    /// It is more than may come, or the half has failed.
+    fn take(&mut self, batch: &Batch, until: Option<Instant>) -> io::Result<()>;
+
+    /// Whether the half goes on after a call that failed.
+    ///
+    /// # Errors
+    /// The half has failed.
+    fn failed(&mut self, error: io::Error) -> io::Result<bool>;
+}
+
+/// Receives datagrams by `call`, which fills the batch.
+///
+/// # Errors
+/// More has come than may, or the half has failed.
+pub fn receive_datagrams(
+    lease: &Lease,
+    flow: &mut impl Arrivals,
+    batch: &mut Batch,
+    mut call: impl FnMut(&mut Batch) -> io::Result<usize>,
+) -> io::Result<()> {
+    while flow.goes_on() {
+        match call(batch) {
+            Ok(_) => {
+                let until = lease.received(batch.received())?;
+                flow.take(batch, until)?;
+            }
+            Err(error) => {
+                if !flow.failed(error)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
