@@ -59,8 +59,8 @@ fn filled(view: &View) -> bool {
     !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
 }
 
-/// The share of the capacity that a load uses, and the capacity as payload, bit/s; the verdict where the load
-/// fills the path, or where the capacity is unknown.
+/// The share of the capacity that a load uses, and the capacity as payload, bit/s; the verdict
+/// where the load fills the path, or where the capacity is unknown.
 fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f64), Verdict> {
     let (Some(filled), Some(carries)) = (dir.utilization(load), dir.payload_capacity_bps(load))
     else {

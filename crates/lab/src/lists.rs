@@ -1,4 +1,5 @@
-//! Lists of jobs one after the other, of which each depends on the results of those before: a search.
+//! Lists of jobs one after the other, of which each depends on the results of those before: a
+//! search.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -22,7 +22,8 @@ pub fn count(outcomes: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
 /// The text of `counts.rs`.
 pub fn source(outcomes: &[Outcome]) -> String {
     let mut out = String::from(
-        "//! Made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p pathtwin-explain`.\n\n\
+        "//! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p\n\
+         //! pathtwin-explain`.\n\n\
          use super::Counts;\n\n\
          /// Correct findings and all findings of each cause, by strength from weak to strong.\n\
          #[rustfmt::skip]\n\
