@@ -76,3 +76,20 @@ fn the_kept_lines_are_of_the_paths_of_their_draw() {
         assert_eq!((drawn.cell.name, rtt_ms), (outcome.name(), outcome.rtt_ms));
     }
 }
+
+/// Specs that were kept when paths were drawn as the text of a spec.
+#[test]
+fn a_spec_that_was_drawn_before_is_that_of_the_path_that_is_drawn_now() {
+    let folder = root().join("crates/validation/tests/specs");
+    let mut specs = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let mut numbers = name.split('-').skip(1).map(|n| n.parse().unwrap());
+        let drawn = Drawn::new(numbers.next().unwrap(), numbers.next().unwrap()).unwrap();
+        let spec = std::fs::read_to_string(&path).unwrap();
+        assert!(drawn.is_of(&spec), "{name} is now\n{}", drawn.spec());
+        specs += 1;
+    }
+    assert!(specs >= 12, "{specs}");
+}

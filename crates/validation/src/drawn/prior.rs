@@ -6,42 +6,14 @@
 mod base;
 mod inject;
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::time::Duration;
 
-use model::net::Direction;
+use model::{
+    net::Direction,
+    path::{Limit, Nanos, Parameter, Path},
+    units::{Bytes, Rate, Share},
+};
 use stats::Random;
-
-/// The keys of a drawn spec.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Keys {
-    /// Dotted keys with their values as TOML.
-    keys: BTreeMap<String, String>,
-    /// Tables of competing traffic, as TOML.
-    cross: Vec<String>,
-}
-
-impl Keys {
-    /// The keys as TOML.
-    pub fn toml(&self) -> String {
-        let mut out = String::new();
-        for (key, value) in &self.keys {
-            // Writing to a String cannot fail.
-            let _ = writeln!(out, "{key} = {value}");
-        }
-        for cross in &self.cross {
-            let _ = write!(out, "[[cross]]\n{cross}");
-        }
-        out
-    }
-
-    fn text(&mut self, key: &str, value: &str) {
-        self.keys.insert(key.to_owned(), format!("\"{value}\""));
-    }
-
-    fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
-        self.keys.insert(key.to_owned(), value.to_string());
-    }
-}
 
 /// The figures of a path that its faults are scaled by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,22 +39,32 @@ impl Scale {
     }
 
     /// A buffer of so many ms at the rate, bytes: at least so many packets, at most 16 MB.
-    fn buffer(&self, direction: Direction, ms: f64, packets: u32) -> u64 {
+    fn buffer(&self, direction: Direction, ms: f64, packets: u32) -> Bytes {
         let least = f64::from(packets * (self.mtu + 14));
-        (self.kbit(direction) * ms / 8.0).clamp(least, 16e6) as u64
+        Bytes((self.kbit(direction) * ms / 8.0).clamp(least, 16e6) as u64)
     }
 }
 
-/// Draws a path.
-pub fn path(seed: u64) -> Keys {
+/// Draws a path with this name: what differs from the defaults of a spec.
+pub fn path(name: &str, seed: u64) -> Path {
     let mut random = Random::new(seed);
-    let mut keys = Keys::default();
-    let scale = base::draw(&mut random, &mut keys);
+    let mut path = Path::named(name);
+    let scale = base::draw(&mut random, &mut path);
     let faults = pick(&mut random, &[(0, 16), (1, 58), (2, 20), (3, 6)]);
     for _ in 0..faults {
-        inject::draw(&mut random, &scale, &mut keys);
+        inject::draw(&mut random, &scale, &mut path);
     }
-    keys
+    path
+}
+
+/// A parameter that the draw sets.
+fn given<T>(value: T) -> Option<Parameter<T>> {
+    Some(Parameter::given(value))
+}
+
+/// A limit that the draw sets.
+fn limit<T>(value: T) -> Option<Parameter<Limit<T>>> {
+    given(Limit::At(value))
 }
 
 /// One of some values with weights.
@@ -118,17 +100,23 @@ fn directions(random: &mut Random) -> &'static [Direction] {
     OF[random.below(3)]
 }
 
-/// Milliseconds as a duration of the spec.
-fn duration(ms: f64) -> String {
-    format!("{}us", (ms * 1e3).round().max(1.0) as u64)
+/// Milliseconds as whole microseconds, at least one.
+fn duration(ms: f64) -> Duration {
+    Duration::from_micros((ms * 1e3).round().max(1.0) as u64)
 }
 
-/// kbit/s as a rate of the spec.
-fn rate(kbit: f64) -> String {
-    format!("{}kbit", kbit.round() as u64)
+/// Milliseconds as a parameter.
+fn nanos(ms: f64) -> Option<Parameter<Nanos>> {
+    given(duration(ms).into())
 }
 
-/// A percentage of the spec.
-fn percent(percent: f64) -> String {
-    format!("{}%", (percent * 1e4).round() / 1e4)
+/// kbit/s, rounded, as a rate.
+fn rate(kbit: f64) -> Rate {
+    Rate::from_bps(kbit.round() as u64 * 1000)
+}
+
+/// A percentage as a share, in whole millionths, as people write them.
+fn percent(percent: f64) -> Share {
+    // No draw is above 80 %.
+    Share::new((percent * 1e4).round() / 1e6).unwrap_or(Share::ONE)
 }

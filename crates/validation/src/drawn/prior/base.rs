@@ -1,9 +1,13 @@
 //! A path without an injected fault: rate, delay, queues, hosts, a tunnel that fits.
 
-use model::net::Direction;
+use model::{
+    cell::{Buffer, EndQdisc, Queue, TunnelAt},
+    net::{Direction, IpVersion},
+    path::{Ends, Line, Loss, Parameter, Path, Tunnel, Underlay},
+};
 use stats::Random;
 
-use super::{Keys, Scale, between, chance, duration, percent, pick, rate};
+use super::{Scale, between, chance, duration, given, limit, nanos, percent, pick, rate};
 
 /// Common line rates, kbit/s: modems, DSL, cable, mobile, Ethernet.
 const COMMON: [f64; 21] = [
@@ -23,15 +27,15 @@ const MOST_BDP: f64 = 6e6;
 const MIN_V6: u32 = 1280;
 
 /// Draws the path.
-pub(super) fn draw(random: &mut Random, keys: &mut Keys) -> Scale {
-    let scale = line(random, keys);
-    queues(random, &scale, keys);
+pub(super) fn draw(random: &mut Random, path: &mut Path) -> Scale {
+    let scale = line(random, &mut path.underlay);
+    queues(random, &scale, &mut path.underlay);
     for direction in [Direction::Down, Direction::Up] {
-        nuisances(random, &scale, direction, keys);
+        nuisances(random, &scale, path.underlay.line_mut(direction));
     }
-    ends(random, keys);
+    ends(random, &mut path.ends);
     if chance(random, 0.35) {
-        tunnel(random, &scale, keys);
+        tunnel(random, &scale, path);
     }
     scale
 }
@@ -49,7 +53,7 @@ fn line_rate(random: &mut Random) -> f64 {
 }
 
 /// Rates, delay, MTU and family.
-fn line(random: &mut Random, keys: &mut Keys) -> Scale {
+fn line(random: &mut Random, underlay: &mut Underlay) -> Scale {
     let down = line_rate(random);
     let up = match chance(random, 0.5) {
         true => down,
@@ -70,12 +74,15 @@ fn line(random: &mut Random, keys: &mut Keys) -> Scale {
         ],
     );
     let v6 = chance(random, 0.2);
-    keys.text("path.rtt", &duration(rtt_ms));
-    keys.text("path.down.rate", &rate(down));
-    keys.text("path.up.rate", &rate(up));
-    keys.plain("path.mtu", mtu);
+    let rtt = duration(rtt_ms);
+    // The odd nanosecond goes up, as in a spec with the RTT.
+    underlay.down.delay_ns = given((rtt / 2).into());
+    underlay.up.delay_ns = given((rtt - rtt / 2).into());
+    underlay.down.rate_bps = limit(rate(down));
+    underlay.up.rate_bps = limit(rate(up));
+    underlay.mtu_bytes = given(mtu);
     if v6 {
-        keys.text("path.ip", "ipv6");
+        underlay.ip = given(IpVersion::V6);
     }
     Scale {
         kbit: [down.round(), up.round()],
@@ -86,19 +93,19 @@ fn line(random: &mut Random, keys: &mut Keys) -> Scale {
 }
 
 /// The queues of both directions: the same kind on most paths.
-fn queues(random: &mut Random, scale: &Scale, keys: &mut Keys) {
+fn queues(random: &mut Random, scale: &Scale, underlay: &mut Underlay) {
     let kind = |random: &mut Random| {
         pick(
             random,
             &[
-                ("fifo", 56),
-                ("fq_codel", 14),
-                ("cake", 9),
-                ("codel", 5),
-                ("pie", 5),
-                ("fq", 5),
-                ("red", 3),
-                ("dualpi2", 3),
+                (Queue::Fifo, 56),
+                (Queue::FqCodel, 14),
+                (Queue::Cake, 9),
+                (Queue::Codel, 5),
+                (Queue::Pie, 5),
+                (Queue::Fq, 5),
+                (Queue::Red, 3),
+                (Queue::Dualpi2, 3),
             ],
         )
     };
@@ -108,68 +115,70 @@ fn queues(random: &mut Random, scale: &Scale, keys: &mut Keys) {
         false => kind(random),
     };
     for (direction, queue) in [(Direction::Down, down), (Direction::Up, up)] {
-        keys.text(&format!("path.{direction}.queue"), queue);
-        if matches!(queue, "fifo" | "red") {
+        let line = underlay.line_mut(direction);
+        line.queue = given(queue);
+        if !queue.has_own_limit() {
             // Enough for cubic at short delays, and little enough for latency.
             let ms = between(random, 8.0, 28.0);
-            let bytes = scale.buffer(direction, ms, 10);
-            keys.text(&format!("path.{direction}.buffer"), &format!("{bytes}B"));
+            line.buffer = given(Buffer::Bytes(scale.buffer(direction, ms, 10)));
         }
     }
 }
 
 /// What real paths have and what costs nothing: a little loss and delay variation.
-fn nuisances(random: &mut Random, scale: &Scale, direction: Direction, keys: &mut Keys) {
+fn nuisances(random: &mut Random, scale: &Scale, line: &mut Line) {
     if chance(random, 0.12) {
-        let loss = between(random, 0.0005, 0.02);
-        keys.text(&format!("path.{direction}.loss"), &percent(loss));
+        let share = Parameter::given(percent(between(random, 0.0005, 0.02)));
+        line.loss = Some(Loss::Random { share });
     }
     if chance(random, 0.12) {
-        let jitter = scale.rtt_ms * between(random, 0.002, 0.02);
-        keys.text(&format!("path.{direction}.jitter"), &duration(jitter));
+        line.jitter_ns = nanos(scale.rtt_ms * between(random, 0.002, 0.02));
     }
 }
 
 /// The hosts: mostly alike.
-fn ends(random: &mut Random, keys: &mut Keys) {
+fn ends(random: &mut Random, ends: &mut Ends) {
     let cc = |random: &mut Random| pick(random, &[("cubic", 76), ("bbr", 16), ("reno", 8)]);
     let qdisc = |random: &mut Random| {
         let of = [
-            ("fq_codel", 50),
-            ("fq", 34),
-            ("fifo", 8),
-            ("noqueue", 5),
-            ("cake", 3),
+            (EndQdisc::FqCodel, 50),
+            (EndQdisc::Fq, 34),
+            (EndQdisc::Fifo, 8),
+            (EndQdisc::Noqueue, 5),
+            (EndQdisc::Cake, 3),
         ];
         pick(random, &of)
     };
     let same = chance(random, 0.75);
-    let (mut server, mut client) = (cc(random), cc(random));
+    let (mut far, mut near) = (cc(random), cc(random));
     if same {
-        client = server;
-    } else if server == client {
-        server = "bbr";
+        near = far;
+    } else if far == near {
+        far = "bbr";
     }
-    keys.text("ends.server.cc", server);
-    keys.text("ends.client.cc", client);
-    keys.text("ends.server.qdisc", qdisc(random));
-    keys.text("ends.client.qdisc", qdisc(random));
+    ends.far.cc = given(far.to_owned());
+    ends.near.cc = given(near.to_owned());
+    ends.far.qdisc = given(qdisc(random));
+    ends.near.qdisc = given(qdisc(random));
     if chance(random, 0.15) {
-        keys.plain("ends.ecn", true);
+        ends.far.ecn = given(true);
+        ends.near.ecn = given(true);
     }
 }
 
 /// A tunnel whose packets fit the path.
-pub(super) fn tunnel(random: &mut Random, scale: &Scale, keys: &mut Keys) {
+pub(super) fn tunnel(random: &mut Random, scale: &Scale, path: &mut Path) {
     let most = scale.mtu - scale.overhead;
     let mtu = match pick(random, &[("exact", 5), ("usual", 4), ("small", 3)]) {
         "exact" => most,
         "usual" => most.min(1420),
         _ => most.min(1280),
     };
-    keys.plain("tunnel.mtu", mtu);
-    keys.text("tunnel.at", pick(random, &[("ends", 3), ("routers", 1)]));
+    let tunnel = path.tunnel.get_or_insert_with(Tunnel::default);
+    tunnel.mtu_bytes = given(mtu);
+    let places = [(TunnelAt::Ends, 3), (TunnelAt::Routers, 1)];
+    tunnel.at = given(pick(random, &places));
     if mtu >= MIN_V6 && chance(random, 0.15) {
-        keys.text("tunnel.ip", "ipv6");
+        tunnel.ip = given(IpVersion::V6);
     }
 }

@@ -1,11 +1,14 @@
 //! Faults that are added to a path. Each may turn out to cost nothing there.
 
-use std::fmt::Write as _;
-
-use model::net::Direction;
+use model::{
+    cell::{Buffer, EndQdisc, Queue},
+    net::{Direction, Side},
+    path::{Competitor, CompetitorKind, Loss, Parameter, Path},
+    units::{Bytes, Share},
+};
 use stats::Random;
 
-use super::{Keys, Scale, base, between, chance, directions, duration, percent, pick, rate};
+use super::{Scale, base, between, chance, directions, given, limit, nanos, percent, pick, rate};
 
 /// The kinds of faults, with their weights.
 const KINDS: [(Kind, usize); 12] = [
@@ -21,6 +24,14 @@ const KINDS: [(Kind, usize); 12] = [
     (Kind::Neighbour, 12),
     (Kind::ShortBuffer, 3),
     (Kind::Duplicate, 1),
+];
+
+/// The queues inside a shaper, with their weights.
+const SHAPED: [(EndQdisc, usize); 4] = [
+    (EndQdisc::FqCodel, 4),
+    (EndQdisc::Fq, 2),
+    (EndQdisc::Cake, 2),
+    (EndQdisc::Fifo, 2),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +51,16 @@ enum Kind {
 }
 
 /// Draws one fault.
-pub(super) fn draw(random: &mut Random, scale: &Scale, keys: &mut Keys) {
+pub(super) fn draw(random: &mut Random, scale: &Scale, path: &mut Path) {
     let kind = pick(random, &KINDS);
     let directions = directions(random);
     match kind {
-        Kind::Neighbour => return neighbour(random, scale, keys),
-        Kind::TunnelMtu => return tunnel_mtu(random, scale, keys),
+        Kind::Neighbour => return neighbour(random, scale, path),
+        Kind::TunnelMtu => return tunnel_mtu(random, scale, path),
         _ => {}
     }
     for &direction in directions {
-        line_or_end(kind, random, scale, direction, keys);
+        line_or_end(kind, random, scale, direction, path);
     }
 }
 
@@ -59,105 +70,112 @@ fn line_or_end(
     random: &mut Random,
     scale: &Scale,
     direction: Direction,
-    keys: &mut Keys,
+    path: &mut Path,
 ) {
-    let line = |key: &str| format!("path.{direction}.{key}");
-    let (sender, receiver) = match direction {
-        Direction::Down => ("server", "client"),
-        Direction::Up => ("client", "server"),
-    };
+    let line = path.underlay.line_mut(direction);
+    let (sender, receiver) = (Side::sends(direction), Side::receives(direction));
     // A socket needs more than a packet; 16 kB is the smallest that a system has by default.
-    let window = |share: f64| format!("{}B", (scale.bdp(direction) * share).max(16e3) as u64);
+    let window = |share: f64| limit(Bytes((scale.bdp(direction) * share).max(16e3) as u64));
+    let buffer = |bytes| given(Buffer::Bytes(bytes));
     match kind {
         Kind::Loss => {
-            let text = loss(random);
+            let loss = loss(random);
             // Periodic loss always comes after the bottleneck.
-            let first = chance(random, 0.1) && !text.starts_with("every");
-            keys.text(&line("loss"), &text);
-            keys.plain(&line("faults_first"), first);
+            let first = chance(random, 0.1) && !matches!(loss, Loss::Every { .. });
+            line.loss = Some(loss);
+            line.faults_first = given(first);
         }
         Kind::DeepBuffer => {
-            let bytes = scale.buffer(direction, between(random, 40.0, 1500.0), 20);
-            keys.text(&line("queue"), "fifo");
-            keys.text(&line("buffer"), &format!("{bytes}B"));
+            let ms = between(random, 40.0, 1500.0);
+            line.queue = given(Queue::Fifo);
+            line.buffer = buffer(scale.buffer(direction, ms, 20));
         }
         Kind::Policer => {
-            let bytes = scale.buffer(direction, between(random, 2.0, 60.0), 10);
-            keys.text(&line("queue"), "policer");
-            keys.text(&line("buffer"), &format!("{bytes}B"));
+            let ms = between(random, 2.0, 60.0);
+            line.queue = given(Queue::Policer);
+            line.buffer = buffer(scale.buffer(direction, ms, 10));
         }
         Kind::ShortBuffer => {
-            let packets = 2 + random.below(7);
-            keys.text(&line("queue"), "fifo");
-            keys.text(&line("buffer"), &format!("{packets}p"));
+            line.queue = given(Queue::Fifo);
+            line.buffer = given(Buffer::Packets(2 + random.below(7) as u32));
         }
         Kind::ReceiveWindow => {
-            let share = between(random, 0.1, 2.0);
-            keys.text(&format!("ends.{receiver}.rmem"), &window(share));
+            path.ends.end_mut(receiver).rmem_bytes = window(between(random, 0.1, 2.0));
         }
         Kind::SendBuffer => {
-            let share = between(random, 0.1, 2.0);
-            keys.text(&format!("ends.{sender}.wmem"), &window(share));
+            path.ends.end_mut(sender).wmem_bytes = window(between(random, 0.1, 2.0));
         }
-        Kind::Jitter => {
-            let jitter = scale.rtt_ms * between(random, 0.02, 0.45);
-            keys.text(&line("jitter"), &duration(jitter));
-        }
-        Kind::Reorder => keys.text(&line("reorder"), &percent(between(random, 0.05, 3.0))),
-        Kind::Duplicate => keys.text(&line("duplicate"), &percent(between(random, 0.1, 3.0))),
+        Kind::Jitter => line.jitter_ns = nanos(scale.rtt_ms * between(random, 0.02, 0.45)),
+        Kind::Reorder => line.reorder = given(percent(between(random, 0.05, 3.0))),
+        Kind::Duplicate => line.duplicate = given(percent(between(random, 0.1, 3.0))),
         Kind::Shaper => {
             let share = between(random, 0.1, 0.98);
-            let shape = rate((scale.kbit(direction) * share).max(128.0));
-            let qdiscs = [("fq_codel", 4), ("fq", 2), ("cake", 2), ("fifo", 2)];
-            keys.text(&format!("ends.{sender}.shape"), &shape);
-            keys.text(&format!("ends.{sender}.qdisc"), pick(random, &qdiscs));
+            let end = path.ends.end_mut(sender);
+            end.shape_bps = limit(rate((scale.kbit(direction) * share).max(128.0)));
+            end.qdisc = given(pick(random, &SHAPED));
         }
         Kind::Neighbour | Kind::TunnelMtu => {}
     }
 }
 
 /// Independent, in bursts of 1.25 to 5 packets, or every n-th packet.
-fn loss(random: &mut Random) -> String {
+fn loss(random: &mut Random) -> Loss {
     let share = between(random, 0.02, 5.0);
+    let parameter = |share: f64| Parameter::given(percent(share));
     match pick(random, &[("random", 66), ("bursts", 26), ("every", 8)]) {
-        "random" => percent(share),
-        "every" => format!("every {}", (100.0 / share).round() as u64),
+        "random" => Loss::Random {
+            share: parameter(share),
+        },
+        "every" => Loss::Every {
+            packets: Parameter::given((100.0 / share).round() as u16),
+        },
         _ => {
             // The mean length of a burst is 1 / r, the share of bad packets p / (p + r).
             let end = between(random, 20.0, 80.0);
-            let start = end * share / (100.0 - share);
-            format!("gemodel({}, {})", percent(start), percent(end))
+            Loss::Bursts {
+                p: parameter(end * share / (100.0 - share)),
+                r: parameter(end),
+                bad: Parameter::given(Share::ONE),
+                good: Parameter::given(Share::ZERO),
+            }
         }
     }
 }
 
 /// Flows of somebody else on the same line.
-fn neighbour(random: &mut Random, scale: &Scale, keys: &mut Keys) {
+fn neighbour(random: &mut Random, scale: &Scale, path: &mut Path) {
     for &direction in directions(random) {
-        let mut cross = format!("direction = \"{direction}\"\n");
-        // Writing to a String cannot fail.
-        let _ = match chance(random, 0.7) {
-            true => writeln!(
-                cross,
-                "kind = \"tcp\"\nflows = {}\ncc = \"{}\"",
-                1 + random.below(6),
-                pick(random, &[("cubic", 3), ("bbr", 1)])
-            ),
-            false => writeln!(
-                cross,
-                // Fits an IPv6 tunnel over the smallest MTU.
-                "kind = \"udp\"\npayload = 1000\nrate = \"{}\"",
-                rate((scale.kbit(direction) * between(random, 0.05, 0.9)).max(16.0))
-            ),
+        let flows = match chance(random, 0.7) {
+            true => Competitor {
+                kind: given(CompetitorKind::Tcp),
+                flows: given(1 + random.below(6) as u32),
+                cc: given(pick(random, &[("cubic", 3), ("bbr", 1)]).to_owned()),
+                ..Competitor::default()
+            },
+            false => {
+                let share = between(random, 0.05, 0.9);
+                Competitor {
+                    kind: given(CompetitorKind::Udp),
+                    // Fits an IPv6 tunnel over the smallest MTU.
+                    payload_bytes: given(1000),
+                    rate_bps: given(rate((scale.kbit(direction) * share).max(16.0))),
+                    ..Competitor::default()
+                }
+            }
         };
-        keys.cross.push(cross);
+        path.competitors.push(Competitor {
+            direction: given(direction.into()),
+            ..flows
+        });
     }
 }
 
 /// A tunnel of which full packets do not fit the path: by 1 to all of its overhead.
-fn tunnel_mtu(random: &mut Random, scale: &Scale, keys: &mut Keys) {
-    base::tunnel(random, scale, keys);
+fn tunnel_mtu(random: &mut Random, scale: &Scale, path: &mut Path) {
+    base::tunnel(random, scale, path);
     let most = scale.mtu - scale.overhead;
     let excess = 1 + random.below(scale.overhead as usize) as u32;
-    keys.plain("tunnel.mtu", most + excess);
+    if let Some(tunnel) = &mut path.tunnel {
+        tunnel.mtu_bytes = given(most + excess);
+    }
 }

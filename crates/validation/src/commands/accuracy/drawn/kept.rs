@@ -93,7 +93,7 @@ impl<'a> Kept<'a> {
         };
         let spec = folder.join(format!("{}.toml", drawn.cell.name));
         let file = folder.join(format!("{}.{what}", drawn.cell.name));
-        let same = std::fs::read_to_string(spec).is_ok_and(|text| text == drawn.spec);
+        let same = std::fs::read_to_string(spec).is_ok_and(|text| drawn.is_of(&text));
         if !same || !file.exists() {
             return Ok(None);
         }
@@ -107,13 +107,13 @@ impl<'a> Kept<'a> {
         };
         let spec = folder.join(format!("{}.toml", drawn.cell.name));
         let file = folder.join(format!("{}.{what}", drawn.cell.name));
-        let same = std::fs::read_to_string(&spec).is_ok_and(|text| text == drawn.spec);
+        let same = std::fs::read_to_string(&spec).is_ok_and(|text| drawn.is_of(&text));
         if !same {
             // What is kept of another spec of this name is worth nothing any more.
             for old in ["truth.json", "quick.json", "default.json"] {
                 let _ = std::fs::remove_file(folder.join(format!("{}.{old}", drawn.cell.name)));
             }
-            format::file(&spec, Readers::ByUmask, drawn.spec.as_bytes())?;
+            format::file(&spec, Readers::ByUmask, drawn.spec().as_bytes())?;
         }
         format::file(&file, Readers::ByUmask, bytes)
     }
