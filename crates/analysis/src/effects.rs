@@ -1,4 +1,4 @@
-//! What the factors of a matrix of the lab do to the goodput.
+//! Effects of the factors of a lab matrix on the goodput.
 
 use model::row::Row;
 

@@ -1,4 +1,4 @@
-//! What the processors of a host did under load, by kind of work.
+//! Processor time of a host under load, by kind of work.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 //! The probability is the share of correct findings of a cause with that strength among the
 //! training scenarios. One cause has too few findings for an estimate of its own, and the corpus
 //! was written by those who wrote the rules: nearly all findings on it are correct. Its counts are
-//! therefore combined with the share on paths that nobody had looked at while writing rules, which
+//! therefore combined with the share on paths that nobody had seen while writing rules, which
 //! has the weight of ten findings: the mean of a Beta distribution whose prior is that share.
 //! Confidence never decreases with strength: where the counts do so by chance, neighbours are
 //! pooled (isotonic regression, Barlow et al. 1972).

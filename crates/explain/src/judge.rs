@@ -235,7 +235,7 @@ fn finding(
     });
     Finding {
         code: cause.code.to_owned(),
-        title: Text::plain(cause.title),
+        title: Text::fixed(cause.title),
         severity: severity(cause, &holds),
         confidence: calibration::confidence(cause.code, holds.strength),
         place: Place { end, ..place },

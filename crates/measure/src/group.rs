@@ -1,4 +1,4 @@
-//! A group of probes on each layer: a look at a path that adds no load, and is no Run.
+//! A group of probes on each layer: the delay of a path without load, in no Run.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -17,7 +17,7 @@ use common::{pathtwin, server::Server, text};
 const KEY: &str = "ptk1-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 fn mode(path: &Path) -> u32 {
-    fs::metadata(path).expect("look at the file").mode() & 0o7777
+    fs::metadata(path).expect("stat the file").mode() & 0o7777
 }
 
 /// The program under the usual umask.
@@ -173,7 +173,7 @@ fn a_connection_string_makes_no_file_of_that_name() {
 #[cfg(feature = "page")]
 #[test]
 fn a_result_goes_to_a_device_or_pipe_as_it_is_and_replaces_neither() {
-    let before = fs::symlink_metadata("/dev/null").expect("look").rdev();
+    let before = fs::symlink_metadata("/dev/null").expect("stat").rdev();
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/tests/data/run-1.json");
     let output = pathtwin()
         .arg("report")
@@ -184,12 +184,12 @@ fn a_result_goes_to_a_device_or_pipe_as_it_is_and_replaces_neither() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(!output.stdout.is_empty());
     assert_eq!(
-        fs::symlink_metadata("/dev/null").expect("look").rdev(),
+        fs::symlink_metadata("/dev/null").expect("stat").rdev(),
         before
     );
     assert!(
         fs::symlink_metadata("/dev/stdout")
-            .expect("look")
+            .expect("stat")
             .is_symlink()
     );
 }

@@ -118,7 +118,7 @@ impl Scene {
         }
         let victim = self.at("own/victim");
         assert_eq!(fs::read_to_string(&victim).expect("read"), "as it was\n");
-        let meta = fs::metadata(&victim).expect("look at the file");
+        let meta = fs::metadata(&victim).expect("stat the file");
         assert_eq!(meta.mode() & 0o7777, 0o600, "{message}");
         assert!(meta.mtime() > 1_600_000_000, "{message}");
         let names = fs::read_dir(self.at("own")).expect("list").count();

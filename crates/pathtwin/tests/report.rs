@@ -1,6 +1,6 @@
 //! `pathtwin report`: pages as a real browser shows them.
 //!
-//! With PATHTWIN_PICTURES=FOLDER the pictures and the pages are kept there, to be looked at.
+//! With PATHTWIN_PICTURES=FOLDER the pictures and the pages are kept there, for review.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -11,23 +11,23 @@ mod made;
 
 use std::{collections::BTreeMap, path::Path};
 
-use browser::{Browser, Look, axe};
+use browser::{Browser, Viewport, axe};
 use common::{pathtwin, text};
 use made::made;
 use serde_json::Value;
 
-const DESK: Look = Look {
+const DESK: Viewport = Viewport {
     width: 1200,
     height: 900,
     dark: false,
 };
-const PHONE: Look = Look {
+const PHONE: Viewport = Viewport {
     width: 390,
     height: 844,
     dark: false,
 };
 
-/// Keeps something to look at, if that is wanted.
+/// Keeps something for review, if that is wanted.
 fn keep(name: &str, bytes: &[u8]) {
     if let Some(folder) = std::env::var_os("PATHTWIN_PICTURES") {
         std::fs::create_dir_all(&folder).unwrap();
@@ -39,7 +39,7 @@ fn keep(name: &str, bytes: &[u8]) {
 fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_languages() {
     let made = made();
     let mut browser = Browser::start();
-    let dark = Look { dark: true, ..DESK };
+    let dark = Viewport { dark: true, ..DESK };
     let pages = [
         ("light", &made.page, DESK),
         ("dark", &made.page, dark),
@@ -47,8 +47,8 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
         ("chinese", &made.chinese, DESK),
         ("rows", &made.rows_page, DESK),
     ];
-    for (name, page, look) in pages {
-        browser.open(page, look);
+    for (name, page, viewport) in pages {
+        browser.open(page, viewport);
         assert!(browser.errors.is_empty(), "{name}: {:?}", browser.errors);
         // A canvas that nothing was drawn on is transparent all over.
         let blank = browser.value(
@@ -67,7 +67,7 @@ fn the_page_draws_its_charts_without_an_error_at_every_size_and_in_both_language
             .value("document.documentElement.scrollWidth")
             .as_u64();
         assert!(
-            wide.unwrap() <= u64::from(look.width),
+            wide.unwrap() <= u64::from(viewport.width),
             "{name}: {wide:?} pixels wide"
         );
         keep(&format!("{name}.png"), &browser.picture(None));
@@ -211,7 +211,7 @@ fn an_accessibility_checker_finds_nothing() {
     let made = made();
     let axe = axe();
     let mut browser = Browser::start();
-    let dark = Look { dark: true, ..DESK };
+    let dark = Viewport { dark: true, ..DESK };
     let pages = [
         (&made.page, DESK),
         (&made.page, dark),
@@ -219,8 +219,8 @@ fn an_accessibility_checker_finds_nothing() {
         (&made.rows_page, DESK),
         (&made.rows_page, dark),
     ];
-    for (page, look) in pages {
-        browser.open(page, look);
+    for (page, viewport) in pages {
+        browser.open(page, viewport);
         browser.value("document.querySelectorAll('details').forEach(d => { d.open = true })");
         browser.value(&format!("{axe}; 1"));
         let found = browser.value(
@@ -228,7 +228,7 @@ fn an_accessibility_checker_finds_nothing() {
                 `${v.impact} ${v.id}: ${v.nodes.slice(0, 3).map(n => n.html + ' ' + n.failureSummary).join(' | ')}`))",
         );
         let found = found.as_array().unwrap();
-        assert!(found.is_empty(), "{page:?} {look:?}: {found:#?}");
+        assert!(found.is_empty(), "{page:?} {viewport:?}: {found:#?}");
     }
 }
 
@@ -335,8 +335,8 @@ fn what_is_no_document_is_wrong_use() {
 fn pictures() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut browser = Browser::start();
-    let look = Look { width: 900, ..DESK };
-    browser.open(&root.join("out/report.html"), look);
+    let viewport = Viewport { width: 900, ..DESK };
+    browser.open(&root.join("out/report.html"), viewport);
     let mut take = |name: &str, from: &str, to: &str| {
         let edge = |selector: &str| {
             format!("document.querySelector('{selector}').getBoundingClientRect()")

@@ -44,12 +44,12 @@ pub fn of_proof(proof: &Proof) -> String {
         row(&mut out, figure);
     }
     for acted in &proof.acted {
-        let says = format!("{}: {}.", acted.setting, acted.evidence);
-        out.push_str(&wrap(&says, "  "));
+        let text = format!("{}: {}.", acted.setting, acted.evidence);
+        out.push_str(&wrap(&text, "  "));
     }
     let of = proof.turns.len() / 2;
-    let says = format!("Medians of {of} turns with the change and {of} without, alternating.");
-    out.push_str(&wrap(&says, ""));
+    let text = format!("Medians of {of} turns with the change and {of} without, alternating.");
+    out.push_str(&wrap(&text, ""));
     out
 }
 

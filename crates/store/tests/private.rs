@@ -15,13 +15,13 @@ fn a_history_and_the_files_beside_it_are_its_owners_alone() {
     let mut modes = Vec::new();
     for entry in fs::read_dir(place.parent().expect("its folder")).expect("list") {
         let entry = entry.expect("a file");
-        let mode = entry.metadata().expect("look at it").mode() & 0o7777;
+        let mode = entry.metadata().expect("stat it").mode() & 0o7777;
         modes.push((entry.file_name().into_string().expect("a name"), mode));
     }
     drop(store);
     modes.sort();
     let all = ["history.db", "history.db-shm", "history.db-wal"];
     assert_eq!(modes, all.map(|name| (name.to_owned(), 0o600)));
-    let own = fs::metadata(place.parent().expect("its folder")).expect("look at it");
+    let own = fs::metadata(place.parent().expect("its folder")).expect("stat it");
     assert_eq!(own.mode() & 0o7777, 0o700);
 }

@@ -1,4 +1,4 @@
-//! How good predictions have been: what an Advice promised, and what the proof of it measured.
+//! Accuracy of predictions: the gain that an Advice predicted, and the one that its proof measured.
 
 use model::{
     advice::AdviceFigure,

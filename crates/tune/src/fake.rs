@@ -2,7 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-use model::change::{Saved, Scope, Setting};
+use model::{
+    change::{Saved, Scope, Setting},
+    text::Text,
+};
 
 use crate::{
     error::{HostError, Refusal},
@@ -78,10 +81,10 @@ impl Host for Fake {
         })
     }
 
-    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
         match name(setting).contains("refused") {
             true => Err(Refusal::new(setting, "refused", "another one")),
-            false => Ok(vec![format!("{}", holds(setting, old))]),
+            false => Ok(vec![Text::name(holds(setting, old).to_string())]),
         }
     }
 

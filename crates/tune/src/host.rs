@@ -1,6 +1,9 @@
 //! The settings of a host, real or in a test.
 
-use model::change::{Saved, Scope, Setting};
+use model::{
+    change::{Saved, Scope, Setting},
+    text::Text,
+};
 
 use crate::error::{HostError, Refusal};
 
@@ -28,7 +31,7 @@ pub trait Host {
     ///
     /// # Errors
     /// The host lacks something, the setting cannot be undone, or it would cut the host off.
-    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal>;
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal>;
 
     /// The privilege that a setting needs and this process lacks.
     fn lacks(&mut self, setting: &Setting) -> Option<&'static str>;

@@ -18,7 +18,7 @@ use crate::{
     rollback::roll_back,
 };
 
-/// Time between two looks at the journal, and the longest delay beyond the deadline.
+/// Time between two readings of the journal, and the longest delay beyond the deadline.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long another process may hold the lock at the deadline before it is killed.

@@ -10,7 +10,10 @@ mod route;
 
 use std::{io, net::IpAddr};
 
-use model::change::{Saved, Scope, Setting};
+use model::{
+    change::{Saved, Scope, Setting},
+    text::Text,
+};
 use sys::{
     Netlink, Netns, link, privilege, route as route_of,
     tc::{Handle, QdiscStats},
@@ -103,7 +106,7 @@ impl Host for Live {
         }
     }
 
-    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+    fn check(&mut self, setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
         match setting {
             Setting::Sysctl { name, value } => parameter::check(setting, name, value, old),
             Setting::RouteCongestionControl { to, cc, .. } => {

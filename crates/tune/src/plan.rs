@@ -93,7 +93,7 @@ fn step(
         ));
         return Ok(None);
     }
-    warnings.extend(found.into_iter().map(Text::plain));
+    warnings.extend(found);
     Ok(Some(Step {
         setting: setting.clone(),
         old,

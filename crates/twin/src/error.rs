@@ -14,8 +14,8 @@ pub enum TwinError {
         cut_short: bool,
     },
     /// A figure that cannot be.
-    #[error("the run says {what} of {value}, which cannot be: no twin is made of it")]
-    Nonsense {
+    #[error("the run reports {what} of {value}, which is impossible: no twin can be made of it")]
+    Impossible {
         /// What figure.
         what: &'static str,
         /// Its value.

@@ -214,7 +214,7 @@ fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), Twi
         return Ok(());
     }
     let value = format!("{value}");
-    Err(TwinError::Nonsense { what, value })
+    Err(TwinError::Impossible { what, value })
 }
 
 /// Whether a step of this kind was measured on a view.

@@ -10,7 +10,7 @@ use crate::{
     statistics::{Fitness, Seeds, Target, Values, fitness, is_of},
 };
 
-/// Share of the first box that the second wave looks at around each of the best.
+/// Share of the first box that the second wave samples around each of the best.
 const NEARER: f64 = 0.35;
 
 /// How many paths are tried.

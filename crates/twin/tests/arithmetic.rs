@@ -287,7 +287,7 @@ fn nonsense_is_refused_with_its_value() {
         let error = refusal(&run);
         let named = matches!(
             error,
-            TwinError::Nonsense { .. } | TwinError::Missing { .. }
+            TwinError::Impossible { .. } | TwinError::Missing { .. }
         );
         assert!(named, "{bad}: {error}");
     }
@@ -296,5 +296,5 @@ fn nonsense_is_refused_with_its_value() {
         sample.p50_us = Some(-5.0);
         sample.min_us = Some(-5.0);
     }
-    assert!(matches!(refusal(&run), TwinError::Nonsense { .. }));
+    assert!(matches!(refusal(&run), TwinError::Impossible { .. }));
 }

@@ -1,4 +1,4 @@
-//! What to watch: the file of `pathtwin watch --config FILE`.
+//! The config file: `pathtwin watch --config FILE`.
 
 mod keys;
 mod table;

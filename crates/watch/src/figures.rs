@@ -1,4 +1,4 @@
-//! What is watched of a path: one value for each hour of probes, or for each load.
+//! The watched figures of a path: one value for each hour of probes, or for each load.
 
 use std::fmt;
 

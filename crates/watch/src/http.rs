@@ -73,7 +73,7 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
         match asked(&head) {
             Some(request) => break request,
             None if n == 0 || head.len() > LARGEST || std::time::Instant::now() > until => {
-                break Asked::Nonsense;
+                break Asked::Malformed;
             }
             None => {}
         }
@@ -87,7 +87,7 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
             true,
         ),
         Asked::OtherMethod => ("405 Method Not Allowed", "only GET\n".to_owned(), true),
-        Asked::Nonsense => ("400 Bad Request", "no request\n".to_owned(), true),
+        Asked::Malformed => ("400 Bad Request", "no request\n".to_owned(), true),
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {TYPE}\r\nContent-Length: {}\r\nConnection: close\r\n\
@@ -109,7 +109,7 @@ enum Asked {
     Other,
     OtherHost,
     OtherMethod,
-    Nonsense,
+    Malformed,
 }
 
 /// Reads a request; `None` while its head is not whole.
@@ -119,7 +119,7 @@ fn asked(text: &[u8]) -> Option<Asked> {
     match request.parse(text) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return None,
-        Err(_) => return Some(Asked::Nonsense),
+        Err(_) => return Some(Asked::Malformed),
     }
     let hosts: Vec<&[u8]> = request
         .headers

@@ -1,4 +1,4 @@
-//! Whether the line is quiet, and whether it costs by the byte: from the counters of this host.
+//! Traffic of others on the line, and whether it is metered, from the state of this host.
 
 use std::{net::IpAddr, process::Command};
 

@@ -1,4 +1,4 @@
-//! What is reported: one message for a change.
+//! Messages: one for each change.
 
 use model::{findings::Findings, safe};
 use serde::{Deserialize, Serialize};

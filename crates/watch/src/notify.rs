@@ -12,7 +12,7 @@ use crate::{config::Alarm, message::Message};
 
 /// How long a program may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How often it is looked at.
+/// How often it is polled.
 const PIECE: Duration = Duration::from_millis(50);
 
 /// Delivers a message to all that are to get it.

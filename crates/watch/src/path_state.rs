@@ -1,4 +1,4 @@
-//! What is remembered of a path between two saves, beside its values.
+//! State of a path between two saves, beside its values.
 
 use std::collections::BTreeMap;
 

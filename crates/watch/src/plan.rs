@@ -15,7 +15,7 @@ const SIZED: f64 = 0.7;
 /// Longest time that a run may take, s.
 const LONGEST_S: f64 = 3600.0;
 
-/// A short load in each direction with a look at the delay before, which moves at most `payload`
+/// A short load in each direction with probes before it, which moves at most `payload`
 /// bytes on a line of this rate.
 pub(crate) fn short(path: &PathConfig, payload: u64, rate_bps: Option<f64>) -> Plan {
     let layers = match path.layers.len() {

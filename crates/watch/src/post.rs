@@ -108,7 +108,7 @@ impl Url {
             Some(status) => Ok(status),
             None => {
                 read?;
-                Err(io::Error::other("its answer is not one of HTTP"))
+                Err(io::Error::other("its answer is not HTTP"))
             }
         }
     }

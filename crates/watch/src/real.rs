@@ -39,7 +39,7 @@ use crate::{
 /// Time between two probes of a group.
 const BETWEEN: Duration = Duration::from_millis(100);
 /// How long the counters of a line are watched before a load.
-const LOOK: Duration = Duration::from_secs(2);
+const COUNTED: Duration = Duration::from_secs(2);
 /// Runs that the history did not take, below the folder of the state.
 const UNSAVED: &str = "unsaved";
 
@@ -156,9 +156,9 @@ pub(crate) fn line(path: &PathConfig, alive: &mut dyn FnMut()) -> Line {
         return Line::default();
     };
     alive();
-    std::thread::sleep(LOOK);
+    std::thread::sleep(COUNTED);
     Line {
-        others_bps: device.rate_bps(LOOK.as_secs_f64()),
+        others_bps: device.rate_bps(COUNTED.as_secs_f64()),
         metered: device.is_metered(),
     }
 }

@@ -1,4 +1,4 @@
-//! When to measure: random waits, and times that the budget can pay for.
+//! The schedule: random intervals within the budget.
 //!
 //! Waits are random, so that they do not beat with timers of others, and so that time averages are
 //! unbiased. Those between loads are exponential and clipped, as M-Lab asks of unattended clients

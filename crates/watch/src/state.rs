@@ -1,4 +1,4 @@
-//! What a watch remembers: two files, each replaced atomically, so that a crash at any moment
+//! The stored state of a watch: two files, each replaced atomically, so that a crash at any moment
 //! leaves what was written before or after, and never a part.
 
 use std::{

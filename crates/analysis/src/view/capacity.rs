@@ -1,5 +1,5 @@
-//! What a path carries, and what of it a load takes. Both are rates of IP packets; payload is
-//! compared with payload.
+//! The capacity of a path, and the share of it that a load uses. Both are rates of IP packets;
+//! payload is compared with payload.
 
 use super::{DirectionView, Load};
 

@@ -1,4 +1,4 @@
-//! What a tunnel keeps of the path below it.
+//! The share of the underlay's goodput that a tunnel keeps.
 
 use model::{
     net::Layer,

@@ -126,7 +126,7 @@ fn an_application_that_gives_little_is_the_limit() {
     let pauses = seen(|second, _, info| {
         busy(second, info);
         info.busy_time_us = Some(second * SECOND * 2 / 5);
-        // Even where the window holds back the little there is.
+        // Even where the receive window limits the little there is.
         info.rwnd_limited_us = Some(second * SECOND / 5);
     });
     assert_eq!(pauses.verdict, Verdict::Application);

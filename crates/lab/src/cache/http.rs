@@ -99,7 +99,7 @@ impl Url {
                 read?;
                 Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "its answer is not one of HTTP",
+                    "its answer is not HTTP",
                 ))
             }
         }

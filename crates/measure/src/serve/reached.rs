@@ -1,4 +1,4 @@
-//! How clients reach a server.
+//! Addresses at which clients reach a server.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 

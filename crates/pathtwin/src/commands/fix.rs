@@ -27,7 +27,7 @@ use model::{
 use serde::Serialize;
 
 use super::{
-    measure::{Far, Reached, Says},
+    measure::{Far, Progress, Reached},
     twin::{announce, open_lab, search},
 };
 use crate::{
@@ -231,7 +231,7 @@ fn measured(
     };
     let cell = match on {
         On::Lab(cell) => cell,
-        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Says::Progress, stop),
+        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
     };
     let limit = usual_estimate(&plan, layers(cell)).limit();
     let job = job::Measure {

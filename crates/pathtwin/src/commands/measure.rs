@@ -121,7 +121,7 @@ fn between_hosts(
         open: arguments.open,
     };
     far.reach()?
-        .measure(plan, arguments.lab.seed(), Says::Progress, stop)
+        .measure(plan, arguments.lab.seed(), Progress::Shown, stop)
 }
 
 /// A far end with `pathtwin serve`.
@@ -135,13 +135,13 @@ pub(crate) struct Far<'a> {
     pub(crate) open: bool,
 }
 
-/// What a measurement says while it runs.
+/// Whether a measurement shows how far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Says {
-    /// How far it is.
-    Progress,
-    /// Nothing: it is one of many.
-    Nothing,
+pub(crate) enum Progress {
+    /// On standard error.
+    Shown,
+    /// It is one of many.
+    Hidden,
 }
 
 /// A far end that answers.
@@ -203,7 +203,7 @@ impl Reached {
         &self,
         plan: &Plan,
         seed_given: Option<u64>,
-        says: Says,
+        progress: Progress,
         stop: &'static AtomicBool,
     ) -> Result<Run, Failure> {
         let (random, seed) = seed(seed_given)?;
@@ -220,9 +220,9 @@ impl Reached {
             lab: false,
             cancel: stop,
         };
-        let run = match says {
-            Says::Nothing => measure::run::measure(start, &mut |_| {}),
-            Says::Progress => {
+        let run = match progress {
+            Progress::Hidden => measure::run::measure(start, &mut |_| {}),
+            Progress::Shown => {
                 let mut display = live::Display::new(plan.budget);
                 let run = measure::run::measure(start, &mut |event| display.show(&event));
                 display.finish();

@@ -110,7 +110,7 @@ impl From<TwinError> for Failure {
     fn from(error: TwinError) -> Self {
         let code = match &error {
             TwinError::Missing { .. }
-            | TwinError::Nonsense { .. }
+            | TwinError::Impossible { .. }
             | TwinError::NoPath(_)
             | TwinError::NoBudget { .. } => code::USE,
             TwinError::AllFailed(_) => code::FAILED,

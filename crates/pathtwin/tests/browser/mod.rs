@@ -27,9 +27,9 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
-/// What the page is looked at with.
+/// Size of the window, and colour scheme.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct Viewport {
     pub width: u32,
     pub height: u32,
     pub dark: bool,
@@ -78,8 +78,8 @@ impl Browser {
     }
 
     /// Opens a file and waits until its charts are drawn.
-    pub fn open(&mut self, file: &Path, look: Look) {
-        self.look(look);
+    pub fn open(&mut self, file: &Path, viewport: Viewport) {
+        self.set(viewport);
         let url = format!("file://{}", file.canonicalize().unwrap().display());
         self.errors.clear();
         self.call("Page.navigate", json!({ "url": url }));
@@ -88,11 +88,11 @@ impl Browser {
     }
 
     /// Changes size and colours.
-    pub fn look(&mut self, look: Look) {
-        let size = json!({"width": look.width, "height": look.height, "deviceScaleFactor": 1,
-            "mobile": look.width < 600});
+    pub fn set(&mut self, viewport: Viewport) {
+        let size = json!({"width": viewport.width, "height": viewport.height,
+            "deviceScaleFactor": 1, "mobile": viewport.width < 600});
         self.call("Emulation.setDeviceMetricsOverride", size);
-        let scheme = if look.dark { "dark" } else { "light" };
+        let scheme = if viewport.dark { "dark" } else { "light" };
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.call("Emulation.setEmulatedMedia", media);
         self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))");

@@ -151,7 +151,7 @@ fn dir(side: Side, lines: &[Line], words: &Words) -> Markup {
     html! {
         @if !after.is_empty() {
             details.more {
-                summary { (words.fill("hosts-way", &[("host", words.side(side).into())])) }
+                summary { (words.fill("hosts-path", &[("host", words.side(side).into())])) }
                 div.dir { @for line in after {
                     @match line {
                         Line::Head(text) => h3 lang="en" { (text) },

@@ -63,7 +63,7 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
             }
             (tiles::shares(run, words))
             @match first {
-                Some(f) => (sentence(&caption(f, words), Some("says"))),
+                Some(f) => (sentence(&caption(f, words), Some("finding-text"))),
                 None => (summary(findings, words)),
             }
             @if let Some(f) = first { (next(f, words)) }

@@ -44,7 +44,7 @@ pub(crate) fn goodput_bps(scale: i64) -> f64 {
 
 fn flow(scale: i64) -> FlowResult {
     let mut received = Series {
-        at_us: (0..=803).map(|look| look * 10_000).collect(),
+        at_us: (0..=803).map(|sample| sample * 10_000).collect(),
         ..Series::default()
     };
     let points = received

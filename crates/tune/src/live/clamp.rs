@@ -1,6 +1,10 @@
 //! The MSS clamp, in a table that is nobody else's.
 
-use model::change::{Saved, Setting};
+use model::{
+    change::{Saved, Setting},
+    text,
+    text::Text,
+};
 use sys::nftables;
 
 use super::unusable;
@@ -14,14 +18,15 @@ pub(super) fn read() -> Result<Saved, HostError> {
     Ok(Saved::MssClamp { present })
 }
 
-pub(super) fn check(setting: &Setting, old: &Saved) -> Result<Vec<String>, Refusal> {
+pub(super) fn check(setting: &Setting, old: &Saved) -> Result<Vec<Text>, Refusal> {
     if let Saved::MssClamp { present: true } = old {
         let why = format!("there is a table {TABLE} already");
         let hint = format!("`nft list table inet {TABLE}` shows it; `tune list` whose it is");
         return Err(Refusal::new(setting, why, hint));
     }
-    Ok(vec![format!(
-        "{setting}: it acts on connections that are opened from now on, and on none of this host's own"
+    Ok(vec![text!(
+        "{setting}: it acts on connections that are opened from now on, and on none of this host's own",
+        setting = setting.to_string()
     )])
 }
 

@@ -1,7 +1,11 @@
 //! Shapers of what a device receives: a filter on it sends every packet through the queue of an
 //! intermediate device (drivers/net/ifb.c, Linux 6.18).
 
-use model::change::{Queue, Saved, Setting};
+use model::{
+    change::{Queue, Saved, Setting},
+    text,
+    text::Text,
+};
 use sys::{
     Netlink,
     link::{self, NewLink},
@@ -37,11 +41,7 @@ pub(super) fn read(nl: &mut Netlink, index: u32) -> Result<Saved, HostError> {
     })
 }
 
-pub(super) fn check(
-    setting: &Setting,
-    wanted: &Queue,
-    old: &Saved,
-) -> Result<Vec<String>, Refusal> {
+pub(super) fn check(setting: &Setting, wanted: &Queue, old: &Saved) -> Result<Vec<Text>, Refusal> {
     if let Saved::Ingress { hook, .. } = old {
         let why = match hook {
             Some(kind) => format!("its received packets pass the {kind} hook of another program"),
@@ -59,9 +59,10 @@ pub(super) fn check(
         ));
     }
     let mut notes = queue::rehearse(setting, wanted)?;
-    notes.push(format!(
-        "{setting}: what the sender sends too much is dropped after the line, so that the shaper \
-         needs some percent less than the line's rate"
+    notes.push(text!(
+        "{setting}: what arrives beyond its rate is dropped after the line, so that the rate must \
+         be some percent below that of the line",
+        setting = setting.to_string()
     ));
     Ok(notes)
 }

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fs};
 
-use model::change::{Blob, LinkMtu, Saved, Setting};
+use model::{
+    change::{Blob, LinkMtu, Saved, Setting},
+    text::Text,
+};
 use sys::{
     Netlink,
     link::{self, Link},
@@ -38,7 +41,7 @@ pub(super) fn read(nl: &mut Netlink, index: u32, device: &str) -> Result<Saved, 
     })
 }
 
-pub(super) fn check(setting: &Setting, device: &str, bytes: u32) -> Result<Vec<String>, Refusal> {
+pub(super) fn check(setting: &Setting, device: &str, bytes: u32) -> Result<Vec<Text>, Refusal> {
     if bytes < IPV4_MIN {
         let why = format!("every IPv4 host must accept {IPV4_MIN} bytes");
         return Err(Refusal::new(setting, why, "give more"));

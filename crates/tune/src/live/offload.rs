@@ -6,7 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::change::{Saved, Setting, processors};
+use model::{
+    change::{Saved, Setting, processors},
+    text,
+    text::Text,
+};
 use sys::ethtool::{Feature, feature_states, set_features};
 
 use super::unusable;
@@ -30,7 +34,7 @@ pub(super) fn check(
     device: &str,
     feature: &str,
     on: bool,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<Text>, Refusal> {
     let all = states(device).map_err(|e| Refusal::new(setting, e, "`ethtool -k` lists them"))?;
     let hint = "`ethtool -k` lists those of the device";
     match all.get(feature) {
@@ -42,8 +46,9 @@ pub(super) fn check(
         Some(state) if state.active != on && (state.fixed || !state.available) => {
             Err(Refusal::new(setting, "the driver cannot switch it", hint))
         }
-        Some(_) => Ok(vec![format!(
-            "{setting}: some drivers reset the link for seconds when an offload is switched"
+        Some(_) => Ok(vec![text!(
+            "{setting}: some drivers reset the link for seconds when an offload is switched",
+            setting = setting.to_string()
         )]),
     }
 }
@@ -95,7 +100,7 @@ pub(super) fn check_steering(
     setting: &Setting,
     cpus: u32,
     old: &Saved,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<Text>, Refusal> {
     let Saved::Processors { masks } = old else {
         return Ok(Vec::new());
     };

@@ -1,6 +1,10 @@
 //! Kernel parameters.
 
-use model::change::{Saved, Setting};
+use model::{
+    change::{Saved, Setting},
+    text,
+    text::Text,
+};
 use sys::sysctl;
 
 use super::unusable;
@@ -53,7 +57,7 @@ pub(super) fn check(
     name: &str,
     value: &str,
     old: &Saved,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<Text>, Refusal> {
     let known = INDEPENDENT.iter().any(|prefix| name.starts_with(prefix));
     if !known || NOT.contains(&name) {
         let why = "it is not known how to undo a change of this parameter completely";
@@ -76,8 +80,9 @@ pub(super) fn check(
     }
     Ok(match name {
         "net.core.default_qdisc" => {
-            vec![format!(
-                "{name}: it is for devices that are added or set up later"
+            vec![text!(
+                "{setting}: it is for devices that are added or set up later",
+                setting = name
             )]
         }
         _ => Vec::new(),
@@ -86,7 +91,7 @@ pub(super) fn check(
 
 /// In another namespace than the host's own only allowed ones can be set, so that a way back may be
 /// missing (net/ipv4/tcp_cong.c: `tcp_set_default_congestion_control`, Linux 6.18).
-fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<String>, Refusal> {
+fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, Refusal> {
     let list = |name| sysctl::read(name).unwrap_or_default();
     let has = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
     available(setting, value)?;
@@ -104,9 +109,10 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<String>
             return Err(Refusal::new(setting, why, "change it in the host's own"));
         }
     }
-    Ok(vec![format!(
-        "{CONGESTION}: only connections that this host opens or accepts from now on use it, and \
-         none that it forwards"
+    Ok(vec![text!(
+        "{setting}: only connections that this host opens or accepts from now on use it, and \
+         none that it forwards",
+        setting = CONGESTION
     )])
 }
 

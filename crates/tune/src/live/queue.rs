@@ -1,6 +1,10 @@
 //! Root queue disciplines.
 
-use model::change::{Blob, Queue, QueueNode, Saved, Setting};
+use model::{
+    change::{Blob, Queue, QueueNode, Saved, Setting},
+    text,
+    text::Text,
+};
 use sys::{
     Netlink, NetlinkError, Netns, link,
     tc::{
@@ -29,8 +33,8 @@ pub(super) fn check(
     device: &str,
     queue: &Queue,
     old: &Saved,
-) -> Result<Vec<String>, Refusal> {
-    let failed = |e: HostError| Refusal::new(setting, e, "look at `tc qdisc show`");
+) -> Result<Vec<Text>, Refusal> {
+    let failed = |e: HostError| Refusal::new(setting, e, "check `tc qdisc show`");
     let tree = live(old).ok_or_else(|| failed(unusable(setting)))?;
     let index = link::index(nl, device).map_err(|e| failed(e.into()))?;
     match tree::irreversible(nl, index, &tree).map_err(|e| failed(e.into()))? {
@@ -46,8 +50,11 @@ pub(super) fn check(
     }
     rehearse_back(setting, &tree)?;
     let mut notes = rehearse(setting, queue)?;
-    if let Some(owner) = tree.root().and_then(|root| shaper(root, queue)) {
-        notes.push(format!("{setting}: {owner}"));
+    if tree.root().is_some_and(|root| loses_shaper(root, queue)) {
+        notes.push(text!(
+            "{setting}: this removes a shaper; if a program such as sqm set it, it may return",
+            setting = setting.to_string()
+        ));
     }
     Ok(notes)
 }
@@ -109,11 +116,12 @@ pub(super) fn restore(
 
 /// Tries the discipline on the loopback device of a namespace of its own, so that a kind or option
 /// that the kernel lacks is found before anything is touched.
-pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<String>, Refusal> {
+pub(super) fn rehearse(setting: &Setting, queue: &Queue) -> Result<Vec<Text>, Refusal> {
     let scratch = Netns::create().and_then(|ns| ns.route().map_err(|e| e.io()));
     let Ok(mut nl) = scratch else {
-        return Ok(vec![format!(
-            "{setting}: not tried beforehand, which needs root"
+        return Ok(vec![text!(
+            "{setting}: not tried beforehand, which needs root",
+            setting = setting.to_string()
         )]);
     };
     let tried = link::index(&mut nl, "lo").and_then(|lo| set(&mut nl, lo, queue));
@@ -149,12 +157,11 @@ fn rehearse_back(setting: &Setting, old: &Tree) -> Result<(), Refusal> {
     Err(Refusal::new(setting, why, "remove it first, or leave it"))
 }
 
-/// A shaper that the new discipline would remove.
-fn shaper(root: &Node, new: &Queue) -> Option<&'static str> {
+/// Whether the new discipline would remove a shaper.
+fn loses_shaper(root: &Node, new: &Queue) -> bool {
     let unshaped = new.rate_bps().is_none();
     let shaping = matches!(root.kind.as_str(), "htb" | "tbf" | "cake");
-    (unshaped && shaping && root.handle != Handle::NONE)
-        .then_some("this removes a shaper; if a program such as sqm set it, it may return")
+    unshaped && shaping && root.handle != Handle::NONE
 }
 
 fn qdisc(queue: &Queue) -> Qdisc {

@@ -5,6 +5,8 @@
 use model::{
     change::{Blob, Saved, Setting},
     prefix::Prefix,
+    text,
+    text::Text,
 };
 use sys::{
     Netlink,
@@ -38,7 +40,7 @@ pub(super) fn check(
     to: Prefix,
     cc: &str,
     old: &Saved,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<Text>, Refusal> {
     parameter::available(setting, cc)?;
     let (entry, own) = match old {
         Saved::Route { entry } => (Entry::from_bytes(&entry.0), true),
@@ -64,17 +66,23 @@ pub(super) fn check(
         let why = "its route comes from router advertisements, which rewrite it";
         return Err(Refusal::new(setting, why, "name a narrower prefix"));
     }
+    let name = || setting.to_string();
     let mut notes = Vec::new();
     if entry.protocol() == DHCP && own {
-        notes.push(format!("{setting}: a renewal by DHCP rewrites this route"));
-    }
-    if !own {
-        notes.push(format!(
-            "{setting}: a route of its own is added, as a copy of the one in use"
+        notes.push(text!(
+            "{setting}: a renewal by DHCP rewrites this route",
+            setting = name()
         ));
     }
-    notes.push(format!(
-        "{setting}: only connections that this host opens or accepts from now on use it"
+    if !own {
+        notes.push(text!(
+            "{setting}: a route of its own is added, as a copy of the one in use",
+            setting = name()
+        ));
+    }
+    notes.push(text!(
+        "{setting}: only connections that this host opens or accepts from now on use it",
+        setting = name()
     ));
     Ok(notes)
 }

@@ -55,7 +55,7 @@ pub(super) fn together(all: &[Vec<Acted>]) -> Vec<Acted> {
     last.iter().enumerate().map(merged).collect()
 }
 
-/// A queue that never held a packet back has no effect.
+/// A queue that never limited, dropped, marked or paced a packet has no effect.
 fn queue(all: &[QdiscStats]) -> (Option<bool>, Text) {
     let Some(root) = all.first() else {
         return (Some(false), text!("it is not there"));
@@ -66,7 +66,7 @@ fn queue(all: &[QdiscStats]) -> (Option<bool>, Text) {
     let marks = sum(marks);
     let paced = sum(paced);
     let count = |n: u64| Value::Count(n as f64);
-    let says = text!(
+    let text = text!(
         "{packets} packets passed, {limited} waited for its rate, {paced} were paced, {drops} were \
          dropped, {marks} marked",
         packets = count(root.packets),
@@ -75,7 +75,7 @@ fn queue(all: &[QdiscStats]) -> (Option<bool>, Text) {
         drops = count(drops),
         marks = count(marks)
     );
-    (Some(drops + limited + marks + paced > 0), says)
+    (Some(drops + limited + marks + paced > 0), text)
 }
 
 fn marks(queue: &QdiscStats) -> u64 {
@@ -106,8 +106,8 @@ fn congestion(cc: &str, side: Side, run: &Run) -> (Option<bool>, Text) {
     match used.iter().find(|used| **used != cc) {
         _ if used.is_empty() => (None, text!("no connection of this end was measured")),
         Some(other) => {
-            let says = text!("the connections used {cc}", cc = *other);
-            (Some(false), says)
+            let text = text!("the connections used {cc}", cc = *other);
+            (Some(false), text)
         }
         None => (
             Some(true),

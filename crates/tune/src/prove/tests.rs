@@ -99,8 +99,8 @@ fn turns_alternate_and_the_change_is_applied_at_the_end() {
 fn a_gain_beyond_chance_is_kept() {
     let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 50e3]), &Ask::default());
     assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
-    let says = proof.text.to_string();
-    assert!(says.contains("from 10 Mbit/s to 20 Mbit/s"), "{says}");
+    let text = proof.text.to_string();
+    assert!(text.contains("from 10 Mbit/s to 20 Mbit/s"), "{text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What was measured: into the values of weeks, to be judged.
+//! Results of measurements, as values of the time series that are judged.
 
 use std::collections::BTreeMap;
 

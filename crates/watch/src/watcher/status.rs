@@ -1,4 +1,4 @@
-//! What is known of the paths now, for status lines and metrics.
+//! The current state of the paths, for status lines and metrics.
 
 use super::Watcher;
 use crate::{figures::Figure, message::Cause};

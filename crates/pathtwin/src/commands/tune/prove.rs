@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     cli::tune::Journal,
-    commands::measure::{Reached, Says},
+    commands::measure::{Progress, Reached},
     exit::{Failure, code},
     format,
 };
@@ -94,7 +94,7 @@ impl Turns for Bench<'_> {
         let run = self
             .to
             .far
-            .measure(self.to.plan, None, Says::Nothing, self.to.stop);
+            .measure(self.to.plan, None, Progress::Hidden, self.to.stop);
         let run = run.map_err(|failure| failure.error.to_string())?;
         match &run.cut_short {
             Some(why) => Err(why.to_string()),

@@ -197,7 +197,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "Kernel parameters ({n}, {differ} of them differ)",
     ),
     ("hosts-parameters-table", "Kernel parameters of both hosts"),
-    ("hosts-way", "Path from the {host} to the other"),
+    ("hosts-path", "Path from the {host} to the other"),
     ("fact-kernel", "Kernel"),
     ("fact-architecture", "Architecture"),
     ("fact-machine", "Machine"),
