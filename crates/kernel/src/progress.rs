@@ -1,5 +1,7 @@
 //! Progress of a build, for whoever shows it.
 
+use std::fmt;
+
 /// A step of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -32,6 +34,31 @@ pub struct Progress<'a> {
     pub done: u32,
     /// Objects in all: an estimate, 0 outside of [`Stage::Compile`].
     pub total: u32,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Wait => "waiting for another build",
+            Self::Fetch => "downloading the source",
+            Self::Unpack => "unpacking",
+            Self::Patch => "patching",
+            Self::Configure => "configuring",
+            Self::Compile => "compiling",
+            Self::Try => "booting",
+            Self::Install => "installing",
+        })
+    }
+}
+
+impl fmt::Display for Progress<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stage = self.stage;
+        match self.total {
+            0 => write!(f, "{stage} {}", self.detail),
+            total => write!(f, "{stage}: {} of about {total} objects", self.done),
+        }
+    }
 }
 
 /// The caller's function that receives progress.

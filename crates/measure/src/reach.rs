@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
+use model::{net::Layer, run::Unreached};
 use traffic::wire::PORT;
+
+use crate::run::Target;
 
 /// How long an address may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,6 +61,56 @@ pub fn host(host: &str, port: Option<u16>) -> Result<Vec<SocketAddr>, ReachError
         return Err(failed);
     }
     Ok(reached)
+}
+
+/// A far end that answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FarEnd {
+    /// Where sessions are opened.
+    pub control: SocketAddr,
+    /// Its addresses on each layer.
+    pub targets: Vec<Target>,
+    /// Addresses inside tunnels that do not answer.
+    pub unreached: Vec<Unreached>,
+}
+
+impl FarEnd {
+    /// Finds a far end: the addresses of [`host`], and those of `via` inside tunnels.
+    ///
+    /// # Errors
+    /// The name has no addresses, or none of them answers. One inside a tunnel that does not is
+    /// [`Self::unreached`].
+    pub fn find(name: &str, port: Option<u16>, via: &[IpAddr]) -> Result<Self, ReachError> {
+        let reached = host(name, port)?;
+        let none = || ReachError::NoAddress(name.to_owned());
+        let control = *reached.first().ok_or_else(none)?;
+        let underlay = reached.iter().map(|a| Target {
+            layer: Layer::Underlay,
+            far: a.ip(),
+        });
+        let mut found = Self {
+            control,
+            targets: underlay.collect(),
+            unreached: Vec::new(),
+        };
+        let layer = Layer::Tunnel;
+        for &far in via {
+            match through_tunnel(SocketAddr::new(far, control.port())) {
+                Ok(()) => found.targets.push(Target { layer, far }),
+                Err(error) => found.unreached.push(Unreached {
+                    layer,
+                    far,
+                    why: error.to_string(),
+                }),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Number of layers that are measured.
+    pub fn layers(&self) -> usize {
+        1 + usize::from(self.targets.iter().any(|t| t.layer == Layer::Tunnel))
+    }
 }
 
 /// Whether the far end's port takes connections at an address inside a tunnel. A tunnel that was
@@ -131,6 +184,25 @@ mod tests {
         assert_eq!(of("[2001:db8::1]:9"), ["[2001:db8::1]:9".parse().unwrap()]);
         let bare: IpAddr = "2001:db8::1".parse().unwrap();
         assert_eq!(of("2001:db8::1"), [SocketAddr::new(bare, PORT)]);
+    }
+
+    /// Both addresses are this host's own: one takes connections on the port, the other does not.
+    #[test]
+    fn a_tunnel_that_does_not_answer_is_reported_and_not_measured() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let [near, dead] = ["127.0.0.1", "127.0.0.2"].map(|a| a.parse().unwrap());
+        let far = FarEnd::find("127.0.0.1", Some(port), &[near, dead]).unwrap();
+        let target = |layer| Target { layer, far: near };
+        assert_eq!(far.control, SocketAddr::new(near, port));
+        assert_eq!(far.targets, [Layer::Underlay, Layer::Tunnel].map(target));
+        assert_eq!(far.layers(), 2);
+        let [unreached] = far.unreached.as_slice() else {
+            panic!("{far:?}");
+        };
+        assert_eq!((unreached.layer, unreached.far), (Layer::Tunnel, dead));
+        let alone = FarEnd::find("127.0.0.1", Some(port), &[dead]).unwrap();
+        assert_eq!((alone.targets.len(), alone.layers()), (1, 1));
     }
 
     #[test]

@@ -70,6 +70,11 @@ impl Cell {
     pub fn length(&self) -> Duration {
         self.idle + self.warmup + self.duration
     }
+
+    /// Number of layers that a plan measures: the underlay, and the tunnel if there is one.
+    pub fn layers(&self) -> usize {
+        1 + usize::from(self.tunnel.is_some())
+    }
 }
 
 /// Both directions of a lab path, checked; the model of any path is [`crate::path::Path`].

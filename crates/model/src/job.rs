@@ -1,6 +1,6 @@
 //! Jobs for a guest, and the names of the files it reads and writes.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,45 @@ pub struct Measure {
     /// Limit of virtual time, ns.
     pub limit_ns: u64,
 }
+
+impl Measure {
+    /// A plan on a path, for this version of a program. A run that takes more virtual time than
+    /// `limit` counts as hung.
+    pub fn new(cell: Cell, plan: Plan, program: &str, limit: Duration) -> Self {
+        Self {
+            cell,
+            plan,
+            program: program.to_owned(),
+            limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// What runs plans on paths for a search: the lab, or what stands for it in a test.
+pub trait Bench {
+    /// Runs all jobs, in any order, and reports each as it ends, by its index.
+    ///
+    /// # Errors
+    /// It was stopped before the end.
+    fn measure(
+        &mut self,
+        jobs: &[Measure],
+        seen: &mut dyn FnMut(usize, Outcome),
+    ) -> Result<(), Stopped>;
+}
+
+/// Result of a job of a [`Bench`].
+#[derive(Debug)]
+pub enum Outcome {
+    /// A Run, and the name of the result.
+    Run(Box<Run>, String),
+    /// None, and why.
+    Failed(String),
+}
+
+/// A [`Bench`] was stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
 
 /// Remedies to apply to the ends of a path, and to prove by their effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,5 @@
 //! The command line of pathtwin.
 
-#[cfg(feature = "lab")]
-pub mod bench;
 pub mod cli;
 pub mod commands;
 mod document;

@@ -1,9 +1,10 @@
 //! Progress on a terminal; nothing in a pipe.
 
-use std::time::Duration;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{CacheNote, Done};
+use lab::{CacheNote, Done, Lab, Lists, measure::Measured};
+use model::job::Bench;
 
 /// A bar over `count` things.
 pub fn bar(count: usize) -> ProgressBar {
@@ -25,6 +26,20 @@ pub fn step<T>(bar: &ProgressBar, done: &Done<T>) {
     bar.set_message(left);
     bar.set_position(done.progress.done as u64);
     report_notes(bar, &done.notes);
+}
+
+/// A search of at most `runs` plans in the lab with a bar over all of them, until it is stopped.
+pub fn search<T>(
+    lab: &Lab,
+    runs: usize,
+    stop: &AtomicBool,
+    search: impl FnOnce(&mut dyn Bench) -> T,
+) -> T {
+    let bar = bar(runs);
+    let show = |ended: &Done<Measured>| step(&bar, ended);
+    let found = search(&mut Lists::new(lab, runs, stop, show));
+    bar.finish_and_clear();
+    found
 }
 
 /// Reports notes about the cache.

@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 
 use model::{
     advice::{Advice, Goal, Keep, NotTried, Origin},
+    job::Bench,
     net::Direction,
     path::{Limit, Path},
     plan::Plan,
@@ -27,11 +28,7 @@ use self::{
     recipe::{Candidate, candidates},
     rounds::{COMBINED, Round, rounds, runs, survivors},
 };
-use crate::{
-    cost,
-    error::TwinError,
-    fit::{Bench, Budget},
-};
+use crate::{cost, error::TwinError, fit::Budget};
 
 /// Members on which remedies are tried.
 const MEMBERS: usize = 3;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    job,
+    job::{self, Bench, Outcome, Stopped},
     net::Layer,
     path::{Path, Source, Trial},
     plan::Plan,
@@ -34,32 +34,6 @@ const HUNG: f64 = 8.0;
 const REPEATED: usize = 2;
 /// Most paths that are tried in both waves: more show little of four parameters.
 const MOST: usize = 30;
-
-/// What runs a plan on a path: the lab, or what stands for it in a test.
-pub trait Bench {
-    /// Carries out all jobs, in any order, and reports each as it ends, by its place.
-    ///
-    /// # Errors
-    /// It was stopped before the end.
-    fn measure(
-        &mut self,
-        jobs: &[job::Measure],
-        seen: &mut dyn FnMut(usize, Outcome),
-    ) -> Result<(), Stopped>;
-}
-
-/// Result of a job.
-#[derive(Debug)]
-pub enum Outcome {
-    /// A Run, and the name of the result.
-    Run(Box<Run>, String),
-    /// None, and why.
-    Failed(String),
-}
-
-/// It was stopped before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped;
 
 /// What a search may take: real time on a machine with two processors, by the model of the cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,12 +291,8 @@ impl<'a> Fit<'a> {
                 let cell = path
                     .cell(&trial)
                     .map_err(|e| TwinError::NoPath(e.to_string()))?;
-                jobs.push(job::Measure {
-                    cell,
-                    plan: plan.clone(),
-                    program: self.program.clone(),
-                    limit_ns: (limit_s * 1e9) as u64,
-                });
+                let limit = Duration::from_secs_f64(limit_s);
+                jobs.push(job::Measure::new(cell, plan.clone(), &self.program, limit));
             }
         }
         Ok(jobs)

@@ -31,4 +31,5 @@ mod verdict;
 
 pub use advise::{Ask, Trials, turns};
 pub use error::{Missing, TwinError};
-pub use fit::{Bench, Budget, Fit, Outcome, Stopped};
+pub use fit::{Budget, Fit};
+pub use model::job::{Bench, Outcome, Stopped};

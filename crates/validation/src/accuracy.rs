@@ -21,11 +21,9 @@ const LIMIT: Duration = Duration::from_secs(3600);
 pub fn jobs(cells: &[Cell], plan: &Plan) -> Vec<job::Measure> {
     cells
         .iter()
-        .map(|cell| job::Measure {
-            cell: cell.clone(),
-            plan: plan.clone(),
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            limit_ns: LIMIT.as_nanos() as u64,
+        .map(|cell| {
+            let program = env!("CARGO_PKG_VERSION");
+            job::Measure::new(cell.clone(), plan.clone(), program, LIMIT)
         })
         .collect()
 }

@@ -11,13 +11,13 @@ use std::{
 use measure::{
     group::probes,
     key, plans,
-    reach::{self, ReachError},
-    run::{Event, Start, Target},
+    reach::{self, FarEnd, ReachError},
+    run::{Event, Start},
 };
 use model::{
     net::Layer,
     plan::Plan,
-    run::{Invalid, Run, Unreached},
+    run::{Invalid, Run},
     units::Seed,
 };
 use stats::Random;
@@ -70,50 +70,23 @@ pub(crate) enum RealError {
 
 /// The far end of a path, and how it is reached.
 struct End {
-    control: SocketAddr,
     key: Key,
-    targets: Vec<Target>,
-    unreached: Vec<Unreached>,
+    far: FarEnd,
 }
 
 impl End {
     fn find(path: &PathConfig) -> Result<Self, RealError> {
         let key = key(path)?;
-        let reached = reach::host(&path.host, None)?;
-        let control = *reached
-            .first()
-            .ok_or_else(|| ReachError::NoAddress(path.host.clone()))?;
-        let mut end = Self {
-            control,
-            key,
-            targets: Vec::new(),
-            unreached: Vec::new(),
-        };
         let wants = |layer| path.layers.is_empty() || path.layers.contains(&layer);
-        if wants(Layer::Underlay) {
-            end.targets.extend(reached.iter().map(|address| Target {
-                layer: Layer::Underlay,
-                far: address.ip(),
-            }));
+        let via: &[IpAddr] = match wants(Layer::Tunnel) {
+            true => &path.via,
+            false => &[],
+        };
+        let mut far = FarEnd::find(&path.host, None, via)?;
+        if !wants(Layer::Underlay) {
+            far.targets.retain(|target| target.layer != Layer::Underlay);
         }
-        if wants(Layer::Tunnel) {
-            for &far in &path.via {
-                end.tunnel(far);
-            }
-        }
-        Ok(end)
-    }
-
-    fn tunnel(&mut self, far: IpAddr) {
-        let layer = Layer::Tunnel;
-        match reach::through_tunnel(SocketAddr::new(far, self.control.port())) {
-            Ok(()) => self.targets.push(Target { layer, far }),
-            Err(error) => self.unreached.push(Unreached {
-                layer,
-                far,
-                why: error.to_string(),
-            }),
-        }
+        Ok(Self { key, far })
     }
 }
 
@@ -167,7 +140,7 @@ pub(crate) fn line(path: &PathConfig, alive: &mut dyn FnMut()) -> Line {
 pub(crate) fn probe(path: &PathConfig, program: &str) -> Result<Vec<Probed>, RealError> {
     let end = End::find(path)?;
     let with = (&end.key, program);
-    let groups = probes(end.control, with, &end.targets, (PROBES, BETWEEN))?;
+    let groups = probes(end.far.control, with, &end.far.targets, (PROBES, BETWEEN))?;
     let seconds = |ns: u64| ns as f64 / 1e9;
     let probed = groups.into_iter().map(|group| Probed {
         layer: group.layer,
@@ -206,12 +179,12 @@ impl Runner<'_> {
         };
         let end = End::find(path)?;
         let start = Start {
-            control: end.control,
+            control: end.far.control,
             key: &end.key,
             plan: &plan,
             seed: Seed(random.next_u64() >> 32),
-            targets: &end.targets,
-            unreached: end.unreached,
+            targets: &end.far.targets,
+            unreached: end.far.unreached,
             program: self.program,
             id: format!("{:016x}", random.next_u64()),
             started_us: Moment::now().wall_us,

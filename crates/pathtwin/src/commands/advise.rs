@@ -3,15 +3,12 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
-use model::{
-    run::Run,
-    twin::{Twin, TwinVerdict},
-};
+use model::twin::TwinVerdict;
+use report::documents::{Document, DocumentError};
 use twin::{Ask, Budget, Fit, Trials};
 
 use super::twin::{announce, open_lab, search};
 use crate::{
-    bench::InLab,
     cli::{advise::Advise, twin::TwinForm},
     exit::{Failure, code},
     format, progress,
@@ -25,9 +22,7 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let name = arguments.document.as_deref().unwrap_or_default();
     let text = arguments.place.named(name)?;
     let program = env!("CARGO_PKG_VERSION");
-    let document = document(&text)
-        .with_context(|| name.to_owned())
-        .map_err(|e| Failure::new(code::USE, e))?;
+    let document = Document::parse(&text).map_err(|e| wrong(name, Some(e)))?;
     let lab = || open_lab(!arguments.no_cache, arguments.jobs);
     let twin = match document {
         Document::Twin(twin) => *twin,
@@ -36,6 +31,7 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
             announce(&fit, arguments.budget_time);
             search(&fit, &lab()?)?
         }
+        Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
     };
     let ask = Ask {
         goal: arguments.goal.into(),
@@ -53,10 +49,7 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     ));
     let lab = lab()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let bar = progress::bar(trials.runs());
-    let advice = trials.search(&mut InLab::new(&lab, &bar, stop));
-    bar.finish_and_clear();
-    let advice = advice?;
+    let advice = progress::search(&lab, trials.runs(), stop, |bench| trials.search(bench))?;
     match arguments.output {
         TwinForm::Text => format::text(&report::advice::text(&advice))?,
         TwinForm::Json => format::json(&advice)?,
@@ -65,6 +58,18 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         TwinVerdict::DoesNotFit => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// A document on which no remedies can be tried.
+fn wrong(name: &str, error: Option<DocumentError>) -> Failure {
+    const NEITHER: &str =
+        "neither a run of `measure --output json` nor a twin of `twin --output json`";
+    let why = match error {
+        None => anyhow!(NEITHER),
+        Some(DocumentError::Format(error)) => anyhow!("{NEITHER}: {error}"),
+        Some(error) => anyhow!(error),
+    };
+    Failure::new(code::USE, why.context(name.to_owned()))
 }
 
 /// What was predicted and what came, over all proofs of the history.
@@ -84,28 +89,4 @@ fn calibration(arguments: &Advise) -> Result<ExitCode, Failure> {
     let found = tune::calibration(&proofs);
     format::text(&report::proof::calibration(&found))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What remedies can be tried on.
-enum Document {
-    Run(Box<Run>),
-    Twin(Box<Twin>),
-}
-
-/// A Run has samples, and a Twin an effort.
-fn document(text: &[u8]) -> anyhow::Result<Document> {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        samples: Option<serde::de::IgnoredAny>,
-        effort: Option<serde::de::IgnoredAny>,
-    }
-    let kind: Kind =
-        serde_json::from_slice(text).map_err(|e| anyhow!("neither a run nor a twin: {e}"))?;
-    match (kind.samples, kind.effort) {
-        (None, Some(_)) => Ok(Document::Twin(Box::new(Twin::parse(text)?))),
-        (Some(_), _) => Ok(Document::Run(Box::new(Run::parse(text)?))),
-        (None, None) => Err(anyhow!(
-            "neither a run of `measure --output json` nor a twin of `twin --output json`"
-        )),
-    }
 }

@@ -31,7 +31,6 @@ use super::{
     twin::{announce, open_lab, search},
 };
 use crate::{
-    bench::InLab,
     cli::{fix::Fix, twin::TwinForm},
     exit::{Failure, code},
     format, progress,
@@ -215,10 +214,6 @@ fn cell(arguments: &Fix, spec: &Path) -> Result<Cell, Failure> {
     Ok(first.ok_or_else(|| anyhow!("the spec has no cells"))?)
 }
 
-fn layers(cell: &Cell) -> usize {
-    1 + usize::from(cell.tunnel.is_some())
-}
-
 fn measured(
     arguments: &Fix,
     lab: &Lab,
@@ -233,13 +228,9 @@ fn measured(
         On::Lab(cell) => cell,
         On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
     };
-    let limit = usual_estimate(&plan, layers(cell)).limit();
-    let job = job::Measure {
-        cell: Cell::clone(cell),
-        plan,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        limit_ns: limit.as_nanos() as u64,
-    };
+    let limit = usual_estimate(&plan, cell.layers()).limit();
+    let program = env!("CARGO_PKG_VERSION");
+    let job = job::Measure::new(Cell::clone(cell), plan, program, limit);
     Ok(with_bar(lab, &job, stop)?.run)
 }
 
@@ -273,9 +264,7 @@ fn advice(
         budget: Budget(arguments.budget_time),
     };
     let trials = Trials::prepare(twin, ask, env!("CARGO_PKG_VERSION"))?;
-    let bar = progress::bar(trials.runs());
-    let advice = trials.search(&mut InLab::new(lab, &bar, stop));
-    bar.finish_and_clear();
+    let advice = progress::search(lab, trials.runs(), stop, |bench| trials.search(bench));
     Ok(advice?)
 }
 
@@ -307,7 +296,7 @@ fn prove(
     stop: &'static AtomicBool,
 ) -> Result<job::ProveOutput, Failure> {
     let plan: Plan = turns(twin);
-    let turn = usual_estimate(&plan, layers(cell)).limit();
+    let turn = usual_estimate(&plan, cell.layers()).limit();
     // Each turn has its own room, and what is around all of them.
     let limit = turn * arguments.proof.pairs * 2 + Duration::from_secs(120);
     let job = job::Prove {

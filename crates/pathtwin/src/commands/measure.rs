@@ -8,7 +8,7 @@ mod known;
 mod live;
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::IpAddr,
     path::Path,
     process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
@@ -19,12 +19,11 @@ use anyhow::{Context, anyhow};
 use measure::{
     key, plans,
     reach::{self, ReachError},
-    run::{Start, Target, usual_estimate},
+    run::{Start, usual_estimate},
 };
 use model::{
-    net::Layer,
     plan::{Budget, Plan},
-    run::{Run, Unreached},
+    run::Run,
     units::Seed,
 };
 use report::answer::Screen;
@@ -150,9 +149,7 @@ pub(crate) struct Reached {
     key: Key,
     /// Whether the key was given and is not remembered yet.
     is_new: bool,
-    pub(crate) control: SocketAddr,
-    targets: Vec<Target>,
-    unreached: Vec<Unreached>,
+    far: reach::FarEnd,
 }
 
 impl Far<'_> {
@@ -167,22 +164,20 @@ impl Far<'_> {
         } else {
             client_key(self.key, &name)?
         };
-        let reached = reach::host(self.host, self.port).map_err(unreached("pathtwin serve"))?;
-        let control = *reached
-            .first()
-            .ok_or_else(|| anyhow!("{} has no address that answers", self.host))?;
-        let underlay = reached.iter().map(|a| Target {
-            layer: Layer::Underlay,
-            far: a.ip(),
-        });
-        let (tunnel, unreached) = through_tunnels(self.via, control.port());
+        let far = reach::FarEnd::find(self.host, self.port, self.via)
+            .map_err(unreached("pathtwin serve"))?;
+        for tunnel in &far.unreached {
+            let why = &tunnel.why;
+            format::say(format_args!(
+                "the tunnel is not measured: {why}; is the tunnel up, and does `pathtwin serve` \
+                 listen on that address?"
+            ));
+        }
         Ok(Reached {
             name,
             key,
             is_new: self.key.is_some() && !self.open,
-            control,
-            targets: underlay.chain(tunnel).collect(),
-            unreached,
+            far,
         })
     }
 }
@@ -191,8 +186,13 @@ impl Reached {
     /// Number of layers that are measured.
     #[cfg(feature = "lab")]
     pub(crate) fn layers(&self) -> usize {
-        let tunnel = self.targets.iter().any(|t| t.layer == Layer::Tunnel);
-        1 + usize::from(tunnel)
+        self.far.layers()
+    }
+
+    /// Where its sessions are opened.
+    #[cfg(feature = "lab")]
+    pub(crate) fn control(&self) -> std::net::SocketAddr {
+        self.far.control
     }
 
     /// Carries a plan out.
@@ -208,12 +208,12 @@ impl Reached {
     ) -> Result<Run, Failure> {
         let (random, seed) = seed(seed_given)?;
         let start = Start {
-            control: self.control,
+            control: self.far.control,
             key: &self.key,
             plan,
             seed,
-            targets: &self.targets,
-            unreached: self.unreached.clone(),
+            targets: &self.far.targets,
+            unreached: self.far.unreached.clone(),
             program: env!("CARGO_PKG_VERSION"),
             id: format!("{random:016x}"),
             started_us: now_us(),
@@ -234,25 +234,6 @@ impl Reached {
         }
         run.map_err(|e| Failure::new(code::FAILED, e))
     }
-}
-
-/// The addresses inside tunnels that answer, and those that do not, which are reported at once.
-fn through_tunnels(via: &[IpAddr], port: u16) -> (Vec<Target>, Vec<Unreached>) {
-    let layer = Layer::Tunnel;
-    let (mut targets, mut unreached) = (Vec::new(), Vec::new());
-    for &far in via {
-        let Err(error) = reach::through_tunnel(SocketAddr::new(far, port)) else {
-            targets.push(Target { layer, far });
-            continue;
-        };
-        let why = error.to_string();
-        format::say(format_args!(
-            "the tunnel is not measured: {why}; is the tunnel up, and does `pathtwin serve` listen \
-             on that address?"
-        ));
-        unreached.push(Unreached { layer, far, why });
-    }
-    (targets, unreached)
 }
 
 fn client_key(given: Option<&str>, host: &str) -> Result<Key, Failure> {

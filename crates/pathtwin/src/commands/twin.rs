@@ -8,7 +8,6 @@ use model::{job, path::Trial, run::Run, twin::TwinVerdict};
 use twin::{Bench, Budget, Fit, Outcome, Stopped, TwinError};
 
 use crate::{
-    bench::InLab,
     cli::twin::{Twin, TwinForm},
     exit::{Failure, code},
     format, progress,
@@ -58,9 +57,7 @@ pub(super) fn open_lab(cache: bool, jobs: Option<NonZeroUsize>) -> Result<Lab, F
 /// Carries a search out, with a bar, until Ctrl-C.
 pub(super) fn search(fit: &Fit<'_>, lab: &Lab) -> Result<model::twin::Twin, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let bar = progress::bar(fit.runs());
-    let found = fit.search(&mut InLab::new(lab, &bar, stop));
-    bar.finish_and_clear();
+    let found = progress::search(lab, fit.runs(), stop, |bench| fit.search(bench));
     Ok(found?)
 }
 

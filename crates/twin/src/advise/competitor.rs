@@ -4,6 +4,7 @@
 
 use model::{
     advice::{AdviceFigure, Change},
+    job::Bench,
     net::Direction,
     path::Path,
 };
@@ -12,7 +13,7 @@ use super::{
     field::Field,
     trial::{beside, cc, job, victim},
 };
-use crate::{error::TwinError, fit::Bench};
+use crate::error::TwinError;
 
 /// Pairs of member and seed.
 pub(super) const PAIRS: usize = 3;

@@ -1,16 +1,18 @@
 //! Arms of a trial, with their results.
 
-use model::{advice::Outcome, job, net::Direction, path::Path};
+use model::{
+    advice::Outcome,
+    job::{self, Bench, Outcome as Result_, Stopped},
+    net::Direction,
+    path::Path,
+};
 
 use super::{
     judge::Pair,
     recipe::Candidate,
     trial::{goodput, job, outcomes, plan},
 };
-use crate::{
-    error::TwinError,
-    fit::{Bench, Outcome as Result_, Stopped},
-};
+use crate::error::TwinError;
 
 /// Something to try, and the members with it.
 #[derive(Clone, Debug)]

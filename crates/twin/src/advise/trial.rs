@@ -147,12 +147,7 @@ pub(super) fn job(
     let cell = path
         .cell(&trial)
         .map_err(|e| TwinError::NoPath(e.to_string()))?;
-    Ok(job::Measure {
-        cell,
-        plan,
-        program: program.to_owned(),
-        limit_ns: LIMIT.as_nanos() as u64,
-    })
+    Ok(job::Measure::new(cell, plan, program, LIMIT))
 }
 
 /// What one flow got in each direction; `None` if one of them does not count.

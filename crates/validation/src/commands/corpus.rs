@@ -178,12 +178,9 @@ fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Meas
     for (key, value) in set {
         spec.set(key, value)?;
     }
-    Ok(job::Measure {
-        cell: spec.cells()?.into_iter().next().context("no cell")?,
-        plan: plan.clone(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        limit_ns: LIMIT.as_nanos() as u64,
-    })
+    let cell = spec.cells()?.into_iter().next().context("no cell")?;
+    let program = env!("CARGO_PKG_VERSION");
+    Ok(job::Measure::new(cell, plan.clone(), program, LIMIT))
 }
 
 /// Where the Run of a scenario is kept, if Runs are.

@@ -46,7 +46,7 @@ pub(super) fn prove(
         }
         (None, true) => return Err(by_hand(best)),
     };
-    let line = far.control.ip();
+    let line = far.control().ip();
     let toward = arguments.far.via.first().copied().unwrap_or(line);
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
     let near = apply::plan_of(near, Vec::new())?;
@@ -86,13 +86,13 @@ pub(super) fn prove(
 
 /// The address from which this host reaches the far one.
 fn own_address(far: &Reached) -> Result<IpAddr, Failure> {
-    let socket = std::net::UdpSocket::bind(match far.control.ip() {
+    let socket = std::net::UdpSocket::bind(match far.control().ip() {
         IpAddr::V4(_) => "0.0.0.0:0",
         IpAddr::V6(_) => "[::]:0",
     });
     let own = socket.and_then(|socket| {
         // Sends nothing.
-        socket.connect(far.control)?;
+        socket.connect(far.control())?;
         socket.local_addr()
     });
     Ok(own.context("find the own address")?.ip())

@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use kernel::{BuildOptions, Built, Image, KernelError, Progress, Stage, TrialError};
+use kernel::{BuildOptions, Built, Image, KernelError, Progress, TrialError};
 use lab::{Config, Lab, LabError, facts::Probe};
 use model::job::Facts;
 use report::lab_kernel;
@@ -65,7 +65,7 @@ fn make(
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    let built = work(&mut |progress| bar.set_message(words(&progress)));
+    let built = work(&mut |progress| bar.set_message(progress.to_string()));
     bar.finish_and_clear();
     let built = built.map_err(|e| Failure::new(e.exit_code(), e))?;
     for note in &built.notes {
@@ -97,23 +97,6 @@ fn trial_lab(image: Option<Image>) -> Result<Lab, LabError> {
         image,
         ..Config::default()
     })
-}
-
-fn words(progress: &Progress<'_>) -> String {
-    let stage = match progress.stage {
-        Stage::Wait => "waiting for another build",
-        Stage::Fetch => "downloading the source",
-        Stage::Unpack => "unpacking",
-        Stage::Patch => "patching",
-        Stage::Configure => "configuring",
-        Stage::Compile => "compiling",
-        Stage::Try => "booting",
-        Stage::Install => "installing",
-    };
-    match progress.total {
-        0 => format!("{stage} {}", progress.detail),
-        total => format!("{stage}: {} of about {total} objects", progress.done),
-    }
 }
 
 /// An image, its document, and what it can do.

@@ -54,13 +54,8 @@ impl Path {
         })?;
         lab.check(std::slice::from_ref(&cell))?;
         lab.check_plan(&plan)?;
-        let estimate = usual_estimate(&plan, 1 + usize::from(cell.tunnel.is_some()));
-        let job = job::Measure {
-            cell,
-            plan,
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            limit_ns: estimate.limit().as_nanos() as u64,
-        };
+        let estimate = usual_estimate(&plan, cell.layers());
+        let job = job::Measure::new(cell, plan, env!("CARGO_PKG_VERSION"), estimate.limit());
         let waiting = waiting(&estimate);
         let mut measured = lab.run(&job, stop, &mut |done| {
             progress::report_notes(&waiting, &done.notes);

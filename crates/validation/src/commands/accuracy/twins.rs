@@ -13,7 +13,6 @@ use validation::accuracy::{
 
 use super::Bench;
 use pathtwin::{
-    bench::InLab,
     exit::{Failure, code},
     format, progress,
 };
@@ -65,9 +64,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<One, Failure> {
     let run = runs(bench, std::slice::from_ref(&drawn.cell), plan)?;
     let run = run.into_iter().next().ok_or_else(|| anyhow!("no run"))?;
     let fit = Fit::prepare(&run, BUDGET, env!("CARGO_PKG_VERSION"))?;
-    let bar = progress::bar(fit.runs());
-    let twin = fit.search(&mut InLab::new(bench.lab, &bar, bench.stop))?;
-    bar.finish_and_clear();
+    let twin = progress::search(bench.lab, fit.runs(), bench.stop, |bench| fit.search(bench))?;
     let mut asked = Vec::new();
     // A user sets a shaper by what was measured.
     let rate = twin.path.cell(&model::path::Trial::default());
