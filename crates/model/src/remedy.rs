@@ -26,7 +26,11 @@ pub use commands::{Dialect, commands};
 pub use reference::{examples, reference};
 pub use trial::NotTriable;
 
-use crate::{net::Side, text::Text};
+use crate::{
+    net::Side,
+    text,
+    text::{Text, Value},
+};
 
 /// An action at a location, with the reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +89,17 @@ impl From<Side> for Location {
         match side {
             Side::Near => Self::Near,
             Side::Far => Self::Far,
+        }
+    }
+}
+
+impl From<Location> for Value {
+    fn from(on: Location) -> Self {
+        match on {
+            Location::Near => Side::Near.into(),
+            Location::Far => Side::Far.into(),
+            Location::Router => text!("router before the bottleneck").into(),
+            Location::Elsewhere => text!("elsewhere").into(),
         }
     }
 }

@@ -62,6 +62,12 @@ impl Wire {
     pub fn ip_bps(self, rate: Rate) -> f64 {
         rate.bps() as f64 * f64::from(self.mtu) / self.bytes(f64::from(self.mtu))
     }
+
+    /// The rate of TCP payload in full packets of a family that a queue of this rate sends, bit/s.
+    pub fn tcp_payload_bps(self, rate: Rate, ip: IpVersion) -> f64 {
+        let payload = f64::from(self.mtu.saturating_sub(ip.tcp_headers()));
+        self.ip_bps(rate) * payload / f64::from(self.mtu)
+    }
 }
 
 impl Cell {
@@ -113,6 +119,14 @@ mod tests {
             assert_eq!(wire.bytes(1420.0), 1420.0 + f64::from(headers) + 14.0);
             assert_eq!(wire.bytes(1000.0), 1008.0 + f64::from(headers) + 14.0);
         }
+    }
+
+    /// A full Ethernet frame has 1448 of 1514 bytes of payload.
+    #[test]
+    fn payload_is_what_the_headers_leave() {
+        let rate = Rate::from_bps(100_000_000);
+        let of = Wire::underlay(1500).tcp_payload_bps(rate, IpVersion::V4);
+        assert!((of - 1e8 * 1448.0 / 1514.0).abs() < 1.0, "{of}");
     }
 
     #[test]

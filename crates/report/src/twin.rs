@@ -138,10 +138,9 @@ fn loss(loss: &Loss) -> String {
             Some(high) if p.value.is_zero() => format!("none seen (below {})", share(*high)),
             _ => share(p.value),
         },
-        Loss::Bursts { p, r, .. } => {
-            let all = p.value.get() / (p.value.get() + r.value.get()).max(f64::MIN_POSITIVE);
+        Loss::Bursts { r, .. } => {
             let run = Value::Count(1.0 / r.value.get().max(1e-9));
-            format!("{}, {run} at a time", Value::Share(all))
+            format!("{}, {run} at a time", Value::Share(loss.average()))
         }
         Loss::Every { packets } => format!("every {}", packets.value),
     }

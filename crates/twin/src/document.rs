@@ -158,7 +158,7 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
             direction: Some(direction),
             what: text!(
                 "the queue {direction} is one of {queues}",
-                direction = direction.to_string(),
+                direction = direction,
                 queues = names.join(", ")
             ),
             settle: text!(

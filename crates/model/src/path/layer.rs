@@ -117,6 +117,24 @@ pub enum Loss {
     },
 }
 
+impl Loss {
+    /// Average share of packets lost. For bursts that of the two states, weighted by the time in
+    /// each (Hasslinger and Hohlfeld: The Gilbert-Elliott Model for Packet Loss, 2008, equation 3).
+    pub fn average(&self) -> f64 {
+        match self {
+            Self::Random { share } => share.value.get(),
+            Self::Bursts { p, r, bad, good } => {
+                let [p, r, bad, good] = [p, r, bad, good].map(|known| known.value.get());
+                match p + r {
+                    0.0 => good,
+                    sum => (p * bad + r * good) / sum,
+                }
+            }
+            Self::Every { packets } => 1.0 / f64::from(packets.value.max(1)),
+        }
+    }
+}
+
 impl Walk for Loss {
     fn walk(&self, name: &str, visit: &mut Visitor<'_>) {
         match self {

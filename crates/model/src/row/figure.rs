@@ -113,7 +113,9 @@ fn count(number: Option<u64>) -> Option<f64> {
 }
 
 fn retransmitted(row: &Row) -> Option<f64> {
-    Some(row.retransmits? as f64 / (row.segments? as f64).max(1.0))
+    let (again, all) = (row.retransmits? as f64, row.segments? as f64);
+    // As `analysis::flow::share`: unknown where nothing was sent, at most all.
+    (all > 0.0).then(|| (again / all).min(1.0))
 }
 
 impl RowFigure {

@@ -3,6 +3,10 @@
 use std::fmt;
 
 use super::{Catalogue, Text};
+use crate::{
+    net::{Direction, Side},
+    text,
+};
 
 /// A value in a text, or of an item of evidence.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +114,24 @@ impl From<&str> for Value {
 impl From<&String> for Value {
     fn from(name: &String) -> Self {
         Self::Name(name.clone())
+    }
+}
+
+impl From<Direction> for Value {
+    fn from(direction: Direction) -> Self {
+        Self::Text(match direction {
+            Direction::Down => text!("down"),
+            Direction::Up => text!("up"),
+        })
+    }
+}
+
+impl From<Side> for Value {
+    fn from(side: Side) -> Self {
+        Self::Text(match side {
+            Side::Near => text!("near host"),
+            Side::Far => text!("far host"),
+        })
     }
 }
 

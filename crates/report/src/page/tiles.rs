@@ -81,7 +81,7 @@ fn name(dir: &DirectionView<'_>, load: &Load, words: &Words) -> String {
 
 fn goodput(dir: &DirectionView<'_>, words: &Words) -> Option<Tile> {
     let load = dir.default_load()?;
-    let share = dir.utilization(&load).zip(dir.flow_capacity_bps());
+    let share = dir.utilization(&load).zip(dir.payload_capacity_bps(&load));
     let under = share.map(|(share, carries)| {
         words.fill(
             "tile-filled",

@@ -79,14 +79,7 @@ fn buffer(buffer: &model::cell::Buffer) -> Option<String> {
 }
 
 fn loss(line: &Line) -> Option<String> {
-    match line.loss.as_ref()? {
-        model::path::Loss::Random { share } => Some(Value::Share(share.value.get()).to_string()),
-        model::path::Loss::Bursts { p, r, .. } => {
-            let (p, r) = (p.value.get(), r.value.get());
-            Some(Value::Share(p / (p + r).max(f64::MIN_POSITIVE)).to_string())
-        }
-        model::path::Loss::Every { .. } => None,
-    }
+    Some(Value::Share(line.loss.as_ref()?.average()).to_string())
 }
 
 /// Each figure that was fitted: measured, twin, and both on a common scale.

@@ -192,7 +192,7 @@ fn went(figure: &Proved) -> Text {
         _ => Value::Us(v),
     };
     let (before, after) = (value(figure.without), value(figure.with));
-    let direction = figure.direction.to_string();
+    let direction = figure.direction;
     match figure.figure {
         AdviceFigure::Goodput => text!(
             "goodput ({direction}) went from {before} to {after}",

@@ -1,8 +1,9 @@
 //! Reasons why a remedy has no effect on a path, and the paths where it would.
 
+use analysis::figures::added_us;
 use model::{
     advice::Outcome,
-    net::{Direction, Side},
+    net::{Direction, IpVersion, Layer, Side},
     path::{Limit, Path},
     remedy::{Action, Flow, Remedy},
     text,
@@ -28,9 +29,16 @@ impl Context<'_> {
         self.unchanged.iter().find(|o| o.direction == direction)
     }
 
-    fn rate_bps(&self, direction: Direction) -> Option<f64> {
-        match self.path.underlay.line(direction).rate_bps.as_ref()?.value {
-            Limit::At(rate) => Some(rate.bps() as f64),
+    /// What the rate leaves for the payload of TCP in the topmost layer, bit/s.
+    fn payload_bps(&self, direction: Direction) -> Option<f64> {
+        let path = self.path;
+        let (layer, ip) = match &path.tunnel {
+            Some(tunnel) => (Layer::Tunnel, tunnel.ip.as_ref()),
+            None => (Layer::Underlay, path.underlay.ip.as_ref()),
+        };
+        let ip = ip.map_or(IpVersion::V4, |known| known.value);
+        match path.underlay.line(direction).rate_bps.as_ref()?.value {
+            Limit::At(rate) => Some(path.wire(layer).tcp_payload_bps(rate, ip)),
             Limit::Unlimited => None,
         }
     }
@@ -43,16 +51,14 @@ impl Context<'_> {
         delay(Direction::Down) + delay(Direction::Up)
     }
 
-    /// Delay that a flow adds, µs.
+    /// Delay that a flow adds to the path's own, µs.
     fn added_us(&self, direction: Direction) -> Option<f64> {
-        Some((self.outcome(direction)?.rtt_p50_us - self.rtt_us()).max(0.0))
+        Some(added_us(self.outcome(direction)?.rtt_p50_us, self.rtt_us()))
     }
 
     /// Share of the rate that one flow gets, with the headers around its payload.
     fn used(&self, direction: Direction) -> Option<f64> {
-        /// Payload of a full frame without a tunnel.
-        const PAYLOAD: f64 = 0.956;
-        Some(self.outcome(direction)?.goodput_bps / PAYLOAD / self.rate_bps(direction)?)
+        Some(self.outcome(direction)?.goodput_bps / self.payload_bps(direction)?)
     }
 }
 
@@ -99,7 +105,7 @@ fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option
     Some(if used >= FULL {
         text!(
             "{direction}: {now} already gets {share} of the rate; {cc} helps where packets are lost without a full queue, or where the queue is large",
-            direction = direction.to_string(),
+            direction = direction,
             now = now,
             share = Value::Share(used.min(1.0)),
             cc = name
@@ -107,7 +113,7 @@ fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option
     } else {
         text!(
             "{direction}: {cc} gets no more than {now} here, which gets {share} of the rate",
-            direction = direction.to_string(),
+            direction = direction,
             now = now,
             share = Value::Share(used),
             cc = name
@@ -117,7 +123,7 @@ fn congestion(name: &str, direction: Direction, context: &Context<'_>) -> Option
 
 fn shaper(direction: Direction, flow: Flow, context: &Context<'_>) -> Option<Text> {
     let added = context.added_us(direction)?;
-    let name = direction.to_string();
+    let name = direction;
     Some(if added < SHORT_QUEUE_US {
         text!(
             "{direction}: a flow adds only {added} of delay, and a shaper costs 5 % of the rate; it helps where a large queue adds much delay",

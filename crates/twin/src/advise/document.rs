@@ -4,7 +4,7 @@ use model::{
     advice::{
         ADVICE_SCHEMA, Advice, Change, Effect, Goal, NotTried, Origin, Outcome, Tried, Unchanged,
     },
-    remedy::NotTriable,
+    remedy::{Location, NotTriable},
     text,
     text::{Text, Value},
     twin::{Twin, TwinVerdict},
@@ -221,10 +221,7 @@ fn answer(ended: &Ended<'_>, tried: &[Tried], advised: Option<usize>, before: &[
         };
     };
     let numbers = ended.twin.verdict != TwinVerdict::OrderOnly;
-    let on = best
-        .remedies
-        .first()
-        .map_or_else(String::new, |r| r.on.to_string());
+    let on = best.remedies.first().map_or(Location::Elsewhere, |r| r.on);
     let name = best.name.clone();
     match (numbers, gains(best, before)) {
         (true, Some([goodput_before, goodput, rtt_before, rtt])) => text!(

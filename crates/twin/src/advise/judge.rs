@@ -199,11 +199,11 @@ pub(super) fn broken(
 ) -> Vec<Text> {
     let mut all = Vec::new();
     for (a, b) in before.iter().zip(after) {
-        let direction = a.direction.to_string();
+        let direction = a.direction;
         if b.rtt_p99_us > P99.0 * a.rtt_p99_us && b.rtt_p99_us > a.rtt_p99_us + P99.1 {
             all.push(text!(
                 "{direction}: the 99th percentile of the loaded RTT rises from {before} to {after}",
-                direction = direction.as_str(),
+                direction = direction,
                 before = Value::Us(a.rtt_p99_us),
                 after = Value::Us(b.rtt_p99_us)
             ));
@@ -212,7 +212,7 @@ pub(super) fn broken(
         if b.retransmitted > most {
             all.push(text!(
                 "{direction}: {after} of the bytes are retransmitted instead of {before}",
-                direction = direction.as_str(),
+                direction = direction,
                 before = Value::Share(a.retransmitted),
                 after = Value::Share(b.retransmitted)
             ));
@@ -220,7 +220,7 @@ pub(super) fn broken(
         for keep in keep.iter().filter(|keep| !keep.holds(a, b)) {
             all.push(text!(
                 "{direction}: {bound} does not hold",
-                direction = direction.as_str(),
+                direction = direction,
                 bound = keep.to_string()
             ));
         }
@@ -228,7 +228,7 @@ pub(super) fn broken(
     all.extend(competitor.iter().filter(|c| c.ratio < COMPETITOR).map(|c| {
         text!(
             "{direction}: a competing cubic flow keeps {share} of its goodput",
-            direction = c.direction.to_string(),
+            direction = c.direction,
             share = Value::Share(c.ratio)
         )
     }));

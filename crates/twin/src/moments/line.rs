@@ -57,7 +57,7 @@ impl LineMoments {
         if rate_is_least {
             notes.push(text!(
                 "{direction}: no load of UDP beyond what the path carries, so its rate is at least what TCP got",
-                direction = dir.direction.to_string()
+                direction = dir.direction
             ));
         }
         let added = Added::of(dir, rtt_s, rate_bps.value);
@@ -72,7 +72,7 @@ impl LineMoments {
         {
             notes.push(text!(
                 "{direction}: nothing filled the queue, which holds at least {bytes}; a remedy for a queue that is larger may do more than is predicted",
-                direction = dir.direction.to_string(),
+                direction = dir.direction,
                 bytes = Value::Bytes(bytes)
             ));
         }
