@@ -205,16 +205,21 @@ fn packaging(file: &str) -> String {
 
 #[test]
 fn the_options_of_the_packages_are_those_of_the_program() {
-    let output = pathtwin().args(["serve", "--help"]).output();
-    let help = text(&output.expect("run pathtwin").stdout);
-    let known = |option: &str| {
+    let help = |command: &str| {
+        let output = pathtwin().args([command, "--help"]).output();
+        text(&output.expect("run pathtwin").stdout)
+    };
+    let (serve, watch) = (help("serve"), help("watch"));
+    let both = format!("{serve}{watch}");
+    let known = |help: &str, option: &str| {
         help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n"))
     };
-    let mut options: Vec<String> = Vec::new();
-    for file in [
-        "systemd/pathtwin-serve.service",
-        "openwrt/pathtwin.init",
-        "README.md",
+    let mut options: Vec<(&str, String)> = Vec::new();
+    for (file, help) in [
+        ("systemd/pathtwin-serve.service", &serve),
+        ("systemd/pathtwin-watch.service", &watch),
+        ("openwrt/pathtwin.init", &serve),
+        ("README.md", &both),
     ] {
         let text = packaging(file);
         let lines = text
@@ -226,7 +231,8 @@ fn the_options_of_the_packages_are_those_of_the_program() {
                 name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.contains('$')
             })
         });
-        options.extend(flags.map(|f| f.trim_end_matches([',', '.', ';']).to_owned()));
+        let flags = flags.map(|f| f.trim_end_matches([',', '.', ';']).to_owned());
+        options.extend(flags.map(|flag| (help.as_str(), flag)));
     }
     // What the init script makes of the names of its configuration.
     let config = packaging("openwrt/pathtwin.config");
@@ -237,10 +243,10 @@ fn the_options_of_the_packages_are_those_of_the_program() {
     options.extend(
         names
             .filter(|n| *n != "enabled")
-            .map(|n| format!("--{}", n.replace('_', "-"))),
+            .map(|n| (serve.as_str(), format!("--{}", n.replace('_', "-")))),
     );
     assert!(options.len() > 10, "{options:?}");
-    for option in options {
-        assert!(known(&option), "{option} is none of `pathtwin serve`");
+    for (help, option) in options {
+        assert!(known(help, &option), "{option} is no option of the program");
     }
 }
