@@ -1,6 +1,6 @@
 //! Reasons why a remedy has no effect on a path, and the paths where it would.
 
-use analysis::figures::added_us;
+use analysis::{figures::added_us, models::buffer_bytes};
 use model::{
     advice::Outcome,
     net::{Direction, IpVersion, Layer, Side},
@@ -150,8 +150,8 @@ fn buffers(context: &Context<'_>) -> Option<Text> {
     let needed = [Direction::Down, Direction::Up]
         .into_iter()
         .filter_map(|direction| {
-            let rtt_us = context.outcome(direction)?.rtt_p50_us;
-            Some(context.rate_bps(direction)? * rtt_us / 8e6)
+            let rtt_s = context.outcome(direction)?.rtt_p50_us / 1e6;
+            Some(buffer_bytes(rtt_s, context.payload_bps(direction)?))
         });
     let needed = needed.reduce(f64::max)?;
     Some(text!(

@@ -25,7 +25,7 @@ impl Flow for Calls {
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         // Every other time nothing is due.
-        Some(if self.left % 2 == 0 { 10 } else { 0 })
+        Some(if self.left.is_multiple_of(2) { 10 } else { 0 })
     }
 
     fn moved(&mut self, most: usize, bytes: usize) {
