@@ -75,7 +75,7 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
-    /// Finds a far end: the addresses of [`host`], and those of `via` inside tunnels.
+    /// Finds a far end: the addresses of [`host()`], and those of `via` inside tunnels.
     ///
     /// # Errors
     /// The name has no addresses, or none of them answers. One inside a tunnel that does not is
