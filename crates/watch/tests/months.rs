@@ -60,7 +60,6 @@ fn is_of(message: &Message, planted: &Planted) -> bool {
 }
 
 #[test]
-#[ignore = "half a minute of processor time; run with --ignored"]
 fn twelve_changes_are_found_within_a_day_and_little_else_is_reported() {
     let mut world = World::new(20, "700GB", planted(), 11);
     world.run(60.0);
@@ -93,7 +92,6 @@ fn twelve_changes_are_found_within_a_day_and_little_else_is_reported() {
 }
 
 #[test]
-#[ignore = "half a minute of processor time; run with --ignored"]
 fn a_year_without_a_change_brings_at_most_one_report_a_path() {
     let mut world = World::new(4, "250GB", Vec::new(), 5);
     world.run(365.0);
