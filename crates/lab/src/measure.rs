@@ -1,6 +1,7 @@
 //! A plan between the ends of a lab path.
 
 use model::{
+    cell::Cell,
     job::{self, Measure, MeasureOutput, OUTPUT_FILE, QueueTruth},
     run::Run,
     units::Seed,
@@ -28,6 +29,11 @@ pub struct Measured {
     pub cached: bool,
 }
 
+/// Memory of a guest that carries out a plan, MiB: its records are kept until its end.
+pub(crate) fn plan_memory_mb(cell: &Cell) -> u64 {
+    memory_mb(cell).max(1024)
+}
+
 impl Job for Measure {
     type Output = Measured;
 
@@ -40,8 +46,7 @@ impl Job for Measure {
     }
 
     fn memory_mb(&self) -> u64 {
-        // The records of a whole plan are kept in memory until its end.
-        memory_mb(&self.cell).max(1024)
+        plan_memory_mb(&self.cell)
     }
 
     fn files(&self) -> Vec<String> {

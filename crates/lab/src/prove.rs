@@ -7,8 +7,8 @@ use model::{
 
 use crate::{
     LabError, Task,
-    cell::memory_mb,
     job::{Artifacts, Job, json},
+    measure::plan_memory_mb,
 };
 
 impl Job for Prove {
@@ -23,7 +23,7 @@ impl Job for Prove {
     }
 
     fn memory_mb(&self) -> u64 {
-        memory_mb(&self.cell).max(1024)
+        plan_memory_mb(&self.cell)
     }
 
     fn files(&self) -> Vec<String> {

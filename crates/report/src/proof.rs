@@ -13,7 +13,7 @@ use model::{
 
 use crate::wrap::wrap;
 
-/// What was done to hosts and what came of it, at most 80 columns wide.
+/// The settings that were applied and the measured effect, at most 80 columns wide.
 pub fn text(done: &ProveOutput) -> String {
     let mut out = String::new();
     if let Some(proof) = &done.proof {

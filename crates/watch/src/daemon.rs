@@ -48,7 +48,7 @@ pub struct Start<'a> {
     pub log: &'a mut dyn FnMut(&str),
 }
 
-/// Watches until it is told to end.
+/// Watches until the stop flag is set.
 ///
 /// # Errors
 /// The state cannot be read or written, or belongs to another watch; a full plan is none.
