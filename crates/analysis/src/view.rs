@@ -72,7 +72,12 @@ impl<'a> View<'a> {
             .filter(|s| s.key.layer == layer)
             .map(|s| s.key.family)
             .min()?;
-        Some(Self { run, layer, family })
+        Some(Self::on(run, layer, family))
+    }
+
+    /// A layer and an address family of a Run, whether or not it was measured there.
+    pub fn on(run: &'a Run, layer: Layer, family: IpVersion) -> Self {
+        Self { run, layer, family }
     }
 
     /// The path below the tunnel, if this is the tunnel and the path was measured, too.

@@ -30,4 +30,5 @@ pub mod spec;
 pub mod text;
 pub mod twin;
 pub mod units;
+pub mod watch;
 pub mod wire;

@@ -4,10 +4,32 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use model::safe;
+use model::{run::Unit, safe};
 
 /// Labels sorted by name.
 pub type Labels = BTreeMap<&'static str, String>;
+
+/// Prometheus' base unit of a unit, and the number of units in one base unit
+/// (<https://prometheus.io/docs/practices/naming/#base-units>).
+pub fn base(unit: Unit) -> (&'static str, f64) {
+    match unit {
+        // Bytes are the base unit (promtool check metrics).
+        Unit::BitsPerSecond => ("bytes_per_second", 8.0),
+        Unit::MegabitsPerSecond => ("bytes_per_second", 8e-6),
+        Unit::BytesPerSecond => ("bytes_per_second", 1.0),
+        Unit::Nanoseconds => ("seconds", 1e9),
+        Unit::Microseconds => ("seconds", 1e6),
+        Unit::Milliseconds => ("seconds", 1e3),
+        Unit::Seconds => ("seconds", 1.0),
+        Unit::Bytes => ("bytes", 1.0),
+        Unit::SecondsPerGigabyte => ("seconds_per_byte", 1e9),
+        Unit::Share => ("ratio", 1.0),
+        Unit::Segments => ("segments", 1.0),
+        Unit::Packets => ("packets", 1.0),
+        Unit::Count => ("count", 1.0),
+        Unit::Flag | Unit::Code => ("info", 1.0),
+    }
+}
 
 /// Type of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,7 @@ pub(crate) fn printed(unit: Unit) -> Printed {
         Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
         Unit::Microseconds => with(" ms", |v| short(v / 1e3)),
         Unit::Milliseconds => with(" ms", short),
+        Unit::Seconds => with(" ms", |v| short(v * 1e3)),
         Unit::Bytes => with(" bytes", |v| format!("{v:.0}")),
         Unit::SecondsPerGigabyte => with(" s/GB", short),
         Unit::Share => with("", percent),

@@ -6,10 +6,10 @@
 
 use model::{
     findings::Findings,
-    run::{Figure, FigureKind, Key, Run, StepKind, Unit},
+    run::{Figure, FigureKind, Key, Run, StepKind},
 };
 
-use crate::exposition::{Family, Labels};
+use crate::exposition::{Family, Labels, base};
 
 /// The text: metadata of the run, a gauge for each kind of figure with interval and number of
 /// samples, and the confidence of each cause.
@@ -104,26 +104,6 @@ fn figure(run: &Run, kind: FigureKind, figures: &[&Figure]) -> Vec<Family> {
         part("_high", end("upper"), &|f| f.spread.high),
         samples,
     ]
-}
-
-/// The base unit of a unit, and the number of units in one base unit.
-fn base(unit: Unit) -> (&'static str, f64) {
-    match unit {
-        // Bytes are the base unit (promtool check metrics).
-        Unit::BitsPerSecond => ("bytes_per_second", 8.0),
-        Unit::MegabitsPerSecond => ("bytes_per_second", 8e-6),
-        Unit::BytesPerSecond => ("bytes_per_second", 1.0),
-        Unit::Nanoseconds => ("seconds", 1e9),
-        Unit::Microseconds => ("seconds", 1e6),
-        Unit::Milliseconds => ("seconds", 1e3),
-        Unit::Bytes => ("bytes", 1.0),
-        Unit::SecondsPerGigabyte => ("seconds_per_byte", 1e9),
-        Unit::Share => ("ratio", 1.0),
-        Unit::Segments => ("segments", 1.0),
-        Unit::Packets => ("packets", 1.0),
-        Unit::Count => ("count", 1.0),
-        Unit::Flag | Unit::Code => ("info", 1.0),
-    }
 }
 
 fn labels(run: &Run, key: &Key) -> Labels {

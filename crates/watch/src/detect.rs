@@ -5,12 +5,10 @@
 //! is large enough to matter, that has lasted for hours, and that is larger than this line's own
 //! wandering from day to day.
 
+use model::watch::WatchFigure;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    figures::Watched,
-    track::{Scale, Track, Value},
-};
+use crate::track::{Scale, Track, Value};
 
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
@@ -81,17 +79,17 @@ struct Rule {
     least_value: f64,
 }
 
-fn rule(kind: Watched, change: f64) -> Rule {
+fn rule(kind: WatchFigure, change: f64) -> Rule {
     let relative = |share: f64, least_value: f64| Rule {
         scale: Scale::Relative,
         least: ENOUGH * (1.0 + share).ln(),
         least_value,
     };
     match kind {
-        Watched::Rtt => relative(change, LEAST_DELAY_S),
-        Watched::Goodput => relative(change, 0.0),
-        Watched::Added => relative(change.max(LEAST_ADDED), LEAST_DELAY_S),
-        Watched::Lost => Rule {
+        WatchFigure::Rtt => relative(change, LEAST_DELAY_S),
+        WatchFigure::Goodput => relative(change, 0.0),
+        WatchFigure::Added => relative(change.max(LEAST_ADDED), LEAST_DELAY_S),
+        WatchFigure::Lost => Rule {
             scale: Scale::Absolute,
             least: ENOUGH * LEAST_LOST,
             least_value: 0.0,
@@ -100,7 +98,7 @@ fn rule(kind: Watched, change: f64) -> Rule {
 }
 
 /// Judges the values of a figure; `change` is the smallest change that is to be found, a share.
-pub(crate) fn judge(track: &mut Track, kind: Watched, change: f64, offset_s: i32) -> Verdict {
+pub(crate) fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
     let rule = rule(kind, change);
     let level = track.level(rule.scale, offset_s);
     let values: Vec<f64> = level.iter().map(|v| v.value).collect();
@@ -234,7 +232,7 @@ fn scatter_of_days(before: &[Value], rule: Rule) -> f64 {
 }
 
 /// The shift in units of the figure: medians of the values themselves, as they were measured.
-fn in_units(track: &Track, shift: Shift, kind: Watched) -> Shift {
+fn in_units(track: &Track, shift: Shift, kind: WatchFigure) -> Shift {
     let from = track.starts().last().copied().unwrap_or(0);
     let from = from.max(shift.at_us.saturating_sub(28 * DAY_US));
     let side = |after: bool| -> Vec<f64> {
@@ -243,7 +241,7 @@ fn in_units(track: &Track, shift: Shift, kind: Watched) -> Shift {
         values.map(|v| v.value).collect()
     };
     let center = |values: Vec<f64>| match kind {
-        Watched::Lost => stats::mean(&values),
+        WatchFigure::Lost => stats::mean(&values),
         _ => stats::median(&values),
     };
     Shift {
@@ -280,7 +278,7 @@ mod tests {
     #[test]
     fn five_percent_less_is_a_change_within_a_day() {
         let found = (500..=524).find_map(|hours| {
-            match judge(&mut track(hours, 500, 0.95), Watched::Goodput, 0.05, 0) {
+            match judge(&mut track(hours, 500, 0.95), WatchFigure::Goodput, 0.05, 0) {
                 Verdict::Changed(shift) => Some((hours, shift)),
                 _ => None,
             }
@@ -305,13 +303,13 @@ mod tests {
                 value: 60.0,
             });
         }
-        let verdict = judge(&mut track, Watched::Goodput, 0.05, 0);
+        let verdict = judge(&mut track, WatchFigure::Goodput, 0.05, 0);
         assert!(matches!(verdict, Verdict::Suspected(_)), "{verdict:?}");
     }
 
     #[test]
     fn two_days_are_too_few_to_know_a_level() {
-        let verdict = judge(&mut track(48, 36, 0.5), Watched::Goodput, 0.05, 0);
+        let verdict = judge(&mut track(48, 36, 0.5), WatchFigure::Goodput, 0.05, 0);
         assert_eq!(verdict, Verdict::Same);
     }
 }

@@ -2,38 +2,19 @@
 
 use std::fmt;
 
+use analysis::{figures::added_us, view::View};
 use model::{
     net::{Direction, IpVersion, Layer},
     run::{FigureKind, Run, StepKind},
+    watch::WatchFigure,
 };
 use serde::{Deserialize, Serialize};
-
-/// Kind of a watched figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Watched {
-    /// Round trip without load: median of an hour's probes, s.
-    Rtt,
-    /// Share of an hour's probes without an answer.
-    Lost,
-    /// Goodput of a load, bit/s.
-    Goodput,
-    /// What a load adds to the round trip: median beside it less the one without, s.
-    Added,
-}
-
-impl Watched {
-    /// Whether it comes from probes, and not from loads.
-    pub fn is_of_probes(self) -> bool {
-        matches!(self, Self::Rtt | Self::Lost)
-    }
-}
 
 /// A watched figure of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Figure {
     /// Its kind.
-    pub kind: Watched,
+    pub kind: WatchFigure,
     /// The layer.
     pub layer: Layer,
     /// The address family.
@@ -43,26 +24,9 @@ pub struct Figure {
     pub direction: Option<Direction>,
 }
 
-impl Figure {
-    /// A value in the unit of people.
-    pub fn show(&self, value: f64) -> String {
-        match self.kind {
-            Watched::Rtt | Watched::Added => format!("{:.2} ms", value * 1e3),
-            Watched::Lost => format!("{:.2} %", value * 1e2),
-            Watched::Goodput if value < 1e7 => format!("{:.2} Mbit/s", value / 1e6),
-            Watched::Goodput => format!("{:.1} Mbit/s", value / 1e6),
-        }
-    }
-}
-
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.kind {
-            Watched::Rtt => "RTT without load",
-            Watched::Lost => "lost probes",
-            Watched::Goodput => "goodput",
-            Watched::Added => "delay added by a load",
-        })?;
+        f.write_str(self.kind.text())?;
         if let Some(direction) = self.direction {
             write!(f, " {direction}")?;
         }
@@ -92,18 +56,9 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
         key.step == StepKind::Tcp && key.flows == Some(1) && !key.bidirectional
     });
     for figure in loads {
-        let (kind, value) = match figure.kind {
-            FigureKind::Goodput => (Watched::Goodput, figure.spread.median),
-            FigureKind::RttP50 => {
-                let idle = idle_us(run, figure.key.layer, figure.key.family);
-                let added = idle.map(|idle| (figure.spread.median - idle).max(0.0) / 1e6);
-                (Watched::Added, added.unwrap_or(f64::NAN))
-            }
-            _ => continue,
-        };
-        if !value.is_finite() {
+        let Some((kind, value)) = of_figure(run, figure) else {
             continue;
-        }
+        };
         let watched = Figure {
             kind,
             layer: figure.key.layer,
@@ -119,12 +74,74 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
     found.into_iter().filter_map(mean).collect()
 }
 
-/// The round trip without load, µs.
-fn idle_us(run: &Run, layer: Layer, family: IpVersion) -> Option<f64> {
-    let of = |f: &&model::run::Figure| {
-        f.key.step == StepKind::Idle
-            && f.kind == FigureKind::RttP50
-            && (f.key.layer, f.key.family) == (layer, family)
-    };
-    run.figures.iter().find(of).map(|f| f.spread.median)
+/// What is watched of a figure of a load. Added delay is over the base RTT of the Run, as in its
+/// findings.
+fn of_figure(run: &Run, figure: &model::run::Figure) -> Option<(WatchFigure, f64)> {
+    let value = figure.spread.median;
+    match figure.kind {
+        FigureKind::Goodput => Some((WatchFigure::Goodput, value)),
+        FigureKind::RttP50 => {
+            let view = View::on(run, figure.key.layer, figure.key.family);
+            Some((WatchFigure::Added, added_us(value, view.base_us()?) / 1e6))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::expect_used)]
+
+    use model::run::{Key, Probes, Sample};
+
+    use super::*;
+
+    fn sample(step: StepKind, at_us: u64, p50_us: f64, min_us: f64) -> Sample {
+        let is_load = step == StepKind::Tcp;
+        let key = Key {
+            step,
+            layer: Layer::Underlay,
+            family: IpVersion::V4,
+            direction: is_load.then_some(Direction::Down),
+            bidirectional: false,
+            flows: is_load.then_some(1),
+            cc: is_load.then(|| "cubic".to_owned()),
+            rate_bps: None,
+            bytes: None,
+        };
+        let mut sample = Sample::new(key, at_us);
+        sample.valid = true;
+        sample.probes = Some(Probes {
+            p50_us: Some(p50_us),
+            min_us: Some(min_us),
+            ..Probes::default()
+        });
+        sample
+    }
+
+    fn added_s(run: &mut Run) -> f64 {
+        run.figures = analysis::summary::figures(&run.samples);
+        let found = of_run(run);
+        let added = found.iter().find(|(f, _)| f.kind == WatchFigure::Added);
+        added.expect("the load has probes").1
+    }
+
+    /// The watch had a definition of its own, over the idle median, where others' queue counted as
+    /// part of the path.
+    #[test]
+    fn delay_is_added_to_the_path_and_not_to_a_queue_of_others() {
+        let text = r#"{"schema": 1, "id": "", "program": "", "started_us": 0, "took_s": 1.0,
+            "plan": {"step": []}, "near": {"program": "", "facts": {"schema": 1}},
+            "far": {"program": "", "facts": {"schema": 1}}, "layers": [], "samples": [],
+            "figures": [], "ratios": []}"#;
+        let mut run = Run::parse(text.as_bytes()).expect("an empty Run");
+        run.samples = vec![
+            sample(StepKind::Idle, 0, 20e3, 20e3),
+            sample(StepKind::Tcp, 1, 50e3, 20e3),
+        ];
+        assert!((added_s(&mut run) - 0.030).abs() < 1e-9);
+        // Others fill the queue while it is idle: never below 40 ms, with a path of 20 ms.
+        run.samples[0] = sample(StepKind::Idle, 0, 45e3, 40e3);
+        assert!((added_s(&mut run) - 0.030).abs() < 1e-9);
+    }
 }

@@ -112,7 +112,7 @@ impl Message {
             let share = change
                 .change
                 .map_or_else(String::new, |share| format!(" ({:+.1} %)", 100.0 * share));
-            let show = |value| change.figure.show(value);
+            let show = |value| change.figure.kind.value(value);
             let (before, after) = (show(change.before), show(change.after));
             lines.push(format!("{}: {before} to {after}{share}", change.name));
         }

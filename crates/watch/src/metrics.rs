@@ -1,10 +1,11 @@
 //! Metrics of a watch in Prometheus' text format. Nothing is measured for them: they say what was
 //! measured last, and when.
 
-use report::exposition::{Family, Labels};
+use model::watch::WatchFigure;
+use report::exposition::{Family, Labels, base};
 
 use crate::{
-    figures::{Figure, Watched},
+    figures::Figure,
     moment::Moment,
     path_state::{BUCKETS, PathState},
     watcher::Watcher,
@@ -135,47 +136,43 @@ fn probes(watcher: &Watcher) -> Vec<Family> {
 /// The watched figures: the last value, and the usual one of the present level.
 fn figures(watcher: &Watcher) -> Vec<Family> {
     let mut families = Vec::new();
-    for (kind, stem, unit, help) in [
-        (
-            Watched::Goodput,
-            "goodput",
-            "bytes_per_second",
-            "goodput of the last load",
-        ),
-        (
-            Watched::Added,
-            "load_rtt_added",
-            "seconds",
-            "what the last load added to the round trip",
-        ),
-        (
-            Watched::Rtt,
-            "rtt",
-            "seconds",
-            "round trip without load, median of the last hour's probes",
-        ),
-        (
-            Watched::Lost,
-            "probe_loss",
-            "ratio",
-            "share of the last hour's probes without an answer",
-        ),
-    ] {
+    for kind in WatchFigure::ALL {
+        let (stem, help) = named(kind);
+        let (unit, scale) = base(kind.unit());
         let mut latest = Family::gauge(format!("{stem}_{unit}"), help);
         let usual = format!("{help}; the usual value since the last change");
         let mut usual = Family::gauge(format!("{stem}_usual_{unit}"), usual);
         for path in watcher.status() {
             for status in path.figures.iter().filter(|s| s.figure.kind == kind) {
                 let labels = labels(&path.name, &status.figure);
-                latest.add(labels.clone(), in_base(kind, status.latest));
+                latest.add(labels.clone(), status.latest / scale);
                 if let Some(value) = status.usual {
-                    usual.add(labels, in_base(kind, value));
+                    usual.add(labels, value / scale);
                 }
             }
         }
         families.extend([latest, usual]);
     }
     families
+}
+
+/// Name of a figure without its unit, and its help.
+fn named(kind: WatchFigure) -> (&'static str, &'static str) {
+    match kind {
+        WatchFigure::Goodput => ("goodput", "goodput of the last load"),
+        WatchFigure::Added => (
+            "load_rtt_added",
+            "what the last load added to the round trip",
+        ),
+        WatchFigure::Rtt => (
+            "rtt",
+            "round trip without load, median of the last hour's probes",
+        ),
+        WatchFigure::Lost => (
+            "probe_loss",
+            "share of the last hour's probes without an answer",
+        ),
+    }
 }
 
 fn labels(path: &str, figure: &Figure) -> Labels {
@@ -186,12 +183,4 @@ fn labels(path: &str, figure: &Figure) -> Labels {
         labels.insert("direction", direction.to_string());
     }
     labels
-}
-
-/// A value in Prometheus' base unit.
-fn in_base(kind: Watched, value: f64) -> f64 {
-    match kind {
-        Watched::Goodput => value / 8.0,
-        _ => value,
-    }
 }

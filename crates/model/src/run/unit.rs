@@ -17,6 +17,8 @@ pub enum Unit {
     Microseconds,
     /// Milliseconds.
     Milliseconds,
+    /// Seconds.
+    Seconds,
     /// Bytes.
     Bytes,
     /// TCP segments.
@@ -37,13 +39,14 @@ pub enum Unit {
 
 impl Unit {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::BitsPerSecond,
         Self::MegabitsPerSecond,
         Self::BytesPerSecond,
         Self::Nanoseconds,
         Self::Microseconds,
         Self::Milliseconds,
+        Self::Seconds,
         Self::Bytes,
         Self::Segments,
         Self::Packets,
@@ -63,6 +66,7 @@ impl Unit {
             Self::Nanoseconds => "_ns",
             Self::Microseconds => "_us",
             Self::Milliseconds => "_ms",
+            Self::Seconds => "_s",
             Self::Bytes => "_bytes",
             Self::SecondsPerGigabyte => "_s_per_gb",
             Self::Segments
@@ -83,6 +87,7 @@ impl Unit {
             Self::Nanoseconds => "ns",
             Self::Microseconds => "µs",
             Self::Milliseconds => "ms",
+            Self::Seconds => "s",
             Self::Bytes => "bytes",
             Self::Segments => "segments",
             Self::Packets => "packets",
@@ -103,6 +108,7 @@ impl Unit {
             Self::Nanoseconds => Value::Us(number / 1e3),
             Self::Microseconds => Value::Us(number),
             Self::Milliseconds => Value::Us(number * 1e3),
+            Self::Seconds => Value::Us(number * 1e6),
             Self::Bytes => Value::Bytes(number),
             Self::Share => Value::Share(number),
             Self::SecondsPerGigabyte

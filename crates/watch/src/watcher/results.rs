@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use model::net::{IpVersion, Layer};
+use model::{
+    net::{IpVersion, Layer},
+    watch::WatchFigure,
+};
 use stats::Random;
 
 use super::{Job, Watcher, Work};
 use crate::{
     budget,
     detect::{self, Verdict},
-    figures::{Figure, Probed, Watched},
+    figures::{Figure, Probed},
     message::Cause,
     moment::{HOUR_NS, Moment},
     track::{Track, Value},
@@ -71,7 +74,7 @@ impl Watcher {
             state.retest.done_us = Some(now.wall_us);
         }
         let goodputs = measured.figures.iter();
-        let goodputs = goodputs.filter(|(f, _)| f.kind == Watched::Goodput);
+        let goodputs = goodputs.filter(|(f, _)| f.kind == WatchFigure::Goodput);
         let highest = goodputs.map(|(_, value)| *value).chain(state.rate_bps);
         state.rate_bps = highest.reduce(f64::max);
         for (figure, value) in measured.figures {
@@ -120,11 +123,11 @@ impl Watcher {
             let of = |kind| of_probes(kind, group.layer, group.family);
             if sent >= FEWEST as u64 {
                 let lost = group.lost as f64 / sent as f64;
-                self.add(path, of(Watched::Lost), lost, now, random);
+                self.add(path, of(WatchFigure::Lost), lost, now, random);
             }
             let median = stats::median(&group.rtt_s).filter(|_| group.rtt_s.len() >= FEWEST);
             if let Some(rtt_s) = median {
-                self.add(path, of(Watched::Rtt), rtt_s, now, random);
+                self.add(path, of(WatchFigure::Rtt), rtt_s, now, random);
             }
         }
     }
@@ -163,7 +166,7 @@ impl Watcher {
     }
 }
 
-fn of_probes(kind: Watched, layer: Layer, family: IpVersion) -> Figure {
+fn of_probes(kind: WatchFigure, layer: Layer, family: IpVersion) -> Figure {
     Figure {
         kind,
         layer,

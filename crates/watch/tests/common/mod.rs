@@ -5,12 +5,15 @@
 
 #![allow(dead_code, clippy::expect_used)]
 
-use model::net::{Direction, IpVersion, Layer};
+use model::{
+    net::{Direction, IpVersion, Layer},
+    watch::WatchFigure,
+};
 use stats::Random;
 use watch::{
     Begin, Job, Line, Measured, Next, Watcher, Work,
     config::{self, Config},
-    figures::{Figure, Probed, Watched},
+    figures::{Figure, Probed},
     message::{Event, Message},
     moment::{DAY_NS, Moment, SECOND_NS},
     state::Folder,
@@ -292,9 +295,9 @@ impl Path {
             };
             let level = (1.0 + self.wander) * (1.0 - worse) * met;
             let goodput = self.truth.goodput_bps[at] * level * (1.0 + 0.02 * normal(random));
-            figures.push((of(Watched::Goodput), goodput));
+            figures.push((of(WatchFigure::Goodput), goodput));
             let added = self.truth.added_s[at] * (1.0 + 0.08 * normal(random)).max(0.1) / met;
-            figures.push((of(Watched::Added), added));
+            figures.push((of(WatchFigure::Added), added));
         }
         // Now and then a session breaks, and nobody knows what it has moved.
         let known = random.unit() > 0.01;

@@ -1,0 +1,126 @@
+//! Figures of a watched path.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::{
+    run::{Better, Unit},
+    text::{Text, Value},
+};
+
+/// A watched figure: of an hour of probes, or of a load. A watch keeps times in seconds, the base
+/// unit of what it exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WatchFigure {
+    /// RTT without load: median of an hour's probes.
+    Rtt,
+    /// Share of an hour's probes without an answer.
+    Lost,
+    /// Goodput of a load by one flow.
+    Goodput,
+    /// Added delay of that load: median RTT beside it over the base RTT.
+    Added,
+}
+
+/// Unknown name of a watched figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a watch has no figure {0}")]
+pub struct UnknownWatchFigure(pub String);
+
+impl WatchFigure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Rtt, Self::Lost, Self::Goodput, Self::Added];
+
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rtt => "rtt",
+            Self::Lost => "lost",
+            Self::Goodput => "goodput",
+            Self::Added => "added",
+        }
+    }
+
+    /// Its unit.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Rtt | Self::Added => Unit::Seconds,
+            Self::Lost => Unit::Share,
+            Self::Goodput => Unit::BitsPerSecond,
+        }
+    }
+
+    /// Its direction of improvement.
+    pub const fn better(self) -> Better {
+        match self {
+            Self::Goodput => Better::Higher,
+            _ => Better::Lower,
+        }
+    }
+
+    /// Its description: the English text, and the template of its translations.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Rtt => "RTT without load",
+            Self::Lost => "lost probes",
+            Self::Goodput => "goodput",
+            Self::Added => "delay added by a load",
+        }
+    }
+
+    /// Its description as a text.
+    pub const fn words(self) -> Text {
+        Text::fixed(self.text())
+    }
+
+    /// A value of it, with its unit.
+    pub fn value(self, number: f64) -> Value {
+        self.unit().value(number)
+    }
+
+    /// Whether it comes from probes, and not from loads.
+    pub const fn is_of_probes(self) -> bool {
+        matches!(self, Self::Rtt | Self::Lost)
+    }
+}
+
+impl std::str::FromStr for WatchFigure {
+    type Err = UnknownWatchFigure;
+
+    fn from_str(name: &str) -> Result<Self, UnknownWatchFigure> {
+        let found = Self::ALL.into_iter().find(|figure| figure.name() == name);
+        found.ok_or_else(|| UnknownWatchFigure(name.to_owned()))
+    }
+}
+
+impl Serialize for WatchFigure {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for WatchFigure {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = std::borrow::Cow::<'de, str>::deserialize(from)?;
+        name.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_as_the_figures_they_were() {
+        for figure in WatchFigure::ALL {
+            assert_eq!(figure.name().parse(), Ok(figure));
+        }
+        assert!("luck".parse::<WatchFigure>().is_err());
+    }
+
+    /// The watch keeps seconds, a Run microseconds: both are shown as milliseconds.
+    #[test]
+    fn twenty_milliseconds_are_shown_as_such() {
+        assert_eq!(WatchFigure::Rtt.value(0.02).to_string(), "20 ms");
+        assert_eq!(WatchFigure::Goodput.value(5e6).to_string(), "5 Mbit/s");
+    }
+}
