@@ -1,6 +1,10 @@
 //! The plans that come with the program, and plans from files.
 
-use std::ops::RangeInclusive;
+use std::{
+    fs, io,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
 
 use model::{
     net::{Direction, LoadDirection},
@@ -203,6 +207,7 @@ pub enum PlanError {
         /// Its number, from 0.
         number: usize,
         /// What is wrong with it.
+        #[source]
         error: StepError,
     },
 }
@@ -246,6 +251,29 @@ pub enum StepError {
     Bytes(u64),
 }
 
+/// Why a file is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It cannot be read.
+    #[error("read {}: {error}", file.display())]
+    Read {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// Its text is no plan.
+    #[error("{}: {error}", file.display())]
+    Plan {
+        /// Which.
+        file: PathBuf,
+        /// Why not.
+        #[source]
+        error: PlanError,
+    },
+}
+
 /// Most repeats of a step.
 const MOST_REPEATS: u32 = 1000;
 /// Interval of probes, ms.
@@ -272,6 +300,22 @@ pub fn parse(text: &str) -> Result<Plan, PlanError> {
     }
     check(&plan)?;
     Ok(plan)
+}
+
+/// Reads a plan from a file.
+///
+/// # Errors
+/// The file cannot be read, or its text is no plan.
+pub fn read(file: &Path) -> Result<Plan, PlanFileError> {
+    let named = || file.to_owned();
+    let text = fs::read_to_string(file).map_err(|error| PlanFileError::Read {
+        file: named(),
+        error,
+    })?;
+    parse(&text).map_err(|error| PlanFileError::Plan {
+        file: named(),
+        error,
+    })
 }
 
 /// The first key of `written` that `read` has not.
@@ -358,6 +402,20 @@ mod tests {
         .unwrap();
         assert_eq!(plan.name, "own");
         assert_eq!(plan.probe_ms, Some(10.0));
+    }
+
+    #[test]
+    fn a_file_that_is_no_plan_is_named_and_its_error_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("plan.toml");
+        let missing = read(&file).unwrap_err();
+        assert!(matches!(&missing, PlanFileError::Read { error, .. }
+            if error.kind() == io::ErrorKind::NotFound));
+        assert!(missing.to_string().contains("plan.toml"), "{missing}");
+        fs::write(&file, "").unwrap();
+        let error = read(&file).unwrap_err();
+        assert!(matches!(&error, PlanFileError::Plan { error, .. }
+            if *error == parse("").unwrap_err()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The config file: `pathtwin watch --config FILE`.
 
 mod keys;
+mod reason;
 mod table;
 mod values;
 
@@ -13,6 +14,7 @@ use std::{
 use model::{net::Layer, units::Rate};
 
 pub use keys::{EXAMPLE, reference};
+pub use reason::Reason;
 pub use table::Problem;
 pub use values::{Metered, QuietHours};
 
@@ -89,7 +91,7 @@ pub struct PathConfig {
 }
 
 /// Everything that is wrong with a config.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}", problems_of(file, problems))]
 pub struct ConfigError {
     /// The file.
@@ -106,7 +108,7 @@ pub fn parse(file: &str, text: &str) -> Result<Config, ConfigError> {
     let mut problems = Vec::new();
     let config = table::root(text, &mut problems)
         .and_then(|root| config(&root, Lines::of(text), &mut problems));
-    problems.sort();
+    problems.sort_by(|a, b| (a.line, &a.key).cmp(&(b.line, &b.key)));
     match (config, problems.is_empty()) {
         (Some(config), true) => Ok(config),
         _ => Err(ConfigError {
@@ -143,18 +145,14 @@ fn config(
         let section = Section::new(&name, table, lines, keys::PATH, problems);
         if let Some(path) = path(section, *line) {
             if checked.iter().any(|other| other.name == path.name) {
-                let twice = format!("there are two paths with the name \"{}\"", path.name);
+                let twice = Reason::NameTwice(path.name.clone());
                 problems.push(Problem::at(*line, &format!("{name}.name"), twice));
             }
             checked.push(path);
         }
     }
     if paths.is_empty() {
-        problems.push(Problem::at(
-            1,
-            "path",
-            "nothing to watch: add a [[path]] with its host",
-        ));
+        problems.push(Problem::at(1, "path", Reason::NoPath));
     }
     Some(Config {
         state: state.unwrap_or_else(|| PathBuf::from(keys::STATE)),
@@ -190,11 +188,7 @@ fn alarm(mut section: Section<'_, '_>) -> Alarm {
 fn path(mut section: Section<'_, '_>, line: usize) -> Option<PathConfig> {
     let host = section.text("host");
     if host.is_none() && !section.has("host") {
-        section.wrong_at(
-            line,
-            "host",
-            "the far end is not given: host = \"HOST[:PORT]\"",
-        );
+        section.wrong_at(line, "host", Reason::NoHost);
     }
     let named = section.name("name");
     let probe = section.every("probe", keys::PROBE, (10, 86_400));
@@ -223,7 +217,7 @@ fn path(mut section: Section<'_, '_>, line: usize) -> Option<PathConfig> {
         metered: section.metered("metered"),
     };
     if path.open && path.key.is_some() {
-        section.wrong("key", "open = true needs no key; remove one of both");
+        section.wrong("key", Reason::KeyAndOpen);
     }
     Some(path)
 }

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use measure::plans::PlanFileError;
 use stats::Random;
 use store::Place;
 use sys::{
@@ -54,7 +55,7 @@ pub struct Start<'a> {
 /// The state cannot be read or written, or belongs to another watch; a full plan is none.
 pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     for path in &start.config.paths {
-        real::full_plan(path).map_err(|e| DaemonError::Plan(e.to_string()))?;
+        real::full_plan(path)?;
     }
     let folder = Folder::open(&start.config.state)?;
     let shared = Shared::default();
@@ -90,8 +91,8 @@ pub enum DaemonError {
     #[error(transparent)]
     State(#[from] StateError),
     /// A plan.
-    #[error("{0}")]
-    Plan(String),
+    #[error(transparent)]
+    Plan(#[from] PlanFileError),
     /// Its metrics.
     #[error("serve metrics on {address}: {source}; name another port: listen = \"127.0.0.1:PORT\"")]
     Listen {

@@ -70,24 +70,24 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
         let mut piece = [0; 1024];
         let n = stream.read(&mut piece)?;
         head.extend_from_slice(&piece[..n]);
-        match asked(&head) {
+        match requested(&head) {
             Some(request) => break request,
             None if n == 0 || head.len() > LARGEST || std::time::Instant::now() > until => {
-                break Asked::Malformed;
+                break Requested::Malformed;
             }
             None => {}
         }
     };
     let (status, body, with_body) = match request {
-        Asked::Metrics { body } => ("200 OK", shared.get(), body),
-        Asked::Other => ("404 Not Found", "there is /metrics\n".to_owned(), true),
-        Asked::OtherHost => (
+        Requested::Metrics { body } => ("200 OK", shared.get(), body),
+        Requested::Other => ("404 Not Found", "there is /metrics\n".to_owned(), true),
+        Requested::OtherHost => (
             "421 Misdirected Request",
             "only names of this host are served: use 127.0.0.1 or localhost\n".to_owned(),
             true,
         ),
-        Asked::OtherMethod => ("405 Method Not Allowed", "only GET\n".to_owned(), true),
-        Asked::Malformed => ("400 Bad Request", "no request\n".to_owned(), true),
+        Requested::OtherMethod => ("405 Method Not Allowed", "only GET\n".to_owned(), true),
+        Requested::Malformed => ("400 Bad Request", "no request\n".to_owned(), true),
     };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {TYPE}\r\nContent-Length: {}\r\nConnection: close\r\n\
@@ -102,9 +102,9 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// What a request asks for.
+/// What was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum Requested {
     Metrics { body: bool },
     Other,
     OtherHost,
@@ -113,13 +113,13 @@ enum Asked {
 }
 
 /// Reads a request; `None` while its head is not whole.
-fn asked(text: &[u8]) -> Option<Asked> {
+fn requested(text: &[u8]) -> Option<Requested> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     match request.parse(text) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => return None,
-        Err(_) => return Some(Asked::Malformed),
+        Err(_) => return Some(Requested::Malformed),
     }
     let hosts: Vec<&[u8]> = request
         .headers
@@ -132,11 +132,11 @@ fn asked(text: &[u8]) -> Option<Asked> {
         .path
         .map(|path| path.split('?').next().unwrap_or_default());
     Some(match (own, request.method, path) {
-        (false, ..) => Asked::OtherHost,
-        (_, Some("GET"), Some("/metrics")) => Asked::Metrics { body: true },
-        (_, Some("HEAD"), Some("/metrics")) => Asked::Metrics { body: false },
-        (_, Some("GET" | "HEAD"), _) => Asked::Other,
-        _ => Asked::OtherMethod,
+        (false, ..) => Requested::OtherHost,
+        (_, Some("GET"), Some("/metrics")) => Requested::Metrics { body: true },
+        (_, Some("HEAD"), Some("/metrics")) => Requested::Metrics { body: false },
+        (_, Some("GET" | "HEAD"), _) => Requested::Other,
+        _ => Requested::OtherMethod,
     })
 }
 

@@ -68,10 +68,10 @@ impl Device {
         if uevent.lines().any(|line| line == "DEVTYPE=wwan") {
             return true;
         }
-        let asked = Command::new("nmcli")
+        let output = Command::new("nmcli")
             .args(["-g", "GENERAL.METERED", "device", "show", &self.name])
             .output();
-        asked.is_ok_and(|output| output.stdout.trim_ascii().starts_with(b"yes"))
+        output.is_ok_and(|output| output.stdout.trim_ascii().starts_with(b"yes"))
     }
 }
 

@@ -2,71 +2,130 @@
 
 use std::{
     io::{self, Write},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     time::Duration,
 };
 
 use sys::clock::Instant;
 
-use crate::{config::Alarm, message::Message};
+use crate::{
+    config::Alarm,
+    message::Message,
+    post::{PostError, Url},
+};
 
 /// How long a program may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// How often it is polled.
 const PIECE: Duration = Duration::from_millis(50);
 
+/// Why a message was not delivered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DeliveryError {
+    /// It cannot be written as JSON.
+    #[error("write the message as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The program could not be started or waited for.
+    #[error("{program}: {error}")]
+    Program {
+        /// Which.
+        program: String,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// The program reported a failure.
+    #[error("{program}: ended with {status}")]
+    Ended {
+        /// Which.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The program took too long.
+    #[error("{program}: did not end in {} s", TIMEOUT.as_secs())]
+    Late {
+        /// Which.
+        program: String,
+    },
+    /// It could not be posted.
+    #[error("{url}: {error}")]
+    Post {
+        /// Where to.
+        url: Url,
+        /// Why.
+        #[source]
+        error: PostError,
+    },
+    /// The server of the webhook did not take it.
+    #[error("{url} responded with status {status}")]
+    Status {
+        /// Where to.
+        url: Url,
+        /// The status of its response.
+        status: u16,
+    },
+}
+
 /// Delivers a message to all that are to get it.
 ///
 /// # Errors
 /// One of them did not take it. All get it again then: better twice than never.
-pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> io::Result<()> {
+pub(crate) fn deliver(alarm: &Alarm, message: &Message) -> Result<(), DeliveryError> {
     let body = serde_json::to_vec(message)?;
     if let [program, arguments @ ..] = alarm.command.as_slice() {
         tell(program, arguments, &body)?;
     }
     if let Some(url) = &alarm.webhook {
-        let status = url.post(&body)?;
+        let url = || url.clone();
+        let posted = url().post(&body);
+        let status = posted.map_err(|error| DeliveryError::Post { url: url(), error })?;
         if !(200..300).contains(&status) {
-            return Err(io::Error::other(format!("{url} answered {status}")));
+            return Err(DeliveryError::Status { url: url(), status });
         }
     }
     Ok(())
 }
 
-fn tell(program: &str, arguments: &[String], body: &[u8]) -> io::Result<()> {
-    let named = |e: io::Error| io::Error::new(e.kind(), format!("{program}: {e}"));
-    let mut child = Command::new(program)
+fn tell(program: &str, arguments: &[String], body: &[u8]) -> Result<(), DeliveryError> {
+    let program = || program.to_owned();
+    let failed = |error| DeliveryError::Program {
+        program: program(),
+        error,
+    };
+    let mut child = Command::new(program())
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
-        .map_err(named)?;
+        .map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A message fits a pipe (64 KiB) unless a run shows hundreds of causes; a program that does
         // not read its input ends and is judged by its status.
         let _ = stdin.write_all(body);
     }
-    end(&mut child).map_err(named)
+    match end(&mut child).map_err(failed)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(DeliveryError::Ended {
+            program: program(),
+            status,
+        }),
+        None => Err(DeliveryError::Late { program: program() }),
+    }
 }
 
-/// Waits for the end of a program, and kills it if it takes too long.
-fn end(child: &mut Child) -> io::Result<()> {
+/// Waits for the end of a program, and kills it if it takes too long; then it has no status.
+fn end(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     let until = Instant::now().after(TIMEOUT);
     while Instant::now() < until {
         if let Some(status) = child.try_wait()? {
-            return match status.success() {
-                true => Ok(()),
-                false => Err(io::Error::other(format!("ended with {status}"))),
-            };
+            return Ok(Some(status));
         }
         Instant::now().after(PIECE).wait();
     }
     child.kill()?;
     child.wait()?;
-    Err(io::Error::new(
-        io::ErrorKind::TimedOut,
-        "did not end in 30 s",
-    ))
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -11,14 +11,42 @@ use std::{
     time::Duration,
 };
 
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, pki_types::ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
+    pki_types::{InvalidDnsNameError, ServerName},
+};
 
 /// Time to connect to one address, and without a byte.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Most bytes of an answer that are read: its head says all that is asked for.
+/// Most bytes of a response that are read: the status is in its head.
 const LARGEST: u64 = 64 << 10;
-/// Most fields of an answer's head.
+/// Most fields of a response's head.
 const FIELDS: usize = 64;
+
+/// A text that is no URL of a webhook. It is not repeated: its path may be a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
+pub struct UrlError;
+
+/// Why nothing was posted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PostError {
+    /// The host has no address.
+    #[error("its name has no address")]
+    NoAddress,
+    /// No certificate can name such a host.
+    #[error(transparent)]
+    Name(#[from] InvalidDnsNameError),
+    /// TLS.
+    #[error(transparent)]
+    Tls(#[from] rustls::Error),
+    /// The connection.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The response is of another protocol.
+    #[error("its response is not HTTP")]
+    NotHttp,
+}
 
 /// Where messages are posted: `http://HOST[:PORT][/PATH]`, or `https://`.
 #[derive(Clone, PartialEq, Eq)]
@@ -35,18 +63,17 @@ impl Url {
     ///
     /// # Errors
     /// It is no URL of `http` or `https`, or has a user or a part after `#`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH".to_owned();
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
         let (tls, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
             (Some(rest), _) => (true, rest),
             (_, Some(rest)) => (false, rest),
-            _ => return Err(wrong()),
+            _ => return Err(UrlError),
         };
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let clean = rest.bytes().all(|c| c.is_ascii_graphic());
         if authority.is_empty() || authority.contains('@') || rest.contains('#') || !clean {
-            return Err(wrong());
+            return Err(UrlError);
         }
         let usual = if tls { 443 } else { 80 };
         let numbered = authority
@@ -54,7 +81,7 @@ impl Url {
             .filter(|(host, _)| !host.ends_with(':'));
         let (host, port) = match numbered {
             Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| wrong())?)
+                (host, port.parse().map_err(|_| UrlError)?)
             }
             _ => (authority, usual),
         };
@@ -69,24 +96,24 @@ impl Url {
         })
     }
 
-    /// Posts JSON, and gives the status of the answer.
+    /// Posts JSON, and returns the status of the response.
     ///
     /// # Errors
-    /// The host cannot be reached or is not the one its certificate names, or does not answer with
+    /// The host cannot be reached or is not the one its certificate names, or its response is not
     /// HTTP.
-    pub(crate) fn post(&self, body: &[u8]) -> io::Result<u16> {
+    pub(crate) fn post(&self, body: &[u8]) -> Result<u16, PostError> {
         let stream = self.connect()?;
         stream.set_read_timeout(Some(TIMEOUT))?;
         stream.set_write_timeout(Some(TIMEOUT))?;
         if !self.tls {
             return self.exchange(stream, body);
         }
-        let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
-        let session = ClientConnection::new(tls()?, name).map_err(io::Error::other)?;
+        let name = ServerName::try_from(self.host.clone())?;
+        let session = ClientConnection::new(tls()?, name)?;
         self.exchange(StreamOwned::new(session, stream), body)
     }
 
-    fn exchange(&self, mut stream: impl Read + Write, body: &[u8]) -> io::Result<u16> {
+    fn exchange(&self, mut stream: impl Read + Write, body: &[u8]) -> Result<u16, PostError> {
         let host = match self.host.contains(':') {
             true => format!("[{}]", self.host),
             false => self.host.clone(),
@@ -108,17 +135,17 @@ impl Url {
             Some(status) => Ok(status),
             None => {
                 read?;
-                Err(io::Error::other("its answer is not HTTP"))
+                Err(PostError::NotHttp)
             }
         }
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
-        let mut error = io::Error::new(io::ErrorKind::NotFound, "its name has no address");
+    fn connect(&self) -> Result<TcpStream, PostError> {
+        let mut error = PostError::NoAddress;
         for address in (self.host.as_str(), self.port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, TIMEOUT) {
                 Ok(stream) => return Ok(stream),
-                Err(refused) => error = refused,
+                Err(refused) => error = refused.into(),
             }
         }
         Err(error)
@@ -140,13 +167,12 @@ impl fmt::Debug for Url {
 }
 
 /// TLS with the roots of the system.
-fn tls() -> io::Result<Arc<ClientConfig>> {
+fn tls() -> Result<Arc<ClientConfig>, rustls::Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
+        .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(Arc::new(config))
@@ -186,7 +212,7 @@ mod tests {
             "http://h:x/secret",
             "http://h/a b",
         ] {
-            let error = Url::parse(wrong).unwrap_err();
+            let error = Url::parse(wrong).unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
         }
     }

@@ -3,14 +3,15 @@
 use std::{
     fs, io,
     net::{IpAddr, SocketAddr},
-    path::{Path, PathBuf},
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use measure::{
     group::probes,
-    key, plans,
+    key,
+    plans::{self, PlanFileError},
     reach::{self, FarEnd, ReachError},
     run::{Event, Start},
 };
@@ -56,14 +57,9 @@ pub(crate) enum RealError {
     #[error("{0}; name its file in the config: key = \"FILE\"")]
     Key(#[from] key::KeyError),
     /// There is no plan.
-    #[error("{}: {why}", file.display())]
-    Plan {
-        /// Which.
-        file: PathBuf,
-        /// Why not.
-        why: String,
-    },
-    /// The service was asked to end.
+    #[error(transparent)]
+    Plan(#[from] PlanFileError),
+    /// The service is to end.
     #[error("stopped")]
     Stopped,
 }
@@ -105,19 +101,12 @@ fn key(path: &PathConfig) -> Result<Key, RealError> {
 }
 
 /// The plan of a path that has one by name or file.
-pub(crate) fn full_plan(path: &PathConfig) -> Result<Plan, RealError> {
+pub(crate) fn full_plan(path: &PathConfig) -> Result<Plan, PlanFileError> {
     match path.plan.as_str() {
         "quick" => Ok(plans::quick()),
         "default" => Ok(plans::default()),
         "thorough" => Ok(plans::thorough()),
-        file => {
-            let wrong = |why: String| RealError::Plan {
-                file: file.into(),
-                why,
-            };
-            let text = fs::read_to_string(file).map_err(|e| wrong(e.to_string()))?;
-            plans::parse(&text).map_err(|e| wrong(e.to_string()))
-        }
+        file => plans::read(Path::new(file)),
     }
 }
 

@@ -16,7 +16,7 @@ const KEPT: usize = 56 * 24;
 /// Values this far in the future, s, are from before the clock was set back.
 const FUTURE_S: u64 = 3600;
 
-/// How far back the pattern of the week and the level before a change are looked for.
+/// How far back the pattern of the week and the level before a change are searched.
 const BACK_US: u64 = 28 * DAY_US;
 
 /// Values of one hour of the week that weigh as much as all days together.

@@ -75,13 +75,7 @@ pub(crate) fn measure(arguments: &Measure) -> Result<ExitCode, Failure> {
 
 fn plan(arguments: &Measure) -> Result<Plan, Failure> {
     let mut plan = match &arguments.plan {
-        Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .with_context(|| format!("read {}", file.display()))
-                .map_err(|e| Failure::new(code::USE, e))?;
-            plans::parse(&text)
-                .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", file.display())))?
-        }
+        Some(file) => plans::read(file).map_err(|e| Failure::new(code::USE, e))?,
         None if arguments.quick => plans::quick(),
         None if arguments.thorough => plans::thorough(),
         None => plans::default(),

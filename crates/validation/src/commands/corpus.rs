@@ -161,12 +161,7 @@ fn read(dir: &Path) -> anyhow::Result<Vec<Scenario>> {
 
 /// The plan of a corpus.
 fn plan(dir: &Path) -> Result<Plan, Failure> {
-    let path = dir.join(PLAN);
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("read {}", path.display()))
-        .map_err(|e| Failure::new(code::USE, e))?;
-    measure::plans::parse(&text)
-        .map_err(|e| Failure::new(code::USE, anyhow!("{}: {e}", path.display())))
+    measure::plans::read(&dir.join(PLAN)).map_err(|e| Failure::new(code::USE, e))
 }
 
 /// A scenario of the lab with its plan.

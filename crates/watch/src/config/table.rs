@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt::Display,
     net::{IpAddr, SocketAddr},
     ops::RangeInclusive,
     time::Duration,
@@ -17,27 +16,28 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     keys::Key,
+    reason::Reason,
     values::{Metered, QuietHours},
 };
 use crate::post::Url;
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The line, from 1.
     pub line: usize,
     /// The dotted key; empty if the text is no TOML.
     pub key: String,
     /// What is wrong, and what would be right.
-    pub reason: String,
+    pub reason: Reason,
 }
 
 impl Problem {
-    pub(super) fn at(line: usize, key: &str, reason: impl Into<String>) -> Self {
+    pub(super) fn at(line: usize, key: &str, reason: Reason) -> Self {
         Self {
             line,
             key: key.to_owned(),
-            reason: reason.into(),
+            reason,
         }
     }
 }
@@ -70,11 +70,12 @@ impl<'a> Lines<'a> {
 pub(super) fn root<'a>(text: &'a str, problems: &mut Vec<Problem>) -> Option<DeTable<'a>> {
     let lines = Lines::of(text);
     let (root, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
+    let is_toml = errors.is_empty();
+    for error in errors {
         let line = error.span().map_or(1, |span| lines.at(span.start));
-        problems.push(Problem::at(line, "", error.message().replace('\n', "; ")));
+        problems.push(Problem::at(line, "", Reason::Toml(error)));
     }
-    errors.is_empty().then(|| root.into_inner())
+    is_toml.then(|| root.into_inner())
 }
 
 /// A table with the keys that it may have.
@@ -105,15 +106,15 @@ impl<'a, 'p> Section<'a, 'p> {
             let own = key.get_ref().as_ref();
             if !names.contains(own) {
                 let line = lines.at(key.span().start);
-                let hint = match nearest(own, names.iter().copied()) {
-                    Some(near) => format!("unknown key; did you mean \"{near}\"?"),
-                    None => format!(
-                        "unknown key; there are {}",
-                        names.iter().copied().collect::<Vec<_>>().join(", ")
-                    ),
+                let reason = match nearest(own, names.iter().copied()) {
+                    Some(near) => Reason::UnknownNear(near.to_owned()),
+                    None => {
+                        let names: Vec<&str> = names.iter().copied().collect();
+                        Reason::Unknown(names.join(", "))
+                    }
                 };
                 let key = section.dotted(own);
-                section.problems.push(Problem::at(line, &key, hint));
+                section.problems.push(Problem::at(line, &key, reason));
             }
         }
         section
@@ -137,13 +138,13 @@ impl<'a, 'p> Section<'a, 'p> {
         Some((self.lines.at(key.span().start), value.get_ref()))
     }
 
-    pub(super) fn wrong_at(&mut self, line: usize, key: &str, reason: impl Into<String>) {
+    pub(super) fn wrong_at(&mut self, line: usize, key: &str, reason: Reason) {
         let key = self.dotted(key);
         self.problems.push(Problem::at(line, &key, reason));
     }
 
     /// A key that has a value, but must not have this one.
-    pub(super) fn wrong(&mut self, key: &str, reason: impl Into<String>) {
+    pub(super) fn wrong(&mut self, key: &str, reason: Reason) {
         let line = self.find(key).map_or(1, |(line, _)| line);
         self.wrong_at(line, key, reason);
     }
@@ -151,7 +152,7 @@ impl<'a, 'p> Section<'a, 'p> {
     fn take<T>(
         &mut self,
         key: &str,
-        read: impl FnOnce(&'a DeValue<'a>) -> Result<T, String>,
+        read: impl FnOnce(&'a DeValue<'a>) -> Result<T, Reason>,
     ) -> Option<T> {
         let (line, value) = self.find(key)?;
         match read(value) {
@@ -164,19 +165,17 @@ impl<'a, 'p> Section<'a, 'p> {
     }
 
     /// A text that `read` takes.
-    fn parsed<T, E: Display>(
+    fn parsed<T, E: Into<Reason>>(
         &mut self,
         key: &str,
         read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
-        self.take(key, |value| {
-            read(as_text(value)?).map_err(|error| error.to_string())
-        })
+        self.take(key, |value| read(as_text(value)?).map_err(Into::into))
     }
 
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         self.parsed(key, |text| match text.trim() {
-            "" => Err("must not be empty".to_owned()),
+            "" => Err(Reason::Empty),
             _ => Ok(text.to_owned()),
         })
     }
@@ -187,26 +186,18 @@ impl<'a, 'p> Section<'a, 'p> {
             let fits = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
             match (1..=64).contains(&text.len()) && text.chars().all(fits) {
                 true => Ok(text.to_owned()),
-                false => {
-                    Err("must have 1 to 64 letters, digits, \".\", \"-\", \"_\", \":\"".to_owned())
-                }
+                false => Err(Reason::NotName),
             }
         })
     }
 
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
-        self.take(key, |value| {
-            value
-                .as_bool()
-                .ok_or_else(|| "must be true or false".to_owned())
-        })
+        self.take(key, |value| value.as_bool().ok_or(Reason::NotSwitch))
     }
 
-    fn list<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
+    fn list<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, Reason>) -> Option<Vec<T>> {
         self.take(key, |value| {
-            let all = value
-                .as_array()
-                .ok_or("must be a list: [\"...\", \"...\"]")?;
+            let all = value.as_array().ok_or(Reason::NotList)?;
             let items = all.iter().map(|item| read(as_text(item.get_ref())?));
             items.collect()
         })
@@ -218,8 +209,7 @@ impl<'a, 'p> Section<'a, 'p> {
 
     pub(super) fn addresses(&mut self, key: &str) -> Option<Vec<IpAddr>> {
         self.list(key, |text| {
-            let wrong =
-                |_| format!("\"{text}\" is no IP address; write for instance \"100.64.0.7\"");
+            let wrong = |_| Reason::NotAddress(text.to_owned());
             text.parse().map_err(wrong)
         })
     }
@@ -228,9 +218,7 @@ impl<'a, 'p> Section<'a, 'p> {
         self.list(key, |text| match text {
             "underlay" => Ok(Layer::Underlay),
             "tunnel" => Ok(Layer::Tunnel),
-            _ => Err(format!(
-                "\"{text}\" is no layer: \"underlay\" or \"tunnel\""
-            )),
+            _ => Err(Reason::NotLayer(text.to_owned())),
         })
     }
 
@@ -244,14 +232,14 @@ impl<'a, 'p> Section<'a, 'p> {
 
     pub(super) fn share(&mut self, key: &str, range: RangeInclusive<f64>) -> Option<f64> {
         self.parsed(key, |text| {
-            let value = quantity::share(text).map_err(|e| e.to_string())?.get();
+            let value = quantity::share(text)?.get();
             match range.contains(&value) {
                 true => Ok(value),
-                false => Err(format!(
-                    "{text} must be in {}% to {}%",
-                    100.0 * range.start(),
-                    100.0 * range.end()
-                )),
+                false => Err(Reason::ShareRange {
+                    text: text.to_owned(),
+                    least: *range.start(),
+                    most: *range.end(),
+                }),
             }
         })
     }
@@ -273,13 +261,15 @@ impl<'a, 'p> Section<'a, 'p> {
                 .map(|days| days.trim().parse::<u64>())
             {
                 Some(Ok(days)) => Duration::from_secs(days.saturating_mul(86_400)),
-                _ => quantity::duration(text).map_err(|e| e.to_string())?,
+                _ => quantity::duration(text)?,
             };
             match (least_s..=most_s).contains(&span.as_secs()) {
                 true => Ok(Some(span)),
-                false => Err(format!(
-                    "{text} must be in {least_s}s to {most_s}s, or \"never\""
-                )),
+                false => Err(Reason::TimeRange {
+                    text: text.to_owned(),
+                    least_s,
+                    most_s,
+                }),
             }
         });
         read.unwrap_or(usual)
@@ -290,7 +280,7 @@ impl<'a, 'p> Section<'a, 'p> {
             "auto" => Ok(Metered::Auto),
             "yes" => Ok(Metered::Yes),
             "no" => Ok(Metered::No),
-            _ => Err(format!("\"{text}\" must be \"auto\", \"yes\" or \"no\"")),
+            _ => Err(Reason::NotMetered(text.to_owned())),
         });
         read.unwrap_or(Metered::Auto)
     }
@@ -301,15 +291,11 @@ impl<'a, 'p> Section<'a, 'p> {
 
     pub(super) fn listen(&mut self, key: &str) -> Option<SocketAddr> {
         self.parsed(key, |text| {
-            let wrong =
-                |_| format!("\"{text}\" is no address with a port, such as \"127.0.0.1:5302\"");
+            let wrong = |_| Reason::NotListen(text.to_owned());
             let address: SocketAddr = text.parse().map_err(wrong)?;
             match address.ip().is_loopback() {
                 true => Ok(address),
-                false => Err(format!(
-                    "{text} is not an address of this host alone; listen on 127.0.0.1 and put a \
-                     reverse proxy before it"
-                )),
+                false => Err(Reason::NotLoopback(text.to_owned())),
             }
         })
     }
@@ -320,9 +306,7 @@ impl<'a, 'p> Section<'a, 'p> {
             let both = both.and_then(|(from, to)| Some((minute(from)?, minute(to)?)));
             match both {
                 Some((from, to)) if from != to => Ok(QuietHours { from, to }),
-                _ => Err(format!(
-                    "\"{text}\" are no hours; write for instance \"22:00-07:00\""
-                )),
+                _ => Err(Reason::NotHours(text.to_owned())),
             }
         })
     }
@@ -330,9 +314,8 @@ impl<'a, 'p> Section<'a, 'p> {
     /// A table in it.
     pub(super) fn table(&mut self, key: &str) -> Option<&'a DeTable<'a>> {
         self.take(key, |value| {
-            value
-                .as_table()
-                .ok_or_else(|| format!("must be a table: [{key}]"))
+            let wrong = || Reason::NotTable(key.to_owned());
+            value.as_table().ok_or_else(wrong)
         })
     }
 
@@ -340,7 +323,7 @@ impl<'a, 'p> Section<'a, 'p> {
     pub(super) fn tables(&mut self, key: &str) -> Vec<(usize, &'a DeTable<'a>)> {
         let lines = self.lines;
         let read = self.take(key, |value| {
-            let wrong = || format!("must be tables: [[{key}]]");
+            let wrong = || Reason::NotTables(key.to_owned());
             let all = value.as_array().ok_or_else(wrong)?;
             let table = |item: &'a toml::Spanned<DeValue<'a>>| {
                 let table = item.get_ref().as_table().ok_or_else(wrong)?;
@@ -352,9 +335,8 @@ impl<'a, 'p> Section<'a, 'p> {
     }
 }
 
-fn as_text<'a>(value: &'a DeValue<'_>) -> Result<&'a str, String> {
-    let wrong = || "must be a text in quotes".to_owned();
-    value.as_str().ok_or_else(wrong)
+fn as_text<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Reason> {
+    value.as_str().ok_or(Reason::NotText)
 }
 
 /// The minute of the day of `HH:MM`.

@@ -102,7 +102,7 @@ impl Watcher {
 
     /// Reports changes whose run of the full plan did not come.
     pub fn report_overdue(&mut self, now: Moment) {
-        // Nearly always there is none, and this is asked all the time.
+        // Nearly always there is none, and this runs at every turn of the loop.
         if self
             .saved
             .paths

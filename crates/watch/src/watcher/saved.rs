@@ -103,7 +103,7 @@ fn dues(state: &mut PathState, pace: &Pace, same: bool, now: Moment, random: &mu
     let full = pace
         .full
         .map(|every| kept(state.full_due, every).unwrap_or_else(|| left(every, full_us, random)));
-    // A run that a change asked for, on a path without a schedule for it.
+    // A run that a change called for, on a path without a schedule for it.
     let wanted = state.incident.is_some().then_some(now.boot_ns);
     state.load_due = load;
     state.full_due = wanted.or(full);
