@@ -296,7 +296,8 @@ impl<'a> DirectionView<'a> {
     pub fn sweep(&self) -> Option<Sweep> {
         let sweeps: Vec<&Sample> = self.samples(|k| k.step == StepKind::UdpSweep).collect();
         let rates: Vec<&Sample> = self.samples(|k| k.step == StepKind::Udp).collect();
-        Sweep::of(&sweeps, &rates)
+        let tcp_bps = self.carried_by_tcp_bps().reduce(f64::max);
+        Sweep::of(&sweeps, &rates, tcp_bps)
     }
 
     /// Goodput of a load over that of another, from the ratios of the blocks in which both ran, as

@@ -22,7 +22,7 @@ impl DirectionView<'_> {
     }
 
     /// Rates of the IP packets of the loads with the fewest flows, bit/s.
-    fn carried_by_tcp_bps(&self) -> impl Iterator<Item = f64> {
+    pub(super) fn carried_by_tcp_bps(&self) -> impl Iterator<Item = f64> {
         let loads = self.single_loads().into_iter();
         loads.map(|load| self.packets_bps(&load))
     }

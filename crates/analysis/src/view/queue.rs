@@ -141,15 +141,32 @@ pub struct Overflow {
 
 /// Minimum share and number of a step's datagrams that show an overflow, not single losses.
 const OVERFLOW: (f64, u64) = (0.01, 3);
+/// Variation of the distance of datagrams, as a share of the time of a full packet at the bottleneck,
+/// below which no queue that others fill lies on their way: their packets are between them in it.
+const EVEN: f64 = 0.1;
 /// A full queue that delays by less cannot be distinguished from chance, µs.
 const SLIGHT_US: f64 = 2_000.0;
 
 impl DirectionView<'_> {
+    /// Whether datagrams below the capacity arrive as evenly as they were sent, by RFC 3550's
+    /// estimate of their jitter: then what delays round trips is in the other direction. `None` if
+    /// that was not measured.
+    pub fn arrives_evenly(&self) -> Option<bool> {
+        let sweep = self.sweep()?;
+        let packet_us = 1500.0 * 8e6 / sweep.capacity_bps;
+        let below = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
+        let jitters: Vec<f64> = below.filter_map(|s| s.udp.jitter_us).collect();
+        Some(stats::median(&jitters)? < EVEN * packet_us)
+    }
+
     /// The slowest step well below the capacity that loses datagrams in a full queue: one that
     /// others fill, or that gives way to whoever sends more.
     pub fn overflow_below(&self) -> Option<Overflow> {
         let sweep = self.sweep()?;
         let [calm, full] = self.sweep_rtts_us()?;
+        if self.arrives_evenly() == Some(true) {
+            return None;
+        }
         let packets_us = 2.0 * 1500.0 * 8e6 / sweep.capacity_bps;
         if full - calm < packets_us.max(SLIGHT_US) {
             return None;

@@ -11,7 +11,11 @@ const DENSE: f64 = 0.25;
 /// From this share of the capacity on, it is full.
 const ABOVE: f64 = 1.1;
 
-/// Most that a capacity may be above what arrived: the correction of a loss of a quarter.
+/// Share and number of the datagrams of a step that count as nearly all ...
+const GONE: (f64, u64) = (0.9, 20);
+/// ... and share lost up to which one got through.
+const PASSED: f64 = 0.75;
+/// Most that a capacity may be above what arrived, or below it: the correction of a loss of a quarter.
 const CORRECTED: f64 = 4.0 / 3.0;
 
 /// UDP at rising rates, all repeats together.
@@ -114,16 +118,17 @@ impl Datagrams {
 impl Sweep {
     /// One sample of UDP at rising rates; `None` of another step.
     pub fn of_sample(sample: &Sample) -> Option<Self> {
-        Self::of(&[sample], &[])
+        Self::of(&[sample], &[], None)
     }
 
     /// The sweeps and single rates of one direction together; `None` without a sweep.
-    pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample]) -> Option<Self> {
+    /// `tcp_bps` is the most that one flow of TCP got through, bit/s of IP packets.
+    pub(super) fn of(sweeps: &[&Sample], rates: &[&Sample], tcp_bps: Option<f64>) -> Option<Self> {
         let steps: Vec<SweepStep> = sweeps.iter().flat_map(|s| &s.sweep).copied().collect();
         let headers = f64::from(sweeps.first()?.key.family.udp_headers());
         let mut sweep = Self {
             samples: sweeps.iter().map(|s| s.number).collect(),
-            capacity_bps: capacity(sweeps, &steps, headers)?,
+            capacity_bps: capacity(sweeps, &steps, headers, tcp_bps)?,
             below: Datagrams::default(),
             below_bps: 0.0,
             below_rtt_us: None,
@@ -163,6 +168,26 @@ impl Sweep {
         self.offered_share(udp) <= BELOW
     }
 
+    /// Whether nearly all datagrams of a step were lost although an earlier one, which offered no
+    /// less, got through: a bottleneck still delivers what it carries under any load. A host that
+    /// reassembles fragments does not: one that lacks its other half stays in memory for 30 s
+    /// (`ipfrag_time`), and while that is full all are dropped (`ipfrag_high_thresh`, Linux
+    /// Documentation/networking/ip-sysctl.rst).
+    pub fn collapses(&self) -> bool {
+        let gone = |s: &SweepStep| s.udp.sent >= GONE.1 && s.udp.lost >= GONE.0;
+        let passed = |s: &SweepStep, least: f64| s.udp.sent_bps >= least && s.udp.lost < PASSED;
+        let after = |(at, step): (usize, &SweepStep)| {
+            let before = self.steps.get(..at).unwrap_or_default();
+            gone(step) && before.iter().any(|s| passed(s, 0.95 * step.udp.sent_bps))
+        };
+        self.steps.iter().enumerate().any(after)
+    }
+
+    /// The most that arrived in any step, bit/s of IP packets.
+    pub fn most_received_bps(&self) -> f64 {
+        most_received_bps(&self.steps, self.headers).unwrap_or(0.0)
+    }
+
     /// The steps of overload, which offered clearly more than the path carries, the mildest first.
     pub fn overloads(&self) -> Vec<SweepStep> {
         let over = |s: &&SweepStep| self.offered_share(&s.udp) >= ABOVE;
@@ -190,16 +215,31 @@ fn packets_bps(udp: &Udp, payload_bps: f64, headers: f64) -> f64 {
     payload_bps * (payload + headers) / payload
 }
 
-/// The measured capacity: that of the samples, else the most that arrived. A capacity is corrected
-/// by the loss below it, which is no measure of the path where nearly all is lost there.
-fn capacity(sweeps: &[&Sample], steps: &[SweepStep], headers: f64) -> Option<f64> {
-    let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
-    let arrived = steps
+fn most_received_bps(steps: &[SweepStep], headers: f64) -> Option<f64> {
+    let received = steps
         .iter()
         .map(|s| packets_bps(&s.udp, s.udp.received_bps, headers));
-    let arrived = arrived.reduce(f64::max);
+    received.reduce(f64::max)
+}
+
+/// The measured capacity: that of the samples, else the most that arrived. A capacity is corrected
+/// by the loss below it, which is no measure of the path where nearly all is lost there. Overload
+/// can leave a path with less for a while, as of a queue that shuts a flow out: where both TCP and
+/// a step of UDP got far more through than was measured after that, it is the most that arrived.
+fn capacity(
+    sweeps: &[&Sample],
+    steps: &[SweepStep],
+    headers: f64,
+    tcp_bps: Option<f64>,
+) -> Option<f64> {
+    let measured: Vec<f64> = sweeps.iter().filter_map(|s| s.capacity_bps).collect();
+    let arrived = most_received_bps(steps, headers);
     match (stats::median(&measured), arrived) {
         (Some(measured), Some(arrived)) if measured > CORRECTED * arrived => Some(arrived),
+        (Some(measured), Some(arrived)) => {
+            let refuted = tcp_bps.map_or(0.0, |tcp| tcp.min(arrived)) > CORRECTED * measured;
+            Some(if refuted { arrived } else { measured })
+        }
         (measured, arrived) => measured.or(arrived),
     }
 }
@@ -238,7 +278,7 @@ mod tests {
                 },
                 rtt_p50_us: None,
             }];
-            let sweep = Sweep::of(&[&sample], &[]);
+            let sweep = Sweep::of(&[&sample], &[], None);
             let capacity = sweep.map_or(0.0, |s| s.capacity_bps);
             assert!((capacity - 8e6 * (1000.0 + headers) / 1000.0).abs() < 1e-3);
         }

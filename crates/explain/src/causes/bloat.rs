@@ -14,6 +14,11 @@ pub(super) const WARN_US: f64 = 30_000.0;
 /// Added delay under load that requires action, µs.
 pub(super) const ACT_US: f64 = 60_000.0;
 
+/// Packets of a load that wait at a bottleneck however short its queue is: the one that is being sent
+/// and the two of the smallest window that keeps it busy (RFC 5681 section 4: an acknowledgement for
+/// every second segment). On a line of 256 kbit/s each takes 47 ms.
+const LEAST_PACKETS: f64 = 3.0;
+
 /// Share of datagrams lost above the capacity from which the queue was full.
 const OVERFLOWS: f64 = 0.05;
 
@@ -40,11 +45,12 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
             Need::LoadedProbes.settle(),
         ));
     };
-    if added_us <= WARN_US {
+    let most = fine_us(dir, &load);
+    if added_us <= most {
         return Err(ruled_out(text!(
             "the RTT rises by {added} under TCP load; up to {most} is fine",
             added = time(added_us),
-            most = time(WARN_US)
+            most = time(most)
         )));
     }
     if dir
@@ -62,6 +68,15 @@ pub(super) fn of(dir: &DirectionView) -> Result<Bloat, Verdict> {
         calm_us,
         added_us,
     })
+}
+
+/// Delay that a load may add, µs: what nobody notices, or what a line as slow as this one needs to
+/// send the packets of the smallest window.
+pub(super) fn fine_us(dir: &DirectionView, load: &Load) -> f64 {
+    let packet = load.mss_bytes() + f64::from(dir.view.family.tcp_headers());
+    let each_s = |bps: f64| packet * 8.0 / bps;
+    let least = dir.carried_bps().filter(|bps| *bps > 0.0).map(each_s);
+    least.map_or(WARN_US, |s| WARN_US.max(LEAST_PACKETS * s * 1e6))
 }
 
 /// The verdict if a queue that others fill, before the load as well, is not this direction's.

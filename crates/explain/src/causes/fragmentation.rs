@@ -1,6 +1,6 @@
 //! Fragmented tunnel packets.
 
-use analysis::view::View;
+use analysis::view::{DirectionView, View};
 use model::{
     evidence::CounterKind,
     findings::{Severity, Value},
@@ -12,7 +12,7 @@ use model::{
 use crate::{
     cause::{Cause, On, Remedies, Test},
     scope::{Scope, tunnel_device},
-    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
+    verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
 /// Minimum share of fragments per segment if all large packets are fragmented.
@@ -34,7 +34,8 @@ pub(super) const CAUSE: Cause = Cause {
     about: "WireGuard adds 60 bytes over IPv4 and 80 over IPv6. If the tunnel MTU leaves less room \
         than that, each full packet becomes two on the path: losing either loses both, small \
         routers drop fragments or reassemble them slowly, and each packet needs two headers at the \
-        bottleneck. The symptoms are increasing fragment counters, and a tunnel MTU above the path \
+        bottleneck. An overload that loses halves of packets fills the memory for reassembly, and nothing \
+        passes until that is cleared. The symptoms are increasing fragment counters, and a tunnel MTU above the path \
         MTU minus the overhead.",
     sources: &[
         "wg-quick(8): MTU 1420 = 1500 - 80",
@@ -62,7 +63,7 @@ fn test(view: &View) -> Verdict {
         };
     }
     let mut evidence = Vec::new();
-    let mut signs = [false, false];
+    let mut signs = [false, false, false];
     let mut known = false;
     let below = view.underlay();
     let path = below.and_then(|b| {
@@ -120,6 +121,20 @@ fn test(view: &View) -> Verdict {
             );
         }
     }
+    let collapses = |dir: &DirectionView| dir.sweep().is_some_and(|s| s.collapses());
+    let collapsed = view.directions().iter().any(collapses);
+    if collapsed {
+        known = true;
+        signs[2] = true;
+        evidence.push(
+            text_figure(
+                text!("UDP at a rate that passed before"),
+                text!("nearly all lost after an overload"),
+            )
+            .bound(text!("the path still delivers what it carries"))
+            .decisive(),
+        );
+    }
     if !known {
         return undecided(
             text!("neither the path MTU nor fragment counters are known"),
@@ -143,9 +158,16 @@ fn test(view: &View) -> Verdict {
             inside = inside,
             path = path
         ),
-        _ => text!("the hosts sent or reassembled fragments while TCP ran"),
+        _ if signs[1] => text!("the hosts sent or reassembled fragments while TCP ran"),
+        _ => text!(
+            "an overload of UDP leaves the tunnel without any for a while, as memory for fragments that is full does"
+        ),
     };
-    confirmed(Strength::of(&signs), text, evidence)
+    let verdict = confirmed(Strength::of(&signs[..2]), text, evidence);
+    match super::filled(view) {
+        true => verdict,
+        false => verdict.at(Severity::High),
+    }
 }
 
 /// The largest tunnel MTU that fits the path.

@@ -8,7 +8,7 @@ use model::{
     text,
 };
 
-use super::{FULL, bloat::WARN_US, percent, rate, time};
+use super::{FULL, bloat, percent, rate, time};
 use crate::{
     brief,
     cause::{Cause, Need, On, Remedies, Test},
@@ -118,7 +118,7 @@ fn test(view: &View) -> Verdict {
             .decisive(),
         );
         match dir.added_delay_us(&load) {
-            Some(added) if added > WARN_US => {
+            Some(added) if added > bloat::fine_us(&dir, &load) => {
                 return ruled_out(text!(
                     "TCP {direction} adds {added} of delay",
                     direction = name(),
@@ -130,7 +130,7 @@ fn test(view: &View) -> Verdict {
                     text!("increase of the RTT, {direction}", direction = name()),
                     Value::Us(added),
                 )
-                .bound(text!("below 30 ms")),
+                .bound(text!("below 30 ms, or the time of three packets")),
             ),
             None => certain = false,
         }

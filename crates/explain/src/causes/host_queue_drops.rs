@@ -9,7 +9,7 @@ use model::{
     text::Text,
 };
 
-use super::{FULL, drops::drops, whole};
+use super::{FULL, drops::drops, leftover_shaper, whole};
 use crate::{
     cause::{Cause, Need, On, Remedies, Test},
     scope::Scope,
@@ -79,7 +79,10 @@ fn test(host: &Host) -> Verdict {
     let mut read = false;
     let mut evidence = Vec::new();
     let mut worst: Option<(f64, Text)> = None;
-    for (kind, what) in PLACES {
+    // What a shaper drops is what exceeds its rate.
+    let shaped = leftover_shaper::shaper(host).is_some();
+    let places = PLACES.into_iter();
+    for (kind, what) in places.filter(|(kind, _)| !(shaped && *kind == CounterKind::QueueDrops)) {
         let Some(found) = drops(host, &samples, kind) else {
             continue;
         };

@@ -102,7 +102,7 @@ fn test(host: &Host) -> Verdict {
 }
 
 /// The slowest shaper on the host's own devices: device, kind of queue, bit/s.
-fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
+pub(super) fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
     let path = host.path()?;
     let mut shapers = Vec::new();
     for device in path.devices() {

@@ -34,7 +34,12 @@ pub(super) const CAUSE: Cause = Cause {
     title: "bursts of packets are lost or corrupted in a host: offload, driver or kernel",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
-    masked_by: &["mtu-black-hole", "udp-socket-drops", "fq-flow-limit"],
+    masked_by: &[
+        "mtu-black-hole",
+        "udp-socket-drops",
+        "fq-flow-limit",
+        "policer",
+    ],
     depends_on: &[],
     test: Test::Direction(test),
     remedy: Remedies {

@@ -9,6 +9,11 @@ use crate::brief;
 const SHALLOW_US: f64 = 2_000.0;
 /// Share of a full queue's delay from which a loss may be that queue's overflow.
 const QUEUED: f64 = 0.5;
+/// Waiting time below which no common queue management drops: CoDel's target is 5 ms (RFC 8289 section
+/// 4.3), cake's as well, that of PIE 15 ms (RFC 8033 section 5.1).
+const MANAGED_US: f64 = 4_000.0;
+/// Share of the round trip by which TCP's own, smoothed one is above that of single probes.
+const SMOOTHED: f64 = 0.02;
 /// Share of the reverse capacity from which the load's own acknowledgements may queue.
 const ACKNOWLEDGEMENTS: f64 = 0.4;
 
@@ -25,6 +30,8 @@ pub(super) struct Others {
     pub loaded_us: Option<f64>,
     /// A step of UDP below the capacity that meets a full queue.
     pub overflow: Option<Overflow>,
+    /// Whether datagrams arrive as evenly as they were sent, so that no such queue is on their way.
+    pub even: bool,
     /// Loss events of TCP in a queue, and all of them.
     pub queued: [usize; 2],
     /// Whether TCP fills the other direction, and not nearly this one.
@@ -39,18 +46,40 @@ fn only(dir: &DirectionView, load: &Load) -> bool {
     starves && !brief::is(dir, load) && back.default_load().is_some_and(|l| fills(&l))
 }
 
-/// Highest round trip, µs, at which a loss event cannot be an overflow; `None` if the direction's
-/// full queue is too short or not known, so that no loss can be distinguished from one.
+/// Highest round trip, µs, at which a loss event is no overflow of a plain queue; `None` if the
+/// direction's full queue is too short or not known, so that no loss can be distinguished from one.
+pub(super) fn half_full_us(dir: &DirectionView) -> Option<f64> {
+    Some(dir.view.base_us()? + QUEUED * depth_us(dir, full_us(dir)?)?)
+}
+
+/// Highest round trip of TCP, µs, at which no queue can have dropped a packet, plain or managed:
+/// management begins to drop where packets wait for longer than its target. `None` as above.
 pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
-    let idle = dir.view.idle()?;
-    let calm = dir.view.base_us()?;
-    let full = full_us(dir)?;
-    let chance = match dir.view.idle_rise_us() {
-        Some(_) => 0.0,
-        None => idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us),
+    // With flow isolation only TCP itself sees its queue.
+    let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
+    let depth = depth_us(dir, own.fold(full_us(dir)?, f64::max))?;
+    let packet_us = 1500.0 * 8e6 / dir.flow_capacity_bps()?;
+    let base = dir.view.base_us()?;
+    let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + chance_us(dir);
+    Some(base + least.min(QUEUED * depth))
+}
+
+/// How much a full queue adds to the round trip, µs, if that is more than chance does.
+fn depth_us(dir: &DirectionView, full_us: f64) -> Option<f64> {
+    let depth = full_us - dir.view.base_us()?;
+    (depth > SHALLOW_US.max(chance_us(dir) / QUEUED)).then_some(depth)
+}
+
+/// Rise of a round trip that is chance, µs: 19 of 20 idle ones rise by less.
+fn chance_us(dir: &DirectionView) -> f64 {
+    let chance = || {
+        let idle = dir.view.idle()?;
+        Some(idle.p95_us? - idle.p50_us)
     };
-    let depth = full - calm;
-    (depth > SHALLOW_US.max(chance / QUEUED)).then_some(calm + QUEUED * depth)
+    match dir.view.idle_rise_us() {
+        Some(_) => 0.0,
+        None => chance().unwrap_or(0.0),
+    }
 }
 
 /// Round trip with this direction's queue full, µs: beside UDP above the capacity, or the highest
@@ -73,11 +102,12 @@ impl Others {
         let stands = || dir.standing_us(load).filter(|us| *us > limit);
         let loaded_us = stands().filter(|_| acknowledgements < ACKNOWLEDGEMENTS);
         let events = dir.steady(load).map(|s| s.events_us).unwrap_or_default();
-        let empty = empty_up_to_us(dir).unwrap_or(f64::INFINITY);
+        let empty = half_full_us(dir).unwrap_or(f64::INFINITY);
         Self {
             idle_us: dir.view.idle_rise_us(),
             loaded_us,
             overflow: dir.overflow_below(),
+            even: dir.arrives_evenly() == Some(true),
             only: only(dir, load),
             queued: [
                 events.iter().filter(|us| **us > empty).count(),
@@ -100,6 +130,6 @@ impl Others {
     /// Whether this direction's queue is the one that others fill: packets get lost in it, or only
     /// this direction's TCP does not fill the path.
     pub(super) fn here(&self) -> bool {
-        self.overflow.is_some() || self.wait() && (self.lose() || self.only)
+        self.overflow.is_some() || !self.even && self.wait() && (self.lose() || self.only)
     }
 }

@@ -1,6 +1,6 @@
 //! Policers: drops above a rate, without a queue.
 
-use analysis::view::{DirectionView, Load};
+use analysis::view::{DirectionView, Load, Sweep};
 use model::{
     findings::{Severity, Value},
     remedy::{Action, Bottleneck, Flow},
@@ -17,6 +17,8 @@ use crate::{
 /// Bits of a full packet.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
+/// TCP over UDP above which a rate is not enforced: a bucket of tokens lets little more through.
+const EXCEEDS: f64 = 1.2;
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
 
@@ -80,6 +82,14 @@ fn test(dir: &DirectionView) -> Verdict {
             text!("a plan with `probe_ms`"),
         );
     };
+    if let Some(over) = dir.carried_bps().map(|bps| bps / sweep.capacity_bps)
+        && over > EXCEEDS
+    {
+        return ruled_out(text!(
+            "TCP gets {over} times as much through as UDP: nothing drops what exceeds that rate",
+            over = format!("{over:.2}")
+        ));
+    }
     let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
     let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
     let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
@@ -187,16 +197,21 @@ fn test(dir: &DirectionView) -> Verdict {
         text,
         evidence,
     );
-    // TCP that loses no more than the path itself does not reach the policer.
-    let apart = plain
-        .as_ref()
-        .and_then(Load::loss)
-        .is_some_and(|lost| sweep.below.lost >= 3.0 && lost < 2.0 * sweep.below.loss());
+    let apart = plain.as_ref().is_some_and(|load| apart(dir, &sweep, load));
     let filled = plain.as_ref().and_then(|load| dir.utilization(load));
     match filled {
-        Some(filled) if filled >= FULL || apart => verdict.at(Severity::Low),
+        // It is there and costs nothing: worth a word, and nothing to repair.
+        Some(filled) if filled >= FULL || apart => verdict.at(Severity::Info),
         _ => verdict,
     }
+}
+
+/// Whether TCP loses no more often than the path itself does, and so does not reach the policer.
+fn apart(dir: &DirectionView, sweep: &Sweep, load: &Load) -> bool {
+    let events = dir.steady(load).and_then(|steady| steady.event_rate());
+    let own = sweep.below.loss_events();
+    let often = |lost: f64| lost >= 2.0 * own;
+    sweep.below.loss_runs >= 3.0 && events.or_else(|| load.loss()).is_some_and(|p| !often(p))
 }
 
 /// The fastest TCP load with losses, with the fewest flows.

@@ -1,6 +1,9 @@
 //! Reordering.
 
-use analysis::view::{DirectionView, Load};
+use analysis::{
+    models,
+    view::{DirectionView, Load},
+};
 use model::{
     findings::{EvidenceItem, Severity, Value},
     remedy::Action,
@@ -18,6 +21,11 @@ use crate::{
 const SEEN: f64 = 1e-3;
 /// Minimum number of reordered datagrams.
 const MIN_OVERTAKEN: f64 = 5.0;
+/// The formula of a congestion control holds within a factor of some 2.5 in goodput, which is six in
+/// loss: retransmissions of less than this part of what it takes are not why it is slow.
+const FEWER: f64 = 6.0;
+/// Share of retransmissions up to which BBR's rate stays the same.
+const BBR_KEEPS: f64 = 0.01;
 /// Share of spurious retransmissions that distinguishes reordering from loss.
 const SPURIOUS: f64 = 0.5;
 
@@ -132,8 +140,23 @@ fn test(dir: &DirectionView) -> Verdict {
     );
     let verdict = confirmed(Strength::of(&[by_tcp, true]), text, evidence);
     match dir.utilization(&load) {
-        Some(filled) if filled >= FULL => verdict.at(Severity::Low),
+        Some(filled) if filled >= FULL || harmless(&load) => verdict.at(Severity::Info),
         _ => verdict,
+    }
+}
+
+/// Whether the congestion control reacts too rarely for its goodput: overtaken packets slow a sender
+/// down only where it takes them for lost, and then it retransmits. BBR does not react to that.
+fn harmless(load: &Load) -> bool {
+    let Some(again) = load.retransmitted_segments() else {
+        return false;
+    };
+    let explains = load.rtt_us().and_then(|rtt| {
+        models::loss_for_bps(&load.cc, load.goodput_bps, rtt / 1e6, load.mss_bytes())
+    });
+    match explains {
+        Some(needed) => again < needed / FEWER,
+        None => load.cc == "bbr" && again < BBR_KEEPS,
     }
 }
 
@@ -152,8 +175,8 @@ fn by_tcp_alone(
     let verdict = confirmed(Strength::Weak, text, evidence);
     let full = dir.utilization(load).is_some_and(|share| share >= FULL);
     match (refuted, full) {
-        (true, true) => verdict.at(Severity::Info),
-        (true, false) | (false, true) => verdict.at(Severity::Low),
+        (_, true) => verdict.at(Severity::Info),
+        (true, false) => verdict.at(Severity::Low),
         (false, false) => verdict,
     }
 }

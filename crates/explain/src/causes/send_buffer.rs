@@ -14,9 +14,13 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
-/// Bytes in flight, as a share of the buffer, that count as a full buffer: the kernel charges
-/// packets with their memory overhead, and allows one packet beyond the limit.
-const BUFFER_FULL: std::ops::RangeInclusive<f64> = 0.6..=1.3;
+/// Bytes in flight, as a share of the buffer, from which it counts as full: the kernel charges
+/// packets with their memory overhead.
+const BUFFER_FULL: f64 = 0.6;
+/// Bytes that may be in flight beyond the buffer: the kernel checks for space before a write is
+/// queued, not after (sk_stream_memory_free, Linux include/net/sock.h), and one packet of segmentation
+/// offload has 64 kB; at a round trip that varies, in flight is an estimate.
+const BEYOND: f64 = 2.0 * 65_536.0;
 /// The congestion window is not the limit above this multiple of the bytes in flight.
 const CWND_ROOM: f64 = 1.3;
 
@@ -99,7 +103,8 @@ fn full(dir: &DirectionView) -> Option<Verdict> {
     let window = load.cwnd_p50? * load.mss_bytes();
     let in_flight = limited.in_flight()?;
     let ratio = in_flight / max;
-    if !BUFFER_FULL.contains(&ratio) || window < CWND_ROOM * in_flight {
+    let most = 1.3 + BEYOND / max;
+    if !(BUFFER_FULL..=most).contains(&ratio) || window < CWND_ROOM * in_flight {
         return None;
     }
     for item in &mut limited.evidence {

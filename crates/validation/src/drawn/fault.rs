@@ -5,7 +5,7 @@
 use std::fmt;
 
 use model::{
-    cell::{Buffer, Cell, EndQdisc, Line, Loss, Queue},
+    cell::{Buffer, Cell, EndQdisc, Line, Loss, Queue, TunnelAt},
     net::{Direction, IpVersion, Side},
     units::{Bytes, Rate, Share},
 };
@@ -83,6 +83,19 @@ impl Fault {
             Self::Duplicates(_) | Self::ShortBuffer(_) | Self::QueueManagement(_) => (&[], &[]),
         };
         Codes { right, also }
+    }
+
+    /// Whether it only leaves each flow its fair share of a line that others use, too: a queue that
+    /// keeps flows apart is for that, and from the ends the share cannot be told from the line.
+    pub fn is_fair_share(self, cell: &Cell) -> bool {
+        let (Self::Neighbours(d) | Self::QueueManagement(d)) = self else {
+            return false;
+        };
+        let keeps_apart = matches!(
+            cell.path.line(d).queue,
+            Queue::Fq | Queue::FqCodel | Queue::Cake
+        );
+        keeps_apart && cell.cross.iter().any(|c| c.directions.contains(&d))
     }
 
     /// What is true of its setting alone, whether or not it costs anything.
@@ -169,6 +182,27 @@ impl Fault {
 const SHORT_PACKETS: u32 = 20;
 /// A queue below this cannot add the delay that matters, seconds.
 const SHALLOW_S: f64 = 0.025;
+
+/// Codes that are true of the ends whether or not it costs anything: the packets of a tunnel are one
+/// flow to `fq`, which holds 100 of a flow (`flow_limit`, tc-fq(8)).
+pub fn of_setting(cell: &Cell) -> Vec<&'static str> {
+    let at_ends = cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Ends);
+    let fq = [Side::Near, Side::Far]
+        .into_iter()
+        .any(|side| cell.ends.end(side).qdisc == EndQdisc::Fq);
+    if at_ends && fq {
+        vec!["fq-flow-limit"]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Whether the packets of a tunnel are made between the ends, which then see neither what it adds
+/// nor whether that is fragmented.
+pub fn is_tunnel_between(cell: &Cell) -> bool {
+    let tunnel = cell.tunnel.as_ref();
+    tunnel.is_some_and(|t| t.at == TunnelAt::Routers)
+}
 
 /// All faults of a path that may cost anything, in a fixed order.
 pub fn of(cell: &Cell) -> Vec<Fault> {

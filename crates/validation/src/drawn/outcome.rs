@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Drawn,
     fault::Fault,
-    truth::{Cause, FULL, Truth},
+    truth::{self, Allowed, Cause, FULL, Truth},
 };
 
 /// Code of the finding that nothing is wrong.
@@ -40,6 +40,9 @@ pub struct Outcome {
     /// Codes that are allowed beside them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub also: BTreeSet<String>,
+    /// Codes that are allowed in some directions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Allowed>,
     /// Share of goodput that the removal of all faults recovers.
     pub recovers: f64,
     /// Findings in order.
@@ -119,6 +122,7 @@ impl Outcome {
             tunnel: drawn.cell.tunnel.is_some(),
             causes: truth.causes.clone(),
             also: truth.also.clone(),
+            allowed: truth.allowed.clone(),
             recovers: truth.recovers,
             found: found.collect(),
             judged: Judged::Right,
@@ -142,7 +146,14 @@ impl Outcome {
     /// The first finding that asserts something and is not merely allowed.
     pub fn first(&self) -> Option<&FoundCause> {
         let mut found = self.found.iter();
-        found.find(|s| s.asserts() && !self.also.contains(&s.code))
+        found.find(|s| s.asserts() && !self.allows(s))
+    }
+
+    /// Whether a finding is neither right nor wrong.
+    fn allows(&self, found: &FoundCause) -> bool {
+        let direction = found.direction();
+        let here = || truth::allows(&self.causes, &self.allowed, &found.code, direction);
+        self.also.contains(&found.code) || here()
     }
 
     /// Whether a rule has a name for any of the causes.
@@ -198,8 +209,7 @@ impl Outcome {
 
     /// Whether a problem is reported on a healthy path.
     fn is_false_alarm(&self) -> bool {
-        let alarm =
-            |s: &FoundCause| s.asserts() && s.code != HEALTHY && !self.also.contains(&s.code);
+        let alarm = |s: &FoundCause| s.asserts() && s.code != HEALTHY && !self.allows(s);
         self.is_healthy() && self.found.iter().any(alarm)
     }
 
@@ -228,9 +238,10 @@ impl Outcome {
     /// Each code that is asserted, with whether it is right; without those that are allowed.
     pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
         let mut seen = BTreeSet::new();
-        let asserted = self.found.iter().filter(|s| {
-            s.asserts() && !self.also.contains(&s.code) && seen.insert(s.code.as_str())
-        });
+        let asserted = self
+            .found
+            .iter()
+            .filter(|s| s.asserts() && !self.allows(s) && seen.insert(s.code.as_str()));
         asserted.map(|s| (s, self.is_true(&s.code))).collect()
     }
 }
@@ -296,6 +307,7 @@ pub(super) mod tests {
             tunnel: false,
             causes: faults.iter().map(cause).collect(),
             also: ["host-settings".to_owned()].into(),
+            allowed: Vec::new(),
             recovers: if faults.is_empty() { 0.0 } else { 0.5 },
             found: found.iter().map(answers).collect(),
             judged: Judged::Right,

@@ -2,13 +2,14 @@
 //!
 //! A fault of which the removal recovers what matters is a cause. Goodput matters from
 //! [`SHARE`] of what the path carries without the fault, latency from [`ADDED_US`] that the load
-//! adds and that falls to less than half of it. Both must hold in the mean of the seeds, and half
+//! adds and that falls to less than half of it (three packets on slow lines). Both must hold in the mean of the seeds, and half
 //! of it in each. What recovers less, down to half of that share, is allowed and not demanded.
 //!
 //! Faults can mask each other: removing one alone recovers nothing while another limits as much. So
 //! where the removal of all recovers more than that of any, each fault is also measured alone: one
 //! that costs what matters by itself is a cause if nothing else is, and allowed otherwise.
 
+mod judged;
 mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::{self, Fault};
 
+pub(super) use judged::allows;
 pub use probes::{Figures, Probe};
 
 /// Share of goodput that matters.
@@ -34,10 +36,23 @@ pub struct Truth {
     pub causes: Vec<Cause>,
     /// Codes that are allowed, and count neither as right nor as wrong.
     pub also: BTreeSet<String>,
+    /// Codes that are allowed in some directions: of faults that matter little there, also where
+    /// another fault with the same code is a cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Allowed>,
     /// Share of goodput that the removal of all faults recovers, the larger of both directions.
     pub recovers: f64,
     /// Every fault of the spec with what its removal recovers.
     pub effects: Vec<Effect>,
+}
+
+/// A code that is allowed in some directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// The code.
+    pub code: String,
+    /// The directions; none if its fault has none.
+    pub directions: Vec<Direction>,
 }
 
 /// A fault that matters.
@@ -73,14 +88,6 @@ pub struct Effect {
     /// empty if not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alone: Vec<f64>,
-}
-
-/// How much something matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Matters {
-    No,
-    Hardly,
-    Yes,
 }
 
 /// A path whose truth is being derived.
@@ -135,20 +142,16 @@ impl<'a> Trial<'a> {
 
     /// The truth by what was measured.
     pub fn truth(&self) -> Truth {
-        let mut truth = Truth::default();
+        let (mut recovers, mut effects) = (0.0_f64, Vec::new());
         for direction in [Direction::Down, Direction::Up] {
-            self.judge(direction, &mut truth);
+            let faults = self.acting(direction);
+            let goodput = of_goodput(&faults);
+            recovers = recovers.max(mean(&self.shares(direction, &[], &goodput)));
+            let masked = self.is_masked(direction);
+            let effect = |fault| self.effect(direction, fault, masked, &goodput);
+            effects.extend(faults.into_iter().map(effect));
         }
-        for fault in &self.faults {
-            truth
-                .also
-                .extend(fault.always().iter().map(|c| (*c).to_owned()));
-        }
-        if self.faults.contains(&Fault::TunnelMtu) {
-            // Each full packet is two on the path, which the lab's routers do at no cost.
-            truth.add(Fault::TunnelMtu, None, 0.5, false);
-        }
-        truth.finish()
+        Truth::of(self.cell, recovers, effects)
     }
 
     fn acting(&self, direction: Direction) -> Vec<Fault> {
@@ -163,41 +166,6 @@ impl<'a> Trial<'a> {
         let one = |fault: &Fault| mean(&self.shares(direction, &[], &[*fault]));
         let most = goodput.iter().map(one).fold(0.0, f64::max);
         goodput.len() > 1 && all >= SHARE && all > most + SHARE / 2.0
-    }
-
-    fn judge(&self, direction: Direction, truth: &mut Truth) {
-        let faults = self.acting(direction);
-        let goodput = of_goodput(&faults);
-        let all = mean(&self.shares(direction, &[], &goodput));
-        truth.recovers = truth.recovers.max(all);
-        let masked = self.is_masked(direction);
-        let mut found = false;
-        let mut hidden = Vec::new();
-        for fault in faults {
-            let effect = self.effect(direction, fault, masked, &goodput);
-            let (matters, weight) = match fault.is_of_latency() {
-                true => by_latency(&effect.added_us),
-                false => (by_goodput(&effect.share), mean(&effect.share)),
-            };
-            match matters {
-                Matters::Yes => {
-                    found |= !fault.is_of_latency();
-                    truth.add(fault, Some(direction), weight, false);
-                }
-                _ if by_goodput(&effect.alone) == Matters::Yes => {
-                    hidden.push((fault, mean(&effect.alone)));
-                }
-                Matters::Hardly => truth.allow(fault),
-                Matters::No => {}
-            }
-            truth.effects.push(effect);
-        }
-        for (fault, weight) in hidden {
-            match found {
-                true => truth.allow(fault),
-                false => truth.add(fault, Some(direction), weight, true),
-            }
-        }
     }
 
     fn effect(
@@ -244,57 +212,6 @@ impl<'a> Trial<'a> {
     }
 }
 
-impl Truth {
-    /// Whether nothing that matters is wrong.
-    pub fn is_healthy(&self) -> bool {
-        self.causes.is_empty()
-    }
-
-    fn add(&mut self, fault: Fault, load: Option<Direction>, weight: f64, masked: bool) {
-        let codes = fault.codes();
-        self.also.extend(codes.also.iter().map(|c| (*c).to_owned()));
-        // Where a fault is, and on which load it acts; for neighbours only the former.
-        let load = load.filter(|_| !matches!(fault, Fault::Neighbours(_)));
-        let places = fault.direction().into_iter().chain(load);
-        if let Some(cause) = self.causes.iter_mut().find(|c| c.fault == fault) {
-            cause.weight = cause.weight.max(weight);
-            cause.masked &= masked;
-            cause.directions.extend(places);
-            cause.directions.sort();
-            cause.directions.dedup();
-            return;
-        }
-        let mut directions: Vec<Direction> = places.collect();
-        directions.dedup();
-        self.causes.push(Cause {
-            fault,
-            codes: codes.right.iter().map(|c| (*c).to_owned()).collect(),
-            directions,
-            weight,
-            masked,
-        });
-    }
-
-    fn allow(&mut self, fault: Fault) {
-        let codes = fault.codes();
-        let all = codes.right.iter().chain(codes.also);
-        self.also.extend(all.map(|c| (*c).to_owned()));
-    }
-
-    /// Orders the causes and makes their weights sum up to 1.
-    fn finish(mut self) -> Self {
-        let sum: f64 = self.causes.iter().map(|c| c.weight).sum();
-        for cause in &mut self.causes {
-            cause.weight /= sum;
-        }
-        self.causes.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        for code in self.causes.iter().flat_map(|c| &c.codes) {
-            self.also.remove(code);
-        }
-        self
-    }
-}
-
 fn of_goodput(faults: &[Fault]) -> Vec<Fault> {
     let goodput = faults.iter().filter(|f| !f.is_of_latency());
     goodput.copied().collect()
@@ -302,31 +219,6 @@ fn of_goodput(faults: &[Fault]) -> Vec<Fault> {
 
 fn without(faults: &[Fault], fault: Fault) -> Vec<Fault> {
     faults.iter().filter(|f| **f != fault).copied().collect()
-}
-
-fn by_goodput(shares: &[f64]) -> Matters {
-    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-    match mean(shares) {
-        share if share >= SHARE && least >= SHARE / 2.0 => Matters::Yes,
-        share if share >= SHARE / 2.0 => Matters::Hardly,
-        _ => Matters::No,
-    }
-}
-
-/// Whether delay with and without matters, and the share of it that recovers.
-fn by_latency(added_us: &[[f64; 2]]) -> (Matters, f64) {
-    let with = mean(&added_us.iter().map(|a| a[0]).collect::<Vec<_>>());
-    let gone = mean(&added_us.iter().map(|a| a[1]).collect::<Vec<_>>());
-    let least = added_us
-        .iter()
-        .map(|a| a[0] - a[1])
-        .fold(f64::INFINITY, f64::min);
-    let matters = match with - gone {
-        gain if with >= ADDED_US && gain >= with / 2.0 && least >= ADDED_US / 4.0 => Matters::Yes,
-        gain if gain >= ADDED_US / 3.0 => Matters::Hardly,
-        _ => Matters::No,
-    };
-    (matters, (with - gone) / with.max(1.0))
 }
 
 /// The mean; 0 of nothing.

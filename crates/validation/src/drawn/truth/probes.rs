@@ -9,7 +9,7 @@ use model::{
     units::Seed,
 };
 
-use crate::drawn::fault::Fault;
+use crate::drawn::fault::{self, Fault};
 
 /// Seeds of each path. Two, so that an effect by chance has to occur twice.
 const SEEDS: u64 = 2;
@@ -17,6 +17,8 @@ const SEEDS: u64 = 2;
 const MEASURED: (f64, f64, f64) = (4.0, 20.0, 30.0);
 /// The same of the warm-up, which is past the initial slow start.
 const WARMUP: (f64, f64, f64) = (1.0, 10.0, 15.0);
+/// Time in which the ends find the MTU of a tunnel between them, s.
+const FINDS_MTU: f64 = 8.0;
 /// Packets that are enough to measure a slow line, with and without the warm-up.
 const PACKETS: (f64, f64) = (150.0, 400.0);
 /// Bits that a cell carries at most, unless its shortest times need more.
@@ -84,7 +86,12 @@ fn times(cell: &Cell, direction: Direction) -> (Duration, Duration) {
     let time = |(low, high, trips): (f64, f64, f64), packets: f64| {
         (rtt * trips).max(packet * packets).clamp(low, high)
     };
-    let warmup = time(WARMUP, PACKETS.0);
+    let warmup = match fault::is_tunnel_between(cell) {
+        // The first packets are too long for it, and those that replace them may be lost as well:
+        // with timeouts of 1, 2 and 4 s.
+        true => time(WARMUP, PACKETS.0).max(FINDS_MTU),
+        false => time(WARMUP, PACKETS.0),
+    };
     let measured = time(MEASURED, PACKETS.1);
     // A fast line needs less time for as many packets, but not fewer round trips.
     let share = (MOST_BITS / bps / (warmup + measured)).min(1.0);

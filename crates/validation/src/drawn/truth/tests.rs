@@ -134,3 +134,85 @@ fn a_tunnel_that_does_not_fit_is_a_cause_by_its_packets() {
     );
     assert_eq!(faults(&truth), [Fault::TunnelMtu]);
 }
+
+/// A deep queue of the upload that matters and one of the download that matters little: a finding
+/// about the latter counted as the wrong direction of the former.
+#[test]
+fn what_matters_little_is_allowed_in_its_own_direction() {
+    let spec = "[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\nbuffer = \"300ms\"\n";
+    let (up, down) = (
+        Fault::DeepQueue(Direction::Up),
+        Fault::DeepQueue(Direction::Down),
+    );
+    let truth = derive(&cell(spec), |left| {
+        let added = match (left.contains(&up), left.contains(&down)) {
+            (true, true) => 250.0,
+            (true, false) => 150.0,
+            (false, _) => 20.0,
+        };
+        (9.5, added)
+    });
+    assert_eq!(faults(&truth), [up]);
+    let allowed = |direction| {
+        allows(
+            &truth.causes,
+            &truth.allowed,
+            "bufferbloat-remote",
+            direction,
+        )
+    };
+    assert!(allowed(Some(Direction::Down)) && !allowed(Some(Direction::Up)));
+}
+
+/// A neighbour behind fq_codel takes half of the line, which is its share.
+#[test]
+fn the_fair_share_of_a_line_is_no_fault() {
+    let spec = "[path]\nrate = \"10mbit\"\nqueue = \"fq_codel\"\n[[cross]]\ndirection = \"down\"\n";
+    let neighbours = Fault::Neighbours(Direction::Down);
+    let half = |left: &[Fault]| {
+        let shared = left.contains(&neighbours);
+        (if shared { 4.8 } else { 9.6 }, 5.0)
+    };
+    let truth = derive(&cell(spec), half);
+    assert!(truth.is_healthy() && truth.also.contains("shared-line"));
+    let truth = derive(&cell(&spec.replace("fq_codel", "fifo")), half);
+    assert_eq!(faults(&truth), [neighbours]);
+}
+
+/// On a line of 256 kbit/s a packet takes 47 ms, and three are what any queue holds.
+#[test]
+fn the_time_of_a_few_packets_on_a_slow_line_is_no_latency() {
+    let spec = "[path]\nrate = \"256kbit\"\nrtt = \"20ms\"\nup.buffer = \"900ms\"\n";
+    let queue = Fault::DeepQueue(Direction::Up);
+    let with = |added| {
+        derive(&cell(spec), |left| {
+            (0.24, if left.contains(&queue) { added } else { 10.0 })
+        })
+    };
+    assert!(with(100.0).is_healthy());
+    assert_eq!(faults(&with(300.0)), [queue]);
+}
+
+/// The ends cannot see what routers do to the packets of a tunnel, unless it costs something.
+#[test]
+fn a_tunnel_between_routers_that_does_not_fit_has_a_name_by_what_it_costs() {
+    let spec =
+        "[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\n[tunnel]\nmtu = 1480\nat = \"routers\"\n";
+    let truth = derive(&cell(spec), |_| (45.0, 5.0));
+    assert_eq!(faults(&truth), [Fault::TunnelMtu]);
+    assert!(truth.causes[0].codes.is_empty() && truth.also.contains("fragmentation"));
+    let truth = derive(&cell(spec), |left| {
+        let doubled = left.contains(&Fault::TunnelMtu);
+        (if doubled { 5.0 } else { 45.0 }, 5.0)
+    });
+    assert_eq!(truth.causes[0].codes, ["fragmentation"]);
+}
+
+#[test]
+fn the_truth_follows_from_its_effects() {
+    let path = cell(LOSSY);
+    let truth = derive(&path, |left| {
+        (if left.contains(&LOSS) { 8.0 } else { 48.0 }, 10.0)
+    });
+    assert_eq!(truth.clone().again(&path), truth);
+}

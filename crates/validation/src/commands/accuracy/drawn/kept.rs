@@ -27,12 +27,14 @@ impl<'a> Kept<'a> {
         Ok(Self { folder, plan })
     }
 
-    /// The truth of a scenario, if it is kept and of the same spec.
+    /// The truth of a scenario, if its effects are kept and of the same spec: by the definitions of
+    /// this program.
     pub(super) fn truth(&self, drawn: &Drawn) -> Result<Option<Truth>, Failure> {
         let read = self.read(drawn, "truth.json")?;
         let parse = |(file, bytes): (PathBuf, Vec<u8>)| {
-            let truth = serde_json::from_slice(&bytes);
-            truth.with_context(|| file.display().to_string())
+            let truth: Result<Truth, _> = serde_json::from_slice(&bytes);
+            let truth = truth.with_context(|| file.display().to_string())?;
+            anyhow::Ok(truth.again(&drawn.cell))
         };
         Ok(read.map(parse).transpose()?)
     }

@@ -1,0 +1,147 @@
+//! Runs of drawn lab paths with the quick plan, whose truth was derived by removing each fault: named
+//! after what was said of them before, or what was not.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::findings;
+use model::{
+    findings::{Findings, Severity},
+    net::{Direction, Side},
+};
+
+/// What a finding that asserts something is about.
+type Found<'a> = (&'a str, Option<Direction>);
+
+const DOWN: Option<Direction> = Some(Direction::Down);
+const UP: Option<Direction> = Some(Direction::Up);
+
+/// Code and direction of each finding that asserts a problem.
+fn problems(findings: &Findings) -> Vec<Found<'_>> {
+    let all = findings.findings.iter();
+    let problems = all.filter(|f| f.severity > Severity::Info);
+    problems
+        .map(|f| (f.code.as_str(), f.place.direction))
+        .collect()
+}
+
+/// The code of the first finding.
+fn first(findings: &Findings) -> Option<&str> {
+    findings.findings.first().map(|f| f.code.as_str())
+}
+
+/// 111/44 Mbit/s behind cake, 0.4 % of the packets overtaken, TCP fills both directions. Cake shut
+/// the overload of UDP out for a while, so that it got 27 Mbit/s after that: "UDP is throttled".
+/// "Reordering" was a problem although it costs nothing.
+#[test]
+fn a_queue_that_shuts_an_overload_out_throttles_no_udp() {
+    let findings = findings("cake-reordered-both");
+    assert_eq!(problems(&findings), []);
+    assert_eq!(first(&findings), Some("healthy"));
+}
+
+/// The same behind a shaper with cake of 16 Mbit/s, the cause: UDP got 15.6 and then 7.8 Mbit/s.
+#[test]
+fn a_shaper_that_shuts_an_overload_out_is_the_shaper() {
+    let findings = findings("cake-shaper-overload");
+    let throttled = |f: &Found<'_>| f.0 == "udp-throttled";
+    assert!(!problems(&findings).iter().any(throttled), "{findings:#?}");
+    let shapers = findings
+        .findings
+        .iter()
+        .filter(|f| f.code == "leftover-shaper");
+    let ends: Vec<_> = shapers.filter_map(|f| f.place.end).collect();
+    assert_eq!(ends, [Side::Near, Side::Far]);
+}
+
+/// 25 Mbit/s, 1 ms, policers both ways, and cubic reaches 98 % of their rate.
+#[test]
+fn a_policer_that_costs_nothing_is_no_problem() {
+    let findings = findings("policer-25m-1ms-full");
+    assert_eq!(problems(&findings), []);
+    assert!(findings.findings.iter().any(|f| f.code == "policer"));
+}
+
+/// A policer of 22 Mbit/s with a bucket of ten packets: the bursts of TCP exceed it, and TCP
+/// reaches a tenth, which was "a fault of offloads".
+#[test]
+fn a_policer_of_few_packets_is_no_fault_of_offloads() {
+    let findings = findings("policer-10p-bursts");
+    assert_eq!(problems(&findings)[0], ("policer", UP), "{findings:#?}");
+}
+
+/// 319/256 kbit/s behind PIE and DualPI2: one and a half packets of 47 ms wait, 75 ms.
+#[test]
+fn one_packet_on_a_slow_line_is_no_deep_queue() {
+    let findings = findings("pie-256k-one-packet");
+    let deep = |f: &Found<'_>| f.0.starts_with("bufferbloat");
+    assert!(!problems(&findings).iter().any(deep), "{findings:#?}");
+}
+
+/// A neighbour's upload fills the upload's queue, and the download loses packets at random: the
+/// finding was "shared line, down". Datagrams of the download arrive as evenly as they were sent.
+#[test]
+fn a_queue_of_the_upload_is_not_in_a_download_that_loses_packets() {
+    let findings = findings("shared-upload-lossy-download");
+    let found = problems(&findings);
+    let queues = ["shared-line", "bufferbloat-remote"];
+    assert!(found.contains(&("shared-line", UP)), "{findings:#?}");
+    assert!(
+        !found
+            .iter()
+            .any(|(code, dir)| queues.contains(code) && *dir == DOWN),
+        "{findings:#?}"
+    );
+}
+
+/// 200/148 Mbit/s, 72 ms, CoDel: it drops one packet 10 ms above the empty path, and cubic needs
+/// longer than the load to grow back. "Random loss, down, use bbr", 96 %.
+#[test]
+fn drops_of_a_managed_queue_are_no_random_loss() {
+    let findings = findings("codel-200m-72ms");
+    assert_eq!(problems(&findings), [], "{findings:#?}");
+}
+
+/// 4.8 Mbit/s, 570 ms, 0.6 %: the smoothed round trip of TCP is 1 % above that of the probes, and
+/// nothing was found.
+#[test]
+fn random_loss_on_a_satellite_line_is_found() {
+    let findings = findings("loss-4m-570ms-up");
+    assert_eq!(problems(&findings)[0], ("random-loss", UP), "{findings:#?}");
+}
+
+/// A shaper on the near host's device drops what exceeds its rate: "a host drops packets in its own
+/// queues".
+#[test]
+fn what_a_shaper_drops_are_no_drops_of_a_host() {
+    let findings = findings("own-shaper-lossy");
+    assert_eq!(first(&findings), Some("leftover-shaper"), "{findings:#?}");
+}
+
+/// A tunnel between routers with packets 54 bytes too long: after an overload all of UDP is lost at
+/// a rate that passed before, and the finding was "a policer", at 40 kbit/s.
+#[test]
+fn a_full_reassembly_buffer_is_no_policer() {
+    let findings = findings("wg-routers-fragments");
+    assert_eq!(first(&findings), Some("fragmentation"), "{findings:#?}");
+    let policer = |f: &Found<'_>| f.0 == "policer";
+    assert!(!problems(&findings).iter().any(policer), "{findings:#?}");
+}
+
+/// 1.7 % of the packets are overtaken, and bbr, whose share of a line with others varies, retransmits
+/// 13 of 5113 segments.
+#[test]
+fn reordering_that_is_hardly_retransmitted_is_no_problem() {
+    let findings = findings("reordering-bbr-fair-share");
+    let reordering = |f: &Found<'_>| f.0 == "reordering";
+    assert!(!problems(&findings).iter().any(reordering), "{findings:#?}");
+}
+
+/// A send buffer of 138 kB holds 240 kB of segmentation offload: the finding was "the sending
+/// program does not provide enough data".
+#[test]
+fn a_send_buffer_that_holds_one_write_more_is_full() {
+    let findings = findings("send-buffer-gso");
+    assert_eq!(problems(&findings)[0], ("send-buffer", UP), "{findings:#?}");
+}
