@@ -19,8 +19,7 @@ pub fn retransmitted(retransmitted_bytes: f64, sent_bytes: f64) -> Option<f64> {
 
 /// Share of the sent segments that were retransmitted: `tcpi_total_retrans` over
 /// `tcpi_data_segs_out` (RFC 4898, tcpEStatsPerfSegsRetrans and tcpEStatsPerfDataSegsOut). The
-/// figure `retransmitted` is of bytes; losses and duplicates are counted in segments, and rows of
-/// the lab ([`model::row::RowFigure::Retransmitted`]) have no other counts.
+/// figure `retransmitted` is of bytes; losses and duplicates are counted in segments.
 pub fn retransmitted_segments(retransmitted: f64, sent: f64) -> Option<f64> {
     share(retransmitted, sent)
 }
@@ -30,6 +29,19 @@ pub fn retransmitted_segments(retransmitted: f64, sent: f64) -> Option<f64> {
 /// tcp_get_info_chrono_stats).
 pub fn limited(limited_us: f64, busy_us: f64) -> Option<f64> {
     share(limited_us, busy_us)
+}
+
+/// Share of the busy time in which neither window nor buffer limited the sender: what is left for
+/// the congestion window, the path and the pacing. The kernel counts no such time
+/// (`tcp_chrono_start`, net/ipv4/tcp_output.c, Linux 7.2: busy, rwnd limited and sndbuf limited).
+pub fn cwnd_limited(rwnd_limited: f64, sndbuf_limited: f64) -> f64 {
+    (1.0 - rwnd_limited - sndbuf_limited).max(0.0)
+}
+
+/// Round trip over the smallest one of the connection (`tcpi_rtt`, `tcpi_min_rtt`): above 1 by what
+/// waits in queues. `None` if the smallest is not known.
+pub fn rtt_over_min(rtt_us: f64, min_rtt_us: f64) -> Option<f64> {
+    (min_rtt_us > 0.0).then(|| rtt_us / min_rtt_us)
 }
 
 /// Share of the time in which there was something to send or unacknowledged: `tcpi_busy_time` over
@@ -235,6 +247,14 @@ mod tests {
         let all = [at(10.0, true), at(20.0, true)];
         assert_eq!(delivery_rate_bps(&all), Some(120.0));
         assert_eq!((app_limited(&[]), delivery_rate_bps(&[])), (None, None));
+    }
+
+    #[test]
+    fn what_neither_window_nor_buffer_limits_is_left_for_the_congestion_window() {
+        assert!((cwnd_limited(0.25, 0.5) - 0.25).abs() < 1e-12);
+        assert_eq!(cwnd_limited(0.7, 0.4), 0.0, "ticks may exceed the whole");
+        assert_eq!(rtt_over_min(30e3, 20e3), Some(1.5));
+        assert_eq!(rtt_over_min(30e3, 0.0), None);
     }
 
     /// The kernel shows a rate of 0 before it has one.

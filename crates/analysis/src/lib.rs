@@ -18,6 +18,7 @@ pub mod over_time;
 pub mod pace;
 pub mod page;
 pub mod percentile;
+pub mod probes;
 pub mod processor;
 pub mod repeats;
 pub mod rows;

@@ -91,6 +91,26 @@ pub fn curves(dir: &DirectionView<'_>) -> Vec<Curve> {
         .collect()
 }
 
+/// Highest over lowest loss from which settings have several losses: less is one loss that varies
+/// by chance.
+const SEVERAL: f64 = 1.5;
+
+/// Whether settings have losses that differ, of which a curve can be drawn.
+pub fn are_several<'a>(points: impl Iterator<Item = &'a LossPoint>) -> bool {
+    let losses: Vec<f64> = points.filter(|p| !p.none).map(|p| p.loss).collect();
+    let (low, high) = (
+        losses.iter().copied().reduce(f64::min),
+        losses.iter().copied().reduce(f64::max),
+    );
+    low.zip(high)
+        .is_some_and(|(low, high)| high >= SEVERAL * low)
+}
+
+/// Whether a factor of a matrix is the loss of the path, in one direction or both.
+pub fn is_factor(key: &str) -> bool {
+    model::spec::is_loss(key)
+}
+
 /// The settings of a matrix, each with its point, and one curve for each congestion control. What
 /// the path carries is taken to be the highest goodput of the matrix: rows know no other.
 pub fn of_settings<'a>(
@@ -108,4 +128,37 @@ pub fn of_settings<'a>(
         curves.extend(curve.filter(|c| !curves.iter().any(|known| known.cc == c.cc)));
     }
     (points, curves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(loss: f64) -> LossPoint {
+        LossPoint {
+            cc: None,
+            loss,
+            none: loss == 0.0,
+            goodput_bps: 1.0,
+            interval_bps: None,
+            model_bps: None,
+        }
+    }
+
+    #[test]
+    fn one_loss_that_varies_by_chance_is_not_several() {
+        let several = |losses: &[f64]| {
+            let points: Vec<LossPoint> = losses.iter().copied().map(point).collect();
+            are_several(points.iter())
+        };
+        assert!(!several(&[0.0, 0.010, 0.014]) && several(&[0.01, 0.02]));
+        assert!(!several(&[0.0]) && !several(&[]));
+    }
+
+    /// The report told it by the end of the name.
+    #[test]
+    fn a_factor_is_loss_by_its_key_and_not_by_the_end_of_its_name() {
+        assert!(is_factor("path.loss") && is_factor("path.down.loss"));
+        assert!(!is_factor("path.rate") && !is_factor("ends.loss") && !is_factor("loss"));
+    }
 }

@@ -31,6 +31,8 @@ window or a segment size is the median of the connections'; the smallest round t
 | `rwnd_limited` | growth of `rwnd_limited_us` over that of `busy_time_us` | Σ limited time over Σ busy time |
 | `sndbuf_limited` | growth of `sndbuf_limited_us` over that of `busy_time_us` | Σ limited time over Σ busy time |
 | `busy` | growth of `busy_time_us` over the time | mean |
+| `cwnd_limited` (`observe`) | 1 less the two shares above, never below 0: what is left for the congestion window, the path and the pacing | |
+| `rtt_over_min` (`observe`) | median of `rtt_us` over `min_rtt_us` | |
 | `app_limited` | share of the samples with a delivery rate that have `delivery_rate_app_limited` set | mean |
 | `delivery_rate_p50_bps` | median of `delivery_rate` of the samples that the application did not limit; of all where it limited each | |
 | `retransmitted` | growth of `bytes_retrans` over that of `bytes_sent` | mean, weighed by the segments sent |
@@ -40,7 +42,8 @@ window or a segment size is the median of the connections'; the smallest round t
 Sources: Linux include/uapi/linux/tcp.h and net/ipv4/tcp.c (tcp_get_info, tcp_get_info_chrono_stats), 7.2. The time that
 counts begins after the warm-up and ends with the load. Counters are read between samples on the straight line.
 
-`observe` computes the same of live sockets, over the time between its first and last list. In rows `udp_reordered_n` is
+The figure `retransmitted` of a row is that of a Run: bytes over bytes. Rows of earlier versions had none, and what was
+shown of them was a share of segments. `observe` computes the same of live sockets, over the time between its first and last list. In rows `udp_reordered_n` is
 the count of the datagrams whose share the figure `udp_reordered` is.
 
 ## Path and load

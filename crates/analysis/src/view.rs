@@ -9,6 +9,7 @@ mod start;
 mod steady;
 mod sweep;
 mod tunnel;
+mod wire;
 
 use model::{
     net::{Direction, IpVersion, Layer, Side},

@@ -66,9 +66,11 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// A shaper at 95 % of the path's capacity in the direction of the place.
+    /// A shaper at 95 % of the path's capacity in the direction of the place. It counts the packets
+    /// of the underlay, with all their headers, also where the tunnel was measured.
     pub(crate) fn shaper(&self, device: Option<String>, flow: Flow, below: Bottleneck) -> Action {
-        let carries = self.direction_view().and_then(|dir| dir.carried_bps());
+        let on_wire = |dir: DirectionView| Some(dir.view.wire().rate(dir.carried_bps()?));
+        let carries = self.direction_view().and_then(on_wire);
         Action::Shaper {
             device,
             rate_bps: carries.map(|bps| (SHAPED * bps) as u64),

@@ -4,11 +4,11 @@ mod queue;
 mod tcp;
 mod udp;
 
-use analysis::{figures::share, percentile};
+use analysis::{percentile, probes};
 use model::{
     cell::{Cell, TrafficKind},
     net::{Direction, Layer},
-    record::{Flow, Kind, ProbeSample, Record, records},
+    record::{Flow, Kind, MemoryCounter, ProbeSample, Record, records},
     row::{ROW_SCHEMA, Row},
     text,
     text::Text,
@@ -43,7 +43,7 @@ pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
                 TrafficKind::Idle => {}
             }
             if cross.is_none() {
-                probes(&mut row, cell, result, &all);
+                round_trips(&mut row, cell, result, &all);
                 queue::fill(&mut row, result, &truth, window);
             }
             row.invalid_because
@@ -128,6 +128,7 @@ fn empty(
         goodput_range_mbps: None,
         retransmits: None,
         segments: None,
+        retransmitted: None,
         cc_requested: None,
         cc_used: None,
         tcp_rtt_p50_ms: None,
@@ -174,17 +175,11 @@ fn failed(flow: &Flow) -> Option<Text> {
 
 /// A guest short of memory limits its flows, which shows nothing about the path.
 fn memory_pressure(output: &model::record::Output) -> Option<Text> {
-    let short =
-        |(name, count): (&String, &u64)| name.ends_with(".TCPMemoryPressures") && *count > 0;
-    output
-        .counters
-        .iter()
-        .any(short)
-        .then(|| text!("the guest ran short of TCP memory"))
+    (output.memory(MemoryCounter::Pressure) > 0).then(|| text!("the guest ran short of TCP memory"))
 }
 
 /// Round trips of the probes: idle before the load, loaded while measuring.
-fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
+fn round_trips(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
     let answers: Vec<(i64, f64)> = all
         .iter()
         .filter(|r| r.kind == Kind::Probe)
@@ -212,7 +207,7 @@ fn probes(row: &mut Row, cell: &Cell, result: &CellResult, all: &[Record<'_>]) {
         .count();
     if sent > 0 {
         row.probe_n = Some(rtts.len() as u64);
-        row.probe_lost = share((sent - rtts.len().min(sent)) as f64, sent as f64);
+        row.probe_lost = probes::lost(sent as u64, rtts.len() as u64);
         row.probe_p50_ms = stats::median(&rtts);
         row.probe_p99_ms = percentile::p99(&rtts);
     }

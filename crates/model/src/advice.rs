@@ -3,12 +3,14 @@
 //! Every line names the results in the lab behind it. What the lab cannot try is listed apart and
 //! never ranked. An Advice names no host and no address, except in remedies of the findings.
 
+mod figure;
 mod keep;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{net::Direction, remedy::Remedy, text::Text, twin::TwinVerdict};
 
+pub use figure::{AdviceFigure, UnknownAdviceFigure};
 pub use keep::{Bound, Keep, KeepError, Kept};
 
 /// Version of [`Advice`].
@@ -140,20 +142,6 @@ pub enum Origin {
     Pair,
 }
 
-/// A figure that a remedy may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AdviceFigure {
-    /// Goodput of one flow.
-    Goodput,
-    /// Round trip beside it, median.
-    LoadedP50,
-    /// Round trip beside it, 99th percentile.
-    LoadedP99,
-    /// Share of bytes that were retransmitted.
-    Retransmitted,
-}
-
 /// A ratio to what it is without the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
@@ -253,11 +241,6 @@ impl Tried {
 impl Outcome {
     /// A figure of it.
     pub fn value(&self, figure: AdviceFigure) -> f64 {
-        match figure {
-            AdviceFigure::Goodput => self.goodput_bps,
-            AdviceFigure::LoadedP50 => self.rtt_p50_us,
-            AdviceFigure::LoadedP99 => self.rtt_p99_us,
-            AdviceFigure::Retransmitted => self.retransmitted,
-        }
+        figure.of(self)
     }
 }

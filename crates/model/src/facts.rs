@@ -15,7 +15,8 @@ use crate::text::Text;
 
 pub use connection::Connection;
 pub use device::{
-    Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RingSizes, WirelessFacts,
+    Channels, DeviceFacts, DeviceKind, Duplex, IrqSpread, QdiscFacts, RateOption, RingSizes,
+    WirelessFacts,
 };
 pub use tunnel::{ProcessFacts, Product, TunnelFacts, TunnelKind, TunnelPath};
 

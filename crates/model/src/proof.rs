@@ -161,6 +161,8 @@ pub struct Predicted {
     pub count: usize,
     /// Those whose outcome lies in the predicted interval.
     pub within: usize,
+    /// Their share of all, 0 to 1.
+    pub hit_rate: f64,
     /// Median of outcome over prediction; 1 = as predicted.
     pub ratio: f64,
 }

@@ -275,6 +275,42 @@ pub struct Output {
     pub counters: std::collections::BTreeMap<String, u64>,
 }
 
+/// Counters of a host that show that it ran out of memory for TCP
+/// (Documentation/networking/snmp_counter.rst, Linux 7.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryCounter {
+    /// TCP entered the state of memory pressure.
+    Pressure,
+    /// A receive queue was collapsed to save memory.
+    Collapsed,
+    /// A packet was dropped because it did not fit the receive queue.
+    QueueDrop,
+}
+
+impl MemoryCounter {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Pressure, Self::Collapsed, Self::QueueDrop];
+
+    /// The kernel's name of it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pressure => "TCPMemoryPressures",
+            Self::Collapsed => "TCPRcvCollapsed",
+            Self::QueueDrop => "TCPRcvQDrop",
+        }
+    }
+}
+
+impl Output {
+    /// Increase of a counter of all hosts of the cell together. Names of counters are those of the
+    /// host, of the kernel's table and of the kernel, joined by dots.
+    pub fn memory(&self, counter: MemoryCounter) -> u64 {
+        let ours = |name: &str| name.rsplit('.').next() == Some(counter.name());
+        let of = self.counters.iter().filter(|(name, _)| ours(name));
+        of.fold(0, |sum, (_, by)| sum.saturating_add(*by))
+    }
+}
+
 /// Description of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {

@@ -49,6 +49,10 @@ pub struct Row {
     /// Sent segments during the measured time, including retransmissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<u64>,
+    /// Share of the sent bytes that were retransmitted during the measured time; the figure of that
+    /// name. Absent in older rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retransmitted: Option<f64>,
     /// Requested congestion control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cc_requested: Option<String>,

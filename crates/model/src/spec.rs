@@ -62,6 +62,11 @@ pub struct Spec {
     overridden: bool,
 }
 
+/// Whether a dotted key of a spec, such as `path.down.loss`, is a loss.
+pub fn is_loss(key: &str) -> bool {
+    keys::find(key).is_some_and(|key| matches!(key.kind, kind::Kind::Loss))
+}
+
 impl Spec {
     /// Parses a spec. `file_name` is for messages, and the default name of the spec.
     ///

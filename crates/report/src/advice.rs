@@ -10,7 +10,10 @@ use model::{
     text::{Text, capital},
 };
 
-use crate::wrap::{WIDTH, wrap};
+use crate::{
+    printed::shown,
+    wrap::{WIDTH, wrap},
+};
 
 /// Columns of the name and of the host.
 const NAME: usize = 33;
@@ -123,15 +126,16 @@ fn row(out: &mut String, name: &str, host: &str, outcomes: &[Outcome]) {
     if name.chars().count() >= NAME {
         name = name.chars().take(NAME - 2).collect::<String>() + "…";
     }
-    let figure = |direction, figure: AdviceFigure, unit: f64| {
+    let figure = |direction, figure: AdviceFigure| {
         let own = outcomes.iter().find(|o| o.direction == direction);
-        own.map_or_else(String::new, |o| digits(o.value(figure) / unit))
+        let (_, scale) = shown(figure.unit());
+        own.map_or_else(String::new, |o| digits(o.value(figure) / scale))
     };
     let cells = [
-        figure(Direction::Down, AdviceFigure::Goodput, 1e6),
-        figure(Direction::Up, AdviceFigure::Goodput, 1e6),
-        figure(Direction::Down, AdviceFigure::LoadedP50, 1e3),
-        figure(Direction::Up, AdviceFigure::LoadedP50, 1e3),
+        figure(Direction::Down, AdviceFigure::Goodput),
+        figure(Direction::Up, AdviceFigure::Goodput),
+        figure(Direction::Down, AdviceFigure::LoadedP50),
+        figure(Direction::Up, AdviceFigure::LoadedP50),
     ];
     let cells: String = cells.iter().map(|c| format!("{c:>FIGURE$}")).collect();
     let line = format!("{name:<NAME$}{host:<HOST$}{cells}");

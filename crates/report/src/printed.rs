@@ -29,3 +29,13 @@ pub(crate) fn printed(unit: Unit) -> Printed {
         Unit::Count | Unit::Flag | Unit::Code => with("", short),
     }
 }
+
+/// The unit in which people read numbers of a unit, and how many of the unit it is.
+pub(crate) fn shown(unit: Unit) -> (&'static str, f64) {
+    match unit {
+        Unit::BitsPerSecond => ("Mbit/s", 1e6),
+        Unit::Microseconds => ("ms", 1e3),
+        Unit::Share => ("%", 0.01),
+        other => (other.symbol(), 1.0),
+    }
+}

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use model::{
-    advice::AdviceFigure,
     change::Change,
     job::ProveOutput,
     proof::{Calibration, Proof, Proved, Role},
@@ -11,7 +10,7 @@ use model::{
     text::capital,
 };
 
-use crate::wrap::wrap;
+use crate::{printed::shown, wrap::wrap};
 
 /// The settings that were applied and the measured effect, at most 80 columns wide.
 pub fn text(done: &ProveOutput) -> String {
@@ -64,13 +63,12 @@ fn row(out: &mut String, figure: &Proved) {
         Role::Asked => "* ",
         Role::Guard => "  ",
     };
-    let (name, unit, scale) = match figure.figure {
-        AdviceFigure::Goodput => ("goodput", "Mbit/s", 1e6),
-        AdviceFigure::LoadedP50 => ("loaded RTT", "ms", 1e3),
-        AdviceFigure::LoadedP99 => ("loaded P99", "ms", 1e3),
-        AdviceFigure::Retransmitted => ("retransmitted", "%", 0.01),
-    };
-    let name = format!("{mark}{name} {}, {unit}", figure.direction);
+    let (unit, scale) = shown(figure.figure.unit());
+    let name = format!(
+        "{mark}{} {}, {unit}",
+        figure.figure.text(),
+        figure.direction
+    );
     let ratio = figure.ratio.map_or_else(String::new, |r| {
         format!("{:.2} [{:.2}, {:.2}]", r.value, r.low, r.high)
     });
@@ -96,23 +94,16 @@ pub fn calibration(found: &Calibration) -> String {
         found.proofs, found.kept, "", "number", "as promised", "outcome"
     );
     for figure in &found.figures {
-        let name = match figure.figure {
-            AdviceFigure::Goodput => "goodput",
-            AdviceFigure::LoadedP50 => "loaded RTT",
-            AdviceFigure::LoadedP99 => "loaded P99",
-            AdviceFigure::Retransmitted => "retransmitted",
-        };
         let role = match figure.role {
             Role::Asked => "to improve",
             Role::Guard => "guarded",
         };
-        let within = 100.0 * figure.within as f64 / figure.count.max(1) as f64;
         let _ = writeln!(
             out,
             "{:<30}{:>8}{:>10.0} %{:>9.2} x",
-            format!("{name}, {role}"),
+            format!("{}, {role}", figure.figure.text()),
             figure.count,
-            within,
+            100.0 * figure.hit_rate,
             figure.ratio
         );
     }

@@ -10,13 +10,8 @@ pub fn calibration(proofs: &[Proof]) -> Calibration {
     let has_prediction = |proof: &&Proof| proof.figures.iter().any(|f| f.as_predicted().is_some());
     let proofs: Vec<&Proof> = proofs.iter().filter(has_prediction).collect();
     let all: Vec<&Proved> = proofs.iter().flat_map(|p| &p.figures).collect();
-    let figures = [
-        AdviceFigure::Goodput,
-        AdviceFigure::LoadedP50,
-        AdviceFigure::LoadedP99,
-    ];
     let roles = [Role::Asked, Role::Guard];
-    let of = |role| figures.map(|figure| (role, figure));
+    let of = |role| AdviceFigure::PREDICTED.map(|figure| (role, figure));
     let figures = roles.into_iter().flat_map(of);
     let is_kept = |proof: &&&Proof| proof.decision.is_kept();
     Calibration {
@@ -34,11 +29,13 @@ fn predicted(all: &[&Proved], role: Role, figure: AdviceFigure) -> Option<Predic
         .filter_map(|f| Some((f.as_predicted()?, f.ratio?.value / f.predicted?.value)))
         .collect();
     let ratios: Vec<f64> = known.iter().map(|(_, ratio)| *ratio).collect();
+    let within = known.iter().filter(|(within, _)| *within).count();
     Some(Predicted {
         figure,
         role,
         count: known.len(),
-        within: known.iter().filter(|(within, _)| *within).count(),
+        within,
+        hit_rate: within as f64 / known.len() as f64,
         ratio: stats::median(&ratios)?,
     })
 }
@@ -75,6 +72,7 @@ mod tests {
         assert_eq!(found.figures.len(), 1);
         let goodput = found.figures[0];
         assert_eq!((goodput.count, goodput.within), (3, 2));
+        assert!((goodput.hit_rate - 2.0 / 3.0).abs() < 1e-9);
         assert!((goodput.ratio - 1.0).abs() < 1e-9, "{goodput:?}");
         assert_eq!(calibration(&[]), Calibration::default());
     }

@@ -114,7 +114,7 @@ impl Moments {
         let rtt_s = rtt(&view, &mut notes).ok_or_else(|| lacks(vec![Missing::BaseRtt]))?;
         sane("a round trip in seconds", rtt_s.value, 1e-6, 60.0)?;
         let tunnel = (top.layer == Layer::Tunnel).then(|| TunnelMoments {
-            mtu: wire::mtu(&top),
+            mtu: top.mtu_bytes(),
             family: top.family,
             beside_underlay: view.layer == Layer::Underlay,
         });

@@ -4,9 +4,10 @@ use analysis::view::{DirectionView, View};
 use model::{
     evidence::CounterKind,
     findings::{Severity, Value},
-    net::{IpVersion, Layer, Side},
+    net::{Layer, Side},
     remedy::Action,
     text,
+    wire::wireguard_headers,
 };
 
 use crate::{
@@ -76,7 +77,7 @@ fn test(view: &View) -> Verdict {
         .max();
     if let (Some((path, family)), Some(inside)) = (path, inside) {
         known = true;
-        let overhead = overhead(family);
+        let overhead = wireguard_headers(family);
         signs[0] = inside + overhead > path;
         evidence.push(
             figure(
@@ -175,13 +176,5 @@ fn fits(view: &View) -> Option<u32> {
     let below = view.underlay()?;
     let pmtu = below.pmtu()?;
     let path = pmtu.up.into_iter().chain(pmtu.down).min()?;
-    path.checked_sub(overhead(below.family))
-}
-
-/// Overhead of WireGuard per packet, bytes.
-fn overhead(family: IpVersion) -> u32 {
-    match family {
-        IpVersion::V4 => 60,
-        IpVersion::V6 => 80,
-    }
+    path.checked_sub(wireguard_headers(below.family))
 }

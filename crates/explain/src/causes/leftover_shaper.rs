@@ -15,9 +15,6 @@ use crate::{
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
-/// Options that contain a rate, as named in the facts.
-const RATES: [&str; 4] = ["rate_bps", "bandwidth_bps", "base_rate_bps", "ceil_bps"];
-
 pub(super) const CAUSE: Cause = Cause {
     code: "leftover-shaper",
     title: "a shaper on a host's own device limits the rate",
@@ -107,11 +104,8 @@ pub(super) fn shaper<'a>(host: &Host<'a>) -> Option<(&'a str, &'a str, f64)> {
     let mut shapers = Vec::new();
     for device in path.devices() {
         for queue in device.qdiscs.iter().flatten() {
-            for name in RATES {
-                let value = queue.options.get(name).and_then(|v| v.parse::<f64>().ok());
-                if let Some(bps) = value.filter(|b| *b > 0.0) {
-                    shapers.push((device.name.as_str(), queue.kind.as_str(), bps));
-                }
+            if let Some(bps) = queue.rate_bps() {
+                shapers.push((device.name.as_str(), queue.kind.as_str(), bps));
             }
         }
     }

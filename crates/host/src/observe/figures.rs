@@ -65,8 +65,8 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         rtt_us,
         min_rtt_us: info.min_rtt_us,
         rtt_over_min: rtt_us
-            .zip(info.min_rtt_us.filter(|&us| us > 0))
-            .map(|(rtt, min)| rtt / f64::from(min)),
+            .zip(info.min_rtt_us)
+            .and_then(|(rtt, min)| flow::rtt_over_min(rtt, f64::from(min))),
         busy: moved
             .busy_us
             .and_then(|us| flow::busy(us as f64, moved.span_us as f64)),
@@ -75,7 +75,7 @@ pub(super) fn socket(connection: &Connection, end: u64) -> ObservedSocket {
         app_limited: flow::app_limited(&deliveries),
         cwnd_limited: rwnd_limited
             .zip(sndbuf_limited)
-            .map(|(rwnd, sndbuf)| (1.0 - rwnd - sndbuf).max(0.0)),
+            .map(|(rwnd, sndbuf)| flow::cwnd_limited(rwnd, sndbuf)),
         cwnd: Some(info.snd_cwnd).filter(|&cwnd| cwnd > 0),
         ssthresh: Some(info.snd_ssthresh).filter(|&s| s != NO_SSTHRESH && s > 0),
         mss_bytes: Some(info.snd_mss).filter(|&mss| mss > 0),

@@ -41,6 +41,7 @@ pub(super) fn fill(row: &mut Row, group: &[&Flow], all: &[Record<'_>], window: W
     }
     row.retransmits = flows::total(&results, |f| f.retransmits);
     row.segments = flows::total(&results, |f| f.segments);
+    row.retransmitted = flows::retransmitted(&results);
     row.tcp_rtt_p50_ms = flows::median(&results, |f| f.rtt_p50_us).map(|us| us / 1e3);
     row.cwnd_p50 = flows::median(&results, |f| f.cwnd_p50);
     row.rwnd_limited = flows::rwnd_limited(&results);
@@ -62,6 +63,8 @@ fn result(flow: &Flow, all: &[Record<'_>], window: Window) -> Option<FlowResult>
 const SENDER: &[Column] = &[
     Column::TotalRetrans,
     Column::DataSegsOut,
+    Column::BytesRetrans,
+    Column::BytesSent,
     Column::BusyTimeUs,
     Column::RwndLimitedUs,
     Column::SndbufLimitedUs,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{AdviceFigure, Outcome};
 use crate::{
     net::Direction,
+    run::Unit,
     spec::quantity::{QuantityError, duration, rate, share},
 };
 
@@ -78,21 +79,17 @@ pub enum KeptError {
     Quantity(#[from] QuantityError),
 }
 
-/// Figures by their name on the command line.
-const NAMES: [(&str, AdviceFigure); 4] = [
-    ("goodput", AdviceFigure::Goodput),
-    ("rtt", AdviceFigure::LoadedP50),
-    ("rtt-p99", AdviceFigure::LoadedP99),
-    ("retransmitted", AdviceFigure::Retransmitted),
-];
-
 impl Keep {
     /// Whether an outcome keeps it, beside that without any change.
     pub fn holds(&self, unchanged: &Outcome, with: &Outcome) -> bool {
         if self.direction.is_some_and(|d| d != with.direction) {
             return true;
         }
-        let (before, after) = (unchanged.value(self.figure), with.value(self.figure));
+        self.is_kept(unchanged.value(self.figure), with.value(self.figure))
+    }
+
+    /// Whether a value of the figure keeps it, beside that without any change.
+    pub fn is_kept(&self, before: f64, after: f64) -> bool {
         let bound = match self.value {
             Kept::OfUnchanged(share) => share * before,
             Kept::Value(value) => value,
@@ -119,15 +116,15 @@ impl FromStr for Keep {
             _ if name.ends_with("-up") => (name.trim_end_matches("-up"), Some(Direction::Up)),
             _ => (name, None),
         };
-        let known = NAMES.iter().find(|(known, _)| *known == plain);
-        let (_, figure) = known.ok_or_else(|| KeepError::Figure(name.to_owned()))?;
-        let value = kept(*figure, value).map_err(|why| KeepError::Value {
+        let known = AdviceFigure::ALL.into_iter().find(|f| f.option() == plain);
+        let figure = known.ok_or_else(|| KeepError::Figure(name.to_owned()))?;
+        let value = kept(figure, value).map_err(|why| KeepError::Value {
             figure: plain.to_owned(),
             value: value.to_owned(),
             why,
         })?;
         Ok(Self {
-            figure: *figure,
+            figure,
             direction,
             bound,
             value,
@@ -144,18 +141,17 @@ fn kept(figure: AdviceFigure, value: &str) -> Result<Kept, KeptError> {
             .then_some(Kept::OfUnchanged(percent / 100.0))
             .ok_or(KeptError::Percentage)
     });
-    match (figure, of_now) {
-        (AdviceFigure::Retransmitted, _) => Ok(Kept::Value(share(value)?.get())),
+    match (figure.unit(), of_now) {
+        (Unit::Share, _) => Ok(Kept::Value(share(value)?.get())),
         (_, Some(of_now)) => of_now,
-        (AdviceFigure::Goodput, None) => Ok(Kept::Value(rate(value)?.bps() as f64)),
+        (Unit::BitsPerSecond, None) => Ok(Kept::Value(rate(value)?.bps() as f64)),
         (_, None) => Ok(Kept::Value(duration(value)?.as_secs_f64() * 1e6)),
     }
 }
 
 impl fmt::Display for Keep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(_, figure)| *figure == self.figure);
-        f.write_str(name.map_or("figure", |(name, _)| name))?;
+        f.write_str(self.figure.option())?;
         if let Some(direction) = self.direction {
             write!(f, "-{direction}")?;
         }
@@ -163,10 +159,10 @@ impl fmt::Display for Keep {
             Bound::AtLeast => ">=",
             Bound::AtMost => "<=",
         })?;
-        match (self.value, self.figure) {
+        match (self.value, self.figure.unit()) {
             (Kept::OfUnchanged(share), _) => write!(f, "{}%", share * 100.0),
-            (Kept::Value(v), AdviceFigure::Goodput) => write!(f, "{v}bit"),
-            (Kept::Value(v), AdviceFigure::Retransmitted) => write!(f, "{}%", v * 100.0),
+            (Kept::Value(v), Unit::BitsPerSecond) => write!(f, "{v}bit"),
+            (Kept::Value(v), Unit::Share) => write!(f, "{}%", v * 100.0),
             (Kept::Value(v), _) => write!(f, "{v}us"),
         }
     }

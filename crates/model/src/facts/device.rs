@@ -182,6 +182,44 @@ pub struct IrqSpread {
     pub per_cpu: Vec<u64>,
 }
 
+/// An option of a queue discipline that is a rate, by the name in the facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateOption {
+    /// Rate of a token bucket or of an htb class.
+    Rate,
+    /// Ceiling of an htb class.
+    Ceiling,
+    /// Rate of cake in documents of other programs, as `tc` names it.
+    Bandwidth,
+    /// Rate of cake in documents of other programs, as the kernel names it
+    /// (`TCA_CAKE_BASE_RATE64`).
+    BaseRate,
+}
+
+impl RateOption {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Rate, Self::Ceiling, Self::Bandwidth, Self::BaseRate];
+
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate_bps",
+            Self::Ceiling => "ceil_bps",
+            Self::Bandwidth => "bandwidth_bps",
+            Self::BaseRate => "base_rate_bps",
+        }
+    }
+}
+
+impl QdiscFacts {
+    /// The lowest rate that it is configured to, bit/s; `None` if it has none.
+    pub fn rate_bps(&self) -> Option<f64> {
+        let rate = |option: RateOption| self.options.get(option.name())?.parse::<f64>().ok();
+        let rates = RateOption::ALL.into_iter().filter_map(rate);
+        rates.filter(|bps| *bps > 0.0).reduce(f64::min)
+    }
+}
+
 /// One queue discipline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QdiscFacts {

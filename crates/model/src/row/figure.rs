@@ -15,8 +15,7 @@ pub struct UnknownRowFigure(pub String);
 
 macro_rules! figures {
     ($($variant:ident $name:literal $unit:ident $better:ident $text:literal = $value:expr;)*) => {
-        /// A figure of a [`Row`]: a field that is a number, or the share
-        /// [`RowFigure::Retransmitted`], which is computed from two fields.
+        /// A figure of a [`Row`]: a field that is a number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum RowFigure {
             $(#[doc = $text] $variant,)*
@@ -63,7 +62,7 @@ figures! {
     Segments "segments" Segments Neither
         "sent segments" = |row| count(row.segments);
     Retransmitted "retransmitted" Share Lower
-        "share of the sent segments that were retransmitted" = |row| retransmitted(row);
+        "share of the sent bytes that were retransmitted" = |row| row.retransmitted;
     TcpRttP50 "tcp_rtt_p50_ms" Milliseconds Lower
         "the sender's smoothed RTT, median" = |row| row.tcp_rtt_p50_ms;
     CwndP50 "cwnd_p50" Segments Neither
@@ -112,12 +111,6 @@ fn count(number: Option<u64>) -> Option<f64> {
     number.map(|number| number as f64)
 }
 
-fn retransmitted(row: &Row) -> Option<f64> {
-    let (again, all) = (row.retransmits? as f64, row.segments? as f64);
-    // As `analysis::flow::share`: unknown where nothing was sent, at most all.
-    (all > 0.0).then(|| (again / all).min(1.0))
-}
-
 impl RowFigure {
     /// Its description as a text.
     pub const fn words(self) -> Text {
@@ -162,10 +155,7 @@ mod tests {
             "direction": "down", "flows": 1, "valid": true, "kernel": "7.2", "virtual_s": 1.0,
             "digest": "",
         });
-        let stored = RowFigure::ALL
-            .iter()
-            .filter(|figure| **figure != RowFigure::Retransmitted);
-        for (number, figure) in stored.enumerate() {
+        for (number, figure) in RowFigure::ALL.iter().enumerate() {
             row[figure.name()] = (number + 1).into();
         }
         row
@@ -176,10 +166,7 @@ mod tests {
         let document = row();
         let row: Row = serde_json::from_value(document.clone()).unwrap();
         for &figure in RowFigure::ALL {
-            let value = match figure {
-                RowFigure::Retransmitted => Some(2.0 / 3.0),
-                figure => document[figure.name()].as_f64(),
-            };
+            let value = document[figure.name()].as_f64();
             assert_eq!(figure.of(&row), value, "{}", figure.name());
             assert_eq!(figure.name().parse(), Ok(figure));
         }

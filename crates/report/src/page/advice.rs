@@ -270,9 +270,9 @@ fn how(tried: &Tried, words: &Words) -> Markup {
 
 fn shown(outcomes: &[Outcome], direction: Direction, figure: AdviceFigure) -> String {
     let own = outcomes.iter().find(|o| o.direction == direction);
-    own.map_or_else(String::new, |o| match figure {
-        AdviceFigure::Goodput => crate::number::short(o.goodput_bps / 1e6),
-        _ => crate::number::short(o.value(figure) / 1e3),
+    let (_, scale) = crate::printed::shown(figure.unit());
+    own.map_or_else(String::new, |o| {
+        crate::number::short(o.value(figure) / scale)
     })
 }
 

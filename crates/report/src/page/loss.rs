@@ -98,15 +98,7 @@ pub(super) fn of_rows(rows: &Rows, words: &Words, charts: &mut Charts, id: &str)
         .collect();
     let groups = summaries(&measured);
     let (settings, curves) = loss::of_settings(&groups);
-    let losses = || {
-        settings
-            .iter()
-            .filter(|(_, at)| !at.none)
-            .map(|(_, at)| at.loss)
-    };
-    let (low, high) = (losses().reduce(f64::min)?, losses().reduce(f64::max)?);
-    // A single loss rate with random variation is not a curve.
-    if high < 1.5 * low {
+    if !loss::are_several(settings.iter().map(|(_, at)| at)) {
         return None;
     }
     let point = |(group, at): (&Summary<'_>, LossPoint)| Point {
@@ -128,7 +120,7 @@ fn series_name(row: &Row) -> String {
     let parts: Vec<String> = row
         .factors
         .iter()
-        .filter(|(name, _)| !name.ends_with("loss"))
+        .filter(|(name, _)| !loss::is_factor(name))
         .map(|(_, value)| crate::number::factor(value))
         .collect();
     if parts.is_empty() {

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use model::facts::RateOption;
+
 use crate::bytes;
 use crate::netlink::{Attr, Attrs, Message, Netlink, NetlinkError};
 
@@ -139,7 +141,7 @@ const FQ_PIE: &[(u16, &str, Form)] = &[
     (10, "ecn", Form::Switch),
 ];
 const CAKE: &[(u16, &str, Form)] = &[
-    (2, "rate_bps", Form::Rate),
+    (2, RateOption::Rate.name(), Form::Rate),
     (
         3,
         "diffserv",
@@ -285,7 +287,7 @@ fn netem(payload: &[u8]) -> Options {
 fn tbf(attrs: Attrs<'_>) -> Options {
     let qopt = attrs.get(1).map_or(&[][..], |a| a.payload);
     let mut options = word(qopt, 24, "limit_bytes");
-    options.extend(rate(qopt, 0, attrs.get(4)).map(|r| ("rate_bps".to_owned(), r)));
+    options.extend(rate(qopt, 0, attrs.get(4)).map(|r| (RateOption::Rate.name().to_owned(), r)));
     options
 }
 
@@ -300,8 +302,8 @@ fn htb(attrs: Attrs<'_>) -> Options {
 fn htb_class(attrs: Attrs<'_>) -> Options {
     let opt = attrs.get(1).map_or(&[][..], |a| a.payload);
     let rates = [
-        ("rate_bps", rate(opt, 0, attrs.get(6))),
-        ("ceil_bps", rate(opt, 12, attrs.get(7))),
+        (RateOption::Rate.name(), rate(opt, 0, attrs.get(6))),
+        (RateOption::Ceiling.name(), rate(opt, 12, attrs.get(7))),
     ];
     rates
         .into_iter()

@@ -1,13 +1,13 @@
 //! From the comparison of the turns to the decision.
 
 use model::{
-    advice::{self, AdviceFigure, Bound, Goal, Keep, Kept},
+    advice::{self, AdviceFigure, Goal, Keep},
     comparison::{Compared, Comparison, Estimate, Verdict},
     net::Direction,
     proof::{Acted, Decision, Proved, Role},
-    run::{FigureKind, StepKind},
+    run::{Better, FigureKind, StepKind},
     text,
-    text::{Text, Value},
+    text::Text,
 };
 
 use super::Ask;
@@ -18,13 +18,6 @@ const GAIN: f64 = 0.05;
 const GOODPUT: f64 = 0.9;
 /// Bound of the guards on delay: by a share, and by µs.
 const DELAY: (f64, f64) = (1.1, 5_000.0);
-
-/// The figures that decide, with the names of their kinds.
-const FIGURES: [(AdviceFigure, FigureKind); 3] = [
-    (AdviceFigure::Goodput, FigureKind::Goodput),
-    (AdviceFigure::LoadedP50, FigureKind::RttP50),
-    (AdviceFigure::LoadedP99, FigureKind::RttP99),
-];
 
 /// The decision with its reasons.
 pub(super) struct Judged {
@@ -51,8 +44,8 @@ fn figures(comparison: &Comparison, ask: &Ask) -> Vec<Proved> {
     let is_any_asked = ask.predicted.iter().any(|c| is_asked(c, ask.goal));
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
-        for (figure, kind) in FIGURES {
-            let Some(line) = line(comparison, direction, kind) else {
+        for figure in AdviceFigure::PREDICTED {
+            let Some(line) = line(comparison, direction, figure.kind()) else {
                 continue;
             };
             let predicted = predicted(direction, figure);
@@ -87,7 +80,7 @@ fn line(comparison: &Comparison, direction: Direction, kind: FigureKind) -> Opti
 
 /// Whether a figure is what a goal is about.
 fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
-    let is_goodput = figure == AdviceFigure::Goodput;
+    let is_goodput = figure.better() == Better::Higher;
     match goal {
         Goal::Balanced => true,
         Goal::Throughput => is_goodput,
@@ -97,11 +90,11 @@ fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
 
 /// Whether an Advice promises that a figure of the goal improves.
 fn is_asked(change: &advice::Change, goal: Goal) -> bool {
-    let better = match change.figure {
-        AdviceFigure::Goodput => change.low > 1.0 && change.ratio.ln() > GAIN,
-        _ => change.high < 1.0 && change.ratio.ln() < -GAIN,
-    };
-    better && is_of(change.figure, goal)
+    let figure = change.figure;
+    let is_sure = [change.low, change.high]
+        .iter()
+        .all(|r| figure.gain(*r) > 0.0);
+    is_sure && figure.gain(change.ratio) > GAIN && is_of(change.figure, goal)
 }
 
 fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
@@ -149,21 +142,15 @@ fn idle(acted: &[Acted]) -> Option<&Acted> {
 
 /// The figure that changed most for the better.
 fn best<'a>(figures: impl Iterator<Item = &'a Proved>) -> Option<&'a Proved> {
-    let gain = |f: &Proved| {
-        let ln = f.ratio.map_or(0.0, |r| r.value.ln());
-        match f.figure {
-            AdviceFigure::Goodput => ln,
-            _ => -ln,
-        }
-    };
+    let gain = |f: &Proved| f.ratio.map_or(0.0, |r| f.figure.gain(r.value));
     figures.max_by(|a, b| gain(a).total_cmp(&gain(b)))
 }
 
 /// Whether a figure became worse beyond its bound.
 fn is_beyond(figure: &Proved) -> bool {
     let (without, with) = (figure.without, figure.with);
-    let beyond = match figure.figure {
-        AdviceFigure::Goodput => with < without * GOODPUT,
+    let beyond = match figure.figure.better() {
+        Better::Higher => with < without * GOODPUT,
         _ => with > without * DELAY.0 && with > without + DELAY.1,
     };
     figure.verdict == Verdict::Worse && beyond
@@ -174,23 +161,11 @@ fn breaks(figure: &Proved, keep: &[Keep]) -> bool {
     keep.iter()
         .filter(|k| k.figure == figure.figure)
         .filter(|k| k.direction.is_none_or(|d| d == figure.direction))
-        .any(|k| {
-            let bound = match k.value {
-                Kept::OfUnchanged(share) => share * figure.without,
-                Kept::Value(value) => value,
-            };
-            match k.bound {
-                Bound::AtLeast => figure.with < bound,
-                Bound::AtMost => figure.with > bound,
-            }
-        })
+        .any(|k| !k.is_kept(figure.without, figure.with))
 }
 
 fn went(figure: &Proved) -> Text {
-    let value = |v: f64| match figure.figure {
-        AdviceFigure::Goodput => Value::Bps(v),
-        _ => Value::Us(v),
-    };
+    let value = |v| figure.figure.value(v);
     let (before, after) = (value(figure.without), value(figure.with));
     let direction = figure.direction;
     match figure.figure {

@@ -3,6 +3,7 @@
 use model::{
     advice::{AdviceFigure, Change, Effect, Goal, Keep, Outcome},
     net::Direction,
+    run::Unit,
     text,
     text::{Text, Value},
     twin::Twin,
@@ -116,14 +117,9 @@ pub(super) fn by_member(pairs: &[Pair<'_>], members: usize, goal: Goal) -> Vec<O
 
 /// Changes of each figure, with intervals over the pairs that are widened by the error of the twin.
 pub(super) fn changes(pairs: &[Pair<'_>], twin: &Twin) -> Vec<Change> {
-    let figures = [
-        AdviceFigure::Goodput,
-        AdviceFigure::LoadedP50,
-        AdviceFigure::LoadedP99,
-    ];
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
-        for figure in figures {
+        for figure in AdviceFigure::PREDICTED {
             all.extend(change(pairs, twin, direction, figure));
         }
     }
@@ -159,8 +155,8 @@ fn change(
 /// Error of the twin on figures that were held out: a logarithm that 90 % keep to.
 fn error(twin: &Twin, figure: AdviceFigure, around: f64) -> f64 {
     let errors = twin.errors.as_ref();
-    let known = match figure {
-        AdviceFigure::Goodput => errors.and_then(|e| e.goodput_beyond_p90.or(e.goodput_p90)),
+    let known = match figure.unit() {
+        Unit::BitsPerSecond => errors.and_then(|e| e.goodput_beyond_p90.or(e.goodput_p90)),
         _ => errors
             .and_then(|e| e.delay_beyond_p90_us.or(e.delay_p90_us))
             .map(|us| (1.0 + us / around.max(1.0)).ln()),

@@ -1,13 +1,7 @@
 //! Size of packets of a layer on the wire of the bottleneck.
 
 use analysis::view::View;
-use model::{
-    net::{IpVersion, Layer},
-    wire::Wire,
-};
-
-/// MTU of a link of which nothing is known.
-const USUAL_MTU: u32 = 1500;
+use model::{net::Layer, wire::Wire};
 
 /// The packets of the measured layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,17 +14,10 @@ pub(super) struct Headers {
 
 impl Headers {
     pub(super) fn of(view: &View<'_>) -> Self {
-        // The outer family is not measured where only the tunnel was.
-        let outer = view.underlay().map_or(IpVersion::V4, |u| u.family);
-        let mtu = mtu(view);
-        let largest = mtu.unwrap_or(USUAL_MTU);
         Self {
             layer: view.layer,
-            mtu,
-            wire: match view.layer {
-                Layer::Underlay => Wire::underlay(largest),
-                Layer::Tunnel => Wire::wireguard(largest, outer),
-            },
+            mtu: view.mtu_bytes(),
+            wire: view.wire(),
         }
     }
 
@@ -51,17 +38,4 @@ impl Headers {
     pub(super) fn rate_on_wire(&self, packets_bps: f64) -> f64 {
         self.wire.rate(packets_bps)
     }
-}
-
-/// Bytes of the largest IP packet of a view: by the search for it, else by TCP's segments.
-pub(super) fn mtu(view: &View<'_>) -> Option<u32> {
-    let found = view.pmtu().and_then(|p| Some(p.up?.min(p.down?)));
-    found.or_else(|| {
-        let tcp = view
-            .tcp_samples()
-            .into_iter()
-            .filter_map(|s| s.tcp.as_ref());
-        let mss = tcp.flat_map(|t| &t.flows).filter_map(|f| f.mss).max()?;
-        Some(mss + view.family.tcp_headers())
-    })
 }

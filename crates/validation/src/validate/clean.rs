@@ -1,6 +1,6 @@
 //! Checks of clean fast paths: their rate limits them, and nothing of the lab does.
 
-use model::row::RowFigure;
+use model::{record::MemoryCounter, row::RowFigure};
 
 use super::{Check, Expect, Line, Work, outcome::Outcome};
 
@@ -39,24 +39,18 @@ fn judge(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 }
 
 /// Counters that show that a host ran out of memory for TCP.
-const COUNTERS: [&str; 3] = ["TCPMemoryPressures", "TCPRcvCollapsed", "TCPRcvQDrop"];
-
 fn pressure(outcomes: &[Outcome<'_>]) -> Vec<Line> {
-    let one = |counter: &&str| {
-        let of = |s: &Outcome<'_>| -> u64 {
-            let all = &s.result.output.counters;
-            ["client", "server"]
-                .iter()
-                .filter_map(|end| all.get(&format!("{end}.TcpExt.{counter}")))
-                .sum()
-        };
-        let sum: u64 = outcomes.iter().map(of).sum();
+    let one = |counter: MemoryCounter| {
+        let sum: u64 = outcomes
+            .iter()
+            .map(|s| s.result.output.memory(counter))
+            .sum();
         Line::new(
-            format!("{counter}, all cells"),
+            format!("{}, all cells", counter.name()),
             Expect::exactly(0.0),
             Some(sum as f64),
             "",
         )
     };
-    COUNTERS.iter().map(one).collect()
+    MemoryCounter::ALL.into_iter().map(one).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::probes;
 use model::{
     net::{IpVersion, Layer},
     watch::WatchFigure,
@@ -119,10 +120,11 @@ impl Watcher {
         }
         let hour = std::mem::take(&mut state.hour);
         for group in hour.groups {
-            let sent = group.rtt_s.len() as u64 + group.lost;
+            let answered = group.rtt_s.len() as u64;
+            let sent = answered + group.lost;
             let of = |kind| of_probes(kind, group.layer, group.family);
-            if sent >= FEWEST as u64 {
-                let lost = group.lost as f64 / sent as f64;
+            let lost = probes::lost(sent, answered).filter(|_| sent >= FEWEST as u64);
+            if let Some(lost) = lost {
                 self.add(path, of(WatchFigure::Lost), lost, now, random);
             }
             let median = stats::median(&group.rtt_s).filter(|_| group.rtt_s.len() >= FEWEST);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::percentile;
+use analysis::{percentile, probes::lost};
 use model::{
     net::Direction,
     run::{Column, LayerAddress, Probes, Series},
@@ -110,9 +110,8 @@ impl Running {
         let probes = self.probing.so_far();
         let latest = probes.iter().rev().find_map(rtt_us);
         let old = &probes[..probes.len().saturating_sub(200)];
-        let lost = old.iter().filter(|p| p.rtt_ns.is_none()).count();
-        let share = (!old.is_empty()).then(|| lost as f64 / old.len() as f64);
-        (latest, share)
+        let answered = old.iter().filter(|p| p.rtt_ns.is_some()).count();
+        (latest, lost(old.len() as u64, answered as u64))
     }
 
     /// Waits for the end of a load that began at `zero`, and shows its rate by the `bytes` of this
@@ -166,11 +165,11 @@ fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Probes {
         ..Series::default()
     };
     series.push(Column::RttNs, probes.iter().map(|p| p.rtt_ns).collect());
-    let lost = counted.len() - rtts.len();
+    let (sent, n) = (counted.len() as u64, rtts.len() as u64);
     Probes {
-        sent: counted.len() as u64,
-        n: rtts.len() as u64,
-        lost: lost as f64 / counted.len().max(1) as f64,
+        sent,
+        n,
+        lost: lost(sent, n).unwrap_or(0.0),
         min_us: rtts.iter().copied().reduce(f64::min),
         mean_us: stats::mean(&rtts),
         p50_us: stats::median(&rtts),
