@@ -45,14 +45,12 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     findings.family = Some(view.family);
     let answers: Vec<Answer> = registry().iter().flat_map(|c| evaluate(c, &view)).collect();
     let mut held = Vec::new();
-    let mut open = None;
     for answer in in_one_list(resolve(answers)) {
         let (code, place) = (answer.cause.code.to_owned(), answer.place);
         match answer.verdict {
             Verdict::Confirmed(holds) => held.push((answer.cause, place, *holds)),
             Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
             Verdict::Undecided { because, settle } => {
-                open.get_or_insert_with(|| settle.clone());
                 findings.cannot_tell.push(CannotTell {
                     code,
                     place,
@@ -68,6 +66,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
         .map(|(_, _, holds)| holds.text.clone());
     let strengths;
     (findings.findings, strengths) = in_order(held, view).into_iter().unzip();
+    let open = crate::next::measurement(&findings.cannot_tell).map(|(settle, _)| settle);
     findings.summary = crate::summary::of(&findings.findings, healthy, open, &view);
     (findings, strengths)
 }

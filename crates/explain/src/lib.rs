@@ -16,6 +16,7 @@ mod causes;
 pub mod compose;
 pub mod corpus;
 mod judge;
+mod next;
 pub mod pages;
 pub mod published;
 pub mod scope;
@@ -24,3 +25,4 @@ pub mod verdict;
 
 pub use causes::{registry, titles};
 pub use judge::judge;
+pub use next::next;

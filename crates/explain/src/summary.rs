@@ -11,7 +11,7 @@ use model::{
 use crate::{cause, verdict::end};
 
 /// The summary. `healthy`: the text of that cause, if confirmed; `open`: the measurement that would
-/// decide the first undecided cause.
+/// decide most undecided causes.
 pub(crate) fn of(
     findings: &[Finding],
     healthy: Option<Text>,

@@ -306,6 +306,46 @@ mod tests {
         );
     }
 
+    /// A record of one end at a time: its kind, and a `struct tcp_info` with some fields, by their
+    /// offsets in include/uapi/linux/tcp.h (Linux 7.2).
+    fn tcp(kind: Kind, at_s: i64, fields: &[(usize, &[u8])]) -> Vec<u8> {
+        let mut info = vec![0; 248];
+        for (offset, bytes) in fields {
+            info[*offset..offset + bytes.len()].copy_from_slice(bytes);
+        }
+        let mut record = vec![kind as u8, 0, 0, 0];
+        record.extend((info.len() as u32).to_le_bytes());
+        record.extend((at_s * 1_000_000_000).to_le_bytes());
+        record.extend(info);
+        record
+    }
+
+    /// 1 of 10 segments, and 50 of 1000 bytes: the one retransmitted was a short one.
+    #[test]
+    fn the_retransmitted_share_of_a_row_is_of_bytes_as_in_a_run() {
+        let cell = cell("tcp");
+        let mut records = MAGIC.to_vec();
+        let [from, to] = [cell.warmup, cell.warmup + cell.duration].map(|d| d.as_secs() as i64);
+        for (at, grown) in [(from, 0u64), (to, 1)] {
+            let count = |n: u64| ((n * grown) as u32).to_le_bytes();
+            let bytes = |n: u64| (n * grown).to_le_bytes();
+            records.extend(tcp(
+                Kind::TcpSender,
+                at,
+                &[
+                    (100, &count(1)),
+                    (156, &count(10)),
+                    (200, &bytes(1000)),
+                    (208, &bytes(50)),
+                ],
+            ));
+            records.extend(tcp(Kind::TcpReceiver, at, &[(128, &bytes(950))]));
+        }
+        let row = &rows(&cell, &result(&cell, records)).unwrap()[0];
+        assert_eq!((row.retransmits, row.segments), (Some(1), Some(10)));
+        assert_eq!(row.retransmitted, Some(0.05));
+    }
+
     #[test]
     fn memory_pressure_makes_a_row_invalid() {
         let cell = cell("tcp");

@@ -8,7 +8,7 @@ use std::{
 
 use model::{
     net::{Direction, LoadDirection},
-    plan::{Measurement, OF_HOST, PLAN_SCHEMA, Plan, Repeats, Step},
+    plan::{Measurement, OF_HOST, PLAN_SCHEMA, Plan, Preset, Repeats, Step},
 };
 
 /// Highest rate a sweep tries, bit/s of payload.
@@ -33,7 +33,7 @@ pub fn quick() -> Plan {
             max: 3,
             width: None,
         },
-        ..plan("quick", steps)
+        ..plan(Preset::Quick.name(), steps)
     }
 }
 
@@ -77,7 +77,7 @@ pub fn default() -> Plan {
         },
         6.0,
     ));
-    plan("default", steps)
+    plan(Preset::Default.name(), steps)
 }
 
 /// Longer and more often, for narrow intervals.
@@ -111,7 +111,7 @@ pub fn thorough() -> Plan {
             max: 20,
             width: Some(0.02),
         },
-        ..plan("thorough", steps)
+        ..plan(Preset::Thorough.name(), steps)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket},
     time::Duration,
 };
 
@@ -75,6 +75,20 @@ pub struct FarEnd {
 }
 
 impl FarEnd {
+    /// The address from which this host reaches it. Nothing is sent.
+    ///
+    /// # Errors
+    /// There is no route to it.
+    pub fn own_address(&self) -> io::Result<IpAddr> {
+        let any: IpAddr = match self.control.ip() {
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        let socket = UdpSocket::bind((any, 0))?;
+        socket.connect(self.control)?;
+        Ok(socket.local_addr()?.ip())
+    }
+
     /// Finds a far end: the addresses of [`host()`], and those of `via` inside tunnels.
     ///
     /// # Errors

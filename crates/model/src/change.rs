@@ -24,7 +24,7 @@ pub use id::{ChangeId, IdError};
 pub use process::ProcessId;
 pub use queue::{Cake, Fq, FqCodel, Htb, Queue};
 pub use saved::{Blob, LinkMtu, QueueNode, Saved};
-pub use setting::{Origin, Setting};
+pub use setting::{CONGESTION_CONTROL, Origin, Setting};
 pub use state::State;
 
 /// Version of [`Change`].

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     net::{Direction, IpVersion, Layer, Side},
+    plan::Preset,
     text::Text,
 };
 
@@ -92,6 +93,22 @@ pub struct Place {
     /// Affected host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Side>,
+}
+
+/// The next step for a path. It follows from the Findings and is not stored with them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// To apply a remedy.
+    Remedy(Box<Remedy>),
+    /// To measure.
+    Measure {
+        /// What.
+        settle: Text,
+        /// Number of the open causes that it decides.
+        decides: usize,
+        /// The longer plan that measures more of the same path; absent = there is none.
+        longer: Option<Preset>,
+    },
 }
 
 /// Severity of a finding.

@@ -15,6 +15,59 @@ pub const PLAN_SCHEMA: u32 = 1;
 /// so does a change of the host's settings act on what is measured.
 pub const OF_HOST: &str = "default";
 
+/// A plan that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Preset {
+    /// About a minute.
+    Quick,
+    /// What is measured if nothing else is asked for.
+    Default,
+    /// More loads, and repeats until the intervals are narrow.
+    Thorough,
+}
+
+/// Unknown name of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no plan that comes with the program is called {0}")]
+pub struct UnknownPreset(pub String);
+
+impl Preset {
+    /// All of them, the shortest first.
+    pub const ALL: [Self; 3] = [Self::Quick, Self::Default, Self::Thorough];
+
+    /// Its name in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Default => "default",
+            Self::Thorough => "thorough",
+        }
+    }
+
+    /// Its option of `pathtwin measure`; absent = none is needed.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Quick => Some("--quick"),
+            Self::Default => None,
+            Self::Thorough => Some("--thorough"),
+        }
+    }
+
+    /// The next longer one.
+    pub fn longer(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|plan| *plan > self)
+    }
+}
+
+impl std::str::FromStr for Preset {
+    type Err = UnknownPreset;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPreset> {
+        let found = Self::ALL.into_iter().find(|plan| plan.name() == name);
+        found.ok_or_else(|| UnknownPreset(name.to_owned()))
+    }
+}
+
 /// Layers, steps, repeats and budget of a measurement.
 ///
 /// A custom plan is a TOML file of this form. Unknown keys are errors.
@@ -109,6 +162,17 @@ pub struct Budget {
     /// Seconds from start to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_s: Option<f64>,
+}
+
+impl Budget {
+    /// Itself, with the limits that another one has in their place.
+    #[must_use]
+    pub fn replaced_by(self, other: Self) -> Self {
+        Self {
+            bytes: other.bytes.or(self.bytes),
+            time_s: other.time_s.or(self.time_s),
+        }
+    }
 }
 
 /// One measurement, run on every layer and family.

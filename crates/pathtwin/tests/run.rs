@@ -45,6 +45,7 @@ fn a_row_carries_what_the_design_names() {
         "direction",
         "goodput_mbps",
         "retransmits",
+        "retransmitted",
         "cc_requested",
         "cc_used",
         "tcp_rtt_p50_ms",

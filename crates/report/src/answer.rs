@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use analysis::view::{DirectionView, View};
 use model::{
-    findings::{CannotTell, Finding, Findings, Severity},
+    findings::{Findings, Next, Severity},
     net::{Direction, Layer},
-    remedy::{Dialect, Location, commands},
+    plan::Preset,
+    remedy::{Dialect, Location, Remedy, commands},
     run::Run,
     safe,
     text::capital,
@@ -42,14 +43,20 @@ const RESERVED: usize = 3;
 /// Most lines of one remark.
 const REMARK: usize = 4;
 
-/// The answer. `more` are commands that show the rest, named in the last lines.
-pub fn text(run: &Run, findings: &Findings, screen: Screen, more: &str) -> String {
+/// The answer with the next step. `more` are commands that show the rest, named in the last lines.
+pub fn text(
+    run: &Run,
+    findings: &Findings,
+    step: Option<&Next>,
+    screen: Screen,
+    more: &str,
+) -> String {
     let width = screen.width.max(40);
     let mut first = String::new();
     first.push_str(&first_lines(&shortfall::text(run), width));
     first.push_str(&verdict(findings, width));
     let figures = figures(run, width);
-    let next = next(run, findings, width);
+    let next = next(run, step, width);
     let others = others(findings, width);
     let more = wrap(more, "", width);
     let count = |text: &str| text.lines().count();
@@ -187,27 +194,25 @@ fn lost(directions: &[DirectionView<'_>]) -> Option<String> {
     (!losses.is_empty()).then(|| format!("loss   {} (UDP below capacity)", losses.join(", ")))
 }
 
-/// What to do: the remedy of the first finding, or the measurement that decides most of what is
-/// open.
-fn next(run: &Run, findings: &Findings, width: usize) -> String {
-    let remedied = |f: &&Finding| f.severity > Severity::Info && !f.remedies.is_empty();
-    if let Some(finding) = findings.findings.iter().find(remedied) {
-        return remedy(finding, width);
-    }
-    match missing(&findings.cannot_tell) {
-        Some((settle, count)) => {
-            let causes = if count == 1 { "cause" } else { "causes" };
-            let text = format!("Next: {settle}; it decides {count} {causes} that are open.");
-            wrap(&safe::line(&text), "", width) + &again(run)
-        }
+/// What to do next.
+fn next(run: &Run, step: Option<&Next>, width: usize) -> String {
+    match step {
         None => String::new(),
+        Some(Next::Remedy(step)) => remedy(step, width),
+        Some(Next::Measure {
+            settle,
+            decides,
+            longer,
+        }) => {
+            let causes = if *decides == 1 { "cause" } else { "causes" };
+            let text = format!("Next: {settle}; it decides {decides} {causes} that are open.");
+            let command = longer.map_or_else(String::new, |plan| again(run, plan));
+            wrap(&safe::line(&text), "", width) + &command
+        }
     }
 }
 
-fn remedy(finding: &Finding, width: usize) -> String {
-    let Some(remedy) = finding.remedies.first() else {
-        return String::new();
-    };
+fn remedy(remedy: &Remedy, width: usize) -> String {
     let on = match remedy.on {
         Location::Elsewhere => String::new(),
         on => format!(", on the {on}"),
@@ -221,37 +226,16 @@ fn remedy(finding: &Finding, width: usize) -> String {
     out
 }
 
-/// What would settle most of the open causes, and how many.
-fn missing(open: &[CannotTell]) -> Option<(String, usize)> {
-    let mut wanted: Vec<(String, usize)> = Vec::new();
-    for item in open {
-        let settle = item.settle.to_string();
-        match wanted.iter_mut().find(|(text, _)| *text == settle) {
-            Some((_, count)) => *count += 1,
-            None => wanted.push((settle, 1)),
-        }
-    }
-    wanted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    wanted.into_iter().next()
-}
-
-/// The same measurement by the next longer plan, as a command.
-fn again(run: &Run) -> String {
-    let plan = match run.plan.name.as_str() {
-        "quick" => "",
-        "default" => " --thorough",
-        _ => return String::new(),
-    };
-    if run.lab || run.layers.is_empty() {
-        return String::new();
-    }
+/// The same measurement by another plan, as a command.
+fn again(run: &Run, plan: Preset) -> String {
     let via: String = run
         .layers
         .iter()
         .filter(|layer| layer.layer == Layer::Tunnel)
         .map(|layer| format!(" --via {}", layer.far))
         .collect();
-    format!("  pathtwin measure {}{via}{plan}\n", run.path())
+    let option = plan.option().map_or_else(String::new, |o| format!(" {o}"));
+    format!("  pathtwin measure {}{via}{option}\n", run.path())
 }
 
 /// The other findings, by their titles.

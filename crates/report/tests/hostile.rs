@@ -128,7 +128,13 @@ fn forms(weapon: &str) -> Vec<(&'static str, String)> {
         ("run", report::run::text(&run)),
         (
             "findings, the answer",
-            report::answer::text(&run, &findings, report::answer::Screen::LEAST, "more"),
+            report::answer::text(
+                &run,
+                &findings,
+                explain::next(&run, &findings).as_ref(),
+                report::answer::Screen::LEAST,
+                "more",
+            ),
         ),
         ("facts", report::facts::text(&run.near.facts)),
         ("findings", report::findings::text(&findings, true)),

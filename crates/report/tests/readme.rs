@@ -12,7 +12,8 @@ fn answer() -> String {
     let findings = explain::judge(&run);
     let more = "All figures and the evidence: pathtwin report ID --out report.html, \
          pathtwin explain ID --all";
-    text(&run, &findings, Screen::LEAST, more)
+    let next = explain::next(&run, &findings);
+    text(&run, &findings, next.as_ref(), Screen::LEAST, more)
 }
 
 #[test]

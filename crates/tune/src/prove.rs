@@ -6,6 +6,8 @@
 mod evidence;
 mod judge;
 
+use std::time::Duration;
+
 use model::{
     advice::{self, Goal, Keep},
     change::ChangeId,
@@ -15,11 +17,19 @@ use model::{
 
 use crate::error::TuneError;
 
-pub use evidence::{evidence, used};
+pub use evidence::{evidence, evidence_of_far};
 
 /// Turns with the change, and as many without, if nothing else is asked for: the fewest from which
 /// the spread within each is known well enough.
 pub const PAIRS: u32 = 4;
+
+/// Time around all turns: connections, switching, what is decided at the end.
+const AROUND: Duration = Duration::from_secs(120);
+
+/// Time for all turns of a proof, of which each may take `turn`.
+pub fn room(turn: Duration, pairs: u32) -> Duration {
+    turn * (2 * pairs) + AROUND
+}
 
 /// A path on which a change can be switched and measured.
 pub trait Turns {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use model::{
-    change::{Origin, Queue, Setting, parse::offload},
+    change::{CONGESTION_CONTROL, Origin, Queue, Setting, parse::offload},
     findings::Findings,
     net::Side,
     prefix::Prefix,
@@ -102,7 +102,7 @@ fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
 }
 
 /// Whether an action is a change of a host's settings that can be made, if its device is known.
-pub fn is_a_setting(action: &Action) -> bool {
+pub(crate) fn is_a_setting(action: &Action) -> bool {
     let anywhere = Place {
         line: Some("line".to_owned()),
         tunnel: Some("tunnel".to_owned()),
@@ -123,7 +123,7 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
     let one = |setting| Ok(vec![setting]);
     match action {
         Action::CongestionControl { cc, scope } => match scope {
-            CcScope::Host => one(parameter("net.ipv4.tcp_congestion_control", cc)),
+            CcScope::Host => one(parameter(CONGESTION_CONTROL, cc)),
             CcScope::Route(to) => one(route(to.toward, cc)),
             CcScope::Socket => match place.toward {
                 Some(toward) => one(route(toward, cc)),

@@ -15,6 +15,12 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// Time in which a run of the plan ends on usual paths: the most that it takes, and half of it
+    /// again.
+    pub fn usual_end(&self) -> Duration {
+        Duration::from_secs_f64(self.time_s[1] * 1.5)
+    }
+
     /// Time after which a run of the plan counts as hung: slow paths take long to agree on each
     /// step and to empty their queues.
     pub fn limit(&self) -> Duration {

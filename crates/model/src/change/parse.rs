@@ -1,6 +1,6 @@
 //! Settings as text: `cc=bbr`, `net.ipv4.tcp_ecn=1`, `eth0=fq_codel target=5ms`.
 
-use super::{Queue, Setting, SettingError};
+use super::{CONGESTION_CONTROL, Queue, Setting, SettingError};
 use crate::{prefix::Prefix, remedy::Discipline, spec::quantity};
 
 /// Most bytes of a value of a kernel parameter.
@@ -163,7 +163,7 @@ fn congestion_control(name: &str, scope: Scope) -> Result<Setting, SettingError>
     let cc = name.to_owned();
     Ok(match scope {
         Scope::Host => Setting::Sysctl {
-            name: "net.ipv4.tcp_congestion_control".to_owned(),
+            name: CONGESTION_CONTROL.to_owned(),
             value: cc,
         },
         Scope::Route(to) => Setting::RouteCongestionControl {

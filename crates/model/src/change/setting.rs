@@ -80,7 +80,20 @@ pub enum Setting {
     },
 }
 
+/// The parameter with the congestion control of all sockets of a host that choose none
+/// (Documentation/networking/ip-sysctl.rst, Linux 6.12).
+pub const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
+
 impl Setting {
+    /// The congestion control that it chooses, if it does.
+    pub fn congestion_control(&self) -> Option<&str> {
+        match self {
+            Self::RouteCongestionControl { cc, .. } => Some(cc),
+            Self::Sysctl { name, value } if name == CONGESTION_CONTROL => Some(value),
+            _ => None,
+        }
+    }
+
     /// The device it belongs to.
     pub fn device(&self) -> Option<&str> {
         match self {

@@ -51,12 +51,13 @@ fn of_setting(setting: &Setting) -> Vec<String> {
         let names = names.filter(|name| !matches!(*name, "pfifo" | "bfifo"));
         names.map(|name| format!("sch_{name}")).collect::<Vec<_>>()
     };
+    if let Some(name) = setting.congestion_control() {
+        return cc(name);
+    }
     match setting {
-        Setting::Sysctl { name, value } if name == "net.ipv4.tcp_congestion_control" => cc(value),
         Setting::Sysctl { name, value } if name == "net.core.default_qdisc" => {
             vec![format!("sch_{value}")]
         }
-        Setting::RouteCongestionControl { cc: name, .. } => cc(name),
         Setting::Queue { queue: wanted, .. } => queue(wanted),
         Setting::Ingress { queue: wanted, .. } => {
             let mut all = queue(wanted);

@@ -4,6 +4,8 @@
 //! They change the running system only and do not survive a reboot, except those of UCI. Every name
 //! in them is escaped by [`shell`](super::shell).
 
+use crate::change::CONGESTION_CONTROL;
+
 use super::{
     Action, Buffer, CcScope, Discipline, Flow, LimitKind, Remedy, RouteTo,
     shell::{device, unknown, word},
@@ -120,7 +122,7 @@ fn congestion(cc: &str, scope: &CcScope, dialect: Dialect) -> Vec<String> {
     let set = match scope {
         CcScope::Socket => return Vec::new(),
         CcScope::Route(to) => route(to, cc),
-        CcScope::Host => sysctl("net.ipv4.tcp_congestion_control", cc),
+        CcScope::Host => sysctl(CONGESTION_CONTROL, cc),
     };
     module.into_iter().chain([set]).collect()
 }

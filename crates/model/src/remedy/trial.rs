@@ -3,6 +3,7 @@
 use super::{Action, Buffer, CcScope, Location, Remedy};
 use crate::{
     cell::{Buffer as QueueBuffer, EndQdisc},
+    change::CONGESTION_CONTROL,
     net::{Direction, Layer, Side},
     path::{End, Limit, Parameter, Path},
     units::{Bytes, Rate},
@@ -164,7 +165,7 @@ fn parameter(end: &mut End, name: &str, value: &str) -> Result<(), NotTriable> {
             .ok_or(NotTriable::ValueUnknown)
     };
     match name {
-        "net.ipv4.tcp_congestion_control" => end.cc = Some(Parameter::given(value.to_owned())),
+        CONGESTION_CONTROL => end.cc = Some(Parameter::given(value.to_owned())),
         "net.ipv4.tcp_rmem" => end.rmem_bytes = Some(bytes(last()?)),
         "net.ipv4.tcp_wmem" => end.wmem_bytes = Some(bytes(last()?)),
         "net.core.default_qdisc" => end.qdisc = Some(Parameter::given(qdisc(value)?)),

@@ -173,6 +173,20 @@ mod tests {
         assert!("luck".parse::<RowFigure>().is_err());
     }
 
+    /// The share was of segments in rows and of bytes in a Run.
+    #[test]
+    fn the_retransmitted_share_of_a_row_is_not_made_of_its_segments() {
+        let mut document = row();
+        document["retransmits"] = 1.into();
+        document["segments"] = 2.into();
+        document["retransmitted"] = 0.125.into();
+        let row: Row = serde_json::from_value(document.clone()).unwrap();
+        assert_eq!(RowFigure::Retransmitted.of(&row), Some(0.125));
+        document.as_object_mut().unwrap().remove("retransmitted");
+        let older: Row = serde_json::from_value(document).unwrap();
+        assert_eq!(RowFigure::Retransmitted.of(&older), None);
+    }
+
     #[test]
     fn names_of_times_and_rates_end_with_their_units() {
         for figure in RowFigure::ALL {

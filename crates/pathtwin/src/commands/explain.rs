@@ -23,7 +23,9 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
             Some(screen) => {
                 let more =
                     format!("Evidence, and what was ruled out: pathtwin explain {name} --all");
-                format::text(&report::answer::text(&run, &findings, screen, &more))?;
+                let next = ::explain::next(&run, &findings);
+                let next = next.as_ref();
+                format::text(&report::answer::text(&run, &findings, next, screen, &more))?;
             }
             None => format::text(&report::findings::text(&findings, arguments.all))?,
         },

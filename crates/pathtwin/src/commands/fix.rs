@@ -7,7 +7,6 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::atomic::AtomicBool,
-    time::Duration,
 };
 
 use ::measure::{plans, run::usual_estimate};
@@ -15,14 +14,13 @@ use ::twin::{Ask, Budget, Fit, Trials, turns};
 use anyhow::{Context, anyhow};
 use lab::Lab;
 use model::{
-    advice::{Advice, Effect, Origin, Tried},
+    advice::{Advice, Tried},
     cell::Cell,
-    findings::{Finding, Findings, Severity},
+    findings::Findings,
     job,
     plan::Plan,
-    remedy::Remedy,
     run::Run,
-    twin::{Twin, TwinVerdict},
+    twin::Twin,
 };
 use serde::Serialize;
 
@@ -65,7 +63,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
     let mut done = Vec::new();
-    for offer in offers(&advice, &findings, arguments.at_a_cost) {
+    for offer in ::tune::offers(&advice, &findings, arguments.at_a_cost) {
         let Some(best) = offer.advised() else {
             continue;
         };
@@ -105,53 +103,6 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         Some(last) if !kept(last) => ExitCode::from(code::VERDICT),
         _ => ExitCode::SUCCESS,
     })
-}
-
-/// Most findings whose remedies are tried one after the other.
-const OFFERS: usize = 3;
-
-/// What is tried: what is advised. If no twin fits, nothing can be predicted; then what the
-/// findings propose for an end is tried, each by itself, and the measurement alone decides.
-fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
-    let costly = |tried: &Tried| at_a_cost && tried.effect == Effect::HelpsAtACost;
-    let fits = advice.twin != TwinVerdict::DoesNotFit;
-    let costly = advice.tried.iter().position(costly).filter(|_| fits);
-    if let Some(best) = advice.advised.or(costly) {
-        let advised = Some(best);
-        return vec![Advice {
-            advised,
-            ..advice.clone()
-        }];
-    }
-    if advice.twin != TwinVerdict::DoesNotFit {
-        return Vec::new();
-    }
-    let remedy = |finding: &Finding| {
-        let mut of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
-        of_ends.find(|r| ::tune::is_a_setting(&r.action)).cloned()
-    };
-    let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
-    let remedies = findings.findings.iter().filter(matters).filter_map(remedy);
-    let offer = |remedy: Remedy| {
-        let mut offer = advice.clone();
-        offer.advised = Some(offer.tried.len());
-        offer.tried.push(Tried {
-            name: remedy.sentence(),
-            origin: Origin::Finding,
-            remedies: vec![remedy],
-            effect: Effect::Unsure,
-            texts: Vec::new(),
-            outcomes: Vec::new(),
-            changes: Vec::new(),
-            worth: 0.0,
-            regret: 0.0,
-            competitor: Vec::new(),
-            pairs: 0,
-            runs: Vec::new(),
-        });
-        offer
-    };
-    remedies.take(OFFERS).map(offer).collect()
 }
 
 /// Keeps prediction and outcome in the history.
@@ -297,8 +248,7 @@ fn prove(
 ) -> Result<job::ProveOutput, Failure> {
     let plan: Plan = turns(twin);
     let turn = usual_estimate(&plan, cell.layers()).limit();
-    // Each turn has its own room, and what is around all of them.
-    let limit = turn * arguments.proof.pairs * 2 + Duration::from_secs(120);
+    let limit = ::tune::room(turn, arguments.proof.pairs);
     let job = job::Prove {
         plan,
         remedies: best.remedies.clone(),

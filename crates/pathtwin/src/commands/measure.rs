@@ -80,13 +80,10 @@ fn plan(arguments: &Measure) -> Result<Plan, Failure> {
         None if arguments.thorough => plans::thorough(),
         None => plans::default(),
     };
-    plan.budget = Budget {
-        bytes: arguments.budget_bytes.map(|b| b.0).or(plan.budget.bytes),
-        time_s: arguments
-            .budget_time
-            .map(|t| t.as_secs_f64())
-            .or(plan.budget.time_s),
-    };
+    plan.budget = plan.budget.replaced_by(Budget {
+        bytes: arguments.budget_bytes.map(|b| b.0),
+        time_s: arguments.budget_time.map(|t| t.as_secs_f64()),
+    });
     Ok(plan)
 }
 
@@ -181,6 +178,12 @@ impl Reached {
     #[cfg(feature = "lab")]
     pub(crate) fn layers(&self) -> usize {
         self.far.layers()
+    }
+
+    /// The address from which this host reaches it.
+    #[cfg(feature = "lab")]
+    pub(crate) fn own_address(&self) -> std::io::Result<IpAddr> {
+        self.far.own_address()
     }
 
     /// Where its sessions are opened.
@@ -282,7 +285,9 @@ fn people(arguments: &Measure, run: &Run) -> String {
     let findings = explain::judge(run);
     let screen = format::screen();
     let more = more(arguments, run);
-    let answer = report::answer::text(run, &findings, screen.unwrap_or(Screen::LEAST), &more);
+    let next = explain::next(run, &findings);
+    let room = screen.unwrap_or(Screen::LEAST);
+    let answer = report::answer::text(run, &findings, next.as_ref(), room, &more);
     let tables = match screen {
         Some(_) if !arguments.all => return answer,
         Some(screen) => report::run::text_within(run, screen.width),

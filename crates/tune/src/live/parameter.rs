@@ -1,7 +1,7 @@
 //! Kernel parameters.
 
 use model::{
-    change::{Saved, Setting},
+    change::{CONGESTION_CONTROL, Saved, Setting},
     text,
     text::Text,
 };
@@ -10,7 +10,6 @@ use sys::sysctl;
 use super::unusable;
 use crate::error::{HostError, Refusal};
 
-const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 const AVAILABLE: &str = "net.ipv4.tcp_available_congestion_control";
 const ALLOWED: &str = "net.ipv4.tcp_allowed_congestion_control";
 
@@ -44,7 +43,7 @@ const NOT: &[&str] = &[
 
 /// The value, and what its change has side effects on.
 pub(super) fn read(name: &str) -> Result<Saved, HostError> {
-    let allowed = match name == CONGESTION {
+    let allowed = match name == CONGESTION_CONTROL {
         true => Some(words(&sysctl::read(ALLOWED)?)),
         false => None,
     };
@@ -67,7 +66,7 @@ pub(super) fn check(
         let why = "the kernel does not allow it to be changed in this network namespace";
         return Err(Refusal::new(setting, why, "change it in the host's own"));
     }
-    if name == CONGESTION {
+    if name == CONGESTION_CONTROL {
         return congestion(setting, value, old);
     }
     let Saved::Parameter { value: old, .. } = old else {
@@ -112,7 +111,7 @@ fn congestion(setting: &Setting, value: &str, old: &Saved) -> Result<Vec<Text>, 
     Ok(vec![text!(
         "{setting}: only connections that this host opens or accepts from now on use it, and \
          none that it forwards",
-        setting = CONGESTION
+        setting = CONGESTION_CONTROL
     )])
 }
 

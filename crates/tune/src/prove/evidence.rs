@@ -12,30 +12,33 @@ use sys::tc::{QdiscExtra, QdiscStats};
 
 use crate::live::Live;
 
-/// Name of the parameter for all sockets of a host.
-const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
-
 /// Whether the settings of a change acted during a measurement, on the end that they belong to.
 pub fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
     let one = |setting: &Setting| {
-        let (acted, evidence) = match setting {
+        let by_counters = match setting {
             Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
-            Setting::RouteCongestionControl { cc, .. } => congestion(cc, side, run),
-            Setting::Sysctl { name, value } if name == CONGESTION => congestion(value, side, run),
             _ => (None, text!("it is set; no counter shows whether it acts")),
         };
-        Acted {
-            setting: setting.to_string(),
-            acted,
-            evidence,
-        }
+        acted(setting, side, run, by_counters)
     };
     change.steps.iter().map(|s| &s.setting).map(one).collect()
 }
 
-/// Whether connections of an end used the congestion control of a setting.
-pub fn used(setting: &Setting, cc: &str, side: Side, run: &Run) -> Acted {
-    let (acted, evidence) = congestion(cc, side, run);
+/// Whether the settings of a change on the other host acted, as far as the measurement shows it.
+pub fn evidence_of_far(change: &Change, run: &Run) -> Vec<Acted> {
+    let unread = || (None, text!("the far host's counters are not read"));
+    let settings = change.steps.iter().map(|step| &step.setting);
+    settings
+        .map(|setting| acted(setting, Side::Far, run, unread()))
+        .collect()
+}
+
+/// Whether a setting acted: a congestion control by the connections that used it.
+fn acted(setting: &Setting, side: Side, run: &Run, otherwise: (Option<bool>, Text)) -> Acted {
+    let (acted, evidence) = match setting.congestion_control() {
+        Some(cc) => congestion(cc, side, run),
+        None => otherwise,
+    };
     Acted {
         setting: setting.to_string(),
         acted,

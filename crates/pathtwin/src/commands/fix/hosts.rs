@@ -1,6 +1,6 @@
 //! `pathtwin fix HOST`: what is advised, on this host and by ssh on the far one.
 
-use std::{net::IpAddr, sync::atomic::AtomicBool};
+use std::sync::atomic::AtomicBool;
 
 use ::tune::Ask;
 use anyhow::{Context, anyhow};
@@ -41,7 +41,10 @@ pub(super) fn prove(
     let there = match (&arguments.far_ssh, of_far) {
         (_, false) => None,
         (Some(login), true) => {
-            let own = own_address(far)?.to_string();
+            let own = far
+                .own_address()
+                .context("find the own address")?
+                .to_string();
             Some(There::plan(login, advice, &own)?).filter(|there| !there.is_empty())
         }
         (None, true) => return Err(by_hand(best)),
@@ -82,20 +85,6 @@ pub(super) fn prove(
         return Ok(ProveOutput::default());
     }
     in_turns(&sites, &to)
-}
-
-/// The address from which this host reaches the far one.
-fn own_address(far: &Reached) -> Result<IpAddr, Failure> {
-    let socket = std::net::UdpSocket::bind(match far.control().ip() {
-        IpAddr::V4(_) => "0.0.0.0:0",
-        IpAddr::V6(_) => "[::]:0",
-    });
-    let own = socket.and_then(|socket| {
-        // Sends nothing.
-        socket.connect(far.control())?;
-        socket.local_addr()
-    });
-    Ok(own.context("find the own address")?.ip())
 }
 
 /// What belongs to a far host that is not to be reached by ssh.

@@ -44,10 +44,9 @@ pub(crate) trait Site {
     fn id(&self) -> &ChangeId;
 }
 
-/// Time for all turns, half of it again, and what is around them.
+/// Time that a change waits for all its turns.
 pub(crate) fn window(plan: &Plan, pairs: u32, layers: usize) -> Duration {
-    let turn = usual_estimate(plan, layers).time_s[1];
-    Duration::from_secs_f64(turn * f64::from(2 * pairs) * 1.5 + 120.0)
+    tune::room(usual_estimate(plan, layers).usual_end(), pairs)
 }
 
 /// Measures changes that are applied and pending, and keeps them or undoes them.
@@ -61,7 +60,7 @@ pub(crate) fn in_turns(
 ) -> Result<ProveOutput, Failure> {
     let ids: Vec<ChangeId> = sites.iter().map(|site| site.id().clone()).collect();
     let turns = 2 * to.ask.pairs;
-    let s = usual_estimate(to.plan, 1).time_s[1] * f64::from(turns);
+    let s = usual_estimate(to.plan, to.far.layers()).time_s[1] * f64::from(turns);
     format::say(format_args!(
         "the change waits, and is measured in {turns} turns, about {:.0} min",
         (s / 60.0).ceil()

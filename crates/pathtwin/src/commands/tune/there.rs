@@ -9,11 +9,9 @@ use std::{
 use anyhow::{Context, anyhow};
 use model::{
     advice::Advice,
-    change::{Change, ChangeId, Setting},
-    net::Side,
+    change::{Change, ChangeId},
     proof::Acted,
     run::Run,
-    text,
 };
 use tune::{HostError, TuneError};
 
@@ -80,24 +78,7 @@ impl Site for There {
     }
 
     fn evidence(&self, run: &Run) -> Vec<Acted> {
-        let settings = self.plan.steps.iter().map(|step| &step.setting);
-        let is_cc = |setting: &Setting| match setting {
-            Setting::RouteCongestionControl { cc, .. } => Some(cc.clone()),
-            Setting::Sysctl { name, value } if name == "net.ipv4.tcp_congestion_control" => {
-                Some(value.clone())
-            }
-            _ => None,
-        };
-        settings
-            .map(|setting| match is_cc(setting) {
-                Some(cc) => tune::used(setting, &cc, Side::Far, run),
-                None => Acted {
-                    setting: setting.to_string(),
-                    acted: None,
-                    evidence: text!("the far host's counters are not read"),
-                },
-            })
-            .collect()
+        tune::evidence_of_far(&self.plan, run)
     }
 
     fn settle(&self, keep: bool) -> Result<(), Failure> {

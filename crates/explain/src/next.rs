@@ -1,0 +1,73 @@
+//! The next step: one choice for the summary and for every report.
+
+use model::{
+    findings::{CannotTell, Findings, Next, Severity},
+    plan::Preset,
+    run::Run,
+    text::Text,
+};
+
+/// What to do next: the first remedy of the most important finding that has one, else the
+/// measurement that decides most of what is open. `None` if nothing is open either.
+pub fn next(run: &Run, findings: &Findings) -> Option<Next> {
+    let matters = findings
+        .findings
+        .iter()
+        .filter(|f| f.severity > Severity::Info);
+    if let Some(remedy) = matters.filter_map(|f| f.remedies.first()).next() {
+        return Some(Next::Remedy(Box::new(remedy.clone())));
+    }
+    let (settle, decides) = measurement(&findings.cannot_tell)?;
+    Some(Next::Measure {
+        settle,
+        decides,
+        longer: longer(run),
+    })
+}
+
+/// The measurement that decides most of the open causes, the first of several, and how many.
+pub(crate) fn measurement(open: &[CannotTell]) -> Option<(Text, usize)> {
+    let mut wanted: Vec<(&Text, usize)> = Vec::new();
+    for item in open {
+        match wanted.iter_mut().find(|(text, _)| **text == item.settle) {
+            Some((_, count)) => *count += 1,
+            None => wanted.push((&item.settle, 1)),
+        }
+    }
+    wanted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let (settle, decides) = wanted.first()?;
+    Some(((*settle).clone(), *decides))
+}
+
+/// The next longer plan between the same hosts.
+fn longer(run: &Run) -> Option<Preset> {
+    let is_on_hosts = !run.lab && !run.layers.is_empty();
+    let plan = run.plan.name.parse::<Preset>().ok()?;
+    plan.longer().filter(|_| is_on_hosts)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::findings::Place;
+
+    use super::*;
+
+    fn open(settle: &'static str) -> CannotTell {
+        CannotTell {
+            code: "cpu".to_owned(),
+            place: Place::default(),
+            because: Text::fixed("it was not measured"),
+            settle: Text::fixed(settle),
+        }
+    }
+
+    /// The summary named the measurement for the first open cause, the answer the one for most of
+    /// them.
+    #[test]
+    fn the_measurement_that_decides_most_is_the_next_and_of_equals_the_first() {
+        let all = [open("a"), open("b"), open("b"), open("c"), open("c")];
+        let (settle, decides) = measurement(&all).unwrap();
+        assert_eq!((settle.to_string().as_str(), decides), ("b", 2));
+        assert_eq!(measurement(&[]), None);
+    }
+}

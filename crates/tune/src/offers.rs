@@ -1,0 +1,152 @@
+//! What is tried on a host, one after the other.
+
+use model::{
+    advice::{Advice, Effect, Origin, Tried},
+    findings::{Finding, Findings, Severity},
+    remedy::Remedy,
+    twin::TwinVerdict,
+};
+
+use crate::remedies::is_a_setting;
+
+/// Most findings whose remedies are tried one after the other.
+const OFFERS: usize = 3;
+
+/// What is tried: what is advised, with `at_a_cost` also what helps at a cost. If no twin fits,
+/// nothing can be predicted; then what the findings propose for an end is tried, each by itself,
+/// and the measurement alone decides.
+pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advice> {
+    let fits = advice.twin != TwinVerdict::DoesNotFit;
+    let costly = |tried: &Tried| at_a_cost && tried.effect == Effect::HelpsAtACost;
+    let costly = advice.tried.iter().position(costly).filter(|_| fits);
+    if let Some(best) = advice.advised.or(costly) {
+        let advised = Some(best);
+        return vec![Advice {
+            advised,
+            ..advice.clone()
+        }];
+    }
+    if fits {
+        return Vec::new();
+    }
+    let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
+    let remedies = findings.findings.iter().filter(matters).filter_map(remedy);
+    remedies
+        .take(OFFERS)
+        .map(|remedy| offer(advice, remedy))
+        .collect()
+}
+
+/// The first remedy of a finding that is a setting of one of the ends.
+fn remedy(finding: &Finding) -> Option<&Remedy> {
+    let mut of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
+    of_ends.find(|r| is_a_setting(&r.action))
+}
+
+/// An Advice with a remedy of which nothing is predicted.
+fn offer(advice: &Advice, remedy: &Remedy) -> Advice {
+    let mut offer = advice.clone();
+    offer.advised = Some(offer.tried.len());
+    offer.tried.push(Tried {
+        name: remedy.sentence(),
+        origin: Origin::Finding,
+        remedies: vec![remedy.clone()],
+        effect: Effect::Unsure,
+        texts: Vec::new(),
+        outcomes: Vec::new(),
+        changes: Vec::new(),
+        worth: 0.0,
+        regret: 0.0,
+        competitor: Vec::new(),
+        pairs: 0,
+        runs: Vec::new(),
+    });
+    offer
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{
+        findings::Place,
+        remedy::{Action, CcScope, Location},
+        text::Text,
+    };
+
+    use super::*;
+
+    fn advice(verdict: &str, effect: &str, advised: &str) -> Advice {
+        let json = format!(
+            r#"{{"schema": 1, "program": "t", "run": "r", "twin": "{verdict}", "goal": "balanced",
+            "says": "t", {advised} "unchanged": {{"outcomes": [], "runs": []}}, "tried": [{{
+            "name": "bbr", "origin": "recipe", "remedies": [], "effect": "{effect}",
+            "outcomes": [], "changes": [], "worth": 0.0, "regret": 0.0, "pairs": 1,
+            "runs": []}}], "runs": 1, "failed": 0}}"#
+        );
+        Advice::parse(json.as_bytes()).unwrap()
+    }
+
+    fn findings(severity: Severity, actions: Vec<Action>) -> Findings {
+        let remedy = |action| Remedy {
+            action,
+            on: Location::Near,
+            why_there: Text::fixed("it sends"),
+        };
+        let json = r#"{"schema": 2, "program": "t", "run": "r", "summary": "s", "says": "s",
+            "findings": [], "ruled_out": [], "cannot_tell": []}"#;
+        let mut findings: Findings = serde_json::from_str(json).unwrap();
+        findings.findings = (0..5)
+            .map(|_| Finding {
+                code: "random-loss".to_owned(),
+                title: Text::fixed("loss"),
+                severity,
+                confidence: 0.9,
+                place: Place::default(),
+                text: Text::fixed("loss"),
+                evidence: Vec::new(),
+                remedies: actions.iter().cloned().map(remedy).collect(),
+                after: Vec::new(),
+                settle: None,
+            })
+            .collect();
+        findings
+    }
+
+    fn bbr() -> Action {
+        Action::CongestionControl {
+            cc: "bbr".to_owned(),
+            scope: CcScope::Host,
+        }
+    }
+
+    #[test]
+    fn without_a_twin_the_findings_are_tried_each_by_itself() {
+        let advice = advice("does_not_fit", "nothing", "");
+        let offered = offers(
+            &advice,
+            &findings(Severity::High, vec![Action::Radio, bbr()]),
+            false,
+        );
+        assert_eq!(offered.len(), OFFERS);
+        for offer in offered {
+            let best = offer.advised().unwrap();
+            assert_eq!(best.remedies.len(), 1, "and no predicted change");
+            assert_eq!(
+                best.remedies[0].action,
+                bbr(),
+                "what is no setting is left out"
+            );
+            assert!(best.changes.is_empty());
+        }
+        assert!(offers(&advice, &findings(Severity::Low, vec![bbr()]), false).is_empty());
+    }
+
+    #[test]
+    fn where_a_twin_fits_only_what_is_advised_is_tried_and_a_cost_only_if_asked_for() {
+        let all = findings(Severity::High, vec![bbr()]);
+        let one = advice("fit_for_advising", "helps", r#""advised": 0,"#);
+        assert_eq!(offers(&one, &all, false).len(), 1);
+        let costly = advice("fit_for_advising", "helps_at_a_cost", "");
+        assert!(offers(&costly, &all, false).is_empty());
+        assert_eq!(offers(&costly, &all, true).len(), 1);
+    }
+}
