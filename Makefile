@@ -18,11 +18,17 @@ PREFIX ?= /usr/local
 MUSL := x86_64-unknown-linux-musl
 RELEASE := $(CARGO_TARGET_DIR)/release
 PATHTWIN := $(RELEASE)/pathtwin
+PACKAGE := $(RELEASE)/pathtwin-package
 AGENTS := x86_64 aarch64
 AGENT_FLAGS := --profile agent -p pathtwin --no-default-features --features quic
+# The program for Debian on 64-bit ARM: all but the lab.
+ARM64 := aarch64-unknown-linux-gnu
+ARM64_FLAGS := -p pathtwin --no-default-features --features history,manual,page,quic
+# The time of everything in a package: that of the commit.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Bytes: 6 MB, of which the changes of a host (tune) take about 0.5.
 AGENT_LIMIT := 6000000
-SCRIPTS := .ci/run $(wildcard scripts/* bench/run bench/images bench/cost bench/history bench/slurm packaging/*/*.init)
+SCRIPTS := .ci/run $(wildcard scripts/* packaging/debian/p* packaging/openwrt/p* crates/package/tests/*.sh bench/run bench/images bench/cost bench/history bench/slurm)
 
 # If rustup has just been installed, its folder is not in the caller's PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
@@ -113,12 +119,12 @@ attack: build ## run the attack suite: every case once, then random messages for
 
 .PHONY: setup
 setup: ## install everything that the other targets need
-	scripts/setup build kernel test bench fuzz lint real
+	scripts/setup build kernel test bench fuzz lint real dist
 
 .PHONY: build
-build: ## build the program, the guest and the validation program, optimised, into target/release
+build: ## build the programs, optimised, into target/release
 	@scripts/setup build
-	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin -p pathtwin-validation
+	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin -p pathtwin-validation -p pathtwin-package
 	$(CARGO) build $(CARGO_FLAGS) --release -p pathtwin-guest --target $(MUSL)
 	install -C -m 755 $(CARGO_TARGET_DIR)/$(MUSL)/release/pathtwin-guest $(RELEASE)/pathtwin-guest
 
@@ -139,14 +145,27 @@ kernel: build ## build the kernel image of the lab; cached for the user until it
 	env -u MAKELEVEL $(PATHTWIN) lab kernel build
 
 .PHONY: dist
-dist: kernel ## pack the kernel image with its licence, patches and recipe into out/dist
+dist: kernel agent ## pack a release into out/dist: .deb, .ipk, .apk, archives, kernel image, checksums
+	@scripts/setup dist
+	rm -rf out/dist
 	PATHTWIN=$(PATHTWIN) scripts/dist
+	$(CARGO) build $(CARGO_FLAGS) --release --target $(ARM64) $(ARM64_FLAGS)
+	$(PACKAGE) dist --release $(RELEASE) --arm64 $(CARGO_TARGET_DIR)/$(ARM64)/release/pathtwin \
+		$(AGENTS:%=--agent $(CARGO_TARGET_DIR)/agent-%/pathtwin)
+
+.PHONY: notes
+notes: build ## print the release notes of VERSION (default: of the sources)
+	@$(PACKAGE) notes $(VERSION)
 
 .PHONY: install
-install: ## copy the built programs to PREFIX/bin (default /usr/local/bin)
-	@test -x $(PATHTWIN) || { echo "install: run make build first" >&2; exit 3; }
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(PATHTWIN) $(PATHTWIN)-validation $(RELEASE)/pathtwin-guest $(DESTDIR)$(PREFIX)/bin
+install: ## install programs, services, manual pages and completions below PREFIX (default /usr/local)
+	@test -x $(PACKAGE) || { echo "install: run make build first" >&2; exit 3; }
+	$(PACKAGE) install --prefix $(PREFIX) $(if $(DESTDIR),--destdir $(DESTDIR)) \
+		$(PATHTWIN) $(RELEASE)/pathtwin-guest $(PATHTWIN)-validation
+
+.PHONY: uninstall
+uninstall: ## remove what make install has installed
+	$(PACKAGE) uninstall --prefix $(PREFIX) $(if $(DESTDIR),--destdir $(DESTDIR))
 
 .PHONY: clean
 clean: ## remove build outputs; keep kernel images and cached cells

@@ -93,6 +93,15 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages of all commands into a folder
+    #[cfg(feature = "manual")]
+    #[command(
+        after_help = "Example:\n  pathtwin manual ~/.local/share/man/man1 && man pathtwin-measure"
+    )]
+    Manual {
+        /// The folder; it is made if it does not exist
+        folder: std::path::PathBuf,
+    },
 }
 
 /// Output format.

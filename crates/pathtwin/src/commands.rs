@@ -12,6 +12,8 @@ pub(crate) mod history;
 pub(crate) mod iperf3;
 #[cfg(feature = "lab")]
 pub mod lab;
+#[cfg(feature = "manual")]
+pub(crate) mod manual;
 pub(crate) mod measure;
 pub(crate) mod observe;
 #[cfg(feature = "page")]

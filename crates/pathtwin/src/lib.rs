@@ -104,6 +104,8 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
             clap_complete::generate(*shell, &mut Arguments::command(), "pathtwin", &mut script);
             format::print(&script).map(|()| ExitCode::SUCCESS)
         }
+        #[cfg(feature = "manual")]
+        Command::Manual { folder } => commands::manual::manual(folder),
     }
 }
 

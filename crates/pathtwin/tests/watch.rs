@@ -10,7 +10,7 @@ use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
     os::unix::net::UnixDatagram,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -188,6 +188,18 @@ fn get(port: u16) -> std::io::Result<String> {
     Ok(body.to_owned())
 }
 
+/// The one that `scripts/setup test` unpacks, or the system's.
+fn promtool() -> PathBuf {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or(home);
+    let unpacked = cache.map(|cache| cache.join("pathtwin/test/promtool"));
+    unpacked
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| "promtool".into())
+}
+
 #[test]
 fn metrics_are_served_and_written_and_promtool_accepts_them() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -213,13 +225,13 @@ fn metrics_are_served_and_written_and_promtool_accepts_them() {
     }
     let written = fs::read_to_string(&file).expect("the file of the textfile collector");
     assert!(written.contains("pathtwin_build_info"), "{written}");
-    let checked = Command::new("promtool")
+    let checked = Command::new(promtool())
         .args(["check", "metrics"])
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut promtool) = checked else {
-        eprintln!("skipped: promtool is not installed (Debian: prometheus)");
+        eprintln!("skipped: no promtool; run: scripts/setup test");
         return;
     };
     let mut stdin = promtool.stdin.take().expect("its input");

@@ -68,12 +68,24 @@ fn the_dashboard_names_exported_metrics_and_no_data_source_of_ours() {
     }
 }
 
+/// The one that `scripts/setup test` unpacks, or the system's.
+fn promtool() -> PathBuf {
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or(home);
+    let unpacked = cache.map(|cache| cache.join("pathtwin/test/promtool"));
+    unpacked
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| "promtool".into())
+}
+
 #[test]
 fn the_alert_rules_name_exported_metrics_and_promtool_accepts_them() {
     let file = packaging("prometheus/pathtwin.rules.yml");
     let text = fs::read_to_string(&file).expect("read it");
     assert_eq!(unknown(&text), Vec::<String>::new());
-    match Command::new("promtool")
+    match Command::new(promtool())
         .args(["check", "rules"])
         .arg(&file)
         .output()
@@ -83,6 +95,6 @@ fn the_alert_rules_name_exported_metrics_and_promtool_accepts_them() {
             "{}",
             String::from_utf8_lossy(&output.stdout)
         ),
-        Err(_) => eprintln!("skipped: promtool is not installed (Debian: prometheus)"),
+        Err(_) => eprintln!("skipped: no promtool; run: scripts/setup test"),
     }
 }

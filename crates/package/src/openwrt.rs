@@ -1,0 +1,101 @@
+//! What a package for OpenWrt holds, whatever its format.
+
+use std::{fs, path::Path};
+
+use crate::{
+    PackageError, VERSION, contents,
+    deb::Package,
+    elf::{Elf, Machine},
+    tree::Tree,
+};
+
+/// The names that OpenWrt has for the processors on which a program runs; packages for each differ
+/// in this name only. 32-bit ARM and RISC-V could be built in the same way, MIPS lacks a finished
+/// standard library of Rust.
+pub fn architectures(machine: Machine) -> &'static [&'static str] {
+    match machine {
+        Machine::X86_64 => &["x86_64"],
+        Machine::Aarch64 => &[
+            "aarch64_cortex-a53",
+            "aarch64_cortex-a72",
+            "aarch64_cortex-a76",
+            "aarch64_generic",
+        ],
+    }
+}
+
+/// The file that a person edits.
+pub const CONFIG: &str = "etc/config/pathtwin";
+
+/// The version with that of the packaging.
+pub fn version() -> String {
+    format!("{VERSION}-r1")
+}
+
+/// One line about it.
+pub const SUMMARY: &str = "finds out why TCP is slow on a network path";
+
+/// Who is named in packages for OpenWrt.
+pub const MAINTAINER: &str = "pathtwin maintainers";
+
+/// A static program with what starts it.
+#[derive(Debug)]
+pub struct Router {
+    /// Its processor.
+    pub machine: Machine,
+    /// Its files.
+    pub tree: Tree,
+    /// After it was installed, and before it is removed.
+    pub scripts: Scripts,
+}
+
+/// Scripts that the router's package manager runs.
+#[derive(Clone, Debug)]
+pub struct Scripts {
+    /// After it was installed.
+    pub installed: Vec<u8>,
+    /// Before it is removed.
+    pub removed: Vec<u8>,
+}
+
+/// The contents of the packages of a program.
+///
+/// # Errors
+/// The program or a file of the checkout cannot be read, or the program needs libraries.
+pub fn router(checkout: &Path, program: &Path) -> Result<Router, PackageError> {
+    let elf = Elf::read(program)?;
+    if !elf.libraries().is_empty() {
+        return Err(PackageError::Program {
+            path: program.to_owned(),
+            why: "not static: the libraries of OpenWrt are others; run: make agent",
+        });
+    }
+    let own = |file: &str| contents::source(checkout, &format!("packaging/openwrt/{file}"));
+    let mut tree = Tree::default();
+    let bytes = fs::read(program).map_err(PackageError::file("read", program))?;
+    tree.program("usr/bin/pathtwin", bytes);
+    tree.program("etc/init.d/pathtwin", own("pathtwin.init")?);
+    tree.file(CONFIG, own("pathtwin.config")?);
+    tree.file("lib/upgrade/keep.d/pathtwin", own("pathtwin.keep")?);
+    Ok(Router {
+        machine: elf.machine,
+        tree,
+        scripts: Scripts {
+            installed: own("postinst")?,
+            removed: own("prerm")?,
+        },
+    })
+}
+
+/// The packages of a program in both formats, for all architectures of its processor.
+///
+/// # Errors
+/// One cannot be packed.
+pub fn packages(router: &Router, epoch: crate::Epoch) -> Result<Vec<Package>, PackageError> {
+    let mut all = Vec::new();
+    for architecture in architectures(router.machine) {
+        all.push(crate::ipk::package(router, architecture, epoch)?);
+        all.push(crate::apk::package(router, architecture, epoch)?);
+    }
+    Ok(all)
+}
