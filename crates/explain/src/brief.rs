@@ -1,7 +1,7 @@
 //! Loads that were too short to rule anything out.
 
 use analysis::view::{DirectionView, Load};
-use model::text;
+use model::{text, text::Value};
 
 use crate::{
     cause::{Cause, FULL, Need},
@@ -23,7 +23,7 @@ pub(crate) fn verdict(dir: &DirectionView, load: &Load) -> Verdict {
     undecided(
         text!(
             "too short to tell: TCP ran for {trips} round trips after slow start",
-            trips = format!("{trips:.0}")
+            trips = Value::Count(trips.round())
         ),
         text!("a plan whose loads last at least 40 round trips"),
     )

@@ -5,7 +5,7 @@ use model::{
     findings::{Finding, Place, Severity},
     net::{Direction, Layer},
     text,
-    text::Text,
+    text::{Text, Value},
 };
 
 use crate::{cause, verdict::end};
@@ -69,9 +69,9 @@ fn undecided(open: Option<Text>, view: &View, layer: Text) -> Text {
         let filled = dir.utilization(&load)?;
         (filled < cause::FULL).then(|| {
             text!(
-                "TCP {direction} reaches {share} % of the capacity of this {layer}, and this run does not show why",
+                "TCP {direction} reaches {share} of the capacity of this {layer}, and this run does not show why",
                 direction = along(dir.direction),
-                share = format!("{:.0}", filled * 100.0),
+                share = Value::Share((filled * 100.0).round() / 100.0),
                 layer = layer.clone(),
             )
         })

@@ -2,7 +2,10 @@
 
 use std::{fmt, io, net::SocketAddr};
 
-use model::{text, text::Text};
+use model::{
+    text,
+    text::{Text, Value},
+};
 
 use crate::{ProtocolError, params};
 
@@ -97,7 +100,7 @@ impl Error {
             }
             Self::Server { code, .. } => text!(
                 "the iperf3 server reports error {code} ({meaning})",
-                code = code.to_string(),
+                code = Value::Count(f64::from(*code)),
                 meaning = describe(*code)
             ),
             Self::Panicked => text!("the thread of the iperf3 test panicked; please report this"),

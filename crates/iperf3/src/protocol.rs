@@ -44,7 +44,7 @@ impl ProtocolError {
         match self {
             Self::State(byte) => text!(
                 "byte {byte} stands for no state of a test",
-                byte = byte.to_string()
+                byte = Value::Count(f64::from(*byte))
             ),
             Self::Undue(state) => text!("state {state} was not due", state = format!("{state:?}")),
             Self::TooLong { length, limit } => text!(
@@ -60,7 +60,7 @@ impl ProtocolError {
             Self::Results(name) => text!("results without a usable `{name}`", name = *name),
             Self::StreamId(id) => text!(
                 "results of a stream {id}, a number that no stream has",
-                id = id.to_string()
+                id = Value::Count(*id as f64)
             ),
             Self::NoStream(id) => text!("no results of stream {id}", id = *id),
         }

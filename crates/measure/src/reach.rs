@@ -6,7 +6,12 @@ use std::{
     time::Duration,
 };
 
-use model::{net::Layer, run::Unreached};
+use model::{
+    net::Layer,
+    run::Unreached,
+    text,
+    text::{Text, Value},
+};
 use traffic::wire::PORT;
 
 use crate::run::Target;
@@ -36,6 +41,23 @@ pub enum ReachError {
         /// Why not.
         source: io::Error,
     },
+}
+
+impl ReachError {
+    /// The error with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Resolve { host, source } => {
+                text!("{host}: {source}", host = host, source = source)
+            }
+            Self::NoAddress(host) => text!("{host} has no address", host = host),
+            Self::Connect { address, source } => text!(
+                "connect to {address}: {source}",
+                address = Value::Name(address.to_string()),
+                source = source
+            ),
+        }
+    }
 }
 
 /// The addresses of `HOST` or `HOST:PORT` that take connections, at most one of each family, in the
@@ -114,7 +136,7 @@ impl FarEnd {
                 Err(error) => found.unreached.push(Unreached {
                     layer,
                     far,
-                    why: error.to_string(),
+                    why: error.text(),
                 }),
             }
         }

@@ -33,7 +33,7 @@ pub struct Advice {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Keep>,
     /// The answer in one sentence.
-    #[serde(rename = "says")]
+    #[serde(alias = "says")]
     pub text: Text,
     /// Place in `tried` of what is advised; absent = change nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,12 @@ pub struct Tried {
     /// What it does for the goal.
     pub effect: Effect,
     /// Why it does nothing here and where it would help, which part of it acts, or what it costs.
-    #[serde(rename = "says", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        rename = "text",
+        alias = "says",
+        default,
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub texts: Vec<Text>,
     /// What one flow gets with it.
     pub outcomes: Vec<Outcome>,

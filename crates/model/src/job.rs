@@ -13,6 +13,7 @@ use crate::{
     proof::Proof,
     remedy::Remedy,
     run::{Run, Series},
+    text::Text,
 };
 
 /// The job, in the cell's folder.
@@ -79,13 +80,16 @@ pub trait Bench {
     ) -> Result<(), Stopped>;
 }
 
+/// Why a job failed: what runs it has errors of its own.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// Result of a job of a [`Bench`].
 #[derive(Debug)]
 pub enum Outcome {
     /// A Run, and the name of the result.
     Run(Box<Run>, String),
     /// None, and why.
-    Failed(String),
+    Failed(Cause),
 }
 
 /// A [`Bench`] was stopped before its end.
@@ -123,7 +127,7 @@ pub struct ProveOutput {
     pub error: Option<String>,
     /// Remedies that the hosts cannot apply, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_applied: Vec<String>,
+    pub not_applied: Vec<Text>,
     /// The changes as their journals have them at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,

@@ -29,7 +29,7 @@ pub struct Proof {
     /// The decision.
     pub decision: Decision,
     /// The decision in one sentence, with the figures that made it.
-    #[serde(rename = "says")]
+    #[serde(alias = "says")]
     pub text: Text,
     /// Whether the settings acted at all, one by one.
     pub acted: Vec<Acted>,

@@ -6,6 +6,7 @@
 mod column;
 mod figure;
 mod flat;
+mod key;
 mod kind;
 mod packed;
 mod results;
@@ -18,10 +19,11 @@ use serde::{Deserialize, Serialize};
 pub use column::{Column, Shape, UnknownColumn};
 pub use figure::{Figure, Range, Ratio, Spread};
 pub use flat::SampleRow;
+pub use key::{Key, StepKind};
 pub use kind::{Better, FigureKind, UnknownFigure};
 pub use packed::Packed;
 pub use results::{AfterStart, FlowResult, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
-pub use sample::{Invalid, Key, Sample, StepKind, TooShort};
+pub use sample::{Invalid, Sample, TooShort};
 pub use series::{ColumnValues, Series};
 pub use unit::Unit;
 
@@ -63,7 +65,7 @@ pub struct Run {
     pub far: End,
     /// Measured layers.
     pub layers: Vec<LayerAddress>,
-    /// Addresses of the far end that were asked for and not reached: nothing is known of them.
+    /// Requested addresses of the far end that were not reached: nothing is known of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<Unreached>,
     /// What could not be measured and how it can be, which bears on the verdict.
@@ -111,15 +113,15 @@ pub struct LayerAddress {
     pub far: std::net::IpAddr,
 }
 
-/// An address of the far end that was asked for and not reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A requested address of the far end that was not reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unreached {
     /// Its layer.
     pub layer: Layer,
     /// The address.
     pub far: std::net::IpAddr,
     /// The error.
-    pub why: String,
+    pub why: Text,
 }
 
 /// Error of reading a Run.

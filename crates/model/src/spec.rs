@@ -145,6 +145,21 @@ impl Spec {
         problems.or(&self.file, cells)
     }
 
+    /// The first cell, and the number of all: for what needs one path.
+    ///
+    /// # Errors
+    /// As [`Spec::cells`].
+    pub fn first_cell(&self) -> Result<(Cell, usize), SpecError> {
+        let cells = self.cells()?;
+        let number = cells.len();
+        let mut problems = Problems::default();
+        let Some(first) = cells.into_iter().next() else {
+            problems.add(Place::File, "", Reason::NoCell);
+            return Err(problems.error(&self.file));
+        };
+        Ok((first, number))
+    }
+
     fn cell(
         &self,
         levels: &[&Level],

@@ -36,7 +36,7 @@ pub struct Twin {
     /// What it may be used for.
     pub verdict: TwinVerdict,
     /// The verdict in one sentence, with the figure that decides.
-    #[serde(rename = "says")]
+    #[serde(alias = "says")]
     pub text: Text,
     /// What measurement would make it better.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -364,3 +364,11 @@ proptest! {
         let _ = Spec::parse("x.toml", &text).and_then(|spec| spec.cells());
     }
 }
+
+#[test]
+fn the_first_cell_is_that_of_the_first_levels_and_the_first_seed() {
+    let text = "seed = 7\nrepeats = 2\n[path]\nrate = \"10mbit\"\nrtt = \"20ms\"\n\
+                [matrix]\n\"traffic.flows\" = [1, 4, 8]\n";
+    let (cell, number) = parse(text).first_cell().unwrap();
+    assert_eq!((cell.seed.0, cell.traffic.flows, number), (7, 1, 6));
+}

@@ -122,7 +122,11 @@ fn run_head(run: &Run, words: &Words) -> Markup {
             span { (samples) }
         }
         @for missing in &run.unreached {
-            p.warning { (words.fill("not-reached", &[("what", missing.far.to_string().into())])) }
+            @let why = words.render(&missing.why);
+            p.warning {
+                (words.fill("not-reached", &[("what", missing.far.to_string().into())]))
+                " (" span lang=[why.lang] { (why.text) } ")"
+            }
         }
         @for caveat in run.caveats.iter().map(|caveat| words.render(caveat)) {
             p.warning { strong { (words.label("not-measured")) } " " span lang=[caveat.lang] { (caveat.text) } }

@@ -29,7 +29,7 @@ pub fn text(run: &Run) -> String {
             "NOT REACHED: the {} address {}: {}; nothing is known of the {}",
             missing.layer,
             missing.far,
-            line(&missing.why),
+            line(&missing.why.to_string()),
             missing.layer
         );
     }

@@ -88,7 +88,7 @@ fn flows_and_directions_at_once_have_their_names_in_flent() {
         load(bidirectional(Direction::Up), 0, &[3, 4]),
         load(tcp(Direction::Up, 2), 30_000_000, &[5, 6]),
     ]);
-    let Some(both) = means(&run, "underlay/v4 tcp opposed x2 cubic") else {
+    let Some(both) = means(&run, "underlay/v4 tcp bidirectional x2 cubic") else {
         return;
     };
     close(&both, "TCP download BE::2", goodput_bps(2) / 1e6);

@@ -12,7 +12,7 @@ pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 ///
 /// Words in capitals that are no SQL stand for what differs between the databases
 /// ([`Sql::dialect`]).
-const MIGRATIONS: [&str; 1] = [
+const MIGRATIONS: [&str; 2] = [
     // A document is in two tables, so that a list need not read bodies; figures are in the order in
     // which a series is read.
     "CREATE TABLE facts (
@@ -62,6 +62,9 @@ const MIGRATIONS: [&str; 1] = [
         high REAL8,
         PRIMARY KEY (series, created_us, document)
     ) CLUSTERED;",
+    // A load in both directions was called opposed.
+    "UPDATE series SET step = REPLACE(step, ' opposed', ' bidirectional')
+        WHERE step LIKE '% opposed%';",
 ];
 
 const TABLE: &str = "pathtwin_schema";

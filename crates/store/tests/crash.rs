@@ -269,6 +269,28 @@ fn files_of_all_versions_stay_readable() {
     }
 }
 
+/// Version 1 named a load in both directions `opposed`: its points are in one series with those of
+/// later runs.
+#[test]
+fn a_series_of_version_1_has_the_name_of_later_runs() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let folder = tempfile::tempdir().unwrap();
+    let place = file(folder.path());
+    fs::copy(data.join("history-1.db"), place.file().unwrap()).unwrap();
+    let old = "UPDATE series SET step = 'underlay/v4 tcp down opposed x1 cubic' WHERE id =
+        (SELECT MIN(id) FROM series)";
+    rusqlite::Connection::open(place.file().unwrap())
+        .unwrap()
+        .execute_batch(old)
+        .unwrap();
+    let mut store = Store::open(&place).unwrap();
+    let names = store.series_names(None).unwrap();
+    let renamed = "underlay/v4 tcp down bidirectional x1 cubic";
+    let series = names.iter().find(|name| name.step == renamed).unwrap();
+    assert_eq!(store.series(series, &Filter::default()).unwrap().len(), 3);
+    assert!(!names.iter().any(|name| name.step.contains("opposed")));
+}
+
 #[test]
 #[ignore = "writes the file of this version, once, when the version is new"]
 fn write_the_file_of_this_version() {

@@ -1,7 +1,6 @@
 //! Verdict on a twin: its use, and what would improve it.
 
 use model::{
-    run::Key,
     text,
     text::{Text, Value},
     twin::{HeldOut, LeftOut, TwinFigure, TwinVerdict},
@@ -44,7 +43,7 @@ pub(crate) fn judge(best: &Fitness, held_out: &[HeldOut], predicted: usize) -> J
     let figure = text!(
         "{figure} of {load}, left out with {group}: measured {measured}, predicted {predicted}",
         figure = worst.figure.words(),
-        load = load(&worst.key),
+        load = &worst.key,
         group = group(&worst.left_out),
         measured = worst.figure.value(worst.measured),
         predicted = worst.figure.value(worst.predicted)
@@ -81,7 +80,7 @@ fn no_path(best: &Fitness) -> Judged {
         Some((statistic, i)) => text!(
             "does not fit: no path of the lab has the figures of the run; {figure} of {load} is {i} standard deviations off on the best of them",
             figure = statistic.figure.words(),
-            load = load(&statistic.key),
+            load = &statistic.key,
             i = Value::Count(*i)
         ),
         None => text!("does not fit: nothing of the run can be held against a path"),
@@ -107,10 +106,6 @@ fn settle(figure: TwinFigure) -> Text {
             "a sweep of UDP beyond what the path carries, and TCP with 8 flows: both fill the queue"
         ),
     }
-}
-
-pub(crate) fn load(key: &Key) -> Value {
-    Value::Name(key.to_string())
 }
 
 fn group(left_out: &LeftOut) -> Text {

@@ -84,7 +84,7 @@ fn test(dir: &DirectionView) -> Verdict {
         return ruled_out(text!(
             "{flows} flows reach {gain} times the goodput of {few}: they share a limit",
             flows = many.flows,
-            gain = format!("{gain:.2}"),
+            gain = Value::Count(gain),
             few = load.flows
         ));
     }

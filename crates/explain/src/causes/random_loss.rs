@@ -138,7 +138,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if let Some(gain) = gain.filter(|g| *g < NO_GAIN) {
         return ruled_out(text!(
             "bbr, which is not affected by single losses, reaches only {gain} times as much",
-            gain = format!("{gain:.2}")
+            gain = Value::Count(gain)
         ));
     }
     let mut evidence = evidence(dir, &load, &sweep, loss, from, model, rtt);

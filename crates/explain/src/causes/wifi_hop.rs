@@ -71,7 +71,7 @@ fn test(host: &Host) -> Verdict {
     let signal = device.wireless.as_ref().and_then(|w| w.signal_dbm);
     if let Some(signal) = signal {
         evidence.push(
-            figure(text!("signal"), Value::Name(format!("{signal} dBm")))
+            figure(text!("signal"), Value::Dbm(f64::from(signal)))
                 .bound(text!("above -70 dBm"))
                 .end(host.side),
         );

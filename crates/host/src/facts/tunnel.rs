@@ -18,7 +18,7 @@ use sys::{
 };
 
 use super::{
-    Notes, device,
+    Notes, cause, device,
     product::{self, NETBIRD, TAILSCALE},
     status::{Status, closest, contains, longest, short_key},
     uapi,
@@ -82,7 +82,7 @@ fn in_kernel(link: &Link, toward: IpAddr, notes: &mut Notes) -> TunnelFacts {
         text!(
             "cannot read the WireGuard state of {device}: {error}",
             device = &link.name,
-            error = error.to_string()
+            error = cause(error)
         )
     }) {
         read_state(&mut tunnel, &state, toward);

@@ -11,7 +11,7 @@ use model::{
     plan::Plan,
     run::{End, Invalid, Key, LayerAddress, Run, Sample, Unreached},
     text,
-    text::Text,
+    text::{Text, Value},
     units::Seed,
 };
 use stats::{Random, Stop, StopRule};
@@ -141,7 +141,7 @@ fn layers(start: &Start<'_>) -> (Vec<LayerAddress>, Vec<Unreached>) {
             Err(error) => unreached.push(Unreached {
                 layer: target.layer,
                 far: target.far,
-                why: error.to_string(),
+                why: Text::name(Value::from(&error)),
             }),
         }
     }

@@ -95,8 +95,8 @@ fn a_run_over_loopback_has_a_sample_of_every_step() {
             "underlay/v4 udp up 8mbit",
             "underlay/v4 short 10kB",
             "underlay/v4 http 100kB",
-            "underlay/v4 tcp down opposed x2 reno",
-            "underlay/v4 tcp up opposed x2 reno",
+            "underlay/v4 tcp down bidirectional x2 reno",
+            "underlay/v4 tcp up bidirectional x2 reno",
         ]
     );
     for sample in &run.samples {

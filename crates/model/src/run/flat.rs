@@ -26,7 +26,7 @@ pub struct SampleRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// Whether the load ran in both directions at once.
-    #[serde(rename = "opposed")]
+    #[serde(rename = "opposed", alias = "bidirectional")]
     pub bidirectional: bool,
     /// Parallel connections.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,111 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
+use super::{Key, Pmtu, Probes, Short, SizeStep, SweepStep, Tcp, Udp};
 use crate::facts::Connection;
-use crate::net::{Direction, IpVersion, Layer};
 use crate::{
     text,
     text::{Text, Value},
 };
-
-/// Identifies a measurement: samples with the same key are repeats of each other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Key {
-    /// Kind of step.
-    pub step: StepKind,
-    /// Layer of the traffic.
-    pub layer: Layer,
-    /// Address family.
-    pub family: IpVersion,
-    /// Direction of the data; absent for steps that use both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// Whether the load ran in both directions at once.
-    #[serde(
-        rename = "opposed",
-        default,
-        skip_serializing_if = "std::ops::Not::not"
-    )]
-    pub bidirectional: bool,
-    /// Parallel connections.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flows: Option<u32>,
-    /// Requested congestion control.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cc: Option<String>,
-    /// Requested rate, bit/s of UDP payload.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_bps: Option<u64>,
-    /// Response size, bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-}
-
-/// Kind of step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepKind {
-    /// Idle latency.
-    Idle,
-    /// UDP sweep over increasing rates.
-    UdpSweep,
-    /// UDP at one rate.
-    Udp,
-    /// Bulk TCP.
-    Tcp,
-    /// Path MTU.
-    Pmtu,
-    /// Datagrams of several sizes.
-    Sizes,
-    /// Requests, each on its own connection.
-    Short,
-    /// HTTP/1.1 requests on one connection.
-    Http,
-    /// Bulk QUIC.
-    Quic,
-}
-
-impl fmt::Display for StepKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Idle => "idle",
-            Self::UdpSweep => "udp-sweep",
-            Self::Udp => "udp",
-            Self::Tcp => "tcp",
-            Self::Pmtu => "pmtu",
-            Self::Sizes => "sizes",
-            Self::Short => "short",
-            Self::Http => "http",
-            Self::Quic => "quic",
-        })
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{} {}", self.layer, self.family, self.step)?;
-        if let Some(direction) = self.direction {
-            write!(f, " {direction}")?;
-        }
-        if self.bidirectional {
-            f.write_str(" opposed")?;
-        }
-        if let Some(flows) = self.flows {
-            write!(f, " x{flows}")?;
-        }
-        if let Some(cc) = &self.cc {
-            write!(f, " {cc}")?;
-        }
-        if let Some(rate) = self.rate_bps {
-            write!(f, " {}", crate::units::Rate::from_bps(rate))?;
-        }
-        if let Some(bytes) = self.bytes {
-            write!(f, " {}", crate::units::Bytes(bytes))?;
-        }
-        Ok(())
-    }
-}
 
 /// A load that was too short on its path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -91,15 +91,20 @@ impl Problems {
     }
 
     /// `value` if there are no problems.
-    pub(super) fn or<T>(mut self, file: &str, value: T) -> Result<T, SpecError> {
-        if self.0.is_empty() {
-            return Ok(value);
+    pub(super) fn or<T>(self, file: &str, value: T) -> Result<T, SpecError> {
+        match self.0.is_empty() {
+            true => Ok(value),
+            false => Err(self.error(file)),
         }
+    }
+
+    /// The error that lists them.
+    pub(super) fn error(mut self, file: &str) -> SpecError {
         self.0
             .sort_by_cached_key(|p| (p.place, p.key.clone(), p.reason.to_string()));
-        Err(SpecError {
+        SpecError {
             file: file.to_owned(),
             problems: self.0,
-        })
+        }
     }
 }

@@ -67,6 +67,7 @@ impl Serialize for Value {
             Self::Bytes(_) => "bytes",
             Self::Count(_) => "count",
             Self::Ratio(_) => "ratio",
+            Self::Dbm(_) => "dbm",
             Self::Name(_) | Self::Text(_) => "text",
         };
         object.serialize_field("unit", unit)?;
@@ -76,7 +77,8 @@ impl Serialize for Value {
             | Self::Share(v)
             | Self::Bytes(v)
             | Self::Count(v)
-            | Self::Ratio(v) => object.serialize_field("value", v)?,
+            | Self::Ratio(v)
+            | Self::Dbm(v) => object.serialize_field("value", v)?,
             Self::Name(name) => object.serialize_field("value", name)?,
             // As a plain string it would be read as a name.
             Self::Text(text) if text.values.is_empty() => {
@@ -139,6 +141,7 @@ enum Figure {
     Bytes(Option<f64>),
     Count(Option<f64>),
     Ratio(Option<f64>),
+    Dbm(Option<f64>),
     Text(Words),
 }
 
@@ -164,6 +167,7 @@ impl<'de> Deserialize<'de> for Value {
                 Figure::Bytes(v) => Self::Bytes(number(v)),
                 Figure::Count(v) => Self::Count(number(v)),
                 Figure::Ratio(v) => Self::Ratio(number(v)),
+                Figure::Dbm(v) => Self::Dbm(number(v)),
                 Figure::Text(Words::Name(name)) => Self::Name(name),
                 Figure::Text(Words::Text(text)) => Self::Text(text),
             },

@@ -103,6 +103,7 @@ fn value() -> impl Strategy<Value = Value> {
         (0.0..1e12).prop_map(Value::Bytes),
         (0.0..1e9).prop_map(Value::Count),
         (0.0..1e3).prop_map(Value::Ratio),
+        (-120.0..30.0).prop_map(Value::Dbm),
         ".{0,12}".prop_map(Value::Name),
         ".{0,12}".prop_map(|words| Value::Text(Text::plain(words))),
     ];

@@ -23,6 +23,8 @@ pub enum Value {
     Count(f64),
     /// A ratio.
     Ratio(f64),
+    /// Power, dBm.
+    Dbm(f64),
     /// A name or setting, the same in every language.
     Name(String),
     /// A nested text with its own translation.
@@ -50,6 +52,7 @@ impl Value {
             Self::Bytes(v) => unit(BYTES, format!("{v:.0}")),
             Self::Count(v) => digits(*v),
             Self::Ratio(v) => unit(TIMES, digits(*v)),
+            Self::Dbm(v) => format!("{} dBm", digits(*v)),
             Self::Name(name) => name.clone(),
             Self::Text(text) => {
                 let own = catalogue.and_then(|c| text.render(c));
@@ -167,6 +170,7 @@ mod tests {
         assert_eq!(Value::Bytes(430_000.0).to_string(), "430 kB");
         assert_eq!(Value::Bytes(1240.0).to_string(), "1240 bytes");
         assert_eq!(Value::Count(7546.0).to_string(), "7546");
+        assert_eq!(Value::Dbm(-67.0).to_string(), "-67 dBm");
     }
 
     #[test]

@@ -228,8 +228,8 @@ pub(super) fn name(action: &Action) -> Text {
         Action::Ecn { on: true } => text!("ECN"),
         Action::TunnelMtu {
             bytes: Some(bytes), ..
-        } => text!("tunnel MTU {mtu}", mtu = bytes.to_string()),
-        Action::LinkMtu { bytes, .. } => text!("MTU {mtu}", mtu = bytes.to_string()),
+        } => text!("tunnel MTU {mtu}", mtu = *bytes),
+        Action::LinkMtu { bytes, .. } => text!("MTU {mtu}", mtu = *bytes),
         other => other.sentence(),
     }
 }

@@ -101,7 +101,7 @@ pub(super) fn loss(
         return Err(ruled_out(text!(
             "UDP at up to {below} loses {lost} of {sent} datagrams; this goodput would require a loss of {needed}",
             below = rate(sweep.below_bps),
-            lost = below.lost.to_string(),
+            lost = whole(below.lost),
             sent = whole(below.sent),
             needed = percent(needed)
         )));

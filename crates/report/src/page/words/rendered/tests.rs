@@ -9,9 +9,10 @@ use explain::{
 };
 use model::{
     findings::Findings,
+    net::{Direction, IpVersion, Layer},
     remedy::{self, Action},
     row::RowFigure,
-    run::{FigureKind, Invalid},
+    run::{FigureKind, Invalid, Key, StepKind},
     twin::TwinFigure,
 };
 
@@ -323,4 +324,43 @@ fn reasons_and_notes_of_a_run_are_said_in_chinese() {
     let rendered = reasons.map(|reason| words.render(&reason.text()));
     assert!(rendered.iter().all(|t| t.lang.is_none()));
     assert!(rendered[0].text.ends_with("97 %"), "{}", rendered[0].text);
+}
+
+/// A verdict of a twin names measurements in the middle of a sentence.
+#[test]
+fn names_of_measurements_are_said_in_chinese() {
+    let words = Words::new(Lang::SimplifiedChinese);
+    let mut names = BTreeSet::new();
+    for step in StepKind::ALL {
+        for layer in [Layer::Underlay, Layer::Tunnel] {
+            let key = Key {
+                step,
+                layer,
+                family: IpVersion::V4,
+                direction: Some(Direction::Down),
+                bidirectional: true,
+                flows: Some(8),
+                cc: Some("cubic".to_owned()),
+                rate_bps: Some(50_000_000),
+                bytes: None,
+            };
+            // Written to a document and read again: a name of a measurement stays a text.
+            let written = serde_json::to_string(&Value::from(&key)).unwrap();
+            let read: Value = serde_json::from_str(&written).unwrap();
+            assert_eq!(read.to_string(), key.to_string());
+            names.insert(words.value(&read));
+        }
+    }
+    assert_eq!(names.len(), 2 * StepKind::ALL.len());
+    // Names of protocols and settings are the same in every language.
+    let same = [
+        "v4", "UDP", "TCP", "MTU", "HTTP", "QUIC", "cubic", "50mbit", "8",
+    ];
+    for name in names {
+        let latin = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let english: Vec<_> = latin
+            .filter(|w| !w.is_empty() && !same.contains(w))
+            .collect();
+        assert!(english.is_empty(), "{name}: {english:?}");
+    }
 }
