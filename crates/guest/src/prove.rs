@@ -1,6 +1,7 @@
 //! Remedies on the ends of a path by the real `tune`: applied, measured in turns, kept or undone.
 
 use std::{
+    error::Error as _,
     ffi::OsString,
     io::Write,
     path::{Path, PathBuf},
@@ -15,12 +16,13 @@ use model::{
     net::Side,
     proof::Acted,
     run::Run,
+    text,
 };
 use sys::process::Process;
 use testbed::Node;
 use tune::{
-    Arm, Ask, BootClock, Env, Folder, Host, Live, NewTcp, Place, Request, TuneError, Turns,
-    Unobserved,
+    Arm, Ask, BootClock, Env, Folder, Host, Live, MeasureError, NewTcp, Place, ProveError, Request,
+    TuneError, Turns, Unobserved,
 };
 
 use crate::{
@@ -113,12 +115,20 @@ impl<'a> Bench<'a> {
             match planned {
                 Ok(plan) if plan.steps.is_empty() => {
                     let name = node.name;
-                    output.not_applied.push(format!("{name}: it is so already"));
+                    output
+                        .not_applied
+                        .push(text!("{host}: it is so already", host = name));
                 }
                 Ok(plan) => plans.push((side, node, plan)),
                 Err(TuneError::Refused(all)) => {
                     let name = node.name;
-                    let all = all.iter().map(|refusal| format!("{name}: {refusal}"));
+                    let all = all.iter().map(|refusal| {
+                        text!(
+                            "{host}: {source}",
+                            host = name,
+                            source = refusal.to_string()
+                        )
+                    });
                     output.not_applied.extend(all);
                     return Ok(());
                 }
@@ -187,7 +197,7 @@ impl<'a> Bench<'a> {
             }
             Err(error) => {
                 self.settle(false);
-                output.error = Some(error.to_string());
+                output.error = Some(whole(&error));
             }
         }
     }
@@ -248,11 +258,11 @@ impl Turns for Bench<'_> {
         Ok(())
     }
 
-    fn measure(&mut self) -> Result<Run, String> {
+    fn measure(&mut self) -> Result<Run, MeasureError> {
         let run = self
             .ends
             .measure(self.engine, &self.job.plan, &self.job.cell);
-        run.map_err(|error| format!("{error:#}"))
+        run.map_err(Into::into)
     }
 
     fn evidence(&mut self, run: &Run) -> Vec<Acted> {
@@ -287,6 +297,20 @@ impl Site<'_> {
             Err(tune::HostError::Io { op, error }.into())
         })
     }
+}
+
+/// An error with its causes, except those that its text has already.
+fn whole(error: &ProveError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let own = error.to_string();
+        if !text.contains(&own) {
+            text = format!("{text}: {own}");
+        }
+        cause = error.source();
+    }
+    text
 }
 
 fn apply(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {

@@ -41,8 +41,19 @@ pub(crate) struct Cache {
     remote: Option<Remote>,
 }
 
+/// Why a remote cache gave or took nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// The connection, or what came over it.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It refused.
+    #[error("it responded with HTTP status {0}")]
+    Status(u16),
+}
+
 /// What the user should know about the cache.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CacheNote {
     /// A result was damaged; it was not used, and removed if it was the user's own.
     #[error("the cached result {place} was discarded: {why}")]
@@ -50,15 +61,17 @@ pub enum CacheNote {
         /// Where it was.
         place: String,
         /// What is wrong with it.
+        #[source]
         why: Damage,
     },
-    /// The remote cache does not answer as it should, and is not asked again.
+    /// The remote cache does not respond as it should, and is not tried again.
     #[error("the cache {url} is not used any more: {why}")]
     Remote {
         /// The cache.
         url: String,
         /// Its error.
-        why: String,
+        #[source]
+        why: RemoteError,
     },
     /// The remote cache takes no results, and gets none any more.
     #[error("the cache {url} takes no results: {why} (PATHTWIN_CACHE_UPLOAD=no stops trying)")]
@@ -66,7 +79,8 @@ pub enum CacheNote {
         /// The cache.
         url: String,
         /// Its error.
-        why: String,
+        #[source]
+        why: RemoteError,
     },
 }
 

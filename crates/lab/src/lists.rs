@@ -59,6 +59,6 @@ fn outcome(result: Result<Measured, LabError>) -> Outcome {
             let name = measured.digest.chars().take(16).collect();
             Outcome::Run(Box::new(measured.run), name)
         }
-        Err(error) => Outcome::Failed(error.to_string()),
+        Err(error) => Outcome::Failed(error.into()),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::{Document, Filter, Kind, Saved, Store, StoreError};
+use crate::{Cause, Document, Filter, Kind, Saved, Store, StoreError};
 
 /// Version of [`Line`].
 const ARCHIVE: u32 = 1;
@@ -66,15 +66,15 @@ impl Store {
     pub fn export(&mut self, filter: &Filter, out: &mut dyn Write) -> Result<u64, StoreError> {
         let entries = self.list(filter)?;
         for entry in &entries {
-            let damaged = |why: String| StoreError::Damaged {
+            let damaged = |why: Cause| StoreError::Damaged {
                 id: entry.id.clone(),
                 why,
             };
             let mut body = self.body(entry.kind, &entry.id)?;
             // That it is JSON is checked without a second copy of it.
-            let text = std::str::from_utf8(&body).map_err(|e| damaged(e.to_string()))?;
+            let text = std::str::from_utf8(&body).map_err(|e| damaged(e.into()))?;
             let checked: Result<IgnoredAny, _> = serde_json::from_str(text);
-            checked.map_err(|e| damaged(e.to_string()))?;
+            checked.map_err(|e| damaged(e.into()))?;
             one_line(&mut body);
             let head = Head {
                 pathtwin_archive: ARCHIVE,
@@ -85,13 +85,13 @@ impl Store {
                 path: &entry.path,
                 labels: &entry.labels,
             };
-            let head = serde_json::to_string(&head).map_err(|e| damaged(e.to_string()))?;
+            let head = serde_json::to_string(&head).map_err(|e| damaged(e.into()))?;
             let head = head.strip_suffix('}').unwrap_or_default();
             let parts = [head.as_bytes(), b",\"body\":", &body, b"}\n"];
             for part in parts {
                 out.write_all(part).map_err(|e| StoreError::Format {
                     what: "the archive".to_owned(),
-                    why: e.to_string(),
+                    why: e.into(),
                 })?;
             }
         }
@@ -113,7 +113,7 @@ impl Store {
     ) -> Result<Imported, StoreError> {
         let cannot = |e: std::io::Error| StoreError::Format {
             what: name.to_owned(),
-            why: e.to_string(),
+            why: e.into(),
         };
         let mut imported = Imported::default();
         let mut waiting = Vec::new();
@@ -193,7 +193,7 @@ impl Document {
     /// # Errors
     /// It is neither, or of a newer program.
     pub fn of_line(text: &[u8], name: &str) -> Result<Self, StoreError> {
-        let wrong = |why: String| StoreError::Format {
+        let wrong = |why: Cause| StoreError::Format {
             what: name.to_owned(),
             why,
         };
@@ -201,10 +201,11 @@ impl Document {
             return Document::of_run(text.trim_ascii().to_vec(), name);
         };
         if line.pathtwin_archive > ARCHIVE {
-            return Err(wrong(format!(
+            let newer = format!(
                 "the archive has version {}, and this program knows up to {ARCHIVE}: update pathtwin",
                 line.pathtwin_archive
-            )));
+            );
+            return Err(wrong(newer.into()));
         }
         let body = line.body.get().as_bytes().to_vec();
         let mut document = match line.kind {

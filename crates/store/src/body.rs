@@ -14,30 +14,50 @@ pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
 pub(crate) fn compress(document: &Document) -> Result<Vec<u8>, StoreError> {
     zstd::encode_all(document.body.as_slice(), 6).map_err(|e| StoreError::Format {
         what: format!("the {} {}", document.kind, document.id),
-        why: e.to_string(),
+        why: e.into(),
     })
 }
 
 /// Why a body was not unpacked.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Unpack {
     /// It has this many bytes, more than are read.
     TooLarge(u64),
     /// Its content does not fit its description.
-    Damaged(String),
+    Damaged(Fault),
+}
+
+/// What is wrong with a stored body.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// Its size is negative.
+    #[error("its size of {0} bytes cannot be")]
+    Size(i64),
+    /// It is not what the compression made.
+    #[error(transparent)]
+    Stream(#[from] std::io::Error),
+    /// It is longer than it was.
+    #[error("it has more than the {0} bytes of its size")]
+    Longer(u64),
+    /// It is shorter than it was.
+    #[error("it has {found} bytes in place of {size}")]
+    Shorter {
+        /// Its bytes.
+        found: u64,
+        /// Those it had.
+        size: u64,
+    },
 }
 
 /// Unpacks a body that is to have `size` bytes. A few kilobytes of a compressed stream can hold
 /// gigabytes: no more is unpacked, and no more memory taken, than was promised, and no more is
 /// promised than `largest`.
 pub(crate) fn decompress(data: &[u8], size: i64, largest: u64) -> Result<Vec<u8>, Unpack> {
-    let damaged = |why: String| Unpack::Damaged(why);
-    let size =
-        u64::try_from(size).map_err(|_| damaged(format!("its size of {size} bytes cannot be")))?;
+    let size = u64::try_from(size).map_err(|_| Unpack::Damaged(Fault::Size(size)))?;
     if size > largest {
         return Err(Unpack::TooLarge(size));
     }
-    let fault = |e: std::io::Error| damaged(e.to_string());
+    let fault = |e: std::io::Error| Unpack::Damaged(e.into());
     let stream = zstd::stream::read::Decoder::with_buffer(data).map_err(fault)?;
     let mut body = Vec::new();
     stream
@@ -46,10 +66,8 @@ pub(crate) fn decompress(data: &[u8], size: i64, largest: u64) -> Result<Vec<u8>
         .map_err(fault)?;
     match body.len() as u64 {
         n if n == size => Ok(body),
-        n if n > size => Err(damaged(format!(
-            "it has more than the {size} bytes of its size"
-        ))),
-        n => Err(damaged(format!("it has {n} bytes in place of {size}"))),
+        n if n > size => Err(Unpack::Damaged(Fault::Longer(size))),
+        found => Err(Unpack::Damaged(Fault::Shorter { found, size })),
     }
 }
 
@@ -70,13 +88,11 @@ mod tests {
         let packed = packed.finish().unwrap();
         assert!(packed.len() < 100_000, "{}", packed.len());
         let most = 1 << 20;
-        assert_eq!(
-            decompress(&packed, 1 << 30, most),
-            Err(Unpack::TooLarge(1 << 30))
-        );
+        let large = decompress(&packed, 1 << 30, most);
+        assert!(matches!(large, Err(Unpack::TooLarge(n)) if n == 1 << 30));
         // A wrong size: as much as that is unpacked, and a byte more.
         let lie = decompress(&packed, 1000, most);
-        assert!(matches!(lie, Err(Unpack::Damaged(why)) if why.contains("more than the 1000")));
+        assert!(matches!(lie, Err(Unpack::Damaged(Fault::Longer(1000)))));
         assert!(matches!(
             decompress(&packed, -1, most),
             Err(Unpack::Damaged(_))

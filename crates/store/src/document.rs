@@ -119,7 +119,7 @@ impl Document {
     pub fn of_run(body: Vec<u8>, name: &str) -> Result<Self, StoreError> {
         let run = Run::parse(&body).map_err(|e: RunError| StoreError::Format {
             what: name.to_owned(),
-            why: e.to_string(),
+            why: e.into(),
         })?;
         let mut document = Self::new(Kind::Run, &run.id, run.started_us, &run.path(), body);
         document.schema = run.schema.min(RUN_SCHEMA);

@@ -4,7 +4,7 @@ mod url;
 
 pub use url::{TlsError, UrlError};
 
-use crate::sql::SqlError;
+use crate::sql::{Cause, SqlError};
 
 /// Why something could not be done with a history.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,7 @@ pub enum StoreError {
         /// Its scheme; the rest may hold a password.
         scheme: String,
         /// What is wrong with it.
+        #[source]
         why: UrlError,
     },
     /// It could not be opened.
@@ -33,7 +34,8 @@ pub enum StoreError {
         /// Which.
         place: String,
         /// Why.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// A later version of the program made it.
     #[error(
@@ -88,7 +90,8 @@ pub enum StoreError {
         /// Where.
         place: String,
         /// The database's message.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// No document has this id.
     #[error("no document whose id begins with {0:?}: `pathtwin history list` shows what is there")]
@@ -107,7 +110,8 @@ pub enum StoreError {
         /// Its id.
         id: String,
         /// What is wrong.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// What should be kept is no document.
     #[error("{what}: {why}")]
@@ -115,7 +119,8 @@ pub enum StoreError {
         /// Where it came from.
         what: String,
         /// What is wrong.
-        why: String,
+        #[source]
+        why: Cause,
     },
 }
 

@@ -29,5 +29,6 @@ pub use prune::{Pruned, Retention};
 pub use query::{Entry, Filter, Point, SeriesName};
 pub use rows::Saved;
 pub use schema::SCHEMA;
+pub use sql::Cause;
 pub use store::{LARGEST_DOCUMENT, Store};
 pub use trend::{FactChange, Trend, trends};

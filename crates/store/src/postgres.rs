@@ -19,7 +19,7 @@ pub use address::Address;
 
 use crate::{
     StoreError,
-    sql::{Row, Sql, SqlError, Value},
+    sql::{Cause, Row, Sql, SqlError, Value},
 };
 
 /// How long to wait for the server's first answer.
@@ -33,11 +33,11 @@ pub(crate) struct Postgres(Client);
 
 impl Postgres {
     pub(crate) fn open(address: &Address) -> Result<Self, StoreError> {
-        let cannot = |why: String| StoreError::Open {
+        let cannot = |why: Cause| StoreError::Open {
             place: address.to_string(),
             why,
         };
-        let mut config = address.config().map_err(|e| cannot(message(&e)))?;
+        let mut config = address.config().map_err(|e| cannot(message(&e).into()))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(TIMEOUT);
         }
@@ -45,12 +45,12 @@ impl Postgres {
         let tls = address.tls();
         let client = match config.get_ssl_mode() {
             SslMode::Disable => config.connect(NoTls),
-            _ => config.connect(trust::connector(tls).map_err(|e| cannot(e.to_string()))?),
+            _ => config.connect(trust::connector(tls).map_err(|e| cannot(e.into()))?),
         };
-        let mut client = client.map_err(|e| cannot(refusal::why(&e, tls)))?;
+        let mut client = client.map_err(|e| cannot(refusal::why(&e, tls).into()))?;
         client
             .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
-            .map_err(|e| cannot(message(&e)))?;
+            .map_err(|e| cannot(message(&e).into()))?;
         Ok(Self(client))
     }
 }
@@ -77,7 +77,7 @@ impl From<postgres::Error> for SqlError {
             {
                 Self::Again
             }
-            _ => Self::Other(message(&error)),
+            _ => Self::Other(message(&error).into()),
         }
     }
 }

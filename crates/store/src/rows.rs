@@ -144,7 +144,7 @@ fn facts_id(sql: &mut dyn Sql, facts: &BTreeMap<String, String>) -> Result<Optio
     if facts.is_empty() {
         return Ok(None);
     }
-    let body = serde_json::to_string(facts).map_err(|e| SqlError::Other(e.to_string()))?;
+    let body = serde_json::to_string(facts).map_err(|e| SqlError::Other(e.into()))?;
     let digest = blake3::hash(body.as_bytes()).to_hex().to_string();
     let select = "SELECT id FROM facts WHERE digest = $1";
     let insert = "INSERT INTO facts (digest, body) VALUES ($1, $2) ON CONFLICT DO NOTHING";

@@ -3,6 +3,10 @@
 //! Statements number their parameters `$1`, `$2`, … in the order in which they first occur: SQLite
 //! takes these for names, and counts names in that order.
 
+/// What an error of the history comes from: an error of the system, of a database or of a format,
+/// or the history's own finding.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// A value in a row or for a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
@@ -87,16 +91,16 @@ pub(crate) enum SqlError {
     /// The transaction was rolled back for another writer: a retry may succeed.
     Again,
     /// Anything else.
-    Other(String),
+    Other(Cause),
 }
 
 impl std::fmt::Display for SqlError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Full => "no room is left",
-            Self::Busy | Self::Again => "others use it",
-            Self::Other(why) => why,
-        })
+        match self {
+            Self::Full => f.write_str("no room is left"),
+            Self::Busy | Self::Again => f.write_str("others use it"),
+            Self::Other(why) => why.fmt(f),
+        }
     }
 }
 

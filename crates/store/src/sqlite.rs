@@ -7,7 +7,7 @@ use sys::files::{Existing, Readers};
 
 use crate::{
     StoreError,
-    sql::{Row, Sql, SqlError, Value},
+    sql::{Cause, Row, Sql, SqlError, Value},
 };
 
 /// How long to wait for other writers.
@@ -23,24 +23,26 @@ impl Sqlite {
         path: &Path,
         check: impl FnOnce(&mut dyn Sql) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
-        let cannot = |why: String| StoreError::Open {
+        let cannot = |why: Cause| StoreError::Open {
             place: path.display().to_string(),
             why,
         };
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
-            sys::files::make_private_folder(folder)
-                .map_err(|e| cannot(format!("cannot make the folder {}: {e}", folder.display())))?;
+            sys::files::make_private_folder(folder).map_err(|e| {
+                cannot(format!("cannot make the folder {}: {e}", folder.display()).into())
+            })?;
         }
-        make_private(path).map_err(|e| cannot(e.to_string()))?;
-        let connection = Connection::open(path).map_err(|e| cannot(message(&e)))?;
+        make_private(path).map_err(|e| cannot(e.into()))?;
+        let connection = Connection::open(path).map_err(|e| cannot(cause(e)))?;
         connection
             .busy_timeout(TIMEOUT)
-            .map_err(|e| cannot(message(&e)))?;
+            .map_err(|e| cannot(cause(e)))?;
         let mut this = Self(connection);
         check(&mut this)?;
         this.prepare().map_err(|e| match e {
             SqlError::Full => StoreError::sql("begin", &path.display().to_string(), SqlError::Full),
-            other => cannot(other.to_string()),
+            SqlError::Other(why) => cannot(why),
+            other => cannot(other.to_string().into()),
         })?;
         Ok(this)
     }
@@ -75,12 +77,12 @@ fn make_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The database's own message, or a clearer one.
-fn message(error: &rusqlite::Error) -> String {
+/// The database's own error, or a clearer one.
+fn cause(error: rusqlite::Error) -> Cause {
     match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => "it is not a file of SQLite".to_owned(),
-        Some(ErrorCode::ReadOnly) => format!("it cannot be written to ({error})"),
-        _ => error.to_string(),
+        Some(ErrorCode::NotADatabase) => "it is not a file of SQLite".into(),
+        Some(ErrorCode::ReadOnly) => format!("it cannot be written to ({error})").into(),
+        _ => error.into(),
     }
 }
 
@@ -89,7 +91,7 @@ impl From<rusqlite::Error> for SqlError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Other(message(&error)),
+            _ => Self::Other(cause(error)),
         }
     }
 }

@@ -116,7 +116,7 @@ impl Store {
                 return Err(StoreError::Format {
                     what: format!("the {} {}", document.kind, document.id),
                     why: "another document with this id is in the history; that one was kept"
-                        .to_owned(),
+                        .into(),
                 });
             }
         }
@@ -183,7 +183,10 @@ impl Store {
                 bytes,
                 largest: self.largest,
             },
-            Unpack::Damaged(why) => StoreError::Damaged { id: found.id, why },
+            Unpack::Damaged(fault) => StoreError::Damaged {
+                id: found.id,
+                why: fault.into(),
+            },
         })
     }
 
@@ -243,6 +246,6 @@ fn check_id(document: &Document) -> Result<(), StoreError> {
     }
     Err(StoreError::Format {
         what: format!("the {} {:?}", document.kind, document.id),
-        why: "an id has 1 to 64 letters, digits, - and _".to_owned(),
+        why: "an id has 1 to 64 letters, digits, - and _".into(),
     })
 }

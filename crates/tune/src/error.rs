@@ -162,7 +162,8 @@ pub enum TuneError {
         /// Its setting.
         setting: Box<Setting>,
         /// Why.
-        error: String,
+        #[source]
+        error: Box<TuneError>,
         /// How the undoing went.
         rollback: Rollback,
     },

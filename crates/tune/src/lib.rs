@@ -47,7 +47,9 @@ pub use outcome::Rollback;
 pub use persist::{System, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
-pub use prove::{Ask, PAIRS, ProveError, Turns, evidence, evidence_of_far, prove, room};
+pub use prove::{
+    Ask, MeasureError, PAIRS, ProveError, Turns, evidence, evidence_of_far, prove, room,
+};
 pub use recover::{Recovery, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use toggle::{set_again, set_aside};

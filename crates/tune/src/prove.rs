@@ -31,6 +31,9 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
     turn * (2 * pairs) + AROUND
 }
 
+/// Why a measurement failed: whoever carries it out has errors of their own.
+pub type MeasureError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A path on which a change can be switched and measured.
 pub trait Turns {
     /// Applies the change, or sets it aside.
@@ -42,8 +45,8 @@ pub trait Turns {
     /// Measures the path as it is now.
     ///
     /// # Errors
-    /// The measurement failed, with the reason.
-    fn measure(&mut self) -> Result<Run, String>;
+    /// The measurement failed.
+    fn measure(&mut self) -> Result<Run, MeasureError>;
 
     /// Whether the settings acted during a measurement with the change.
     fn evidence(&mut self, run: &Run) -> Vec<Acted>;
@@ -71,12 +74,13 @@ pub enum ProveError {
     #[error(transparent)]
     Switch(#[from] TuneError),
     /// A measurement failed.
-    #[error("the measurement of turn {turn} failed: {why}")]
+    #[error("the measurement of turn {turn} failed: {error}")]
     Measure {
         /// Its number, from 1.
         turn: usize,
         /// Why.
-        why: String,
+        #[source]
+        error: MeasureError,
     },
 }
 
@@ -93,9 +97,9 @@ pub fn prove(turns: &mut dyn Turns, ids: &[ChangeId], ask: &Ask) -> Result<Proof
             turns.set(on)?;
             is_on = on;
         }
-        let run = turns.measure().map_err(|why| ProveError::Measure {
+        let run = turns.measure().map_err(|error| ProveError::Measure {
             turn: turn + 1,
-            why,
+            error,
         })?;
         let measured = compare::Measured::of(&run);
         if on {

@@ -8,6 +8,8 @@ use model::{
     net::Side,
     prefix::Prefix,
     remedy::{Action, CcScope, Flow, LimitKind, Remedy},
+    text,
+    text::Text,
 };
 
 /// What can be applied of some findings, and what cannot.
@@ -16,7 +18,46 @@ pub struct Remedies {
     /// Settings of the end, with the finding that proposes each.
     pub settings: Vec<(Setting, Option<Origin>)>,
     /// What is left to people, with the reason.
-    pub not: Vec<String>,
+    pub not: Vec<Text>,
+}
+
+/// Why an action is no setting of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoSetting {
+    /// It names no device, and none is on the way.
+    Device,
+    /// It names no size.
+    Size,
+    /// It names no rate.
+    Rate,
+    /// It names no number of processors.
+    Processors,
+    /// Programs set it for their own sockets.
+    OfPrograms,
+    /// Rings of network cards.
+    ReceiveRing,
+    /// All stays as it is.
+    Nothing,
+    /// A setting that `tune` lacks.
+    NotYet,
+    /// No setting at all.
+    NotOfHost,
+}
+
+impl NoSetting {
+    fn text(self) -> Text {
+        match self {
+            Self::Device => text!("its device is not known"),
+            Self::Size => text!("its size is not known"),
+            Self::Rate => text!("its rate is not known"),
+            Self::Processors => text!("the number of processors is not known"),
+            Self::OfPrograms => text!("a program sets it for its own sockets"),
+            Self::ReceiveRing => text!("rings of network cards are not changed by tune yet"),
+            Self::Nothing => text!("there is nothing to do"),
+            Self::NotYet => text!("tune does not change this yet"),
+            Self::NotOfHost => text!("it is no setting of a host"),
+        }
+    }
 }
 
 /// What a host knows about the path that remedies leave open.
@@ -46,7 +87,11 @@ pub fn settings_of_all(remedies: &[Remedy], side: Side, place: &Place) -> Remedi
     for remedy in remedies.iter().filter(|r| r.on.side() == Some(side)) {
         match settings(&remedy.action, place) {
             Ok(settings) => all.settings.extend(settings.into_iter().map(|s| (s, None))),
-            Err(why) => all.not.push(format!("{} ({why})", remedy.sentence())),
+            Err(why) => all.not.push(text!(
+                "{remedy} ({why})",
+                remedy = remedy.sentence(),
+                why = why.text()
+            )),
         }
     }
     all
@@ -59,11 +104,11 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
     for finding in &findings.findings {
         for remedy in &finding.remedies {
             if remedy.on.side() != Some(side) {
-                all.not.push(format!(
-                    "{}: {} belongs to the {}, not to this host",
-                    finding.code,
-                    remedy.sentence(),
-                    remedy.on
+                all.not.push(text!(
+                    "{code}: {remedy} belongs to the {host}, not to this host",
+                    code = &finding.code,
+                    remedy = remedy.sentence(),
+                    host = remedy.on
                 ));
                 continue;
             }
@@ -75,8 +120,12 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
                     break;
                 }
                 Err(why) => {
-                    let what = remedy.sentence();
-                    all.not.push(format!("{}: {what} ({why})", finding.code));
+                    all.not.push(text!(
+                        "{code}: {remedy} ({why})",
+                        code = &finding.code,
+                        remedy = remedy.sentence(),
+                        why = why.text()
+                    ));
                 }
             }
         }
@@ -88,8 +137,11 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
 fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
     if let Some((held, _)) = all.settings.iter().find(|(s, _)| s.is_same_place(&setting)) {
         if *held != setting {
-            all.not.push(format!(
-                "{code}: {setting} (a more important finding has {held})"
+            all.not.push(text!(
+                "{code}: {setting} (a more important finding has {held})",
+                code = code,
+                setting = setting.to_string(),
+                held = held.to_string()
             ));
         }
         return;
@@ -112,9 +164,8 @@ pub(crate) fn is_a_setting(action: &Action) -> bool {
 }
 
 /// The settings of an action, or why it has none.
-fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str> {
-    const NO_DEVICE: &str = "its device is not known";
-    let device = || place.device(action).ok_or(NO_DEVICE);
+fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, NoSetting> {
+    let device = || place.device(action).ok_or(NoSetting::Device);
     let route = |to, cc: &String| Setting::RouteCongestionControl {
         to: Prefix::host(to),
         table: None,
@@ -127,7 +178,7 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
             CcScope::Route(to) => one(route(to.toward, cc)),
             CcScope::Socket => match place.toward {
                 Some(toward) => one(route(toward, cc)),
-                None => Err("a program sets it for its own sockets"),
+                None => Err(NoSetting::OfPrograms),
             },
         },
         Action::Queue { queue, .. } => one(Setting::Queue {
@@ -151,14 +202,14 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
                 device: device()?,
                 packets: *packets,
             }),
-            LimitKind::ReceiveRing => Err("rings of network cards are not changed by tune yet"),
+            LimitKind::ReceiveRing => Err(NoSetting::ReceiveRing),
         },
         Action::SocketBuffer {
             buffer,
             keep,
             max_bytes,
         } => {
-            let max = max_bytes.ok_or("its size is not known")?;
+            let max = max_bytes.ok_or(NoSetting::Size)?;
             let [min, default] = keep.unwrap_or(buffer.defaults());
             one(parameter(
                 buffer.sysctl(),
@@ -171,7 +222,7 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
             .collect()),
         Action::TunnelMtu { bytes, .. } => one(Setting::Mtu {
             device: device()?,
-            bytes: bytes.ok_or("its size is not known")?,
+            bytes: bytes.ok_or(NoSetting::Size)?,
         }),
         Action::LinkMtu { bytes, .. } => one(Setting::Mtu {
             device: device()?,
@@ -183,7 +234,7 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
             one(parameter("net.ipv4.tcp_notsent_lowat", &bytes.to_string()))
         }
         Action::Sysctl { name, value } => one(parameter(name, value)),
-        Action::Keep => Err("there is nothing to do"),
+        Action::Keep => Err(NoSetting::Nothing),
         Action::MssClamp { bytes } => one(Setting::MssClamp {
             bytes: bytes.and_then(|bytes| u16::try_from(bytes).ok()),
         }),
@@ -194,11 +245,9 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
         }),
         Action::ReceiveSteering { cpus, .. } => one(Setting::ReceiveSteering {
             device: device()?,
-            cpus: cpus.ok_or("the number of processors is not known")?,
+            cpus: cpus.ok_or(NoSetting::Processors)?,
         }),
-        Action::DeviceQueues { .. } | Action::RemoveShaper { .. } => {
-            Err("tune does not change this yet")
-        }
+        Action::DeviceQueues { .. } | Action::RemoveShaper { .. } => Err(NoSetting::NotYet),
         Action::FreeBuffer { .. }
         | Action::Relieve { .. }
         | Action::Tunnel { .. }
@@ -208,12 +257,12 @@ fn settings(action: &Action, place: &Place) -> Result<Vec<Setting>, &'static str
         | Action::Radio
         | Action::AskProvider { .. }
         | Action::Measure { .. }
-        | Action::FreeText { .. } => Err("it is no setting of a host"),
+        | Action::FreeText { .. } => Err(NoSetting::NotOfHost),
     }
 }
 
 /// A shaper for what the device sends or receives.
-fn shaper(action: &Action, device: String) -> Result<Setting, &'static str> {
+fn shaper(action: &Action, device: String) -> Result<Setting, NoSetting> {
     let Action::Shaper {
         rate_bps,
         queue,
@@ -221,9 +270,9 @@ fn shaper(action: &Action, device: String) -> Result<Setting, &'static str> {
         ..
     } = action
     else {
-        return Err("it is no shaper");
+        return Err(NoSetting::NotOfHost);
     };
-    let mut queue = Queue::shaper(rate_bps.ok_or("its rate is not known")?, *queue);
+    let mut queue = Queue::shaper(rate_bps.ok_or(NoSetting::Rate)?, *queue);
     if let (Queue::Cake(cake), Flow::Ingress) = (&mut queue, flow) {
         cake.ingress = Some(true);
     }

@@ -23,12 +23,12 @@ pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     let mut change = in_time(env, prefix)?;
     for step in 0..change.steps.len() {
         is_unchanged(env, &change, step)
-            .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+            .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
     }
     forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
         env.observer.at(&Point::BeforeRestore(step))?;
-        aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+        aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, error)?))?;
     }
     note(env, &mut change, "set aside".to_owned());
     write(env, &mut change)
@@ -45,7 +45,7 @@ pub fn set_again(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneErro
     for step in 0..change.steps.len() {
         env.observer.at(&Point::BeforeWrite(step))?;
         again(env, &mut change, step)
-            .or_else(|error| Err(undone(env, &mut change, step, &error)?))?;
+            .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
     }
     note(env, &mut change, "applied again".to_owned());
     write(env, &mut change)
@@ -91,15 +91,14 @@ fn undone(
     env: &mut Env<'_>,
     change: &mut Change,
     step: usize,
-    error: &HostError,
+    error: HostError,
 ) -> Result<TuneError, TuneError> {
-    let error = error.to_string();
     note(env, change, format!("step {} failed: {error}", step + 1));
     let rollback = roll_back(env, change)?;
     Ok(TuneError::Step {
         step,
         setting: Box::new(change.steps[step].setting.clone()),
-        error,
+        error: Box::new(error.into()),
         rollback,
     })
 }

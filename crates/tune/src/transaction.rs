@@ -114,7 +114,7 @@ fn steps(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
         if let Err(fault) = one(env, change, step) {
             let error = match fault {
                 TuneError::Interrupted(stop) => return Err(stop.into()),
-                other => other.to_string(),
+                other => other,
             };
             return Err(undone(env, change, step, error)?);
         }
@@ -123,7 +123,7 @@ fn steps(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     match advance(env, change, State::Applied) {
         Ok(()) => Ok(()),
         Err(TuneError::Interrupted(stop)) => Err(stop.into()),
-        Err(other) => Err(undone(env, change, last, other.to_string())?),
+        Err(other) => Err(undone(env, change, last, other)?),
     }
 }
 
@@ -131,7 +131,7 @@ fn undone(
     env: &mut Env<'_>,
     change: &mut Change,
     step: usize,
-    error: String,
+    error: TuneError,
 ) -> Result<TuneError, Interrupted> {
     let setting = Box::new(change.steps[step].setting.clone());
     note(env, change, format!("step {} failed: {error}", step + 1));
@@ -139,7 +139,7 @@ fn undone(
     Ok(TuneError::Step {
         step,
         setting,
-        error,
+        error: Box::new(error),
         rollback,
     })
 }

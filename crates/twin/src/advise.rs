@@ -28,7 +28,11 @@ use self::{
     recipe::{Candidate, candidates},
     rounds::{COMBINED, Round, rounds, runs, survivors},
 };
-use crate::{cost, error::TwinError, fit::Budget};
+use crate::{
+    cost,
+    error::{TwinError, all_failed},
+    fit::Budget,
+};
 
 /// Members on which remedies are tried.
 const MEMBERS: usize = 3;
@@ -135,8 +139,7 @@ impl<'a> Trials<'a> {
             }
             field.measure(&alive, round.pairs, bench)?;
             if field.unchanged().is_empty() {
-                let why = field.first_failure.clone().unwrap_or_default();
-                return Err(TwinError::AllFailed(why));
+                return Err(all_failed(field.first_failure.take()));
             }
         }
         alive.sort_by_key(|arm| Reverse(ordered(self.mean(&field, *arm))));

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use model::{job::Cause, path::PathError};
+
 /// Why no twin can be made of a Run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum TwinError {
     /// The Run lacks data.
     #[error("{}", listing(.missing, *.cut_short))]
@@ -23,10 +25,10 @@ pub enum TwinError {
     },
     /// No lab path has the properties of the Run.
     #[error("the lab has no such path: {0}")]
-    NoPath(String),
+    NoPath(#[from] PathError),
     /// No candidate could be measured in the lab.
     #[error("every path that was tried failed in the lab; the first because: {0}")]
-    AllFailed(String),
+    AllFailed(#[source] Cause),
     /// The budget of time does not allow a trial.
     #[error(
         "one run of each remedy takes {needs_s} s on two processors: give --budget-time {needs_s}s or more"
@@ -59,6 +61,11 @@ impl fmt::Display for Missing {
             Self::BaseRtt => f.write_str("latency without load (probes, or a round trip of TCP)"),
         }
     }
+}
+
+/// The error of a search without a single Run.
+pub(crate) fn all_failed(first: Option<Cause>) -> TwinError {
+    TwinError::AllFailed(first.unwrap_or_else(|| "no run ended".into()))
 }
 
 fn listing(missing: &[Missing], cut_short: bool) -> String {

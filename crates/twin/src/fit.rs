@@ -17,7 +17,7 @@ use crate::{
     candidate::Candidate,
     cost, document,
     ends::{ends, in_lab},
-    error::TwinError,
+    error::{TwinError, all_failed},
     held_out::champions,
     input::Input,
     moments::Moments,
@@ -87,7 +87,7 @@ impl<'a> Fit<'a> {
         // An impossible path is reported before anything is run.
         let path = fit.input.path_of_moments();
         let cell = path.cell(&Trial::default());
-        cell.map_err(|e| TwinError::NoPath(e.to_string()))?;
+        cell?;
         Ok(fit)
     }
 
@@ -134,8 +134,7 @@ impl<'a> Fit<'a> {
         let wave = first_wave(&self.input.known, size.first, &mut random);
         self.once(&wave, bench, found)?;
         if found.tried.is_empty() {
-            let why = found.first_failure.clone().unwrap_or_default();
-            return Err(TwinError::AllFailed(why));
+            return Err(all_failed(found.first_failure.take()));
         }
         self.repeat(bench, found)?;
         let wave = second_wave(
@@ -288,9 +287,7 @@ impl<'a> Fit<'a> {
                     name: "candidate".to_owned(),
                     ..self.input.path(candidate, Source::Fitted)
                 };
-                let cell = path
-                    .cell(&trial)
-                    .map_err(|e| TwinError::NoPath(e.to_string()))?;
+                let cell = path.cell(&trial)?;
                 let limit = Duration::from_secs_f64(limit_s);
                 jobs.push(job::Measure::new(cell, plan.clone(), &self.program, limit));
             }

@@ -1,6 +1,9 @@
 //! Search for candidates in waves, with each direction judged separately.
 
-use model::net::{Direction, Layer};
+use model::{
+    job::Cause,
+    net::{Direction, Layer},
+};
 use stats::Random;
 
 use crate::{
@@ -44,7 +47,7 @@ pub(crate) struct Found {
     pub(crate) members: Vec<(Tried, Vec<String>)>,
     pub(crate) runs: usize,
     pub(crate) failed: usize,
-    pub(crate) first_failure: Option<String>,
+    pub(crate) first_failure: Option<Cause>,
 }
 
 impl Found {

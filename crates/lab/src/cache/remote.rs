@@ -1,15 +1,12 @@
 //! A cache over HTTP, in the protocol of bazel-remote: `/ac/KEY` has an action, which names the
 //! blob `/cas/SHA256` with the result.
 
-use std::{
-    io,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    CacheNote, Damage,
+    CacheNote, Damage, RemoteError,
     action::{self, Digest},
     http::Url,
 };
@@ -18,7 +15,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Remote {
     url: Url,
-    /// Whether it does not answer; then nothing more is asked.
+    /// Whether it does not respond; then it is not tried again.
     lost: AtomicBool,
     /// Whether it takes results.
     takes: AtomicBool,
@@ -52,13 +49,13 @@ impl Remote {
                 None
             }
             Err(error) => {
-                self.give_up(&error, notes);
+                self.give_up(error, notes);
                 None
             }
         }
     }
 
-    fn get(&self, key: &blake3::Hash) -> io::Result<Result<Option<Vec<u8>>, Damage>> {
+    fn get(&self, key: &blake3::Hash) -> Result<Result<Option<Vec<u8>>, Damage>, RemoteError> {
         let Some(text) = self.get_path(&action_path(key))? else {
             return Ok(Ok(None));
         };
@@ -75,12 +72,12 @@ impl Remote {
         }
     }
 
-    fn get_path(&self, path: &str) -> io::Result<Option<Vec<u8>>> {
+    fn get_path(&self, path: &str) -> Result<Option<Vec<u8>>, RemoteError> {
         let answer = self.url.get(path)?;
         match answer.status {
             200 => Ok(Some(answer.body)),
             404 => Ok(None),
-            status => Err(status_error(status)),
+            status => Err(RemoteError::Status(status)),
         }
     }
 
@@ -98,31 +95,27 @@ impl Remote {
         {
             notes.push(CacheNote::Upload {
                 url: self.url.to_string(),
-                why: error.to_string(),
+                why: error,
             });
         }
     }
 
-    fn put(&self, path: &str, body: &[u8]) -> io::Result<()> {
+    fn put(&self, path: &str, body: &[u8]) -> Result<(), RemoteError> {
         match self.url.put(path, body)?.status {
             200..=299 => Ok(()),
-            status => Err(status_error(status)),
+            status => Err(RemoteError::Status(status)),
         }
     }
 
     /// A server that does not answer would cost its timeout for every cell.
-    fn give_up(&self, error: &io::Error, notes: &mut Vec<CacheNote>) {
+    fn give_up(&self, why: RemoteError, notes: &mut Vec<CacheNote>) {
         if !self.lost.swap(true, Ordering::Relaxed) {
             notes.push(CacheNote::Remote {
                 url: self.url.to_string(),
-                why: error.to_string(),
+                why,
             });
         }
     }
-}
-
-fn status_error(status: u16) -> io::Error {
-    io::Error::other(format!("it answered with HTTP status {status}"))
 }
 
 fn digest_of(text: &[u8]) -> Digest {

@@ -60,7 +60,7 @@ fn find(cache: &Cache, key: &blake3::Hash) -> Found<Vec<u8>> {
 /// The result under a key, which must be found without notes.
 fn clean(cache: &Cache, key: &blake3::Hash) -> Option<Vec<u8>> {
     let found = find(cache, key);
-    assert_eq!(found.notes, []);
+    assert!(found.notes.is_empty());
     found.result
 }
 
@@ -74,7 +74,7 @@ fn a_stored_result_is_found_and_a_truncated_one_is_evicted_and_reported() {
     let cache = place.cache();
     let key = key("a job");
     assert_eq!(clean(&cache, &key), None);
-    assert_eq!(put(&cache, &key, b"0123456789"), []);
+    assert!(put(&cache, &key, b"0123456789").is_empty());
     assert_eq!(clean(&cache, &key).as_deref(), Some(&b"0123456789"[..]));
 
     let file = cache.own.file(&key);
@@ -83,7 +83,9 @@ fn a_stored_result_is_found_and_a_truncated_one_is_evicted_and_reported() {
     let found = find(&cache, &key);
     let place = file.display().to_string();
     let why = Damage::Checksum;
-    assert_eq!(found.notes, [CacheNote::Damaged { place, why }]);
+    assert!(
+        matches!(&found.notes[..], [CacheNote::Damaged { place: p, why: w }] if *p == place && *w == why)
+    );
     assert!(found.result.is_none() && !file.exists());
     assert_eq!(clean(&cache, &key), None);
 }
@@ -251,7 +253,7 @@ fn a_result_of_one_host_is_found_by_another_over_http_and_copied() {
     let server = Server::default();
     let address = server.clone().start();
     let key = key("a job");
-    assert_eq!(put(&at(address).cache(), &key, b"0123456789"), []);
+    assert!(put(&at(address).cache(), &key, b"0123456789").is_empty());
     assert_eq!(server.kept.lock().unwrap().len(), 2);
     let other = at(address).cache();
     assert_eq!(clean(&other, &key).as_deref(), Some(&b"0123456789"[..]));
@@ -293,7 +295,7 @@ fn poisoned_and_cut_results_of_a_server_are_not_used_and_reported() {
     change("/ac/", &|body| body.truncate(20));
     assert_eq!(why(&other), Damage::Form);
     // What is computed again replaces it.
-    assert_eq!(put(&at(address).cache(), &other, b"9876543210"), []);
+    assert!(put(&at(address).cache(), &other, b"9876543210").is_empty());
     assert_eq!(
         clean(&at(address).cache(), &other),
         Some(b"9876543210".to_vec())
@@ -306,11 +308,12 @@ fn a_server_that_does_not_answer_is_asked_once_and_reported_once() {
     let cache = at(listener.local_addr().unwrap()).cache();
     drop(listener);
     let notes: Vec<_> = ["a", "b"]
-        .map(|text| find(&cache, &key(text)).notes)
-        .concat();
+        .into_iter()
+        .flat_map(|text| find(&cache, &key(text)).notes)
+        .collect();
     assert!(matches!(notes[..], [CacheNote::Remote { .. }]), "{notes:?}");
     // The own folder works.
-    assert_eq!(put(&cache, &key("a"), b"1"), []);
+    assert!(put(&cache, &key("a"), b"1").is_empty());
     assert_eq!(clean(&cache, &key("a")), Some(b"1".to_vec()));
 }
 
@@ -326,7 +329,8 @@ fn a_server_that_takes_no_results_is_read() {
     let cache = at(server.start()).cache();
     assert_eq!(clean(&cache, &key), Some(b"1".to_vec()));
     let notes: Vec<_> = ["b", "c"]
-        .map(|k| put(&cache, &super::tests::key(k), b"2"))
-        .concat();
+        .into_iter()
+        .flat_map(|k| put(&cache, &super::tests::key(k), b"2"))
+        .collect();
     assert!(matches!(notes[..], [CacheNote::Upload { .. }]), "{notes:?}");
 }

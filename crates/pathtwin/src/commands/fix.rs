@@ -154,15 +154,7 @@ fn place(arguments: &Fix, lab: &Lab) -> Result<On, Failure> {
 /// The first cell of the spec.
 fn cell(arguments: &Fix, spec: &Path) -> Result<Cell, Failure> {
     let spec = super::lab::run::read_spec(spec, &arguments.cells)?;
-    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-    if cells.len() > 1 {
-        let number = cells.len();
-        format::say(format_args!(
-            "the spec has {number} cells; the first is taken"
-        ));
-    }
-    let first = cells.into_iter().next();
-    Ok(first.ok_or_else(|| anyhow!("the spec has no cells"))?)
+    super::measure::first_cell(&spec)
 }
 
 fn measured(

@@ -3,6 +3,8 @@
 // A build without the lab measures between hosts only.
 #[cfg_attr(not(feature = "lab"), path = "measure/no_lab.rs")]
 mod in_lab;
+#[cfg(feature = "lab")]
+pub(crate) use in_lab::first_cell;
 mod iperf3;
 mod known;
 mod live;

@@ -52,7 +52,7 @@ impl Turns for Path {
         Ok(())
     }
 
-    fn measure(&mut self) -> Result<Run, String> {
+    fn measure(&mut self) -> Result<Run, MeasureError> {
         self.turns.push(self.on);
         let n = self.turns.len() as f64;
         // One in a thousand from turn to turn.

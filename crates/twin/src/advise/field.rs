@@ -2,7 +2,7 @@
 
 use model::{
     advice::Outcome,
-    job::{self, Bench, Outcome as Result_, Stopped},
+    job::{self, Bench, Cause, Outcome as Result_, Stopped},
     net::Direction,
     path::Path,
 };
@@ -41,7 +41,7 @@ pub(super) struct Field<'a> {
     seen: Vec<Vec<Option<Seen>>>,
     pub(super) runs: usize,
     pub(super) failed: usize,
-    pub(super) first_failure: Option<String>,
+    pub(super) first_failure: Option<Cause>,
 }
 
 impl<'a> Field<'a> {

@@ -144,9 +144,7 @@ pub(super) fn job(
         seed: Seed(seed),
         ..Trial::default()
     };
-    let cell = path
-        .cell(&trial)
-        .map_err(|e| TwinError::NoPath(e.to_string()))?;
+    let cell = path.cell(&trial)?;
     Ok(job::Measure::new(cell, plan, program, LIMIT))
 }
 

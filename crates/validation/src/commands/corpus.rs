@@ -173,7 +173,7 @@ fn job(scenario: &Scenario, part: Part, plan: &Plan) -> anyhow::Result<job::Meas
     for (key, value) in set {
         spec.set(key, value)?;
     }
-    let cell = spec.cells()?.into_iter().next().context("no cell")?;
+    let (cell, _) = spec.first_cell()?;
     let program = env!("CARGO_PKG_VERSION");
     Ok(job::Measure::new(cell, plan.clone(), program, LIMIT))
 }

@@ -21,11 +21,7 @@ pub(crate) fn exec(arguments: &Exec) -> Result<ExitCode, Failure> {
         .commands()
         .map_err(|e| Failure::new(code::USE, e))?;
     let spec = run::read_spec(&arguments.spec, &arguments.cells)?;
-    let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-    let cell = cells
-        .into_iter()
-        .next()
-        .ok_or_else(|| anyhow!("the spec has no cells"))?;
+    let (cell, _) = spec.first_cell().map_err(|e| Failure::new(code::USE, e))?;
     lab::exec::check(&cell, &commands)?;
     let directory = std::env::current_dir().context("find the working directory")?;
     let job = Job {

@@ -2,17 +2,16 @@
 
 use std::{path, sync::atomic::AtomicBool, time::Duration};
 
-use anyhow::anyhow;
 use indicatif::ProgressBar;
 use lab::{Config, Lab};
 use measure::run::{Estimate, minutes, usual_estimate};
-use model::{job, plan::Plan, run::Run};
+use model::{cell::Cell, job, plan::Plan, run::Run, spec::Spec};
 
 use super::live;
 use crate::cli::measure::Path;
 use crate::{
     exit::{Failure, code},
-    progress,
+    format, progress,
 };
 
 impl Path {
@@ -36,17 +35,7 @@ impl Path {
             written.push_str(&format!("# --set {setting}\n"));
         }
         let spec = crate::commands::lab::run::read_spec(spec, &self.cells)?;
-        let cells = spec.cells().map_err(|e| Failure::new(code::USE, e))?;
-        if cells.len() > 1 {
-            eprintln!(
-                "pathtwin: the spec has {} cells; the first is measured",
-                cells.len()
-            );
-        }
-        let cell = cells
-            .into_iter()
-            .next()
-            .ok_or_else(|| anyhow!("the spec has no cells"))?;
+        let cell = first_cell(&spec)?;
         let lab = Lab::open(&Config {
             cache: !self.no_cache,
             wall_limit: Duration::from_secs(self.cells.wall_limit),
@@ -64,6 +53,20 @@ impl Path {
         measured.run.spec = Some(written).filter(|text| !text.is_empty());
         Ok(measured.run)
     }
+}
+
+/// The first cell of a spec, with a note if there are others.
+///
+/// # Errors
+/// The spec has no possible cell.
+pub(crate) fn first_cell(spec: &Spec) -> Result<Cell, Failure> {
+    let (cell, number) = spec.first_cell().map_err(|e| Failure::new(code::USE, e))?;
+    if number > 1 {
+        format::say(format_args!(
+            "the spec has {number} cells; the first is measured"
+        ));
+    }
+    Ok(cell)
 }
 
 /// A spinner for measurements in the lab, which report no progress.

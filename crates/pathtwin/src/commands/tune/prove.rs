@@ -11,7 +11,7 @@ use model::{
     proof::Acted,
     run::Run,
 };
-use tune::{Ask, Live, NewTcp, TuneError, Turns};
+use tune::{Ask, Live, MeasureError, NewTcp, TuneError, Turns};
 
 use super::{
     transaction::{CONNECTIVITY, applied},
@@ -89,14 +89,14 @@ impl Turns for Bench<'_> {
         self.sites.iter().try_for_each(|site| site.set(on))
     }
 
-    fn measure(&mut self) -> Result<Run, String> {
+    fn measure(&mut self) -> Result<Run, MeasureError> {
         let run = self
             .to
             .far
             .measure(self.to.plan, None, Progress::Hidden, self.to.stop);
-        let run = run.map_err(|failure| failure.error.to_string())?;
+        let run = run.map_err(|failure| MeasureError::from(failure.error))?;
         match &run.cut_short {
-            Some(why) => Err(why.to_string()),
+            Some(why) => Err(why.to_string().into()),
             None => Ok(run),
         }
     }
