@@ -42,20 +42,30 @@ impl Wire {
 
     /// Bytes that a queue counts for an IP packet of this many bytes.
     pub fn bytes(self, packet: f64) -> f64 {
-        let outer = match self.outer {
+        self.underlay_bytes(packet) + ETHERNET_HEADER as f64
+    }
+
+    /// Bytes of the IP packet of the underlay that carries an IP packet of this many bytes.
+    fn underlay_bytes(self, packet: f64) -> f64 {
+        match self.outer {
             None => packet,
             Some(outer) => {
                 // A packet is not padded beyond the MTU of the device.
                 let padded = (packet / PADDING).ceil() * PADDING;
                 padded.min(f64::from(self.mtu).max(packet)) + f64::from(wireguard_headers(outer))
             }
-        };
-        outer + ETHERNET_HEADER as f64
+        }
     }
 
     /// The rate that a queue counts for full IP packets of `ip_bps`.
     pub fn rate(self, ip_bps: f64) -> f64 {
         ip_bps * self.bytes(f64::from(self.mtu)) / f64::from(self.mtu)
+    }
+
+    /// The rate of the underlay's IP packets that carry full IP packets of `ip_bps`: what remedies
+    /// count.
+    pub fn underlay_bps(self, ip_bps: f64) -> f64 {
+        ip_bps * self.underlay_bytes(f64::from(self.mtu)) / f64::from(self.mtu)
     }
 
     /// The rate of full IP packets that a queue of this rate sends, bit/s.
@@ -140,6 +150,14 @@ mod tests {
             assert!(ip < 100e6);
             assert!((wire.rate(ip) - 100e6).abs() < 1e-3, "{wire:?}");
         }
+    }
+
+    /// 1420 bytes in a tunnel are 1480 below it; without a tunnel a packet is itself.
+    #[test]
+    fn the_underlay_carries_a_tunnel_with_its_headers_and_itself_without() {
+        let tunnel = Wire::wireguard(1420, IpVersion::V4);
+        assert!((tunnel.underlay_bps(142e6) - 148e6).abs() < 1e-3);
+        assert_eq!(Wire::underlay(1500).underlay_bps(1e8), 1e8);
     }
 
     /// The same path as a Path and as a Cell counts the same.
