@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_congestion_control_that_is_missing_leaves_enough() {
         let replaced = [Invalid::CongestionReplaced {
-            asked: "bbr".to_owned(),
+            requested: "bbr".to_owned(),
             used: "cubic".to_owned(),
         }];
         let mut samples = vec![sample(Direction::Down, 1e6, &replaced)];

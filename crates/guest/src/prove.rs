@@ -21,8 +21,8 @@ use model::{
 use sys::process::Process;
 use testbed::Node;
 use tune::{
-    Arm, Ask, BootClock, Env, Folder, Host, Live, MeasureError, NewTcp, Place, ProveError, Request,
-    TuneError, Turns, Unobserved,
+    Arm, BootClock, Criteria, Env, Folder, Host, Live, MeasureError, NewTcp, Place, ProveError,
+    Request, TuneError, Turns, Unobserved,
 };
 
 use crate::{
@@ -183,14 +183,14 @@ impl<'a> Bench<'a> {
 
     fn prove(&mut self, output: &mut ProveOutput) {
         let ids: Vec<ChangeId> = self.sites.iter().map(|site| site.id.clone()).collect();
-        let ask = Ask {
+        let criteria = Criteria {
             goal: self.job.goal,
             predicted: self.job.predicted.clone(),
             keep: self.job.keep.clone(),
             pairs: self.job.pairs,
             program: self.job.program.clone(),
         };
-        match tune::prove(self, &ids, &ask) {
+        match tune::prove(self, &ids, &criteria) {
             Ok(proof) => {
                 self.settle(proof.decision.is_kept());
                 output.proof = Some(Box::new(proof));

@@ -56,8 +56,11 @@ impl Far {
         let hello = Request::Hello {
             program: program.to_owned(),
         };
-        let mut control = Control { channel, asked: 0 };
-        let welcome = control.ask("hello", hello)?;
+        let mut control = Control {
+            channel,
+            requested: 0,
+        };
+        let welcome = control.request("hello", hello)?;
         Ok(Self {
             control,
             address,
@@ -89,7 +92,7 @@ impl Far {
     /// # Errors
     /// The far end refuses, or the session failed.
     pub fn facts(&mut self, toward: Option<IpAddr>) -> Result<HostFacts, FarError> {
-        let facts: Facts = self.control.ask("facts", Request::Facts { toward })?;
+        let facts: Facts = self.control.request("facts", Request::Facts { toward })?;
         Ok(facts.facts)
     }
 
@@ -99,7 +102,7 @@ impl Far {
     /// # Errors
     /// The far end refuses, or the session failed.
     pub fn mark(&mut self, hotspots: bool) -> Result<(), FarError> {
-        let Done {} = self.control.ask("mark", Request::Mark { hotspots })?;
+        let Done {} = self.control.request("mark", Request::Mark { hotspots })?;
         Ok(())
     }
 
@@ -108,7 +111,7 @@ impl Far {
     /// # Errors
     /// There was no mark, or the session failed.
     pub fn evidence(&mut self) -> Result<Evidence, FarError> {
-        let counters: Counters = self.control.ask("evidence", Request::Evidence)?;
+        let counters: Counters = self.control.request("evidence", Request::Evidence)?;
         Ok(counters.evidence)
     }
 
@@ -123,7 +126,7 @@ impl Far {
     /// The far end refuses, as it does what its limits do not allow, or the session failed.
     pub fn open<S: Service>(&mut self, service: &S) -> Result<Agreed<S>, FarError> {
         let request = Request::Open(service.order());
-        let opened: Opened<S::Key> = self.control.ask("open", request)?;
+        let opened: Opened<S::Key> = self.control.request("open", request)?;
         let Opened { token, secret, key } = opened;
         Ok(Agreed::new(Ticket { token, secret }, key))
     }
@@ -135,7 +138,7 @@ impl Far {
     /// the session failed.
     pub fn start<L: Load>(&mut self, load: &Agreed<L>) -> Result<(), FarError> {
         let token = load.token;
-        let Done {} = self.control.ask("start", Request::Start { token })?;
+        let Done {} = self.control.request("start", Request::Start { token })?;
         Ok(())
     }
 
@@ -146,7 +149,7 @@ impl Far {
     pub fn finish<S: Service>(&mut self, service: Agreed<S>) -> Result<S::Outcome, FarError> {
         let token = service.token;
         let finished: Finished<S::Outcome> =
-            self.control.ask("finish", Request::Finish { token })?;
+            self.control.request("finish", Request::Finish { token })?;
         Ok(finished.outcome.0)
     }
 
@@ -155,7 +158,7 @@ impl Far {
     /// # Errors
     /// The session failed.
     pub fn ping(&mut self) -> Result<(), FarError> {
-        let Done {} = self.control.ask("ping", Request::Ping)?;
+        let Done {} = self.control.request("ping", Request::Ping)?;
         Ok(())
     }
 
@@ -166,29 +169,29 @@ impl Far {
     }
 }
 
-/// The outcome in the content of a message that answers `finish`, as [`Far::finish`] reads it;
-/// `None`: the far end refuses. `asked`: number of that request; `limit`: most bytes that the
+/// The outcome in the content of a message that replies to `finish`, as [`Far::finish`] reads it;
+/// `None`: the far end refuses. `requested`: number of that request; `limit`: most bytes that the
 /// message may have when it is inflated.
 ///
 /// # Errors
 /// It is too long or damaged, or the reply to something else, or the outcome of another service.
 pub fn outcome<S: Service>(
-    asked: u32,
+    requested: u32,
     deflated: bool,
     bytes: &[u8],
     limit: usize,
 ) -> Result<Option<S::Outcome>, ChannelError> {
     let reply: Numbered<Reply<Finished<S::Outcome>>> = channel::unpack(deflated, bytes, limit)?;
-    let reply = answers(asked, reply)?;
+    let reply = reply_to(requested, reply)?;
     Ok(reply.0.ok().map(|finished| finished.outcome.0))
 }
 
-/// What answers the request of a number, if it does.
-fn answers<A>(asked: u32, Numbered(number, reply): Numbered<A>) -> Result<A, ChannelError> {
-    match number == asked {
+/// The reply to the request of a number, if it is that.
+fn reply_to<A>(requested: u32, Numbered(number, reply): Numbered<A>) -> Result<A, ChannelError> {
+    match number == requested {
         true => Ok(reply),
         false => Err(ChannelError::Number {
-            due: asked,
+            due: requested,
             got: number,
         }),
     }
@@ -197,20 +200,20 @@ fn answers<A>(asked: u32, Numbered(number, reply): Numbered<A>) -> Result<A, Cha
 /// The control channel, with the number of the last request.
 struct Control {
     channel: Channel,
-    asked: u32,
+    requested: u32,
 }
 
 impl Control {
     fn send(&mut self, request: Request) -> Result<(), ChannelError> {
-        self.asked = self.asked.wrapping_add(1);
-        self.channel.send(&Numbered(self.asked, request))
+        self.requested = self.requested.wrapping_add(1);
+        self.channel.send(&Numbered(self.requested, request))
     }
 
     /// Sends a request and takes its reply, which must be an `A`.
-    fn ask<A: Named>(&mut self, name: &'static str, request: Request) -> Result<A, FarError> {
+    fn request<A: Named>(&mut self, name: &'static str, request: Request) -> Result<A, FarError> {
         self.send(request)?;
         let reply: Result<Numbered<Reply<A>>, _> = self.channel.receive();
-        let reply = reply.and_then(|reply| answers(self.asked, reply));
+        let reply = reply.and_then(|reply| reply_to(self.requested, reply));
         let reply = reply.map_err(|source| match source {
             ChannelError::Message { .. } | ChannelError::Number { .. } => FarError::Reply {
                 request: name,

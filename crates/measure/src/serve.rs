@@ -104,7 +104,7 @@ impl Server {
             };
             let listener =
                 socket::tcp_listener(*address, &options).map_err(|e| name(address, e))?;
-            socket::set_answer_retries(&listener, 1)?;
+            socket::set_syn_ack_retries(&listener, 1)?;
             // With port 0 the kernel has chosen one; UDP must have the same.
             let bound = listener.local_addr()?;
             sockets.push(socket::udp_shared_own_family(bound).map_err(|e| name(&bound, e))?);

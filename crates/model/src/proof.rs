@@ -93,7 +93,8 @@ pub struct Acted {
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It is to improve.
-    Asked,
+    #[serde(alias = "asked")]
+    Target,
     /// It must not become worse beyond its bound.
     Guard,
 }

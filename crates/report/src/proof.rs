@@ -60,7 +60,7 @@ fn settings(out: &mut String, change: &Change) {
 
 fn row(out: &mut String, figure: &Proved) {
     let mark = match figure.role {
-        Role::Asked => "* ",
+        Role::Target => "* ",
         Role::Guard => "  ",
     };
     let (unit, scale) = shown(figure.figure.unit());
@@ -95,7 +95,7 @@ pub fn calibration(found: &Calibration) -> String {
     );
     for figure in &found.figures {
         let role = match figure.role {
-            Role::Asked => "to improve",
+            Role::Target => "to improve",
             Role::Guard => "guarded",
         };
         let _ = writeln!(

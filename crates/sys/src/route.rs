@@ -100,10 +100,10 @@ pub struct Metrics {
 /// # Errors
 /// `ENETUNREACH` if there is none; the socket failed.
 pub fn lookup(nl: &mut Netlink, query: Query) -> Result<Resolved, NetlinkError> {
-    let mut route = ask(nl, query, RTM_F_LOOKUP_TABLE)?;
+    let mut route = request(nl, query, RTM_F_LOOKUP_TABLE)?;
     // The table entry, for its prefix and configured metrics. Older kernels ignore the flag and
     // repeat the host route of the first reply.
-    if let Ok(entry) = ask(nl, query, RTM_F_LOOKUP_TABLE | RTM_F_FIB_MATCH) {
+    if let Ok(entry) = request(nl, query, RTM_F_LOOKUP_TABLE | RTM_F_FIB_MATCH) {
         let learned = route.metrics.mtu.take();
         route.prefix = entry.prefix;
         route.table = entry.table.or(route.table);
@@ -115,7 +115,7 @@ pub fn lookup(nl: &mut Netlink, query: Query) -> Result<Resolved, NetlinkError> 
     Ok(route)
 }
 
-fn ask(nl: &mut Netlink, query: Query, flags: u32) -> Result<Resolved, NetlinkError> {
+fn request(nl: &mut Netlink, query: Query, flags: u32) -> Result<Resolved, NetlinkError> {
     let (family, bits) = match query.to {
         IpAddr::V4(_) => (libc::AF_INET as u8, 32),
         IpAddr::V6(_) => (libc::AF_INET6 as u8, 128),

@@ -5,10 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_signal: libc::c_int) {
-    ASKED.store(true, Ordering::Relaxed);
+    REQUESTED.store(true, Ordering::Relaxed);
 }
 
 /// Makes SIGINT and SIGTERM set the returned flag instead of terminating the process. A second
@@ -30,5 +30,5 @@ pub fn stop_flag() -> io::Result<&'static AtomicBool> {
             return Err(io::Error::last_os_error());
         }
     }
-    Ok(&ASKED)
+    Ok(&REQUESTED)
 }

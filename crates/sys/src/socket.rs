@@ -75,7 +75,7 @@ pub fn tcp_listener(address: SocketAddr, options: &TcpOptions) -> io::Result<Tcp
 ///
 /// # Errors
 /// The kernel refused: `setsockopt(2)`.
-pub fn set_answer_retries(listener: &TcpListener, times: u32) -> io::Result<()> {
+pub fn set_syn_ack_retries(listener: &TcpListener, times: u32) -> io::Result<()> {
     set_u32(
         listener.as_raw_fd(),
         libc::IPPROTO_TCP,

@@ -10,7 +10,7 @@ pub fn calibration(proofs: &[Proof]) -> Calibration {
     let has_prediction = |proof: &&Proof| proof.figures.iter().any(|f| f.as_predicted().is_some());
     let proofs: Vec<&Proof> = proofs.iter().filter(has_prediction).collect();
     let all: Vec<&Proved> = proofs.iter().flat_map(|p| &p.figures).collect();
-    let roles = [Role::Asked, Role::Guard];
+    let roles = [Role::Target, Role::Guard];
     let of = |role| AdviceFigure::PREDICTED.map(|figure| (role, figure));
     let figures = roles.into_iter().flat_map(of);
     let is_kept = |proof: &&&Proof| proof.decision.is_kept();

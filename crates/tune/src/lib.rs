@@ -48,7 +48,7 @@ pub use persist::{System, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
 pub use prove::{
-    Ask, MeasureError, PAIRS, ProveError, Turns, evidence, evidence_of_far, prove, room,
+    Criteria, MeasureError, PAIRS, ProveError, Turns, evidence, evidence_of_far, prove, room,
 };
 pub use recover::{Recovery, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};

@@ -52,9 +52,9 @@ pub trait Turns {
     fn evidence(&mut self, run: &Run) -> Vec<Acted>;
 }
 
-/// What is asked of a change.
+/// What a change must achieve.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ask {
+pub struct Criteria {
     /// What is to improve.
     pub goal: Goal,
     /// What an Advice predicts; empty = nothing is known.
@@ -88,8 +88,12 @@ pub enum ProveError {
 ///
 /// # Errors
 /// The change could not be switched, or a measurement failed.
-pub fn prove(turns: &mut dyn Turns, ids: &[ChangeId], ask: &Ask) -> Result<Proof, ProveError> {
-    let order = order(ask.pairs);
+pub fn prove(
+    turns: &mut dyn Turns,
+    ids: &[ChangeId],
+    criteria: &Criteria,
+) -> Result<Proof, ProveError> {
+    let order = order(criteria.pairs);
     let (mut without, mut with, mut acted) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_on = true;
     for (turn, &on) in order.iter().enumerate() {
@@ -118,12 +122,12 @@ pub fn prove(turns: &mut dyn Turns, ids: &[ChangeId], ask: &Ask) -> Result<Proof
         &compare::Options::default(),
     );
     let acted = evidence::together(&acted);
-    let judged = judge::judge(&comparison, &acted, ask);
+    let judged = judge::judge(&comparison, &acted, criteria);
     Ok(Proof {
         schema: PROOF_SCHEMA,
-        program: ask.program.clone(),
+        program: criteria.program.clone(),
         changes: ids.to_vec(),
-        goal: ask.goal,
+        goal: criteria.goal,
         decision: judged.decision,
         text: judged.text,
         acted,

@@ -45,9 +45,9 @@ const PROCESSORS: f64 = 2.0;
 /// Rate of a path without it, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
 
-/// What is asked of an Advice.
+/// What an Advice is to achieve.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ask {
+pub struct Objective {
     /// What is to improve.
     pub goal: Goal,
     /// Bounds to keep.
@@ -60,7 +60,7 @@ pub struct Ask {
 #[derive(Debug)]
 pub struct Trials<'a> {
     twin: &'a Twin,
-    ask: Ask,
+    objective: Objective,
     program: String,
     members: Vec<Path>,
     arms: Vec<Arm>,
@@ -76,7 +76,7 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// The budget does not allow one run of each.
-    pub fn prepare(twin: &'a Twin, ask: Ask, program: &str) -> Result<Self, TwinError> {
+    pub fn prepare(twin: &'a Twin, objective: Objective, program: &str) -> Result<Self, TwinError> {
         let members = members(twin);
         let each_s = processor_s(&trial::plan(&members[0]), &members[0]);
         let mut trials = Self {
@@ -88,13 +88,13 @@ impl<'a> Trials<'a> {
             not_tried: Vec::new(),
             rounds: Vec::new(),
             each_s,
-            ask,
+            objective,
         };
         for candidate in candidates(twin) {
             trials.take(candidate);
         }
         trials.not_tried.extend(known::settings());
-        let allowed_s = trials.ask.budget.0.as_secs_f64() * PROCESSORS;
+        let allowed_s = trials.objective.budget.0.as_secs_f64() * PROCESSORS;
         let allowed = (allowed_s / each_s).floor() as usize;
         let left = allowed.saturating_sub(competitor_runs());
         trials.rounds = rounds(trials.arms.len(), left);
@@ -158,7 +158,7 @@ impl<'a> Trials<'a> {
         let harm = competitor::changes(&mut field, &best, &self.program, bench)?;
         Ok(document::advice(&document::Ended {
             twin: self.twin,
-            ask: &self.ask,
+            objective: &self.objective,
             program: &self.program,
             field: &field,
             finalists: &alive,
@@ -192,7 +192,7 @@ impl<'a> Trials<'a> {
     }
 
     fn mean(&self, field: &Field<'_>, arm: usize) -> f64 {
-        let worth = Worth::of(&field.pairs(arm), self.ask.goal);
+        let worth = Worth::of(&field.pairs(arm), self.objective.goal);
         worth.map_or(f64::NEG_INFINITY, |w| w.mean)
     }
 

@@ -15,7 +15,7 @@ use model::{
     run::{Run, StepKind},
     twin::{Twin, TwinVerdict},
 };
-use twin::{Ask, Bench, Budget, Fit, Outcome, Stopped, Trials, TwinError};
+use twin::{Bench, Budget, Fit, Objective, Outcome, Stopped, Trials, TwinError};
 
 /// Bytes of a full packet on the wire over those of the IP packet.
 const WIRE: f64 = 1514.0 / 1500.0;
@@ -138,16 +138,16 @@ fn fitted(scene: &Scene) -> Twin {
     twin
 }
 
-fn ask(goal: Goal, keep: &[&str]) -> Ask {
-    Ask {
+fn objective(goal: Goal, keep: &[&str]) -> Objective {
+    Objective {
         goal,
         keep: keep.iter().map(|k| k.parse().unwrap()).collect(),
         budget: Budget(Duration::from_secs(600)),
     }
 }
 
-fn advise(twin: &Twin, ask: Ask, lab: &mut Lab) -> Advice {
-    let trials = Trials::prepare(twin, ask, "test").unwrap();
+fn advise(twin: &Twin, objective: Objective, lab: &mut Lab) -> Advice {
+    let trials = Trials::prepare(twin, objective, "test").unwrap();
     let advice = trials.search(lab).unwrap();
     assert!(
         lab.jobs <= trials.runs(),
@@ -168,7 +168,7 @@ fn shapers(advice: &Advice) -> usize {
 #[test]
 fn a_large_buffer_is_answered_with_a_shaper() {
     let twin = fitted(&scene(400.0, 0.0));
-    let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Latency, &[]), &mut Lab::new());
     assert!(shapers(&advice) > 0, "{}", advice.text);
     let best = advice.advised().unwrap();
     let delays = best
@@ -182,7 +182,7 @@ fn a_large_buffer_is_answered_with_a_shaper() {
 #[test]
 fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
     let twin = fitted(&scene(8.0, 0.0));
-    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut Lab::new());
     assert_eq!(advice.advised, None, "{}", advice.text);
     assert!(advice.text.to_string().starts_with("change nothing"));
     let silent: Vec<String> = advice
@@ -198,7 +198,7 @@ fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
 #[test]
 fn random_loss_is_answered_with_bbr_where_it_harms_nobody() {
     let twin = fitted(&scene(20.0, 0.01));
-    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut Lab::new());
     let best = advice.advised().expect("bbr");
     let bbr = |a: &Action| matches!(a, Action::CongestionControl { cc, .. } if cc == "bbr");
     assert!(
@@ -215,7 +215,7 @@ fn a_remedy_that_starves_a_competing_flow_is_not_advised() {
         beside_bbr: 0.1,
         ..Lab::new()
     };
-    let advice = advise(&twin, ask(Goal::Throughput, &[]), &mut lab);
+    let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut lab);
     let harmful = advice
         .tried
         .iter()
@@ -241,7 +241,7 @@ fn a_remedy_that_starves_a_competing_flow_is_not_advised() {
 fn a_bound_that_a_remedy_breaks_keeps_it_from_being_advised() {
     let twin = fitted(&scene(400.0, 0.0));
     let keep = ["goodput>=99%"];
-    let advice = advise(&twin, ask(Goal::Latency, &keep), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Latency, &keep), &mut Lab::new());
     if let Some(best) = advice.advised() {
         for change in best
             .changes
@@ -268,7 +268,7 @@ fn the_same_twin_gives_the_same_advice_in_whatever_order_the_lab_ends() {
             backwards,
             ..Lab::new()
         };
-        let mut advice = advise(&twin, ask(Goal::Balanced, &[]), &mut lab);
+        let mut advice = advise(&twin, objective(Goal::Balanced, &[]), &mut lab);
         // The names that this lab gives are places.
         advice.tried.iter_mut().for_each(|t| t.runs.clear());
         serde_json::to_vec(&advice).unwrap()
@@ -279,7 +279,11 @@ fn the_same_twin_gives_the_same_advice_in_whatever_order_the_lab_ends() {
 #[test]
 fn an_advice_is_read_back_as_it_was_written() {
     let twin = fitted(&scene(100.0, 0.001));
-    let advice = advise(&twin, ask(Goal::Balanced, &["rtt<=200ms"]), &mut Lab::new());
+    let advice = advise(
+        &twin,
+        objective(Goal::Balanced, &["rtt<=200ms"]),
+        &mut Lab::new(),
+    );
     let text = serde_json::to_vec(&advice).unwrap();
     assert_eq!(Advice::parse(&text).unwrap(), advice);
 }
@@ -287,7 +291,7 @@ fn an_advice_is_read_back_as_it_was_written() {
 #[test]
 fn what_the_lab_cannot_try_is_listed_apart_with_its_reason() {
     let twin = fitted(&scene(100.0, 0.0));
-    let advice = advise(&twin, ask(Goal::Balanced, &[]), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Balanced, &[]), &mut Lab::new());
     let tried: BTreeSet<String> = advice.tried.iter().map(|t| t.name.to_string()).collect();
     assert!(!advice.not_tried.is_empty());
     for not_tried in &advice.not_tried {
@@ -303,7 +307,7 @@ fn what_the_lab_cannot_try_is_listed_apart_with_its_reason() {
 fn nothing_is_advised_on_a_twin_that_does_not_fit() {
     let mut twin = fitted(&scene(400.0, 0.0));
     twin.verdict = TwinVerdict::DoesNotFit;
-    let advice = advise(&twin, ask(Goal::Latency, &[]), &mut Lab::new());
+    let advice = advise(&twin, objective(Goal::Latency, &[]), &mut Lab::new());
     assert_eq!(advice.advised, None);
     assert!(advice.text.to_string().contains("does not fit"));
 }
@@ -311,17 +315,17 @@ fn nothing_is_advised_on_a_twin_that_does_not_fit() {
 #[test]
 fn a_budget_without_room_for_one_run_of_each_says_how_much_is_needed() {
     let twin = fitted(&scene(100.0, 0.0));
-    let ask = Ask {
+    let objective = Objective {
         budget: Budget(Duration::from_secs(1)),
-        ..Ask::default()
+        ..Objective::default()
     };
-    let error = Trials::prepare(&twin, ask, "test").unwrap_err();
+    let error = Trials::prepare(&twin, objective, "test").unwrap_err();
     let TwinError::NoBudget { needs_s } = error else {
         panic!("{error}");
     };
-    let enough = Ask {
+    let enough = Objective {
         budget: Budget(Duration::from_secs(needs_s)),
-        ..Ask::default()
+        ..Objective::default()
     };
     assert!(Trials::prepare(&twin, enough, "test").is_ok());
 }

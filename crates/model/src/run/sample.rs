@@ -111,7 +111,8 @@ pub enum Invalid {
     /// The kernel used another congestion control.
     CongestionReplaced {
         /// Requested.
-        asked: String,
+        #[serde(rename = "asked")]
+        requested: String,
         /// In use.
         used: String,
     },
@@ -163,10 +164,10 @@ impl Invalid {
     pub fn text(&self) -> Text {
         let percent = |share: &f64| Value::Share((share * 100.0).round() / 100.0);
         match self {
-            Self::CongestionReplaced { asked, used } => {
+            Self::CongestionReplaced { requested, used } => {
                 text!(
                     "requested {asked}, the socket used {used}",
-                    asked = asked,
+                    asked = requested,
                     used = used
                 )
             }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use model::twin::TwinVerdict;
 use report::documents::{Document, DocumentError};
-use twin::{Ask, Budget, Fit, Trials};
+use twin::{Budget, Fit, Objective, Trials};
 
 use super::twin::{announce, open_lab, search};
 use crate::{
@@ -33,12 +33,12 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         }
         Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
     };
-    let ask = Ask {
+    let objective = Objective {
         goal: arguments.goal.into(),
         keep: arguments.keep.clone(),
         budget: Budget(arguments.budget_time),
     };
-    let trials = Trials::prepare(&twin, ask, program)?;
+    let trials = Trials::prepare(&twin, objective, program)?;
     let s = (trials.processor_s() / 2.0).ceil() as u64;
     format::say(format_args!(
         "{} remedies are tried in up to {} runs in the lab, at most {}:{:02} min on two processors; what is known is not run again",

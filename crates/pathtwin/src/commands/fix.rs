@@ -10,7 +10,7 @@ use std::{
 };
 
 use ::measure::{plans, run::usual_estimate};
-use ::twin::{Ask, Budget, Fit, Trials, turns};
+use ::twin::{Budget, Fit, Objective, Trials, turns};
 use anyhow::{Context, anyhow};
 use lab::Lab;
 use model::{
@@ -201,12 +201,12 @@ fn advice(
     twin: &Twin,
     stop: &'static AtomicBool,
 ) -> Result<Advice, Failure> {
-    let ask = Ask {
+    let objective = Objective {
         goal: arguments.proof.goal.into(),
         keep: arguments.proof.keep.clone(),
         budget: Budget(arguments.budget_time),
     };
-    let trials = Trials::prepare(twin, ask, env!("CARGO_PKG_VERSION"))?;
+    let trials = Trials::prepare(twin, objective, env!("CARGO_PKG_VERSION"))?;
     let advice = progress::search(lab, trials.runs(), stop, |bench| trials.search(bench));
     Ok(advice?)
 }

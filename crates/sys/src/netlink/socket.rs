@@ -160,7 +160,7 @@ impl Netlink {
     ///
     /// # Errors
     /// As [`Netlink::request`].
-    pub(crate) fn ask_once<T>(
+    pub(crate) fn request_once<T>(
         &mut self,
         message: &mut Message,
         op: impl Display,

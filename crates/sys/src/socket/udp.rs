@@ -89,7 +89,7 @@ pub fn udp_shared_own_family(address: SocketAddr) -> io::Result<UdpSocket> {
 
 /// Requests kernel receive timestamps; QEMU's user mode does not support them. `Batch` then uses
 /// the time after the call.
-fn ask_receive_times(fd: &impl AsRawFd) {
+fn request_receive_times(fd: &impl AsRawFd) {
     let _ = set_u32(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1);
 }
 
@@ -100,7 +100,7 @@ fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
         sockopt::set_ipv6_v6only(&fd, true)?;
     }
     bind(&fd, &address)?;
-    ask_receive_times(&fd);
+    request_receive_times(&fd);
     Ok(fd.into())
 }
 
@@ -111,7 +111,7 @@ fn shared(address: SocketAddr, own_family: bool) -> io::Result<UdpSocket> {
 pub fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let fd = socket(family(address), SocketType::DGRAM, None)?;
     bind(&fd, &address)?;
-    ask_receive_times(&fd);
+    request_receive_times(&fd);
     Ok(fd.into())
 }
 

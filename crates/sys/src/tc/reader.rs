@@ -50,7 +50,7 @@ impl StatsReader {
     /// one.
     pub fn read(&mut self) -> Result<QdiscStats, NetlinkError> {
         let op = format_args!("sample a qdisc of link {}", self.ifindex);
-        let found = self.nl.ask_once(&mut self.request, op, parse)?;
+        let found = self.nl.request_once(&mut self.request, op, parse)?;
         found.ok_or_else(|| NetlinkError::new(op, libc::EBADMSG))
     }
 }

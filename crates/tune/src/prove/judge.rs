@@ -10,7 +10,7 @@ use model::{
     text::Text,
 };
 
-use super::Ask;
+use super::Criteria;
 
 /// A predicted change below this (logarithm of a ratio) is none.
 const GAIN: f64 = 0.05;
@@ -26,9 +26,9 @@ pub(super) struct Judged {
     pub(super) figures: Vec<Proved>,
 }
 
-pub(super) fn judge(comparison: &Comparison, acted: &[Acted], ask: &Ask) -> Judged {
-    let figures = figures(comparison, ask);
-    let (decision, text) = decide(&figures, acted, &ask.keep);
+pub(super) fn judge(comparison: &Comparison, acted: &[Acted], criteria: &Criteria) -> Judged {
+    let figures = figures(comparison, criteria);
+    let (decision, text) = decide(&figures, acted, &criteria.keep);
     Judged {
         decision,
         text,
@@ -36,12 +36,15 @@ pub(super) fn judge(comparison: &Comparison, acted: &[Acted], ask: &Ask) -> Judg
     }
 }
 
-fn figures(comparison: &Comparison, ask: &Ask) -> Vec<Proved> {
+fn figures(comparison: &Comparison, criteria: &Criteria) -> Vec<Proved> {
     let predicted = |direction, figure| {
-        let mut all = ask.predicted.iter();
+        let mut all = criteria.predicted.iter();
         all.find(|c| c.direction == direction && c.figure == figure)
     };
-    let is_any_asked = ask.predicted.iter().any(|c| is_asked(c, ask.goal));
+    let has_target = criteria
+        .predicted
+        .iter()
+        .any(|c| is_target(c, criteria.goal));
     let mut all = Vec::new();
     for direction in [Direction::Down, Direction::Up] {
         for figure in AdviceFigure::PREDICTED {
@@ -49,14 +52,18 @@ fn figures(comparison: &Comparison, ask: &Ask) -> Vec<Proved> {
                 continue;
             };
             let predicted = predicted(direction, figure);
-            let asked = match predicted {
-                Some(change) if is_any_asked => is_asked(change, ask.goal),
-                _ => !is_any_asked && is_of(figure, ask.goal),
+            let is_of_goal = match predicted {
+                Some(change) if has_target => is_target(change, criteria.goal),
+                _ => !has_target && is_of(figure, criteria.goal),
             };
             all.push(Proved {
                 direction,
                 figure,
-                role: if asked { Role::Asked } else { Role::Guard },
+                role: if is_of_goal {
+                    Role::Target
+                } else {
+                    Role::Guard
+                },
                 without: line.before.median,
                 with: line.after.median,
                 ratio: line.ratio,
@@ -89,7 +96,7 @@ fn is_of(figure: AdviceFigure, goal: Goal) -> bool {
 }
 
 /// Whether an Advice promises that a figure of the goal improves.
-fn is_asked(change: &advice::Change, goal: Goal) -> bool {
+fn is_target(change: &advice::Change, goal: Goal) -> bool {
     let figure = change.figure;
     let is_sure = [change.low, change.high]
         .iter()
@@ -98,8 +105,8 @@ fn is_asked(change: &advice::Change, goal: Goal) -> bool {
 }
 
 fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text) {
-    let asked = || figures.iter().filter(|f| f.role == Role::Asked);
-    if asked().all(|f| f.ratio.is_none()) {
+    let targets = || figures.iter().filter(|f| f.role == Role::Target);
+    if targets().all(|f| f.ratio.is_none()) {
         let text = text!("undone: what was to improve could not be measured");
         return (Decision::CannotTell, text);
     }
@@ -119,10 +126,10 @@ fn decide(figures: &[Proved], acted: &[Acted], keep: &[Keep]) -> (Decision, Text
         return (Decision::Worse, text);
     }
     let better = |f: &&Proved| f.verdict == Verdict::Better;
-    match best(asked().filter(better)) {
+    match best(targets().filter(better)) {
         Some(best) => (Decision::Kept, text!("kept: {figure}", figure = went(best))),
         None => {
-            let text = match best(asked()) {
+            let text = match best(targets()) {
                 Some(f) => text!(
                     "undone: {figure}, which is no gain beyond chance",
                     figure = went(f)

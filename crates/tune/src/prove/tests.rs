@@ -70,25 +70,25 @@ impl Turns for Path {
     }
 }
 
-fn decided(path: &mut Path, ask: &Ask) -> Proof {
-    let ask = Ask {
+fn decided(path: &mut Path, criteria: &Criteria) -> Proof {
+    let criteria = Criteria {
         pairs: PAIRS,
-        ..ask.clone()
+        ..criteria.clone()
     };
-    prove(path, &[], &ask).unwrap()
+    prove(path, &[], &criteria).unwrap()
 }
 
-fn goal(goal: Goal) -> Ask {
-    Ask {
+fn goal(goal: Goal) -> Criteria {
+    Criteria {
         goal,
-        ..Ask::default()
+        ..Criteria::default()
     }
 }
 
 #[test]
 fn turns_alternate_and_the_change_is_applied_at_the_end() {
     let mut path = Path::new([10e6, 20e6], [50e3, 50e3]);
-    let proof = decided(&mut path, &Ask::default());
+    let proof = decided(&mut path, &Criteria::default());
     let expected = [false, true, true, false, false, true, true, false];
     assert_eq!(path.turns, expected);
     assert_eq!(proof.turns, expected);
@@ -97,7 +97,10 @@ fn turns_alternate_and_the_change_is_applied_at_the_end() {
 
 #[test]
 fn a_gain_beyond_chance_is_kept() {
-    let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 50e3]), &Ask::default());
+    let proof = decided(
+        &mut Path::new([10e6, 20e6], [50e3, 50e3]),
+        &Criteria::default(),
+    );
     assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
     let text = proof.text.to_string();
     assert!(text.contains("from 10 Mbit/s to 20 Mbit/s"), "{text}");
@@ -105,16 +108,22 @@ fn a_gain_beyond_chance_is_kept() {
 
 #[test]
 fn no_change_at_all_is_no_gain() {
-    let proof = decided(&mut Path::new([10e6, 10e6], [50e3, 50e3]), &Ask::default());
+    let proof = decided(
+        &mut Path::new([10e6, 10e6], [50e3, 50e3]),
+        &Criteria::default(),
+    );
     assert_eq!(proof.decision, Decision::NoGain, "{}", proof.text);
 }
 
 /// Goodput for a delay that is twice as long is not what "balanced" asks for.
 #[test]
 fn a_gain_that_costs_too_much_elsewhere_is_undone() {
-    let proof = decided(&mut Path::new([10e6, 20e6], [50e3, 100e3]), &Ask::default());
+    let proof = decided(
+        &mut Path::new([10e6, 20e6], [50e3, 100e3]),
+        &Criteria::default(),
+    );
     assert_eq!(proof.decision, Decision::Worse, "{}", proof.text);
-    let keep = Ask {
+    let keep = Criteria {
         keep: vec!["goodput>=99%".parse().unwrap()],
         ..goal(Goal::Latency)
     };
@@ -134,7 +143,7 @@ fn a_gain_without_any_sign_of_the_setting_is_undone() {
         ..Path::new([10e6, 20e6], [50e3, 50e3])
     };
     assert_eq!(
-        decided(&mut path, &Ask::default()).decision,
+        decided(&mut path, &Criteria::default()).decision,
         Decision::DidNotAct
     );
 }
@@ -148,20 +157,20 @@ fn what_an_advice_promised_is_what_is_asked_for() {
         low: 0.2,
         high: 0.4,
     };
-    let ask = Ask {
+    let criteria = Criteria {
         predicted: vec![promised],
-        ..Ask::default()
+        ..Criteria::default()
     };
     // Goodput grows, but the promise was a lower delay.
-    let proof = decided(&mut Path::new([10e6, 12e6], [50e3, 50e3]), &ask);
+    let proof = decided(&mut Path::new([10e6, 12e6], [50e3, 50e3]), &criteria);
     assert_eq!(proof.decision, Decision::NoGain, "{}", proof.text);
-    let proof = decided(&mut Path::new([10e6, 9.5e6], [150e3, 50e3]), &ask);
+    let proof = decided(&mut Path::new([10e6, 9.5e6], [150e3, 50e3]), &criteria);
     assert_eq!(proof.decision, Decision::Kept, "{}", proof.text);
-    let asked: Vec<_> = proof
+    let targets: Vec<_> = proof
         .figures
         .iter()
-        .filter(|f| f.role == Role::Asked)
+        .filter(|f| f.role == Role::Target)
         .collect();
-    assert_eq!(asked.len(), 1);
-    assert_eq!(asked[0].as_predicted(), Some(true));
+    assert_eq!(targets.len(), 1);
+    assert_eq!(targets[0].as_predicted(), Some(true));
 }

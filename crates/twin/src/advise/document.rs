@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::{
-    Ask, GAIN,
+    GAIN, Objective,
     because::{Context, nothing, parts},
     field::Field,
     judge::{Worth, broken, by_member, changes, medians},
@@ -21,7 +21,7 @@ use super::{
 /// All that a trial ended with.
 pub(super) struct Ended<'a> {
     pub(super) twin: &'a Twin,
-    pub(super) ask: &'a Ask,
+    pub(super) objective: &'a Objective,
     pub(super) program: &'a str,
     pub(super) field: &'a Field<'a>,
     /// The arms that were tried to the end.
@@ -69,8 +69,8 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
         program: ended.program.to_owned(),
         run: ended.twin.run.clone(),
         twin: ended.twin.verdict,
-        goal: ended.ask.goal,
-        keep: ended.ask.keep.clone(),
+        goal: ended.objective.goal,
+        keep: ended.objective.keep.clone(),
         text: answer(ended, &tried, advised, &before),
         advised,
         settle: settle(ended, &tried, advised),
@@ -89,7 +89,7 @@ pub(super) fn advice(ended: &Ended<'_>) -> Advice {
 /// For each arm the largest shortfall of any member from what is best there; of the finalists.
 fn regrets(ended: &Ended<'_>) -> Vec<(usize, f64)> {
     let members = ended.field.members.len();
-    let worths = |arm: usize| by_member(&ended.field.pairs(arm), members, ended.ask.goal);
+    let worths = |arm: usize| by_member(&ended.field.pairs(arm), members, ended.objective.goal);
     let all: Vec<(usize, Vec<Option<f64>>)> = ended
         .finalists
         .iter()
@@ -120,7 +120,7 @@ fn one(
 ) -> Option<Tried> {
     let field = ended.field;
     let pairs = field.pairs(arm);
-    let worth = Worth::of(&pairs, ended.ask.goal)?;
+    let worth = Worth::of(&pairs, ended.objective.goal)?;
     let candidate = &field.arms[arm].candidate;
     let outcomes = medians(pairs.iter().map(|p| p.after));
     let own_before = medians(pairs.iter().map(|p| p.before));
@@ -129,7 +129,7 @@ fn one(
     let mut effect = worth.effect();
     let mut texts = Vec::new();
     if effect == Effect::Helps {
-        texts = broken(&own_before, &outcomes, &competitor, &ended.ask.keep);
+        texts = broken(&own_before, &outcomes, &competitor, &ended.objective.keep);
         if !texts.is_empty() {
             effect = Effect::HelpsAtACost;
         }
@@ -172,7 +172,7 @@ fn part_worths(ended: &Ended<'_>, whole: usize) -> Vec<(Text, f64)> {
             .iter()
             .all(|r| of.iter().any(|o| o.action == r.action && o.on == r.on));
         let smaller = candidate.remedies.len() < of.len();
-        let worth = Worth::of(&ended.field.pairs(arm), ended.ask.goal)?;
+        let worth = Worth::of(&ended.field.pairs(arm), ended.objective.goal)?;
         (inside && smaller).then(|| (candidate.name.clone(), worth.mean))
     };
     (0..ended.field.arms.len()).filter_map(part).collect()
@@ -278,7 +278,7 @@ fn notes(ended: &Ended<'_>) -> Vec<Text> {
             "the twin is untested: nothing is known of how well it predicts, so the intervals are wide"
         ));
     }
-    if ended.ask.goal == Goal::Latency {
+    if ended.objective.goal == Goal::Latency {
         all.push(text!(
             "the loaded RTT is that of a probe beside the load, which flow isolation spares"
         ));

@@ -222,7 +222,7 @@ impl Answer {
 
 /// One question on one path and on its twin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct Prediction {
     /// Name of the path.
     pub path: String,
     /// The question.
@@ -233,7 +233,7 @@ pub struct Asked {
     pub twin: Answer,
 }
 
-impl Asked {
+impl Prediction {
     /// Error of the goodput, ln.
     pub fn goodput_error(&self) -> f64 {
         (self.twin.goodput_bps.max(1.0) / self.truth.goodput_bps.max(1.0)).ln()

@@ -43,7 +43,7 @@ pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
 fn invalid(invalid: &outcome::Invalid) -> Invalid {
     match invalid {
         outcome::Invalid::Congestion { asked, used, .. } => Invalid::CongestionReplaced {
-            asked: asked.clone(),
+            requested: asked.clone(),
             used: used.clone(),
         },
         other => Invalid::failed(other.text()),

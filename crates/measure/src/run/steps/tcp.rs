@@ -272,7 +272,7 @@ impl Flows {
             && asked != used
         {
             sample.invalid.push(Invalid::CongestionReplaced {
-                asked: asked.to_owned(),
+                requested: asked.to_owned(),
                 used: used.clone(),
             });
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ::tune::Ask;
+use ::tune::Criteria;
 use anyhow::{Context, anyhow};
 use model::{
     advice::{Advice, Tried},
@@ -57,7 +57,7 @@ pub(super) fn prove(
         journal: &arguments.journal,
         far,
         plan: &plan,
-        ask: Ask {
+        criteria: Criteria {
             goal: arguments.proof.goal.into(),
             predicted: best.changes.clone(),
             keep: arguments.proof.keep.clone(),

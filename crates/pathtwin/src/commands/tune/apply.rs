@@ -18,7 +18,7 @@ use model::{
     net::Side,
     remedy::Remedy,
 };
-use tune::{Ask, Live, NewTcp, Place, Request, TuneError};
+use tune::{Criteria, Live, NewTcp, Place, Request, TuneError};
 
 use super::{prove, transaction::applied, with_host};
 use crate::{
@@ -120,7 +120,7 @@ fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Fail
         journal: &arguments.journal,
         far: &far,
         plan: &turn,
-        ask: Ask {
+        criteria: Criteria {
             goal: proof.goal.into(),
             predicted: Vec::new(),
             keep: proof.keep.clone(),

@@ -11,7 +11,7 @@ use model::{
     proof::Acted,
     run::Run,
 };
-use tune::{Ask, Live, MeasureError, NewTcp, TuneError, Turns};
+use tune::{Criteria, Live, MeasureError, NewTcp, TuneError, Turns};
 
 use super::{
     transaction::{CONNECTIVITY, applied},
@@ -30,7 +30,7 @@ pub(crate) struct Proving<'a> {
     pub(crate) far: &'a Reached,
     /// What is measured in each turn.
     pub(crate) plan: &'a Plan,
-    pub(crate) ask: Ask,
+    pub(crate) criteria: Criteria,
     pub(crate) stop: &'static AtomicBool,
 }
 
@@ -59,14 +59,14 @@ pub(crate) fn in_turns(
     to: &Proving<'_>,
 ) -> Result<ProveOutput, Failure> {
     let ids: Vec<ChangeId> = sites.iter().map(|site| site.id().clone()).collect();
-    let turns = 2 * to.ask.pairs;
+    let turns = 2 * to.criteria.pairs;
     let s = usual_estimate(to.plan, to.far.layers()).time_s[1] * f64::from(turns);
     format::say(format_args!(
         "the change waits, and is measured in {turns} turns, about {:.0} min",
         (s / 60.0).ceil()
     ));
     let mut bench = Bench { sites, to };
-    let proof = tune::prove(&mut bench, &ids, &to.ask);
+    let proof = tune::prove(&mut bench, &ids, &to.criteria);
     let keep = proof.as_ref().is_ok_and(|proof| proof.decision.is_kept());
     // All of them, whatever becomes of the first.
     let settled: Vec<Result<(), Failure>> = sites.iter().map(|site| site.settle(keep)).collect();

@@ -2,10 +2,15 @@
 
 use std::fmt::Write as _;
 
-use super::{Asked, Fitted, Question};
+use super::{Fitted, Prediction, Question};
 
 /// Errors of the parameters, then of the answers.
-pub fn markdown(paths: usize, queues: usize, fitted: &[Fitted], asked: &[Asked]) -> String {
+pub fn markdown(
+    paths: usize,
+    queues: usize,
+    fitted: &[Fitted],
+    predictions: &[Prediction],
+) -> String {
     let mut out = String::from(
         "| parameter | n | median error, % | P90, % | interval holds |\n|---|---|---|---|---|\n",
     );
@@ -31,10 +36,13 @@ pub fn markdown(paths: usize, queues: usize, fitted: &[Fitted], asked: &[Asked])
          P90, ms | within 3 ms or 15 % |\n|---|---|---|---|---|---|---|---|\n",
     );
     for question in Question::ALL {
-        let ours: Vec<&Asked> = asked.iter().filter(|a| a.question == question).collect();
+        let ours: Vec<&Prediction> = predictions
+            .iter()
+            .filter(|a| a.question == question)
+            .collect();
         answers(&mut out, question.name(), &ours);
     }
-    let held: Vec<&Asked> = asked
+    let held: Vec<&Prediction> = predictions
         .iter()
         .filter(|a| a.question != Question::Unchanged)
         .collect();
@@ -58,8 +66,8 @@ fn row(out: &mut String, name: &str, ours: &[&Fitted], errors: &[f64]) {
     );
 }
 
-fn answers(out: &mut String, name: &str, ours: &[&Asked]) {
-    let percent = |a: &&Asked| 100.0 * (a.goodput_error().abs().exp() - 1.0);
+fn answers(out: &mut String, name: &str, ours: &[&Prediction]) {
+    let percent = |a: &&Prediction| 100.0 * (a.goodput_error().abs().exp() - 1.0);
     let goodput: Vec<f64> = ours.iter().map(percent).collect();
     let delay: Vec<f64> = ours
         .iter()

@@ -8,7 +8,7 @@ use model::{cell::Cell, path::Path, plan::Plan, run::Run};
 use twin::{Budget, Fit};
 use validation::accuracy::{
     self,
-    twins::{self, Answer, Asked, Drawn, Fitted, Question},
+    twins::{self, Answer, Drawn, Fitted, Prediction, Question},
 };
 
 use super::Bench;
@@ -56,7 +56,7 @@ pub(super) fn twins(bench: Bench<'_>, count: usize, draw: u64) -> Result<(), Fai
 
 struct One {
     fitted: Vec<Fitted>,
-    asked: Vec<Asked>,
+    asked: Vec<Prediction>,
     same_queue: bool,
 }
 
@@ -82,7 +82,7 @@ fn one(bench: Bench<'_>, drawn: &Drawn, plan: &Plan) -> Result<One, Failure> {
         if let (Some(truth), Some(model)) =
             (answer(bench, &truth, &plan)?, answer(bench, &model, &plan)?)
         {
-            asked.push(Asked {
+            asked.push(Prediction {
                 path: drawn.cell.name.clone(),
                 question,
                 truth,

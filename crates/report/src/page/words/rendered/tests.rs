@@ -315,7 +315,7 @@ fn reasons_and_notes_of_a_run_are_said_in_chinese() {
     let reasons = [
         Invalid::SenderProcessor { share: 0.971 },
         Invalid::CongestionReplaced {
-            asked: "bbr".to_owned(),
+            requested: "bbr".to_owned(),
             used: "cubic".to_owned(),
         },
         Invalid::ClockStep { by_us: 2000 },
