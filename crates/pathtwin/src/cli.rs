@@ -7,6 +7,8 @@ mod age;
 #[cfg(feature = "lab")]
 mod check;
 pub(crate) mod compare;
+#[cfg(all(feature = "history", feature = "page"))]
+pub(crate) mod dashboard;
 pub(crate) mod document;
 mod explain;
 pub(crate) mod facts;
@@ -85,6 +87,8 @@ pub(crate) enum Command {
     History(history::History),
     #[cfg(feature = "history")]
     Watch(watch::Watch),
+    #[cfg(all(feature = "history", feature = "page"))]
+    Dashboard(dashboard::Dashboard),
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  pathtwin completions bash > ~/.local/share/bash-completion/completions/pathtwin"

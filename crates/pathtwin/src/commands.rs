@@ -3,6 +3,8 @@
 #[cfg(feature = "lab")]
 pub(crate) mod advise;
 pub(crate) mod compare;
+#[cfg(all(feature = "history", feature = "page"))]
+pub(crate) mod dashboard;
 pub(crate) mod explain;
 pub(crate) mod facts;
 #[cfg(feature = "lab")]

@@ -99,6 +99,8 @@ fn command(command: &Command) -> Result<ExitCode, Failure> {
         Command::History(arguments) => history::history(arguments),
         #[cfg(feature = "history")]
         Command::Watch(arguments) => commands::watch::watch(arguments),
+        #[cfg(all(feature = "history", feature = "page"))]
+        Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "pathtwin", &mut script);

@@ -7,6 +7,8 @@
 mod advice;
 mod chart;
 mod charts;
+#[cfg(feature = "history")]
+pub mod dashboard;
 mod delay;
 mod frame;
 mod heat;
@@ -26,6 +28,7 @@ use model::{findings::Findings, row::Rows, run::Run};
 
 use crate::{documents::Documents, time};
 
+pub use frame::policy;
 pub use words::Lang;
 use words::Words;
 

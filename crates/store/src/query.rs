@@ -90,6 +90,21 @@ pub struct Point {
     pub(crate) seq: i64,
 }
 
+impl Point {
+    /// A point of one sample without an interval, which is in no history.
+    pub fn of(run: &str, created_us: u64, median: f64) -> Self {
+        Self {
+            run: run.to_owned(),
+            created_us,
+            n: 1,
+            median,
+            low: None,
+            high: None,
+            seq: 0,
+        }
+    }
+}
+
 /// Conditions on a document `d`, with their values.
 struct Conditions {
     text: Vec<String>,
@@ -142,7 +157,11 @@ impl Conditions {
 }
 
 impl Store {
-    fn read(&mut self, statement: &str, values: &[Value]) -> Result<Vec<Row>, StoreError> {
+    pub(crate) fn read(
+        &mut self,
+        statement: &str,
+        values: &[Value],
+    ) -> Result<Vec<Row>, StoreError> {
         self.sql
             .rows(statement, values)
             .map_err(|e| StoreError::sql("read", &self.place, e))

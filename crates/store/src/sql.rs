@@ -105,7 +105,7 @@ impl std::fmt::Display for SqlError {
 }
 
 /// A connection to a database.
-pub(crate) trait Sql {
+pub(crate) trait Sql: Send {
     /// Runs one statement; how many rows it changed.
     fn run(&mut self, statement: &str, values: &[Value]) -> Result<u64, SqlError>;
 

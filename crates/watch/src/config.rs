@@ -28,8 +28,10 @@ pub struct Config {
     pub state: PathBuf,
     /// The history, as for `--store`; absent = the user's own.
     pub store: Option<String>,
-    /// Where metrics are served; absent = nowhere.
+    /// Where pages and metrics are served; absent = nowhere.
     pub listen: Option<SocketAddr>,
+    /// Names under which they are served beside those of this host.
+    pub names: Vec<String>,
     /// A file to which the metrics are written; absent = none.
     pub textfile: Option<PathBuf>,
     /// Bytes on the line in a month, of all paths together.
@@ -127,6 +129,7 @@ fn config(
     let state = top.text("state").map(PathBuf::from);
     let store = top.text("store");
     let listen = top.listen("listen");
+    let names = top.texts("names").unwrap_or_default();
     let textfile = top.text("textfile").map(PathBuf::from);
     let budget = top.table("budget");
     let alarm = top.table("alarm");
@@ -158,6 +161,7 @@ fn config(
         state: state.unwrap_or_else(|| PathBuf::from(keys::STATE)),
         store,
         listen,
+        names,
         textfile,
         month_bytes: month_bytes.unwrap_or(keys::MONTH_BYTES),
         alarm,

@@ -6,7 +6,10 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,7 +23,7 @@ use sys::{
 
 use crate::{
     config::Config,
-    http::{self, Shared},
+    http::{self, Live, Snapshot},
     line::Line,
     metrics,
     moment::{Moment, SECOND_NS},
@@ -58,11 +61,15 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         real::full_plan(path)?;
     }
     let folder = Folder::open(&start.config.state)?;
-    let shared = Shared::default();
+    let live = Live::default();
     if let Some(address) = start.config.listen {
-        let bound = http::serve(address, shared.clone());
+        let access = web::Access {
+            names: start.config.names.clone(),
+            ..web::Access::default()
+        };
+        let bound = http::serve(address, access, service(&start, &live));
         let bound = bound.map_err(|source| DaemonError::Listen { address, source })?;
-        (start.log)(&format!("metrics at http://{bound}/metrics"));
+        (start.log)(&format!("{SERVED} at http://{bound}/"));
     }
     let mut random = Random::new(start.seed);
     let boot = sys::machine::boot_id().unwrap_or_default();
@@ -78,10 +85,29 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
         log: start.log,
         manager: Manager::of_environment(),
         hours: None,
-        shared,
+        live,
         textfile_due: 0,
     };
     daemon.watch()
+}
+
+/// What is served.
+#[cfg(feature = "page")]
+const SERVED: &str = "pages and metrics";
+/// What is served.
+#[cfg(not(feature = "page"))]
+const SERVED: &str = "metrics";
+
+#[cfg(feature = "page")]
+fn service(start: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
+    let place = start.place.clone();
+    let pages = crate::page::Pages::new(place, start.program, Some(live.clone()));
+    Arc::new(pages)
+}
+
+#[cfg(not(feature = "page"))]
+fn service(_: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
+    Arc::new(http::Metrics(live.clone()))
 }
 
 /// Why a watch ended.
@@ -114,8 +140,8 @@ struct Daemon<'a> {
     manager: Option<Manager>,
     /// The hour in which the values were written last.
     hours: Option<u64>,
-    /// Metrics, as they are served.
-    shared: Shared,
+    /// The state, as it is served.
+    live: Live,
     /// When they are written to a file next, ns of CLOCK_BOOTTIME.
     textfile_due: u64,
 }
@@ -159,7 +185,10 @@ impl Daemon<'_> {
                 (self.log)(&format!("write {}: {error}", file.display()));
             }
         }
-        self.shared.set(text);
+        self.live.set(Snapshot {
+            metrics: text,
+            paths: self.watcher.status(),
+        });
     }
 
     fn alive(&self) {

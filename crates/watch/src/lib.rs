@@ -9,12 +9,14 @@ pub mod config;
 pub mod daemon;
 pub mod detect;
 pub mod figures;
-mod http;
+pub mod http;
 mod line;
 pub mod message;
 pub mod metrics;
 pub mod moment;
 mod notify;
+#[cfg(feature = "page")]
+pub mod page;
 mod path_state;
 mod plan;
 mod post;

@@ -87,6 +87,14 @@ impl Browser {
         self.value("window.pathtwin ? window.pathtwin.ready.then(() => 1) : 1");
     }
 
+    /// Opens a page of a server and waits until it is there.
+    pub fn visit(&mut self, url: &str, viewport: Viewport) {
+        self.set(viewport);
+        self.errors.clear();
+        self.call("Page.navigate", json!({ "url": url }));
+        self.until("document.readyState === 'complete' && location.protocol === 'http:'");
+    }
+
     /// Changes size and colours.
     pub fn set(&mut self, viewport: Viewport) {
         let size = json!({"width": viewport.width, "height": viewport.height,

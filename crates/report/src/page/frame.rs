@@ -69,8 +69,7 @@ const SCRIPT_WORDS: [&str; 16] = [
 
 pub(super) fn page(page: &Page<'_>) -> String {
     let words = page.words;
-    let script = format!("{UPLOT}\n/*\nuPlot: {UPLOT_LICENCE}*/\n{SCRIPT}");
-    let style = format!("{UPLOT_STYLE}\n{STYLE}");
+    let (script, style) = (script(), style());
     let data = Data {
         lang: words.lang.tag(),
         charts: &page.charts.drawn,
@@ -84,11 +83,7 @@ pub(super) fn page(page: &Page<'_>) -> String {
             })
             .to_vec(),
     };
-    let policy = format!(
-        "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '{}'; style-src '{}'",
-        hash(&script),
-        hash(&style)
-    );
+    let policy = policy();
     let data = json(&data);
     let sections = page.sections.iter().map(|s| s.body.0.len());
     let rest = style.len() + script.len() + data.len() + page.top.0.len() + sections.sum::<usize>();
@@ -136,6 +131,23 @@ pub(super) fn page(page: &Page<'_>) -> String {
         }
     };
     markup.into_string()
+}
+
+fn script() -> String {
+    format!("{UPLOT}\n/*\nuPlot: {UPLOT_LICENCE}*/\n{SCRIPT}")
+}
+
+fn style() -> String {
+    format!("{UPLOT_STYLE}\n{STYLE}")
+}
+
+/// The content security policy of every report, for servers that send one as a header.
+pub fn policy() -> String {
+    format!(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; script-src '{}'; style-src '{}'",
+        hash(&script()),
+        hash(&style())
+    )
 }
 
 /// JSON that cannot close its enclosing element.

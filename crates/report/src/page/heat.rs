@@ -197,14 +197,14 @@ fn cell(
 
 /// Mapping from value to shade: logarithmic if the values differ by a factor of ten, otherwise
 /// linear.
-struct Scale {
+pub(super) struct Scale {
     low: f64,
     high: f64,
     log: bool,
 }
 
 impl Scale {
-    fn new(values: &[f64]) -> Option<Self> {
+    pub(super) fn new(values: &[f64]) -> Option<Self> {
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
         Some(Self {
@@ -214,7 +214,7 @@ impl Scale {
         })
     }
 
-    fn shade(&self, value: f64) -> usize {
+    pub(super) fn shade(&self, value: f64) -> usize {
         let of = |v: f64| if self.log { v.ln() } else { v };
         let span = of(self.high) - of(self.low);
         if span <= 0.0 {

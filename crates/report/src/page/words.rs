@@ -161,6 +161,7 @@ impl Words {
 }
 
 mod catalogue;
+mod dashboard;
 mod rendered;
 mod texts;
 

@@ -39,7 +39,12 @@ pub(super) const TOP: &[Key] = &[
     (
         "listen",
         "nowhere",
-        "address and port of /metrics, such as 127.0.0.1:5302",
+        "address and port of the pages and of /metrics, such as 127.0.0.1:5302",
+    ),
+    (
+        "names",
+        "none",
+        "names under which a reverse proxy serves the pages: [\"paths.example\"]",
     ),
     (
         "textfile",

@@ -8,9 +8,10 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 8] = [
+pub(super) const CHINESE: [&str; 9] = [
     include_str!("../../../locales/zh-CN/advice.toml"),
     include_str!("../../../locales/zh-CN/causes.toml"),
+    include_str!("../../../locales/zh-CN/dashboard.toml"),
     include_str!("../../../locales/zh-CN/errors.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
     include_str!("../../../locales/zh-CN/measure.toml"),

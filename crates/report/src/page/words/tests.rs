@@ -4,8 +4,8 @@ use super::*;
 
 /// The names of the texts.
 fn keys() -> BTreeSet<&'static str> {
-    let names: BTreeSet<&str> = texts::TEXTS.iter().map(|(id, _)| *id).collect();
-    assert_eq!(names.len(), texts::TEXTS.len(), "duplicate name");
+    let names: BTreeSet<&str> = texts::all().map(|(id, _)| *id).collect();
+    assert_eq!(names.len(), texts::all().count(), "duplicate name");
     names
 }
 
@@ -14,7 +14,9 @@ fn sources() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page");
     let mut text = include_str!("../../page.rs").to_owned();
     text.push_str(include_str!("rendered.rs"));
-    for entry in std::fs::read_dir(folder).unwrap() {
+    let below = folder.join("dashboard");
+    let entries = [folder, below].map(|folder| std::fs::read_dir(folder).unwrap());
+    for entry in entries.into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "rs") {
             text.push_str(&std::fs::read_to_string(path).unwrap());

@@ -1,8 +1,10 @@
 //! English texts of the page by key: the templates in the catalogues. A key ending in `-one` is
 //! used if its number is 1.
 
+use super::dashboard;
+
 /// Keys and texts. Values in braces come from the documents.
-pub(super) const TEXTS: &[(&str, &str)] = &[
+const TEXTS: &[(&str, &str)] = &[
     ("skip", "Skip to the report"),
     ("contents", "Contents"),
     (
@@ -317,14 +319,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("advice-harms", "makes it worse"),
 ];
 
+/// All keys and texts.
+pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    TEXTS.iter().chain(dashboard::TEXTS)
+}
+
 /// The text of a key, in singular or plural.
 pub(super) fn english(id: &str, one: bool) -> Option<&'static str> {
-    let named = |name: &str| {
-        TEXTS
-            .iter()
-            .find(|(id, _)| *id == name)
-            .map(|(_, text)| *text)
-    };
+    let named = |name: &str| all().find(|(id, _)| *id == name).map(|(_, text)| *text);
     let single = one.then(|| named(&format!("{id}-one"))).flatten();
     single.or_else(|| named(id))
 }

@@ -92,7 +92,7 @@ fn templates() -> BTreeSet<String> {
     let twins = TwinFigure::ALL.iter().map(|f| f.text());
     found.extend(figures.chain(rows).chain(twins).map(str::to_owned));
     found.extend(Value::units().map(str::to_owned));
-    found.extend(texts::TEXTS.iter().map(|(_, text)| (*text).to_owned()));
+    found.extend(texts::all().map(|(_, text)| (*text).to_owned()));
     found
 }
 

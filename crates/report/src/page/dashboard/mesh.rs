@@ -1,0 +1,106 @@
+//! Hosts against hosts: the newest value of one figure between each two.
+
+use maud::{Markup, html};
+use model::facts::Connection;
+
+use super::{
+    Frame,
+    frame::{figure_name, page, step_name, to, to_path},
+};
+use crate::{page::heat::Scale, page::words::Words, plain::named_figure};
+
+/// The matrix of one figure.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    /// The step and the figure that are shown.
+    pub shown: (String, String),
+    /// Steps and figures that there are between the hosts.
+    pub choices: Vec<(String, String)>,
+    /// The hosts that measure.
+    pub near: Vec<String>,
+    /// The far ends.
+    pub far: Vec<String>,
+    /// Values by near host, then by far end.
+    pub cells: Vec<Vec<Option<Cell>>>,
+}
+
+/// A value from one host to another.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The path in the history.
+    pub path: String,
+    /// The newest value.
+    pub value: f64,
+    /// How the tunnel reaches the far end.
+    pub connection: Option<Connection>,
+}
+
+/// The page of the matrix.
+pub fn mesh(mesh: &Mesh, frame: &Frame) -> String {
+    let words = Words::new(frame.lang);
+    let (step, figure) = &mesh.shown;
+    let values: Vec<f64> = mesh
+        .cells
+        .iter()
+        .flatten()
+        .flatten()
+        .map(|c| c.value)
+        .collect();
+    let name = format!(
+        "{} · {}",
+        figure_name(figure, &words),
+        step_name(step, &words)
+    );
+    let body = html! {
+        h1 { (words.label("dash-mesh")) }
+        p.note { (words.label("dash-mesh-note")) }
+        nav.choices aria-label=(words.label("what")) { ul {
+            @for (step, figure) in &mesh.choices {
+                @let query = [("step", step.as_str()), ("figure", figure.as_str())];
+                @let here = (step, figure) == (&mesh.shown.0, &mesh.shown.1);
+                li { a href=(to(frame, "/mesh", &query)) aria-current=[here.then_some("true")] {
+                    (figure_name(figure, &words)) " · " (step_name(step, &words))
+                } }
+            }
+        } }
+        div id="matrix" data-live { div.wide tabindex="0" role="group" aria-label=(name) {
+            table.heat {
+                caption { (name) }
+                thead { tr {
+                    th scope="col" { (words.label("dash-from-to")) }
+                    @for far in &mesh.far { th scope="col" { (far) } }
+                } }
+                tbody { @for (near, row) in mesh.near.iter().zip(&mesh.cells) { tr {
+                    th scope="row" { (near) }
+                    @for cell in row { (value(cell.as_ref(), figure, Scale::new(&values).as_ref(), frame, &words)) }
+                } } }
+            }
+        } }
+    };
+    page(
+        frame,
+        &format!("{} · pathtwin", words.label("dash-mesh")),
+        "/mesh",
+        &body,
+    )
+}
+
+fn value(
+    cell: Option<&Cell>,
+    figure: &str,
+    scale: Option<&Scale>,
+    frame: &Frame,
+    words: &Words,
+) -> Markup {
+    let Some((cell, scale)) = cell.zip(scale) else {
+        return html! { td.none { "–" } };
+    };
+    html! {
+        td class={ "h" (scale.shade(cell.value)) } {
+            a href=(to_path(frame, &cell.path)) { data value=(cell.value) { (named_figure(figure, cell.value)) } }
+            @if let Some(connection) = &cell.connection {
+                span.interval { (words.render(&connection.text()).text) }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The page that asks for the token, and pages of one sentence.
+
+use maud::html;
+use model::text::Text;
+
+use super::{Frame, frame::page};
+use crate::page::words::Words;
+
+/// The page that asks for the token. `wrong`: the one that was given is not it.
+pub fn sign_in(wrong: bool, frame: &Frame) -> String {
+    let words = Words::new(frame.lang);
+    let body = html! {
+        h1 { (words.label("dash-sign-in")) }
+        p { (words.label("dash-token-where")) }
+        @if wrong { p.warning role="alert" { (words.label("dash-token-wrong")) } }
+        form.sign-in method="post" action="/token" {
+            label for="token" { (words.label("dash-token")) }
+            input id="token" name="token" type="password" autocomplete="current-password" required;
+            button type="submit" { (words.label("dash-enter")) }
+        }
+    };
+    page(frame, "pathtwin", "", &body)
+}
+
+/// A page of one sentence, such as an error.
+pub fn message(text: &Text, frame: &Frame) -> String {
+    let words = Words::new(frame.lang);
+    let text = words.render(text);
+    let body = html! {
+        h1 lang=[text.lang] { (text.capital()) }
+        p { a href=(super::frame::to(frame, "/", &[])) { (words.label("dash-paths")) } }
+    };
+    page(frame, "pathtwin", "", &body)
+}

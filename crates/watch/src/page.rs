@@ -1,0 +1,263 @@
+//! The pages of a history: all paths at a glance, one path, hosts against hosts, any run's report.
+//!
+//! `watch` serves them with its live values, and `pathtwin dashboard` without a watch. Nothing is
+//! changed by any request.
+
+mod collect;
+mod mesh;
+mod present;
+mod summary;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Mutex, PoisonError},
+};
+
+use model::{findings::Severity, run::Run, text, text::Text};
+use report::{
+    documents::Documents,
+    page::{
+        self, Lang,
+        dashboard::{self, Frame},
+    },
+};
+use store::{Kind, Place, SeriesName, Store, StoreError, Trend};
+use web::{Request, Response, Service, response::Status};
+
+use crate::http::{self, Live};
+
+/// Largest run that is shown, bytes: a larger one is for `pathtwin report`.
+const LARGEST: u64 = 64 << 20;
+/// Most runs and series whose results are remembered.
+const REMEMBERED: usize = 2000;
+
+/// The pages of a history.
+pub struct Pages {
+    place: Place,
+    program: String,
+    /// The state of a watch; absent without one.
+    live: Option<Live>,
+    store: Mutex<Option<Store>>,
+    memory: Mutex<Memory>,
+}
+
+/// What was computed before, and is the same as long as a series has the same newest run.
+#[derive(Default)]
+pub(crate) struct Memory {
+    causes: HashMap<String, Vec<(Severity, Text)>>,
+    changes: BTreeMap<SeriesName, (String, usize, Vec<(usize, Trend)>)>,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+enum PageError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("there is no such page")]
+    NoPage,
+    #[error("{0}")]
+    Run(model::run::RunError),
+}
+
+impl PageError {
+    fn text(&self) -> Text {
+        match self {
+            Self::NoPage | Self::Store(StoreError::Missing(_) | StoreError::Ambiguous { .. }) => {
+                text!("there is no such page")
+            }
+            Self::Store(error @ StoreError::TooLarge { .. }) => text!(
+                "this run is larger than what is shown here; pathtwin report shows it: {why}",
+                why = error.to_string()
+            ),
+            Self::Store(error) => {
+                text!("the history cannot be read: {why}", why = error.to_string())
+            }
+            Self::Run(error) => text!("this run cannot be read: {why}", why = error.to_string()),
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Self::NoPage | Self::Store(StoreError::Missing(_) | StoreError::Ambiguous { .. }) => {
+                Status::NotFound
+            }
+            Self::Store(_) => Status::Unavailable,
+            Self::Run(_) => Status::Internal,
+        }
+    }
+}
+
+impl Service for Pages {
+    fn answer(&self, request: &Request) -> Response {
+        if let Some(response) = self
+            .live
+            .as_ref()
+            .and_then(|live| http::metrics(request, live))
+        {
+            return response;
+        }
+        if !matches!(request.method.as_str(), "GET" | "HEAD") {
+            return Response::text(Status::MethodNotAllowed, "only GET\n");
+        }
+        match request.path.as_str() {
+            "/style.css" => return Response::css(dashboard::STYLE),
+            "/live.js" => return Response::script(dashboard::SCRIPT),
+            _ => {}
+        }
+        let mut frame = self.frame(request);
+        match self.page(request, &mut frame) {
+            Ok(response) => response,
+            Err(error) => {
+                let page = dashboard::message(&error.text(), &frame);
+                Response::html(page).status(error.status())
+            }
+        }
+    }
+
+    fn sign_in(&self, request: &Request, wrong: bool) -> Response {
+        // The style is no secret, and the page that asks for the token needs it.
+        if request.path == "/style.css" {
+            return Response::css(dashboard::STYLE);
+        }
+        let page = dashboard::sign_in(wrong, &self.frame(request));
+        Response::html(page).status(Status::Unauthorized)
+    }
+}
+
+impl Pages {
+    /// The pages of the history at a place, with the state of a watch if there is one.
+    pub fn new(place: Place, program: &str, live: Option<Live>) -> Self {
+        Self {
+            place,
+            program: program.to_owned(),
+            live,
+            store: Mutex::default(),
+            memory: Mutex::default(),
+        }
+    }
+
+    fn frame(&self, request: &Request) -> Frame {
+        let chosen = match request.value("lang") {
+            Some("zh-CN" | "zh") => Some(Lang::SimplifiedChinese),
+            Some("en") => Some(Lang::English),
+            _ => None,
+        };
+        Frame {
+            lang: chosen.unwrap_or_else(|| preferred(request)),
+            chosen: chosen.is_some(),
+            query: request.query.clone(),
+            program: self.program.clone(),
+            now_us: sys::clock::realtime_ns() / 1000,
+            mesh: false,
+        }
+    }
+
+    fn page(&self, request: &Request, frame: &mut Frame) -> Result<Response, PageError> {
+        let mut held = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut store = match held.take() {
+            Some(store) => store,
+            None => Store::open(&self.place)?,
+        };
+        store.allow_documents_of(LARGEST);
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.forget();
+        let page = self.routed(request, frame, &mut store, &mut memory);
+        // A store that has failed is opened again by the next request.
+        if !matches!(&page, Err(PageError::Store(error)) if is_lost(error)) {
+            *held = Some(store);
+        }
+        page
+    }
+
+    fn routed(
+        &self,
+        request: &Request,
+        frame: &mut Frame,
+        store: &mut Store,
+        memory: &mut Memory,
+    ) -> Result<Response, PageError> {
+        if let Some(run) = request.path.strip_prefix("/run/") {
+            return report(store, run, frame);
+        }
+        let latest = store.latest()?;
+        frame.mesh = mesh::hosts(&latest) > 1;
+        let live = self.live.as_ref().map(Live::read);
+        let live = live.as_ref().map_or(&[][..], |snapshot| &snapshot.paths);
+        let mut collected = collect::Collect {
+            store,
+            memory,
+            latest: &latest,
+            live,
+            now_us: frame.now_us,
+        };
+        let page = match request.path.as_str() {
+            "/" => dashboard::overview(&collected.cards()?, &self.place.to_string(), frame),
+            "/path" => {
+                let name = request.value("name").ok_or(PageError::NoPage)?;
+                let series = request.value("step").zip(request.value("figure"));
+                let history = collected.path(name, series)?.ok_or(PageError::NoPage)?;
+                dashboard::path(&history, frame)
+            }
+            "/mesh" => {
+                let series = request.value("step").zip(request.value("figure"));
+                let mesh = mesh::of(&latest, series).ok_or(PageError::NoPage)?;
+                dashboard::mesh(&mesh, frame)
+            }
+            _ => return Err(PageError::NoPage),
+        };
+        Ok(Response::html(page))
+    }
+}
+
+impl Memory {
+    fn forget(&mut self) {
+        if self.causes.len() > REMEMBERED {
+            self.causes.clear();
+        }
+        if self.changes.len() > REMEMBERED {
+            self.changes.clear();
+        }
+    }
+}
+
+/// Whether the connection to the history, and not a document, is what failed.
+fn is_lost(error: &StoreError) -> bool {
+    !matches!(
+        error,
+        StoreError::Missing(_)
+            | StoreError::Ambiguous { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::Damaged { .. }
+    )
+}
+
+/// The report of a run, as `pathtwin report` makes it.
+fn report(store: &mut Store, id: &str, frame: &Frame) -> Result<Response, PageError> {
+    let is_id = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if id.is_empty() || !id.chars().all(is_id) {
+        return Err(PageError::NoPage);
+    }
+    let body = store.body(Kind::Run, id)?;
+    let run = Run::parse(&body).map_err(PageError::Run)?;
+    let findings = explain::judge(&run);
+    let documents = Documents {
+        run: Some((run, findings)),
+        causes: explain::titles(),
+        ..Documents::default()
+    };
+    let html = page::html(&documents, frame.lang, &frame.program);
+    let policy = format!("{}; frame-ancestors 'none'", page::policy());
+    Ok(Response::html(html).policy(policy))
+}
+
+/// The language that the reader's browser prefers, of those there are (RFC 9110, 12.5.4; the
+/// browser names the preferred one first).
+fn preferred(request: &Request) -> Lang {
+    let languages = request.field("accept-language").unwrap_or_default();
+    let mut names = languages.split(',').map(|l| l.trim().to_ascii_lowercase());
+    let known = names.find(|name| name.starts_with("zh") || name.starts_with("en"));
+    match known.is_some_and(|name| name.starts_with("zh")) {
+        true => Lang::SimplifiedChinese,
+        false => Lang::English,
+    }
+}

@@ -1,0 +1,277 @@
+//! What the pages show, from a history and from the state of a watch.
+
+use std::collections::BTreeMap;
+
+use explain::judge;
+use model::{
+    facts::Connection,
+    findings::Severity,
+    run::{FigureKind, Run},
+    text::Text,
+};
+use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
+use store::{Filter, Kind, Latest, Point, SeriesName, Store, StoreError, Trend, trends};
+
+use super::{Memory, present, summary};
+use crate::watcher::PathStatus;
+
+/// Runs of a series that are read for a glance, and for a chart.
+const GLANCED: u64 = 300;
+const CHARTED: u64 = 1000;
+/// Runs that are listed, and whose distances are known.
+const LISTED: u64 = 50;
+/// Changed facts of one change that are kept: with those of others they are a page of their own.
+const FACTS: usize = 100;
+
+/// The sources of a page.
+pub(super) struct Collect<'a> {
+    pub(super) store: &'a mut Store,
+    pub(super) memory: &'a mut Memory,
+    pub(super) latest: &'a [Latest],
+    pub(super) live: &'a [PathStatus],
+    pub(super) now_us: u64,
+}
+
+impl Collect<'_> {
+    /// All paths: those of the history, and those of the watch that have no run yet.
+    pub(super) fn cards(&mut self) -> Result<Vec<Card>, StoreError> {
+        let mut names: Vec<String> = self.latest.iter().map(|l| l.path.clone()).collect();
+        names.extend(self.live.iter().map(|path| path.name.clone()));
+        names.sort();
+        names.dedup();
+        names.iter().map(|name| Ok(self.card(name)?.0)).collect()
+    }
+
+    /// A path with its main series, one that was asked for first; `None` if nothing is known of it.
+    pub(super) fn path(
+        &mut self,
+        name: &str,
+        wanted: Option<(&str, &str)>,
+    ) -> Result<Option<PathHistory>, StoreError> {
+        let known = self.latest.iter().any(|l| l.path == name);
+        if !known && !self.live.iter().any(|path| path.name == name) {
+            return Ok(None);
+        }
+        let (card, _) = self.card(name)?;
+        let mut others = self.store.series_names(Some(name))?;
+        let mut shown: Vec<SeriesName> = Vec::new();
+        if let Some((step, figure)) = wanted {
+            shown.extend(
+                others
+                    .iter()
+                    .find(|s| s.step == step && s.figure == figure)
+                    .cloned(),
+            );
+        }
+        for layer in ["tunnel", "underlay"] {
+            let main = self.main(&others, layer)?;
+            shown.extend(main.into_iter().map(|(series, _)| series));
+        }
+        let mut seen: Vec<SeriesName> = Vec::new();
+        shown.retain(|series| {
+            !seen.contains(series) && {
+                seen.push(series.clone());
+                true
+            }
+        });
+        others.retain(|series| !shown.contains(series));
+        let filter = limited(CHARTED);
+        let mut charts = Vec::new();
+        for name in shown {
+            let points = self.store.series(&name, &filter)?;
+            let mut changes = self.store.trend(&name, &filter)?;
+            for change in &mut changes {
+                change.facts.truncate(FACTS);
+            }
+            charts.push(Series {
+                name,
+                points,
+                changes,
+            });
+        }
+        let first = charts.iter().filter_map(|s| s.points.first());
+        let since_us = first.map(|p| p.created_us).min();
+        Ok(Some(PathHistory {
+            card,
+            charts,
+            others,
+            tuned: self.tuned(since_us)?,
+            runs: self.runs(name)?,
+        }))
+    }
+
+    fn tuned(&mut self, since_us: Option<u64>) -> Result<Vec<(u64, String)>, StoreError> {
+        let filter = Filter {
+            kind: Some(Kind::Change),
+            since_us,
+            ..limited(LISTED)
+        };
+        let entries = self.store.list(&filter)?;
+        Ok(entries.into_iter().map(|e| (e.created_us, e.id)).collect())
+    }
+
+    fn runs(&mut self, path: &str) -> Result<Vec<(String, u64, String)>, StoreError> {
+        let filter = Filter {
+            kind: Some(Kind::Run),
+            path: Some(path.to_owned()),
+            ..limited(LISTED)
+        };
+        let entries = self.store.list(&filter)?;
+        let labels = |labels: &BTreeMap<String, String>| {
+            let all: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            all.join(" ")
+        };
+        let row = |e: store::Entry| (e.id, e.created_us, labels(&e.labels));
+        Ok(entries.into_iter().map(row).collect())
+    }
+
+    fn card(&mut self, name: &str) -> Result<(Card, Vec<Trend>), StoreError> {
+        let all = self.store.series_names(Some(name))?;
+        let mut main = self.main(&all, "tunnel")?;
+        if main.is_empty() {
+            main = self.main(&all, "underlay")?;
+        }
+        let mut glances: Vec<Glance> = Vec::new();
+        let mut changed = Vec::new();
+        for (series, points) in &main {
+            let changes = self.memory.changes(series, points);
+            glances.push(summary::glance(series, points, &changes));
+            changed.extend(changes.into_iter().map(|(_, change)| change));
+        }
+        let runs: Vec<u64> = self.runs(name)?.iter().map(|(_, at, _)| *at).collect();
+        let newest = self.latest.iter().filter(|l| l.path == name);
+        let newest = newest.max_by_key(|l| l.created_us);
+        let live = self.live.iter().find(|path| path.name == name);
+        let state = match live {
+            Some(path) if !path.reachable => State::Unreachable,
+            _ => summary::state(&glances, &changed, &runs, self.now_us),
+        };
+        let causes = match newest {
+            Some(newest) => self.causes(newest, &all)?,
+            None => Vec::new(),
+        };
+        let card = Card {
+            path: name.to_owned(),
+            state,
+            connection: newest.and_then(connection),
+            run: newest.map(|l| (l.run.clone(), l.created_us)),
+            figures: glances,
+            causes,
+            live: live.map(present::live).unwrap_or_default(),
+        };
+        Ok((card, changed))
+    }
+
+    /// The main series on a layer, with their points: goodput of one flow in each direction, RTT
+    /// without load and beside it. Of several congestion controls, that with the most runs.
+    fn main(
+        &mut self,
+        all: &[SeriesName],
+        layer: &str,
+    ) -> Result<Vec<(SeriesName, Vec<Point>)>, StoreError> {
+        const MAIN: [(FigureKind, &[&str]); 4] = [
+            (FigureKind::Goodput, &["tcp", "down", "x1"]),
+            (FigureKind::Goodput, &["tcp", "up", "x1"]),
+            (FigureKind::RttP50, &["idle"]),
+            (FigureKind::RttP50, &["tcp", "down", "x1"]),
+        ];
+        let mut found = Vec::new();
+        for (kind, words) in MAIN {
+            let mut best: Option<(SeriesName, Vec<Point>)> = None;
+            let fits = |series: &&SeriesName| {
+                let own: Vec<&str> = series.step.split([' ', '/']).collect();
+                series.figure == kind.name()
+                    && own.first() == Some(&layer)
+                    && words.iter().all(|word| own.contains(word))
+                    && !own.contains(&"opposed")
+            };
+            for series in all.iter().filter(fits) {
+                let points = self.store.series(series, &limited(GLANCED))?;
+                if best
+                    .as_ref()
+                    .is_none_or(|(_, most)| points.len() > most.len())
+                {
+                    best = Some((series.clone(), points));
+                }
+            }
+            found.extend(best.filter(|(_, points)| !points.is_empty()));
+        }
+        Ok(found)
+    }
+
+    /// What limits the path: by the newest run that measured its capacity, which short loads do
+    /// not; else by the newest.
+    fn causes(
+        &mut self,
+        newest: &Latest,
+        all: &[SeriesName],
+    ) -> Result<Vec<(Severity, Text)>, StoreError> {
+        let capacity = FigureKind::Capacity.name();
+        let mut run = (0, newest.run.clone());
+        for series in all.iter().filter(|s| s.figure == capacity) {
+            let last = self.store.series(series, &limited(1))?;
+            let last = last.into_iter().map(|point| (point.created_us, point.run));
+            run = last.chain([run]).max().unwrap_or_default();
+        }
+        if let Some(known) = self.memory.causes.get(&run.1) {
+            return Ok(known.clone());
+        }
+        let found = match self.store.body(Kind::Run, &run.1) {
+            Ok(body) => Run::parse(&body)
+                .map(|run| causes(&judge(&run)))
+                .unwrap_or_default(),
+            // Its own page says what is wrong with it.
+            Err(StoreError::TooLarge { .. } | StoreError::Damaged { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        self.memory.causes.insert(run.1, found.clone());
+        Ok(found)
+    }
+}
+
+impl Memory {
+    /// The lasting changes of a series, computed when it has a new run.
+    fn changes(&mut self, series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
+        let newest = points.last().map(|p| p.run.clone()).unwrap_or_default();
+        if let Some((run, count, changes)) = self.changes.get(series)
+            && (run, *count) == (&newest, points.len())
+        {
+            return changes.clone();
+        }
+        let changes = trends(series, points);
+        let kept = (newest, points.len(), changes.clone());
+        self.changes.insert(series.clone(), kept);
+        changes
+    }
+}
+
+fn limited(count: u64) -> Filter {
+    Filter {
+        limit: Some(count),
+        ..Filter::default()
+    }
+}
+
+/// Findings that cost something.
+fn causes(findings: &model::findings::Findings) -> Vec<(Severity, Text)> {
+    let grave = findings
+        .findings
+        .iter()
+        .filter(|f| f.severity > Severity::Info);
+    grave.map(|f| (f.severity, f.title.clone())).collect()
+}
+
+/// How the tunnel of a run reached its far end, by the facts of the near host.
+pub(super) fn connection(latest: &Latest) -> Option<Connection> {
+    let of = |end: &str| {
+        let mut facts = latest.facts.iter();
+        facts.find(|(name, _)| name.starts_with("near.path.layers") && name.ends_with(end))
+    };
+    match of(".tunnel.path")?.1.as_str() {
+        "direct" => Some(Connection::Direct),
+        "relayed" => Some(Connection::Relayed(
+            of(".tunnel.relay").map(|(_, v)| v.clone()),
+        )),
+        _ => None,
+    }
+}

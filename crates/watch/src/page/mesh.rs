@@ -1,0 +1,123 @@
+//! Hosts against hosts: the newest run of each path by the host that measured it.
+
+use model::run::FigureKind;
+use report::page::dashboard::{Cell, Mesh};
+use store::Latest;
+
+use super::collect::connection;
+
+/// What can stand between the names of two hosts in the name of a path.
+const BETWEEN: [&str; 4] = ["->", "→", "/", "-"];
+
+/// How many hosts have measured.
+pub(super) fn hosts(latest: &[Latest]) -> usize {
+    nears(latest).len()
+}
+
+fn nears(latest: &[Latest]) -> Vec<String> {
+    let mut near: Vec<String> = latest.iter().filter_map(|l| l.host.clone()).collect();
+    near.sort();
+    near.dedup();
+    near
+}
+
+/// The far end of a path: its name, without that of the host which measures it if it begins with
+/// it, such as `b` for `a-b`.
+fn far(latest: &Latest) -> String {
+    let host = latest.host.as_deref().unwrap_or_default();
+    let rest = latest.path.strip_prefix(host).filter(|_| !host.is_empty());
+    let rest = rest.and_then(|rest| BETWEEN.iter().find_map(|b| rest.strip_prefix(b)));
+    let rest = rest.filter(|rest| !rest.is_empty());
+    rest.unwrap_or(&latest.path).to_owned()
+}
+
+/// The matrix of a step and figure, or of the first there is; `None` if nothing is to be shown.
+pub(super) fn of(latest: &[Latest], wanted: Option<(&str, &str)>) -> Option<Mesh> {
+    let choices = choices(latest);
+    let is_wanted = |(step, figure): &&(String, String)| {
+        wanted.is_none_or(|wanted| wanted == (step.as_str(), figure.as_str()))
+    };
+    let shown = choices.iter().find(is_wanted)?.clone();
+    let near = nears(latest);
+    let of_hosts = latest.iter().filter(|l| l.host.is_some());
+    let mut columns: Vec<String> = of_hosts.map(far).collect();
+    columns.sort();
+    columns.dedup();
+    let cell = |near: &String, column: &String| {
+        let is_here = |l: &&Latest| l.host.as_ref() == Some(near) && far(l) == *column;
+        let all = latest.iter().filter(is_here);
+        let newest = all.max_by_key(|l| l.created_us)?;
+        let mut figures = newest.figures.iter();
+        let (_, _, value) = figures.find(|(s, f, _)| (s, f) == (&shown.0, &shown.1))?;
+        Some(Cell {
+            path: newest.path.clone(),
+            value: *value,
+            connection: connection(newest),
+        })
+    };
+    let row = |near: &String| columns.iter().map(|column| cell(near, column)).collect();
+    Some(Mesh {
+        cells: near.iter().map(row).collect(),
+        near,
+        far: columns,
+        shown,
+        choices,
+    })
+}
+
+/// The steps and figures that a matrix is made of: goodput of one flow, and RTT without load.
+fn choices(latest: &[Latest]) -> Vec<(String, String)> {
+    let figures = latest
+        .iter()
+        .filter(|l| l.host.is_some())
+        .flat_map(|l| &l.figures);
+    let fits = |step: &str, figure: &str| {
+        let words: Vec<&str> = step.split(' ').collect();
+        let is = |kind: FigureKind, word: &str| figure == kind.name() && words.contains(&word);
+        is(FigureKind::RttP50, "idle")
+            || is(FigureKind::Goodput, "x1") && !words.contains(&"opposed")
+            || is(FigureKind::ProbeLost, "idle")
+    };
+    let pairs = figures.filter(|(step, figure, _)| fits(step, figure));
+    let mut all: Vec<(String, String)> = pairs.map(|(s, f, _)| (s.clone(), f.clone())).collect();
+    // Delay first: every mesh has it.
+    all.sort_by_key(|(step, figure)| (!figure.starts_with("rtt"), figure.clone(), step.clone()));
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latest(host: &str, path: &str, rtt_us: f64) -> Latest {
+        Latest {
+            path: path.to_owned(),
+            host: Some(host.to_owned()),
+            run: "r".to_owned(),
+            created_us: 1,
+            facts: Default::default(),
+            figures: vec![("tunnel/v4 idle".to_owned(), "rtt_p50_us".to_owned(), rtt_us)],
+        }
+    }
+
+    #[test]
+    fn each_two_hosts_have_one_cell() {
+        let all = [
+            latest("a", "a-b", 10.0),
+            latest("a", "a->c", 20.0),
+            latest("b", "b-a", 11.0),
+            latest("b", "c", 30.0),
+        ];
+        let mesh = of(&all, None).unwrap_or_else(|| panic!("no matrix"));
+        assert_eq!(mesh.near, ["a", "b"]);
+        assert_eq!(mesh.far, ["a", "b", "c"]);
+        let values = |row: &Vec<Option<Cell>>| -> Vec<Option<f64>> {
+            row.iter().map(|c| c.as_ref().map(|c| c.value)).collect()
+        };
+        let rows: Vec<_> = mesh.cells.iter().map(values).collect();
+        assert_eq!(rows[0], [None, Some(10.0), Some(20.0)]);
+        assert_eq!(rows[1], [Some(11.0), None, Some(30.0)]);
+        assert!(of(&all, Some(("tunnel/v4 idle", "luck"))).is_none());
+    }
+}
