@@ -95,13 +95,8 @@ impl Dashboard {
             .expect("run");
         assert!(output.status.success(), "{}", text(&output.stderr));
         let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        let series = all
-            .as_array()
-            .or_else(|| all["series"].as_array())
-            .expect("series");
-        let points = series[0]["points"].as_array().expect("points");
+        let points = all.as_array().expect("points").iter();
         points
-            .iter()
             .map(|p| p["median"].as_f64().expect("a number"))
             .collect()
     }
@@ -201,20 +196,22 @@ fn add(store: &Path, files: &[PathBuf], labels: &[&str]) {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// A history of several paths, made once, and its dashboard.
-pub(super) fn made() -> &'static Dashboard {
-    static MADE: OnceLock<(tempfile::TempDir, Dashboard)> = OnceLock::new();
+/// A dashboard of a history of several paths, which is made once.
+pub(super) fn made() -> Dashboard {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
-        let folder = tempfile::tempdir().expect("a folder");
-        let store = folder.path().join("history.db");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let store = folder.join("history.db");
         let paths: [(&str, Range<u64>, Shape); 3] = [
             ("office", 1..RUNS + 1, OFFICE),
             ("home", 1..RUNS + 1, HOME),
             ("<script>alert(1)</script>", 1..3, HISTORY),
         ];
-        import(&store, folder.path(), &paths);
+        import(&store, &folder, &paths);
         let file = |name: &str, run: &Value| {
-            let file = folder.path().join(name);
+            let file = folder.join(name);
             std::fs::write(&file, run.to_string()).expect("write it");
             file
         };
@@ -239,8 +236,7 @@ pub(super) fn made() -> &'static Dashboard {
             let path = format!("path={near}-{far}");
             add(&store, &[file], &[&path, &format!("host={near}")]);
         }
-        let served = Dashboard::start(&store, &[]);
-        (folder, served)
+        store
     };
-    &MADE.get_or_init(make).1
+    Dashboard::start(MADE.get_or_init(make), &[])
 }

@@ -39,7 +39,18 @@ impl Collect<'_> {
         names.extend(self.live.iter().map(|path| path.name.clone()));
         names.sort();
         names.dedup();
-        names.iter().map(|name| Ok(self.card(name)?.0)).collect()
+        let cards = names.iter().map(|name| Ok(self.card(name)?.0));
+        let mut cards: Vec<Card> = cards.collect::<Result<_, StoreError>>()?;
+        // What needs attention is first; paths of one state stay in the order of their names.
+        cards.sort_by_key(|card| match card.state {
+            State::Unreachable => 0,
+            State::Worse => 1,
+            State::Changed => 2,
+            State::Usual => 3,
+            State::New => 4,
+            State::Old => 5,
+        });
+        Ok(cards)
     }
 
     /// A path with its main series, one that was asked for first; `None` if nothing is known of it.
@@ -252,13 +263,16 @@ fn limited(count: u64) -> Filter {
     }
 }
 
-/// Findings that cost something.
+/// Findings that cost something, each once: the report has their directions.
 fn causes(findings: &model::findings::Findings) -> Vec<(Severity, Text)> {
-    let grave = findings
-        .findings
-        .iter()
-        .filter(|f| f.severity > Severity::Info);
-    grave.map(|f| (f.severity, f.title.clone())).collect()
+    let grave = findings.findings.iter();
+    let mut found: Vec<(Severity, Text)> = Vec::new();
+    for finding in grave.filter(|f| f.severity > Severity::Info) {
+        if !found.iter().any(|(_, title)| *title == finding.title) {
+            found.push((finding.severity, finding.title.clone()));
+        }
+    }
+    found
 }
 
 /// How the tunnel of a run reached its far end, by the facts of the near host.
