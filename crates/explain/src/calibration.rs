@@ -1,47 +1,69 @@
 //! Calibration of strengths as probabilities.
 //!
 //! The probability is the share of correct findings of a cause with that strength among the
-//! training scenarios. One cause has too few findings for an estimate of its own, and the corpus
-//! was written by those who wrote the rules: nearly all findings on it are correct. Its counts are
-//! therefore combined with the share on paths that nobody had seen while writing rules, which
-//! has the weight of ten findings: the mean of a Beta distribution whose prior is that share.
+//! training scenarios: those of the corpus, and those drawn by chance with derived truths. One cause
+//! has too few findings for an estimate of its own, and rules were made on these scenarios: nearly
+//! all findings on them are correct. The counts are therefore combined with the share on paths that
+//! nobody had seen while writing rules, which has the weight of ten findings: the mean of a Beta
+//! distribution whose prior is that share.
 //! Confidence never decreases with strength: where the counts do so by chance, neighbours are
 //! pooled (isotonic regression, Barlow et al. 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
-//! test -p pathtwin-explain`; `docs/corpus.md` has the results on scenarios that were not used for
-//! making rules.
+//! test -p pathtwin-explain`, and in `drawn.rs`, made from the lines of the drawn training scenarios
+//! by the same of `pathtwin-validation`. `docs/corpus.md` and `docs/drawn.md` have the results on
+//! scenarios that were not used for making rules.
 
 mod counts;
+mod drawn;
 
 use crate::verdict::Strength;
 use counts::COUNTS;
+use drawn::DRAWN;
 
 /// Correct findings and all findings, for each strength from weakest to strongest.
 pub(crate) type Counts = [[u32; 2]; 3];
 
+/// Correct findings and all of them on the last 48 scenarios of the first draw, which nobody had
+/// looked at while the rules for it were made, with the quick plan: for causes that a draw can have.
+const UNSEEN_DRAWN: [f64; 2] = [37.0, 39.0];
 /// Correct first findings and all of them on 57 lab paths that were written without looking at the
-/// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan.
+/// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan and the rules of
+/// that time: for all other causes.
 const UNSEEN: [f64; 2] = [49.0, 57.0];
 /// Weight of that share, in findings.
 const PRIOR: f64 = 10.0;
-/// Upper limit of confidence: the corpus has some hundred scenarios, and real paths have faults
-/// that none of them covers.
-const MAX_CONFIDENCE: f64 = 0.98;
+/// Upper limit of confidence: there are some hundred scenarios, and real paths have faults that none
+/// of them covers.
+const MAX_CONFIDENCE: f64 = 0.97;
 
 /// Probability that a finding with this cause and strength is correct.
 pub fn confidence(code: &str, strength: Strength) -> f64 {
-    calibrated(COUNTS, code)[strength as usize]
+    calibrated(COUNTS, DRAWN, code)[strength as usize]
 }
 
-/// Probabilities for the strengths of a cause, from a table of counts.
-fn calibrated(table: &[(&str, Counts)], code: &str) -> [f64; 3] {
-    let own = table.iter().find(|(name, _)| *name == code);
-    let own = own.map_or(Counts::default(), |(_, counts)| *counts);
-    let unseen = UNSEEN[0] / UNSEEN[1];
-    let steps = own.map(|own| {
-        let n = f64::from(own[1]) + PRIOR;
-        ((f64::from(own[0]) + PRIOR * unseen) / n, n)
+/// A table of counts by cause.
+type Table = [(&'static str, Counts)];
+
+/// Probabilities for the strengths of a cause, from its counts in the corpus and in draws.
+fn calibrated(chosen: &Table, drawn: &Table, code: &str) -> [f64; 3] {
+    let of = |table: &Table| {
+        let own = table.iter().find(|(name, _)| *name == code);
+        own.map(|(_, counts)| *counts)
+    };
+    let by_chance = of(drawn);
+    let unseen = match by_chance {
+        Some(_) => UNSEEN_DRAWN[0] / UNSEEN_DRAWN[1],
+        None => UNSEEN[0] / UNSEEN[1],
+    };
+    let (chosen, by_chance) = (
+        of(chosen).unwrap_or_default(),
+        by_chance.unwrap_or_default(),
+    );
+    let steps = std::array::from_fn(|at| {
+        let [right, all] = [0, 1].map(|part| f64::from(chosen[at][part] + by_chance[at][part]));
+        let n = all + PRIOR;
+        ((right + PRIOR * unseen) / n, n)
     });
     isotonic(steps).map(|share| share.min(MAX_CONFIDENCE))
 }
@@ -73,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_cause_without_findings_has_the_share_of_unseen_paths() {
-        let calibrated = calibrated(TABLE, "never seen");
+        let calibrated = calibrated(TABLE, &[], "never seen");
         assert!(
             calibrated
                 .iter()
@@ -85,7 +107,7 @@ mod tests {
     fn many_findings_outweigh_the_prior() {
         let unseen = 49.0 / 57.0;
         let expected = (0.0 + 10.0 * unseen) / 30.0;
-        let calibrated = calibrated(TABLE, "wrong");
+        let calibrated = calibrated(TABLE, &[], "wrong");
         // The weak share is higher: both are pooled with their weights, 10 and 30.
         let both = (unseen * 10.0 + expected * 30.0) / 40.0;
         assert!((calibrated[0] - both).abs() < 1e-9 && (calibrated[1] - both).abs() < 1e-9);
@@ -94,10 +116,19 @@ mod tests {
     /// Nearly every finding was stated with 98 %, whether it rested on 200 findings or on none.
     #[test]
     fn few_findings_are_stated_with_less_confidence_than_many() {
-        let [few, many] = ["wrong", "often"].map(|code| calibrated(TABLE, code)[2]);
+        let [few, many] = ["wrong", "often"].map(|code| calibrated(TABLE, &[], code)[2]);
         assert!(few < 0.9 && many > 0.95, "{few} {many}");
         let endless = [("certain", [[0, 0], [0, 0], [10_000, 10_000]])];
-        assert_eq!(calibrated(&endless, "certain")[2], MAX_CONFIDENCE);
+        assert_eq!(calibrated(&endless, &[], "certain")[2], MAX_CONFIDENCE);
+    }
+
+    /// Ten findings on chosen paths and thirty by chance, of which 28 were right.
+    #[test]
+    fn findings_on_drawn_paths_count_as_those_on_chosen_ones() {
+        let chosen = [("both", [[0, 0], [0, 0], [10, 10]])];
+        let drawn = [("both", [[0, 0], [0, 0], [28, 30]])];
+        let expected = (38.0 + 10.0 * 37.0 / 39.0) / 50.0;
+        assert!((calibrated(&chosen, &drawn, "both")[2] - expected).abs() < 1e-9);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::compose::Scene;
 
 pub use crate::judge::judge_with_strength;
-pub use counting::{count, source};
+pub use counting::{count, source, table};
 pub use outcome::{Found, Outcome};
 pub use score::{Bin, Counts, Score, score};
 pub use text::markdown;

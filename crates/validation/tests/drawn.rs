@@ -67,6 +67,29 @@ fn the_page_shows_the_tables_of_the_kept_lines() {
     );
 }
 
+/// The counts behind the confidence of findings are those of the training draws.
+#[test]
+fn confidence_rests_on_the_kept_lines_of_training() {
+    let training: Vec<Outcome> = draws()
+        .concat()
+        .into_iter()
+        .filter(|o| o.draw < EVALUATION)
+        .collect();
+    let heading = "//! Counts of drawn scenarios, made from corpus/judged/drawn-*.jsonl by `UPDATE_DOCS=1 \
+                   cargo test -p\n//! pathtwin-validation`.";
+    let expected = explain::corpus::table(heading, "DRAWN", &score::counts(&training));
+    let file = root().join("crates/explain/src/calibration/drawn.rs");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, &expected).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        kept == expected,
+        "{}: run with UPDATE_DOCS=1",
+        file.display()
+    );
+}
+
 /// A kept line belongs to the path that is drawn today: its priors were not changed since.
 #[test]
 fn the_kept_lines_are_of_the_paths_of_their_draw() {

@@ -21,15 +21,20 @@ pub fn count(outcomes: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
 
 /// The text of `counts.rs`.
 pub fn source(outcomes: &[Outcome]) -> String {
-    let mut out = String::from(
-        "//! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 cargo test -p\n\
-         //! pathtwin-explain`.\n\n\
-         use super::Counts;\n\n\
+    let heading = "//! Counts of the corpus, made from corpus/judged/training.jsonl by `UPDATE_DOCS=1 \
+                   cargo test -p\n//! pathtwin-explain`.";
+    table(heading, "COUNTS", &count(outcomes))
+}
+
+/// The text of a module with a table of counts.
+pub fn table(heading: &str, name: &str, counts: &BTreeMap<String, [[u32; 2]; 3]>) -> String {
+    let mut out = format!(
+        "{heading}\n\nuse super::Counts;\n\n\
          /// Correct findings and all findings of each cause, by strength from weak to strong.\n\
          #[rustfmt::skip]\n\
-         pub(super) const COUNTS: &[(&str, Counts)] = &[\n",
+         pub(super) const {name}: &[(&str, Counts)] = &[\n"
     );
-    for (code, counts) in count(outcomes) {
+    for (code, counts) in counts {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "    ({code:?}, {counts:?}),");
     }

@@ -235,14 +235,16 @@ impl Outcome {
         advised && !true_codes.any(|code| calls(code))
     }
 
-    /// Each code that is asserted, with whether it is right; without those that are allowed.
+    /// Each code that is asserted, with whether it is right and in the right direction; without those
+    /// that are allowed.
     pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
         let mut seen = BTreeSet::new();
         let asserted = self
             .found
             .iter()
             .filter(|s| s.asserts() && !self.allows(s) && seen.insert(s.code.as_str()));
-        asserted.map(|s| (s, self.is_true(&s.code))).collect()
+        let right = |s: &FoundCause| self.is_true(&s.code) && !self.is_misplaced(s);
+        asserted.map(|s| (s, right(s))).collect()
     }
 }
 

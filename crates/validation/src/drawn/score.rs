@@ -113,6 +113,18 @@ pub fn truth(outcome: &Outcome) -> String {
     }
 }
 
+/// Findings that came true and all of them, by cause and strength.
+pub fn counts(all: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
+    let mut counts: BTreeMap<String, [[u32; 2]; 3]> = BTreeMap::new();
+    for (found, right) in all.iter().flat_map(Outcome::asserted) {
+        let own = counts.entry(found.code.clone()).or_default();
+        let [true_ones, of] = &mut own[found.strength as usize];
+        *true_ones += u32::from(right);
+        *of += 1;
+    }
+    counts
+}
+
 /// Stated confidence against what came true. Empty ranges are left out.
 fn bins(all: &[Outcome]) -> Vec<Bin> {
     let asserted = || all.iter().flat_map(Outcome::asserted);
