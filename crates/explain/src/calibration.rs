@@ -1,18 +1,18 @@
 //! Calibration of strengths as probabilities.
 //!
 //! The probability is the share of correct findings of a cause with that strength among the
-//! training scenarios: those of the corpus, and those drawn by chance with derived truths. One cause
-//! has too few findings for an estimate of its own, and rules were made on these scenarios: nearly
-//! all findings on them are correct. The counts are therefore combined with the share on paths that
-//! nobody had seen while writing rules, which has the weight of ten findings: the mean of a Beta
-//! distribution whose prior is that share.
-//! Confidence never decreases with strength: where the counts do so by chance, neighbours are
-//! pooled (isotonic regression, Barlow et al. 1972).
+//! training scenarios: those of the corpus, and those drawn by chance with derived truths. One
+//! cause has too few findings for an estimate of its own, and rules were made on these scenarios:
+//! nearly all findings on them are correct. The counts are therefore combined with the share on
+//! paths that nobody had seen while writing rules, which has the weight of ten findings: the mean
+//! of a Beta distribution whose prior is that share. Confidence never decreases with strength:
+//! where the counts do so by chance, neighbours are pooled (isotonic regression, Barlow et al.
+//! 1972).
 //!
 //! The counts are in `counts.rs`, made from `corpus/judged/training.jsonl` by `UPDATE_DOCS=1 cargo
-//! test -p pathtwin-explain`, and in `drawn.rs`, made from the lines of the drawn training scenarios
-//! by the same of `pathtwin-validation`. `docs/corpus.md` and `docs/drawn.md` have the results on
-//! scenarios that were not used for making rules.
+//! test -p pathtwin-explain`, and in `drawn.rs`, made from the lines of the drawn training
+//! scenarios by the same of `pathtwin-validation`. `docs/corpus.md` and `docs/drawn.md` have the
+//! results on scenarios that were not used for making rules.
 
 mod counts;
 mod drawn;
@@ -25,7 +25,8 @@ use drawn::DRAWN;
 pub(crate) type Counts = [[u32; 2]; 3];
 
 /// Correct findings and all of them on the last 48 scenarios of the first draw, which nobody had
-/// looked at while the rules for it were made, with the quick plan: for causes that a draw can have.
+/// looked at while the rules for it were made, with the quick plan: for causes that a draw can
+/// have.
 const UNSEEN_DRAWN: [f64; 2] = [37.0, 39.0];
 /// Correct first findings and all of them on 57 lab paths that were written without looking at the
 /// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan and the rules of
@@ -33,8 +34,8 @@ const UNSEEN_DRAWN: [f64; 2] = [37.0, 39.0];
 const UNSEEN: [f64; 2] = [49.0, 57.0];
 /// Weight of that share, in findings.
 const PRIOR: f64 = 10.0;
-/// Upper limit of confidence: there are some hundred scenarios, and real paths have faults that none
-/// of them covers.
+/// Upper limit of confidence: there are some hundred scenarios, and real paths have faults that
+/// none of them covers.
 const MAX_CONFIDENCE: f64 = 0.97;
 
 /// Probability that a finding with this cause and strength is correct.

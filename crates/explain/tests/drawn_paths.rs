@@ -1,5 +1,5 @@
-//! Runs of drawn lab paths with the quick plan, whose truth was derived by removing each fault: named
-//! after what was said of them before, or what was not.
+//! Runs of drawn lab paths with the quick plan, whose truth was derived by removing each fault:
+//! named after what was said of them before, or what was not.
 
 #![allow(clippy::unwrap_used)]
 
@@ -129,8 +129,8 @@ fn a_full_reassembly_buffer_is_no_policer() {
     assert!(!problems(&findings).iter().any(policer), "{findings:#?}");
 }
 
-/// 1.7 % of the packets are overtaken, and bbr, whose share of a line with others varies, retransmits
-/// 13 of 5113 segments.
+/// 1.7 % of the packets are overtaken, and bbr, whose share of a line with others varies,
+/// retransmits 13 of 5113 segments.
 #[test]
 fn reordering_that_is_hardly_retransmitted_is_no_problem() {
     let findings = findings("reordering-bbr-fair-share");

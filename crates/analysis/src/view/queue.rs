@@ -141,8 +141,9 @@ pub struct Overflow {
 
 /// Minimum share and number of a step's datagrams that show an overflow, not single losses.
 const OVERFLOW: (f64, u64) = (0.01, 3);
-/// Variation of the distance of datagrams, as a share of the time of a full packet at the bottleneck,
-/// below which no queue that others fill lies on their way: their packets are between them in it.
+/// Variation of the distance of datagrams, as a share of the time of a full packet at the
+/// bottleneck, below which no queue that others fill lies on their way: their packets are between
+/// them in it.
 const EVEN: f64 = 0.1;
 /// A full queue that delays by less cannot be distinguished from chance, µs.
 const SLIGHT_US: f64 = 2_000.0;

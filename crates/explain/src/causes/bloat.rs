@@ -14,9 +14,9 @@ pub(super) const WARN_US: f64 = 30_000.0;
 /// Added delay under load that requires action, µs.
 pub(super) const ACT_US: f64 = 60_000.0;
 
-/// Packets of a load that wait at a bottleneck however short its queue is: the one that is being sent
-/// and the two of the smallest window that keeps it busy (RFC 5681 section 4: an acknowledgement for
-/// every second segment). On a line of 256 kbit/s each takes 47 ms.
+/// Packets of a load that wait at a bottleneck however short its queue is: the one that is being
+/// sent and the two of the smallest window that keeps it busy (RFC 5681 section 4: an
+/// acknowledgement for every second segment). On a line of 256 kbit/s each takes 47 ms.
 const LEAST_PACKETS: f64 = 3.0;
 
 /// Share of datagrams lost above the capacity from which the queue was full.

@@ -9,8 +9,8 @@ use crate::brief;
 const SHALLOW_US: f64 = 2_000.0;
 /// Share of a full queue's delay from which a loss may be that queue's overflow.
 const QUEUED: f64 = 0.5;
-/// Waiting time below which no common queue management drops: CoDel's target is 5 ms (RFC 8289 section
-/// 4.3), cake's as well, that of PIE 15 ms (RFC 8033 section 5.1).
+/// Waiting time below which no common queue management drops: CoDel's target is 5 ms (RFC 8289
+/// section 4.3), cake's as well, that of PIE 15 ms (RFC 8033 section 5.1).
 const MANAGED_US: f64 = 4_000.0;
 /// Share of the round trip by which TCP's own, smoothed one is above that of single probes.
 const SMOOTHED: f64 = 0.02;

@@ -21,8 +21,8 @@ use crate::{
 const SEEN: f64 = 1e-3;
 /// Minimum number of reordered datagrams.
 const MIN_OVERTAKEN: f64 = 5.0;
-/// The formula of a congestion control holds within a factor of some 2.5 in goodput, which is six in
-/// loss: retransmissions of less than this part of what it takes are not why it is slow.
+/// The formula of a congestion control holds within a factor of some 2.5 in goodput, which is six
+/// in loss: retransmissions of less than this part of what it takes are not why it is slow.
 const FEWER: f64 = 6.0;
 /// Share of retransmissions up to which BBR's rate stays the same.
 const BBR_KEEPS: f64 = 0.01;
@@ -145,8 +145,9 @@ fn test(dir: &DirectionView) -> Verdict {
     }
 }
 
-/// Whether the congestion control reacts too rarely for its goodput: overtaken packets slow a sender
-/// down only where it takes them for lost, and then it retransmits. BBR does not react to that.
+/// Whether the congestion control reacts too rarely for its goodput: overtaken packets slow a
+/// sender down only where it takes them for lost, and then it retransmits. BBR does not react to
+/// that.
 fn harmless(load: &Load) -> bool {
     let Some(again) = load.retransmitted_segments() else {
         return false;

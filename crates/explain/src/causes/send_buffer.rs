@@ -18,8 +18,8 @@ use crate::{
 /// packets with their memory overhead.
 const BUFFER_FULL: f64 = 0.6;
 /// Bytes that may be in flight beyond the buffer: the kernel checks for space before a write is
-/// queued, not after (sk_stream_memory_free, Linux include/net/sock.h), and one packet of segmentation
-/// offload has 64 kB; at a round trip that varies, in flight is an estimate.
+/// queued, not after (sk_stream_memory_free, Linux include/net/sock.h), and one packet of
+/// segmentation offload has 64 kB; at a round trip that varies, in flight is an estimate.
 const BEYOND: f64 = 2.0 * 65_536.0;
 /// The congestion window is not the limit above this multiple of the bytes in flight.
 const CWND_ROOM: f64 = 1.3;

@@ -183,8 +183,8 @@ const SHORT_PACKETS: u32 = 20;
 /// A queue below this cannot add the delay that matters, seconds.
 const SHALLOW_S: f64 = 0.025;
 
-/// Codes that are true of the ends whether or not it costs anything: the packets of a tunnel are one
-/// flow to `fq`, which holds 100 of a flow (`flow_limit`, tc-fq(8)).
+/// Codes that are true of the ends whether or not it costs anything: the packets of a tunnel are
+/// one flow to `fq`, which holds 100 of a flow (`flow_limit`, tc-fq(8)).
 pub fn of_setting(cell: &Cell) -> Vec<&'static str> {
     let at_ends = cell.tunnel.as_ref().is_some_and(|t| t.at == TunnelAt::Ends);
     let fq = [Side::Near, Side::Far]

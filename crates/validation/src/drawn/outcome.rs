@@ -235,8 +235,8 @@ impl Outcome {
         advised && !true_codes.any(|code| calls(code))
     }
 
-    /// Each code that is asserted, with whether it is right and in the right direction; without those
-    /// that are allowed.
+    /// Each code that is asserted, with whether it is right and in the right direction; without
+    /// those that are allowed.
     pub fn asserted(&self) -> Vec<(&FoundCause, bool)> {
         let mut seen = BTreeSet::new();
         let asserted = self

@@ -1,9 +1,10 @@
 //! The truth of a path, by counterfactual cells: the same path without one of its faults.
 //!
-//! A fault of which the removal recovers what matters is a cause. Goodput matters from
-//! [`SHARE`] of what the path carries without the fault, latency from [`ADDED_US`] that the load
-//! adds and that falls to less than half of it (three packets on slow lines). Both must hold in the mean of the seeds, and half
-//! of it in each. What recovers less, down to half of that share, is allowed and not demanded.
+//! A fault of which the removal recovers what matters is a cause. Goodput matters from [`SHARE`] of
+//! what the path carries without the fault, latency from [`ADDED_US`] that the load adds and that
+//! falls to less than half of it (three packets on slow lines). Both must hold in the mean of the
+//! seeds, and half of it in each. What recovers less, down to half of that share, is allowed and
+//! not demanded.
 //!
 //! Faults can mask each other: removing one alone recovers nothing while another limits as much. So
 //! where the removal of all recovers more than that of any, each fault is also measured alone: one

@@ -85,7 +85,8 @@ impl Truth {
     }
 
     /// Adds a tunnel whose full packets are two on the path: the lab's routers forward both at no
-    /// cost, real ones do not. Where routers fragment them, the ends see that only by what it costs.
+    /// cost, real ones do not. Where routers fragment them, the ends see that only by what it
+    /// costs.
     fn doubled_packets(&mut self, cell: &Cell) {
         let costs = self.causes.iter().any(|c| c.fault == Fault::TunnelMtu);
         if costs || !fault::is_tunnel_between(cell) {
