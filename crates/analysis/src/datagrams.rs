@@ -2,10 +2,12 @@
 
 use stats::Interval;
 
-use crate::share::share;
+use crate::{flow::rate_bps, share::share};
 
 /// Share of lost datagrams, the figure `udp_lost`: sent and not arrived, over sent; what arrived
-/// twice counts once (RFC 7680). `None` if none was sent.
+/// twice counts once (RFC 7680). `None` if none was sent. Of a whole load the sender counts what it
+/// sent; of a part of one, the numbers of the datagrams do: what was sent last before its end may
+/// still be on its way.
 pub fn lost(sent: u64, received: u64) -> Option<f64> {
     share(sent.saturating_sub(received) as f64, sent as f64)
 }
@@ -13,6 +15,18 @@ pub fn lost(sent: u64, received: u64) -> Option<f64> {
 /// The 95 % interval of [`lost`] (Wilson's score interval), if losses are independent.
 pub fn lost_interval(sent: u64, received: u64) -> Option<Interval> {
     stats::wilson(sent.saturating_sub(received), sent)
+}
+
+/// Rate of datagrams, bit/s of payload, from the time between the first and the last: those after
+/// the first over the time since it. `None` if none followed or no time passed.
+pub fn spaced_bps(followed: u64, payload_bytes: u32, span_us: f64) -> Option<f64> {
+    rate_bps(followed as f64 * f64::from(payload_bytes), span_us).filter(|_| followed > 0)
+}
+
+/// Jitter of several streams together: the mean of those that have one (RFC 3550 section 6.4.1
+/// defines it for one).
+pub fn jitter(streams: &[f64]) -> Option<f64> {
+    stats::mean(streams)
 }
 
 /// Share of reordered datagrams, the figure `udp_reordered`: arrived after one with a higher
@@ -34,6 +48,16 @@ mod tests {
             "one too many is not less than no loss"
         );
         assert_eq!((lost(0, 0), reordered(0, 0)), (None, None));
+    }
+
+    #[test]
+    fn a_rate_is_of_those_that_followed_the_first() {
+        // 11 datagrams of 125 bytes, one each ms.
+        assert_eq!(spaced_bps(10, 125, 10_000.0), Some(1e6));
+        assert_eq!(
+            (spaced_bps(0, 125, 1.0), spaced_bps(1, 125, 0.0)),
+            (None, None)
+        );
     }
 
     /// Lost datagrams are not there to be overtaken: of 300 that arrived 3 are a hundredth.

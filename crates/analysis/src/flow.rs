@@ -3,7 +3,7 @@
 
 use model::run::{Column, FlowResult, Series};
 
-use crate::{figures::share, start};
+use crate::{figures::share, percentile, start};
 
 /// Bytes over a time, bit/s; `None` if no time has passed.
 pub fn rate_bps(bytes: f64, span_us: f64) -> Option<f64> {
@@ -117,7 +117,7 @@ pub fn tcp(sent: &Series, received: &Series, window: [i64; 2]) -> FlowResult {
         app_limited: app_limited(&deliveries),
         min_rtt_us: sent.last(Column::MinRttUs).map(|us| us as f64),
         rtt_p50_us: seen.median(Column::RttUs),
-        rtt_p95_us: stats::percentile(&seen.values(Column::RttUs), 95.0),
+        rtt_p95_us: percentile::p95(&seen.values(Column::RttUs)),
         cwnd_p50: seen.median(Column::SndCwnd),
         snd_wnd_p50: seen.median(Column::SndWnd),
         delivery_rate_p50_bps: delivery_rate_bps(&deliveries),
@@ -148,7 +148,7 @@ pub fn quic(sent: &Series, received: &Series, window: [i64; 2], headers: u32) ->
         segments: seen.count(Column::SentPackets),
         min_rtt_us: sent.last(Column::MinRttUs).map(|us| us as f64),
         rtt_p50_us: seen.median(Column::RttUs),
-        rtt_p95_us: stats::percentile(&seen.values(Column::RttUs), 95.0),
+        rtt_p95_us: percentile::p95(&seen.values(Column::RttUs)),
         cwnd_p50: stats::median(&datagrams),
         pmtu: seen.last(Column::MtuBytes).map(|bytes| bytes + headers),
         ..FlowResult::default()

@@ -15,6 +15,8 @@ pub const BBR_SOURCE: &str = "Linux net/ipv4/tcp_bbr.c: the rate follows what is
 /// Payload of a segment on an Ethernet path of 1500 bytes, with timestamps: what is taken where it
 /// is not known (RFC 9293 section 3.7.1, RFC 7323).
 pub const ETHERNET_MSS: f64 = 1448.0;
+/// Full packet on Ethernet, bytes (RFC 894).
+pub const ETHERNET_PACKET: f64 = 1500.0;
 
 /// CUBIC's constant of growth, packets a second cubed.
 const C: f64 = 0.4;
@@ -90,6 +92,11 @@ pub fn buffer_bytes(delay_s: f64, rate_bps: f64) -> f64 {
 /// inverse of [`buffer_bytes`].
 pub fn drain_s(backlog_bytes: f64, rate_bps: f64) -> f64 {
     backlog_bytes * 8.0 / rate_bps
+}
+
+/// Time that a full packet takes at a rate, µs.
+pub fn packet_us(rate_bps: f64) -> f64 {
+    drain_s(ETHERNET_PACKET, rate_bps) * 1e6
 }
 
 /// What a loss-based congestion control reaches under random loss; `None` for one that is not

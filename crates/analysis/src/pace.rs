@@ -1,12 +1,10 @@
 //! Durations that a load needs on a path to show what TCP does there, by the path's round trip and
 //! rate.
 
-use crate::models::ETHERNET_MSS as MSS;
+use crate::models::{ETHERNET_MSS as MSS, ETHERNET_PACKET, drain_s, needed_bytes};
 
 /// Window at the start of a connection, segments (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
-/// Packet, bits.
-const PACKET_BITS: f64 = 1500.0 * 8.0;
 /// Round trips after slow start until its overshoot is repaired and its queue has drained.
 const RECOVERY: f64 = 4.0;
 /// Packets from which a share of lost ones can be distinguished from chance, and the fewest of
@@ -50,7 +48,7 @@ impl Line {
     /// Time in which slow start fills the path, s. The window doubles with each round trip, from
     /// ten segments (RFC 5681 section 3.1, RFC 6928) to what fills path and queue.
     pub fn slow_start_s(&self) -> f64 {
-        let window = self.rate_bps.unwrap_or(0.0) * self.loaded_s() / 8.0 / MSS;
+        let window = needed_bytes(self.rate_bps.unwrap_or(0.0), self.loaded_s()) / MSS;
         (window / INITIAL_WINDOW).log2().max(1.0) * self.idle_us.unwrap_or(0.0) / 1e6
     }
 
@@ -82,8 +80,9 @@ impl Line {
     }
 
     fn packets_s(&self, packets: f64) -> f64 {
-        let bits = packets * PACKET_BITS;
-        self.rate_bps.map_or(0.0, |bps| bits / bps).min(LONGEST_S)
+        let bytes = packets * ETHERNET_PACKET;
+        let needed = self.rate_bps.map_or(0.0, |bps| drain_s(bytes, bps));
+        needed.min(LONGEST_S)
     }
 
     fn pace(&self, rounds: f64, packets: f64) -> Pace {

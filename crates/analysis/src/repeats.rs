@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{row::Row, text::Text};
+use model::{
+    figures::Figures,
+    row::{Row, RowFigure},
+    text::Text,
+};
 use stats::Interval;
 
 use crate::summary::ENOUGH;
@@ -25,6 +29,17 @@ pub struct Spread {
 pub struct Summary<'a> {
     /// All of them; the first stands for what they have in common.
     pub rows: Vec<&'a Row>,
+}
+
+/// The goodput of one setting beside a published one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// What was published, Mbit/s.
+    pub goodput_mbps: f64,
+    /// How far the median is from it, relative; absent if no repeat counts.
+    pub deviation: Option<f64>,
+    /// The deviation is within the table's tolerance.
+    pub fits: Option<bool>,
 }
 
 /// Reasons why rows do not count, the most frequent first, each with its number of rows.
@@ -64,6 +79,18 @@ impl Summary<'_> {
     /// A row that stands for what all have in common.
     pub fn first(&self) -> &Row {
         self.rows[0]
+    }
+
+    /// The published goodput of this setting, if there is one, and how far the repeats are from it.
+    pub fn published(&self, figures: &Figures) -> Option<Published> {
+        let goodput_mbps = figures.value(self.first(), RowFigure::Goodput)?;
+        let spread = self.spread(|row| RowFigure::Goodput.of(row));
+        let deviation = spread.map(|spread| spread.median / goodput_mbps - 1.0);
+        Some(Published {
+            goodput_mbps,
+            deviation,
+            fits: deviation.map(|by| by.abs() <= figures.tolerance),
+        })
     }
 
     /// The spread of a value over the valid repeats that have it.

@@ -1,5 +1,6 @@
 //! Outcome of a test, from the results of both ends.
 
+use analysis::{datagrams::jitter, flow::rate_bps};
 use std::fmt;
 
 use model::{
@@ -154,7 +155,7 @@ pub struct Total {
     pub received_us: u64,
     /// Segments retransmitted, if all senders count them.
     pub retransmits: Option<u64>,
-    /// Counts of the datagrams of all streams, with the largest jitter; UDP only.
+    /// Counts of the datagrams of all streams, with the mean of the jitters; UDP only.
     pub udp: Option<Udp>,
     /// Payload that came, bit/s; absent if no time passed.
     pub goodput_bps: Option<f64>,
@@ -172,10 +173,18 @@ fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
+/// Counts of the datagrams of all streams together, if there are of each.
+fn datagrams(streams: &[Option<Udp>]) -> Option<Udp> {
+    let streams: Vec<Udp> = streams.iter().copied().collect::<Option<_>>()?;
+    let jitters: Vec<f64> = streams.iter().map(|udp| udp.jitter_us).collect();
+    let jitter_us = jitter(&jitters)?;
+    let all = streams.into_iter().reduce(both)?;
+    Some(Udp { jitter_us, ..all })
+}
+
 /// Counts of the datagrams of two streams together.
-fn both(one: Option<Udp>, other: Option<Udp>) -> Option<Udp> {
-    let (one, other) = (one?, other?);
-    Some(Udp {
+fn both(one: Udp, other: Udp) -> Udp {
+    Udp {
         sent: one.sent.saturating_add(other.sent),
         packets: one.packets.saturating_add(other.packets),
         lost: one.lost.saturating_add(other.lost),
@@ -183,12 +192,12 @@ fn both(one: Option<Udp>, other: Option<Udp>) -> Option<Udp> {
             .reordered
             .zip(other.reordered)
             .map(|(a, b)| a.saturating_add(b)),
-        jitter_us: one.jitter_us.max(other.jitter_us),
-    })
+        ..one
+    }
 }
 
 fn rate(bytes: u64, us: u64) -> Option<f64> {
-    (us > 0).then(|| bytes as f64 * 8e6 / us as f64)
+    rate_bps(bytes as f64, us as f64)
 }
 
 impl Outcome {
@@ -206,7 +215,7 @@ impl Outcome {
                 .map(|s| s.retransmits)
                 .collect::<Option<Vec<_>>>()
                 .map(|counts| sum(counts.into_iter())),
-            udp: streams().map(|s| s.udp).reduce(both).flatten(),
+            udp: datagrams(&streams().map(|s| s.udp).collect::<Vec<_>>()),
             goodput_bps: rate(received_bytes, received_us),
         })
     }

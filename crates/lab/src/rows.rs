@@ -4,7 +4,7 @@ mod queue;
 mod tcp;
 mod udp;
 
-use analysis::{percentile, probes};
+use analysis::{flow, percentile, probes};
 use model::{
     cell::{Cell, TrafficKind},
     net::{Direction, Layer},
@@ -81,8 +81,8 @@ impl Window {
         [self.from / 1000, self.to / 1000]
     }
 
-    fn seconds(self) -> f64 {
-        (self.to - self.from) as f64 / 1e9
+    fn span_us(self) -> f64 {
+        (self.to - self.from) as f64 / 1e3
     }
 
     fn holds(self, at: i64) -> bool {
@@ -227,7 +227,7 @@ fn short(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
     row.short_p50_ms = stats::median(&times);
     row.short_p99_ms = percentile::p99(&times);
     let bytes = done.iter().fold(0u64, |sum, s| sum.saturating_add(s.bytes));
-    row.goodput_mbps = Some(bytes as f64 * 8.0 / 1e6 / window.seconds());
+    row.goodput_mbps = flow::rate_bps(bytes as f64, window.span_us()).map(|bps| bps / 1e6);
 }
 
 #[cfg(test)]
@@ -344,6 +344,20 @@ mod tests {
         let row = &rows(&cell, &result(&cell, records)).unwrap()[0];
         assert_eq!((row.retransmits, row.segments), (Some(1), Some(10)));
         assert_eq!(row.retransmitted, Some(0.05));
+    }
+
+    /// It was 0 bytes over 0 s.
+    #[test]
+    fn requests_that_stop_before_the_warm_up_ends_have_no_goodput() {
+        let text = "warmup = \"2s\"\n[[cross]]\nkind = \"short\"\nsize = \"10kB\"\nstop = \"1s\"\n";
+        let cell = Spec::parse("test.toml", text)
+            .unwrap()
+            .cells()
+            .unwrap()
+            .remove(0);
+        let rows = rows(&cell, &result(&cell, MAGIC.to_vec())).unwrap();
+        let row = rows.iter().find(|r| r.cross.is_some()).unwrap();
+        assert_eq!((row.short_n, row.goodput_mbps), (Some(0), None));
     }
 
     #[test]

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use end::{Competitor, CompetitorKind, End, Ends, NotModelled, StandIn};
 pub use error::{PathError, Refused};
 pub use lab::Trial;
-pub use layer::{Line, Loss, Tunnel, Underlay};
+pub use layer::{Line, Loss, Tunnel, Underlay, average_of_states};
 pub use parameter::{Limit, Nanos, Parameter, Source};
 pub use reference::reference;
 

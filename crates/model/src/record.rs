@@ -365,3 +365,10 @@ pub struct LossTruth {
     /// Dropped packets.
     pub drops: u64,
 }
+
+impl LossTruth {
+    /// Share of the packets received that it dropped; absent if it received none.
+    pub fn share(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.drops as f64 / self.packets as f64)
+    }
+}

@@ -135,24 +135,15 @@ fn shown(spread: &Spread, print: fn(f64) -> String) -> String {
 }
 
 fn comparison(group: &Summary<'_>, figures: &Figures) -> [String; 2] {
-    let published = figures.value(group.first(), RowFigure::Goodput);
-    let spread = group.spread(|row| RowFigure::Goodput.of(row));
-    match (published, spread) {
-        (Some(published), Some(spread)) => {
-            let difference = spread.median / published - 1.0;
-            let verdict = if difference.abs() <= figures.tolerance {
-                "fits"
-            } else {
-                "differs"
-            };
-            [
-                short(published),
-                format!("{:+.1}% {verdict}", difference * 100.0),
-            ]
-        }
-        (Some(published), None) => [short(published), String::new()],
-        (None, _) => [String::new(), String::new()],
-    }
+    let Some(published) = group.published(figures) else {
+        return [String::new(), String::new()];
+    };
+    let deviation = published.deviation.zip(published.fits);
+    let verdict = deviation.map(|(by, fits)| {
+        let verdict = if fits { "fits" } else { "differs" };
+        format!("{:+.1}% {verdict}", by * 100.0)
+    });
+    [short(published.goodput_mbps), verdict.unwrap_or_default()]
 }
 
 /// Numbers of valid and invalid repeats.

@@ -18,6 +18,14 @@ pub fn median(samples: &[f64]) -> Option<f64> {
     percentile(samples, 50.0)
 }
 
+/// The median deviation from the median, times 1.4826: for a normal distribution its standard
+/// deviation, and not moved by outliers (Hampel 1974). `None` without samples.
+pub fn median_deviation(samples: &[f64]) -> Option<f64> {
+    let middle = median(samples)?;
+    let deviations: Vec<f64> = samples.iter().map(|value| (value - middle).abs()).collect();
+    Some(1.4826 * median(&deviations)?)
+}
+
 /// The arithmetic mean; `None` without samples.
 pub fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)

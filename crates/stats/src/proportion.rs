@@ -26,6 +26,17 @@ pub fn wilson(hits: u64, n: u64) -> Option<Interval> {
     })
 }
 
+/// The chance of at least `hits` out of `n` independent trials of this chance each: the upper tail
+/// of the binomial distribution, which is the regularised incomplete beta function I(hits,
+/// n - hits + 1) of the chance (NIST DLMF 8.17.5). `None` if `hits` is more than `n`.
+pub fn binomial_tail(hits: u64, n: u64, chance: f64) -> Option<f64> {
+    match hits {
+        0 => Some(1.0),
+        _ if hits > n => None,
+        _ => Some(beta_cdf(chance, hits as f64, (n - hits) as f64 + 1.0)),
+    }
+}
+
 /// The 95 % interval of Clopper and Pearson (1934) of a chance, from `hits` out of `n` independent
 /// trials. It covers at least 95 % for every chance. `None` if `n` is 0 or `hits` more than `n`.
 pub fn clopper_pearson(hits: u64, n: u64) -> Option<Interval> {
@@ -142,6 +153,15 @@ mod tests {
         near(clopper_pearson(0, 20).unwrap(), 0.0, 0.1684);
         assert_eq!(wilson(0, 0), None);
         assert_eq!(clopper_pearson(3, 2), None);
+    }
+
+    /// P(X >= 2) of three throws of a fair coin is 4 / 8; of at least none, 1.
+    #[test]
+    fn the_tail_of_a_fair_coin_is_counted() {
+        let tail = |hits| binomial_tail(hits, 3, 0.5);
+        assert!((tail(2).unwrap() - 0.5).abs() < 1e-9);
+        assert!((tail(3).unwrap() - 0.125).abs() < 1e-9);
+        assert_eq!((tail(0), tail(4)), (Some(1.0), None));
     }
 
     #[test]

@@ -168,16 +168,7 @@ fn chance_of_losses(before: &[f64], after: &[f64]) -> Option<f64> {
         return Some(stats::mann_whitney(after, before)?.p);
     }
     let (n, hits) = (after.len(), hits(after));
-    // P(X = k), from k = 0 on.
-    let mut chance = (1.0 - share).powi(n as i32);
-    for k in 0..hits {
-        chance *= (n - k) as f64 / (k + 1) as f64 * share / (1.0 - share);
-    }
-    let mut above = 0.0;
-    for k in hits..=n {
-        above += chance;
-        chance *= n.saturating_sub(k) as f64 / (k + 1) as f64 * share / (1.0 - share);
-    }
+    let above = stats::binomial_tail(hits as u64, n as u64, share)?;
     Some((2.0 * above).min(1.0))
 }
 
@@ -205,8 +196,7 @@ fn lasts(level: &[Value], values: &[f64], n: usize, shift: Shift, rule: Rule) ->
         && by.abs() >= OF_DAYS * scatter_of_days(&level[..split], rule)
 }
 
-/// How the levels of the days before scatter, robustly: 1.4826 times the median deviation from
-/// their median is the standard deviation of what is normal.
+/// How the levels of the days before scatter, robustly. Fewer than three days show none.
 fn scatter_of_days(before: &[Value], rule: Rule) -> f64 {
     let mut days: Vec<(u64, Vec<f64>)> = Vec::new();
     for value in before {
@@ -224,11 +214,10 @@ fn scatter_of_days(before: &[Value], rule: Rule) -> f64 {
         .iter()
         .filter_map(|(_, values)| center(values))
         .collect();
-    let Some(middle) = stats::median(&levels).filter(|_| levels.len() >= 3) else {
-        return 0.0;
-    };
-    let deviations: Vec<f64> = levels.iter().map(|level| (level - middle).abs()).collect();
-    1.4826 * stats::median(&deviations).unwrap_or(0.0)
+    match levels.len() {
+        0..3 => 0.0,
+        _ => stats::median_deviation(&levels).unwrap_or(0.0),
+    }
 }
 
 /// The shift in units of the figure: medians of the values themselves, as they were measured.

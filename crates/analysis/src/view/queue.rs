@@ -3,7 +3,7 @@
 use model::run::{Column, Probes, Sample, StepKind, SweepStep};
 
 use super::{DirectionView, Load, View};
-use crate::flows;
+use crate::{flows, models};
 
 /// Up to this share of what the path holds, a flow's own packets do not queue.
 const HOLDS: f64 = 0.7;
@@ -154,7 +154,7 @@ impl DirectionView<'_> {
     /// that was not measured.
     pub fn arrives_evenly(&self) -> Option<bool> {
         let sweep = self.sweep()?;
-        let packet_us = 1500.0 * 8e6 / sweep.capacity_bps;
+        let packet_us = models::packet_us(sweep.capacity_bps);
         let below = sweep.steps.iter().filter(|s| sweep.leaves_room(&s.udp));
         let jitters: Vec<f64> = below.filter_map(|s| s.udp.jitter_us).collect();
         Some(stats::median(&jitters)? < EVEN * packet_us)
@@ -168,7 +168,7 @@ impl DirectionView<'_> {
         if self.arrives_evenly() == Some(true) {
             return None;
         }
-        let packets_us = 2.0 * 1500.0 * 8e6 / sweep.capacity_bps;
+        let packets_us = 2.0 * models::packet_us(sweep.capacity_bps);
         if full - calm < packets_us.max(SLIGHT_US) {
             return None;
         }

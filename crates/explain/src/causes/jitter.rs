@@ -152,7 +152,7 @@ fn test(dir: &DirectionView) -> Verdict {
     if gain.is_some_and(|g| g < GAIN) {
         return ruled_out(text!("bbr, which is not affected, reaches no more"));
     }
-    let most = carries * rtt / 1e6 / 8.0 / load.mss_bytes();
+    let most = models::needed_bytes(carries, rtt / 1e6) / load.mss_bytes();
     let [from, to] = load.window_s;
     let window = models::cubic_growth(start, from, to, rtt / 1e6, most);
     let model = models::window_bps(window, load.mss_bytes(), rtt / 1e6);

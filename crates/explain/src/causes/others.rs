@@ -1,6 +1,9 @@
 //! Signs of other hosts' traffic in a queue of the path.
 
-use analysis::view::{DirectionView, Load, Overflow};
+use analysis::{
+    models,
+    view::{DirectionView, Load, Overflow},
+};
 
 use super::FULL;
 use crate::brief;
@@ -58,7 +61,7 @@ pub(super) fn empty_up_to_us(dir: &DirectionView) -> Option<f64> {
     // With flow isolation only TCP itself sees its queue.
     let own = dir.single_loads().into_iter().filter_map(|l| l.rtt_p95_us);
     let depth = depth_us(dir, own.fold(full_us(dir)?, f64::max))?;
-    let packet_us = 1500.0 * 8e6 / dir.flow_capacity_bps()?;
+    let packet_us = models::packet_us(dir.flow_capacity_bps()?);
     let base = dir.view.base_us()?;
     let least = MANAGED_US.max(packet_us).max(SMOOTHED * base) + chance_us(dir);
     Some(base + least.min(QUEUED * depth))

@@ -1,6 +1,9 @@
 //! Policers: drops above a rate, without a queue.
 
-use analysis::view::{DirectionView, Load, Sweep};
+use analysis::{
+    models,
+    view::{DirectionView, Load, Sweep},
+};
 use model::{
     findings::{Severity, Value},
     remedy::{Action, Bottleneck, Flow},
@@ -13,9 +16,6 @@ use crate::{
     scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
-
-/// Bits of a full packet.
-const PACKET_BITS: f64 = 1500.0 * 8.0;
 
 /// TCP over UDP above which a rate is not enforced: a bucket of tokens lets little more through.
 const EXCEEDS: f64 = 1.2;
@@ -90,7 +90,7 @@ fn test(dir: &DirectionView) -> Verdict {
             over = format!("{over:.2}")
         ));
     }
-    let packet_us = PACKET_BITS / sweep.capacity_bps * 1e6;
+    let packet_us = models::packet_us(sweep.capacity_bps);
     let spread = idle.p95_us.map_or(0.0, |p95| p95 - idle.p50_us);
     let slack = (1.2 * packet_us).max(300.0).max(0.3 * spread);
     let calm = sweep.below_rtt_us.unwrap_or(0.0).max(idle.p50_us);

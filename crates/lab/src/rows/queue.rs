@@ -38,10 +38,7 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
     {
         match loss.stage.as_str() {
             "policer" => row.queue_drops = Some(loss.drops),
-            _ if loss.packets > 0 => {
-                row.true_loss = Some(loss.drops as f64 / loss.packets as f64);
-            }
-            _ => {}
+            _ => row.true_loss = loss.share().or(row.true_loss),
         }
     }
 }

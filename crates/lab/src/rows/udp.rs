@@ -1,6 +1,6 @@
 //! Columns of constant-rate UDP.
 
-use analysis::datagrams;
+use analysis::{datagrams, flow::rate_bps};
 use model::{
     record::{Flow, Kind, Record, UdpSample},
     row::Row,
@@ -10,7 +10,7 @@ use model::{
 use super::{Window, at_or_before, of};
 
 pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: Window) {
-    let mut bits = 0.0;
+    let mut bps = 0.0;
     let (mut received, mut sent, mut reordered, mut duplicates) = (0u64, 0u64, 0u64, 0u64);
     let mut jitters = Vec::new();
     let mut any = false;
@@ -25,13 +25,13 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         let ended = UdpSample::read(end.payload);
         // Rates are over the time between the two samples, not over the window: a sample is
         // written when a batch of datagrams is complete.
-        let seconds = end
+        let span_ns = end
             .at_ns
-            .saturating_sub(start.map_or(window.from, |r| r.at_ns)) as f64
-            / 1e9;
-        if seconds > 0.0 {
+            .saturating_sub(start.map_or(window.from, |r| r.at_ns));
+        let bytes = ended.bytes.saturating_sub(begun.bytes);
+        if let Some(rate) = rate_bps(bytes as f64, span_ns as f64 / 1e3) {
             any = true;
-            bits += ended.bytes.saturating_sub(begun.bytes) as f64 * 8.0 / seconds;
+            bps += rate;
         }
         received = received.saturating_add(ended.received.saturating_sub(begun.received));
         sent = sent.saturating_add(ended.highest.saturating_sub(begun.highest));
@@ -40,10 +40,10 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
         jitters.push(ended.jitter_ns as f64 / 1e6);
     }
     if any {
-        row.goodput_mbps = Some(bits / 1e6);
+        row.goodput_mbps = Some(bps / 1e6);
         row.udp_reordered_n = Some(reordered);
         row.udp_duplicates = Some(duplicates);
-        row.udp_jitter_ms = stats::mean(&jitters);
+        row.udp_jitter_ms = datagrams::jitter(&jitters);
         row.udp_lost = datagrams::lost(sent, received);
     } else {
         row.invalid_because.push(text!("no datagram arrived"));

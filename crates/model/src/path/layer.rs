@@ -117,18 +117,24 @@ pub enum Loss {
     },
 }
 
+/// Average loss of two states, bad and good, entered with these probabilities per packet: weighted
+/// by the time in each (Hasslinger and Hohlfeld: The Gilbert-Elliott Model for Packet Loss, 2008,
+/// equation 3). A path that changes to neither stays in the good one, in which it starts.
+pub fn average_of_states([to_bad, to_good]: [f64; 2], [bad, good]: [f64; 2]) -> f64 {
+    match to_bad + to_good {
+        0.0 => good,
+        sum => (to_bad * bad + to_good * good) / sum,
+    }
+}
+
 impl Loss {
-    /// Average share of packets lost. For bursts that of the two states, weighted by the time in
-    /// each (Hasslinger and Hohlfeld: The Gilbert-Elliott Model for Packet Loss, 2008, equation 3).
+    /// Average share of packets lost.
     pub fn average(&self) -> f64 {
         match self {
             Self::Random { share } => share.value.get(),
             Self::Bursts { p, r, bad, good } => {
                 let [p, r, bad, good] = [p, r, bad, good].map(|known| known.value.get());
-                match p + r {
-                    0.0 => good,
-                    sum => (p * bad + r * good) / sum,
-                }
+                average_of_states([p, r], [bad, good])
             }
             Self::Every { packets } => 1.0 / f64::from(packets.value.max(1)),
         }

@@ -4,9 +4,10 @@ use analysis::{
     buckets::Column,
     figures,
     timeline::{self, is_representative},
+    view::View,
 };
 use maud::{Markup, html};
-use model::run::{FigureKind, Run, Sample, StepKind};
+use model::run::{FigureKind, Run, Sample};
 
 use super::{
     charts::{Charts, Timeline},
@@ -60,21 +61,21 @@ pub(super) fn html(run: &Run, words: &Words, charts: &mut Charts) -> Option<Mark
     })
 }
 
-/// The step drawn initially: plain TCP in the tunnel, if there is one.
+/// The step drawn initially: of the load by which a direction is judged, in the tunnel if there is
+/// one.
 fn first(run: &Run, samples: &[&Sample]) -> Option<u32> {
-    let tcp = samples.iter().filter(|s| {
-        s.key.step == StepKind::Tcp && !s.key.bidirectional && s.valid && is_representative(run, s)
+    let judged = View::new(run)
+        .into_iter()
+        .flat_map(|view| view.directions());
+    let plain = judged.filter_map(|dir| {
+        let load = dir.default_load()?;
+        let mut samples = dir.samples_of(&load).into_iter();
+        samples.find(|s| is_representative(run, s))
     });
-    let plain = tcp.min_by_key(|s| {
-        let cubic = s.key.cc.as_deref() != Some("cubic");
-        (
-            std::cmp::Reverse(s.key.layer),
-            s.key.flows,
-            s.key.direction,
-            cubic,
-        )
-    });
-    plain.or(samples.first()).map(|s| s.number)
+    plain
+        .map(|s| s.number)
+        .find(|number| samples.iter().any(|s| s.number == *number))
+        .or(samples.first().map(|s| s.number))
 }
 
 fn has_series(sample: &Sample) -> bool {

@@ -5,6 +5,7 @@ use model::{
     cell::{Cell, Line, Loss},
     job::QueueTruth,
     net::{Direction, Layer},
+    path::average_of_states,
     run::{Column, FigureKind, Sample, StepKind},
     wire::wireguard_headers,
 };
@@ -182,8 +183,7 @@ fn loss(line: &Line) -> f64 {
         Loss::None => 0.0,
         Loss::Random(p) => p.get(),
         Loss::GilbertElliott { p, r, bad, good } => {
-            let sum = p.get() + r.get();
-            (p.get() * bad.get() + r.get() * good.get()) / sum.max(f64::MIN_POSITIVE)
+            average_of_states([p.get(), r.get()], [bad.get(), good.get()])
         }
         Loss::Every(n) => 1.0 / f64::from(n.max(1)),
     }

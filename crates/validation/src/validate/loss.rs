@@ -97,7 +97,7 @@ fn bursts(outcomes: &[Outcome<'_>]) -> Vec<Line> {
         let (p, r) = (p.get(), r.get());
         let bad = p / (p + r);
         let label = s.factor("path.down.loss");
-        let rate = s.losses().map(|t| t.drops as f64 / t.packets as f64);
+        let rate = s.losses().and_then(|t| t.share());
         let n = s.losses().map_or(1.0, |t| t.packets as f64);
         let tolerance = binomial_99(n, bad) / n * spread(p, r);
         lines.push(Line::new(

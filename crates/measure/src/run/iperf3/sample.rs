@@ -19,15 +19,13 @@ pub(super) fn fill(sample: &mut Sample, outcome: &Outcome) {
         .filter(|s| s.direction == direction)
         .collect();
     let omit_us = i64::from(outcome.params.omit_s) * 1_000_000;
-    let longest = flows.iter().map(|s| s.received_us).max().unwrap_or(0);
+    let total = outcome.total(direction);
+    let longest = total.as_ref().map_or(0, |t| t.received_us);
     sample.tcp = Some(Tcp {
         cc_used: sender.congestion_used.clone(),
         window_us: [omit_us, omit_us.saturating_add_unsigned(longest)],
-        goodput_bps: flows.iter().filter_map(|s| s.goodput_bps()).sum(),
-        bytes: flows
-            .iter()
-            .map(|s| s.received_bytes)
-            .fold(0, u64::saturating_add),
+        goodput_bps: total.as_ref().and_then(|t| t.goodput_bps).unwrap_or(0.0),
+        bytes: total.map_or(0, |t| t.received_bytes),
         flows: flows.into_iter().map(flow).collect(),
     });
     let other = |invalid: &&outcome::Invalid| match invalid {

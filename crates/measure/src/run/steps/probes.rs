@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::{percentile, probes::lost};
+use analysis::{flow::rate_bps, percentile, probes::lost};
 use model::{
     net::Direction,
     run::{Column, LayerAddress, Probes, Series},
@@ -127,10 +127,10 @@ impl Running {
         bench.watch(span, || {
             let (rtt_us, lost) = self.live();
             let (now, bytes) = (Instant::now(), bytes());
-            let rate = (bytes - last.1) as f64 * 8e9 / now.since(last.0).max(1) as f64;
+            let rate_bps = rate_bps((bytes - last.1) as f64, now.since(last.0) as f64 / 1e3);
             last = (now, bytes);
             Live {
-                rate_bps: Some(rate),
+                rate_bps,
                 rtt_us,
                 lost,
                 bytes,

@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use analysis::pace::Line;
+use analysis::{flow, pace::Line};
 use model::{
     net::Direction,
     run::{Sample, StepKind, SweepStep, Udp},
@@ -247,7 +247,8 @@ impl Search<'_, '_> {
         let delivery = udp::send(self.bench, &self.task.layer, offer, &probing)?;
         let seen = probing.finish(self.bench, delivery.zero, [0, span.as_micros() as i64])?;
         let sent = seen.as_ref().map_or(0, |p| p.sent) as f64;
-        self.probes_bps = sent * probe_payload() * 8.0 / span.as_secs_f64();
+        let span_us = span.as_secs_f64() * 1e6;
+        self.probes_bps = flow::rate_bps(sent * probe_payload(), span_us).unwrap_or(0.0);
         self.steps.push(SweepStep {
             rate_bps,
             udp: delivery.udp,

@@ -191,15 +191,17 @@ pub(crate) fn send(
     bench.bytes += sent.sent * u64::from(order.payload);
     Ok(Delivery {
         udp: compose(&sent, &received, order.payload),
-        late_bps: rate(received.late_received, received.late_span_ns, order.payload),
+        late_bps: datagrams::spaced_bps(
+            received.late_received,
+            order.payload,
+            us(received.late_span_ns),
+        ),
         zero,
     })
 }
 
-/// Rate of datagrams that followed a first one.
-fn rate(datagrams: u64, span_ns: u64, payload: u32) -> Option<f64> {
-    (span_ns > 0 && datagrams > 0)
-        .then(|| datagrams as f64 * f64::from(payload) * 8e9 / span_ns as f64)
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
 }
 
 /// The datagrams as both ends counted them.
@@ -218,11 +220,11 @@ fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
         reordered: received.reordered,
         duplicates: received.duplicates,
         jitter_us: (received.received > 1).then_some(received.jitter_ns as f64 / 1e3),
-        sent_bps: rate(sent.sent, sent.span_ns, payload).unwrap_or(0.0),
-        received_bps: rate(
+        sent_bps: datagrams::spaced_bps(sent.sent, payload, us(sent.span_ns)).unwrap_or(0.0),
+        received_bps: datagrams::spaced_bps(
             received.received.saturating_sub(1),
-            received.span_ns,
             payload,
+            us(received.span_ns),
         )
         .unwrap_or(0.0),
         refused: sent.refused,
