@@ -10,16 +10,16 @@ use model::{
     run::Run,
     twin::Twin,
 };
-use twin::{Ask, Budget, Fit, Trials};
+use twin::{Budget, Fit, Objective, Trials};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(twin) = Twin::parse(bytes) {
         let _ = report::twin::text(&twin);
-        let ask = Ask {
+        let objective = Objective {
             budget: Budget(Duration::from_secs(600)),
-            ..Ask::default()
+            ..Objective::default()
         };
-        if let Ok(trials) = Trials::prepare(&twin, ask, "fuzz") {
+        if let Ok(trials) = Trials::prepare(&twin, objective, "fuzz") {
             assert!(trials.runs() > 0 && trials.processor_s().is_finite());
         }
         let written = serde_json::to_vec(&twin).expect("a Twin is JSON");

@@ -124,7 +124,7 @@ fn no_way_is_a_note_and_not_an_error() {
     let Some((near, _far)) = pair() else { return };
     let facts = near.run(|| collect(Some(ip("8.8.8.8")))).unwrap();
     assert!(facts.path.unwrap().layers[0].route.is_none());
-    let note = "cannot look up the route to 8.8.8.8";
+    let note = "cannot find the route to 8.8.8.8: network unreachable";
     assert!(
         facts.notes.iter().any(|n| n.to_string().contains(note)),
         "{:?}",
