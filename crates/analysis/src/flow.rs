@@ -44,6 +44,18 @@ pub fn rtt_over_min(rtt_us: f64, min_rtt_us: f64) -> Option<f64> {
     (min_rtt_us > 0.0).then(|| rtt_us / min_rtt_us)
 }
 
+/// Share of the payload of both directions that this end sent and the other has acknowledged:
+/// `tcpi_bytes_acked` and `tcpi_bytes_received` (Linux 4.1).
+pub fn sent_share(acked_bytes: f64, received_bytes: f64) -> Option<f64> {
+    share(acked_bytes, acked_bytes + received_bytes)
+}
+
+/// Goodput over the limit of the pacing rate (`tcpi_max_pacing_rate`, Linux 3.15). It may exceed 1:
+/// the limit may have been lowered while the connection was observed.
+pub fn pacing_used(goodput_bps: f64, limit_bps: f64) -> Option<f64> {
+    (limit_bps > 0.0).then(|| goodput_bps / limit_bps)
+}
+
 /// Share of the time in which there was something to send or unacknowledged: `tcpi_busy_time` over
 /// the time.
 pub fn busy(busy_us: f64, span_us: f64) -> Option<f64> {
@@ -247,6 +259,16 @@ mod tests {
         let all = [at(10.0, true), at(20.0, true)];
         assert_eq!(delivery_rate_bps(&all), Some(120.0));
         assert_eq!((app_limited(&[]), delivery_rate_bps(&[])), (None, None));
+    }
+
+    #[test]
+    fn an_end_that_only_answers_sends_a_small_share_and_one_that_moved_nothing_none() {
+        assert_eq!(sent_share(1.0, 99.0), Some(0.01));
+        assert_eq!(sent_share(0.0, 0.0), None);
+        assert_eq!(
+            (pacing_used(9e6, 10e6), pacing_used(9e6, 0.0)),
+            (Some(0.9), None)
+        );
     }
 
     #[test]

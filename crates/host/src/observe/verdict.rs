@@ -1,5 +1,6 @@
 //! Verdicts from figures, in the order of the questions in docs/reference/observe.md.
 
+use analysis::flow;
 use model::observation::{Because, Figure, ObservedSocket, Verdict};
 
 use super::moved::Moved;
@@ -80,7 +81,7 @@ fn receiver(socket: &ObservedSocket, moved: &Moved) -> Option<(Verdict, Because)
         return Some((Verdict::NotRead, reason));
     }
     let (acked, received) = (moved.acked? as f64, moved.received? as f64);
-    let sent_share = acked / (acked + received);
+    let sent_share = flow::sent_share(acked, received)?;
     (received > 0.0 && sent_share < SENT_AT_LEAST).then(|| {
         let reason = because(Figure::SentShare, Some(sent_share), SENT_AT_LEAST);
         (Verdict::ReceivingOnly, reason)
@@ -121,6 +122,5 @@ fn unread(socket: &ObservedSocket) -> f64 {
 }
 
 fn pacing_used(socket: &ObservedSocket) -> Option<f64> {
-    let limit = socket.pacing_limit_bps.filter(|&limit| limit > 0.0)?;
-    Some(socket.goodput_out_bps? / limit)
+    flow::pacing_used(socket.goodput_out_bps?, socket.pacing_limit_bps?)
 }
