@@ -1,5 +1,5 @@
-//! The container of apk-tools 3: values in one block, each written once, and blocks of data after it
-//! (apk-v3(5) of apk-tools 3.0; the numbers of the fields are in its src/apk_adb.h).
+//! The container of apk-tools 3: values in one block, each written once, and blocks of data after
+//! it (apk-v3(5) of apk-tools 3.0; the numbers of the fields are in its src/apk_adb.h).
 //!
 //! A value is a word of 32 bits: 4 bits of type, and 28 bits that are a small number or the place
 //! of the rest in the block. Objects and arrays are a count of words and those words.

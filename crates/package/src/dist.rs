@@ -11,7 +11,7 @@ use crate::{
     crates::{self, Build, Crate, Id},
     deb::{self, Common, Package},
     elf::Machine,
-    openwrt,
+    formats, openwrt,
     program::Program,
     sbom, tar,
     tree::Tree,
@@ -96,7 +96,7 @@ impl Dist<'_> {
             features: Some(AGENT_FEATURES),
         };
         let crates = crates::of(self.common.checkout, build)?;
-        let mut all = openwrt::packages(&router, self.common.epoch)?;
+        let mut all = formats::packages(&router, self.common.epoch)?;
         let processor = router.machine.gnu();
         let name = format!("pathtwin-agent-{VERSION}-{processor}");
         let bill = sbom::cyclonedx("pathtwin-agent", &crates, self.common.epoch);

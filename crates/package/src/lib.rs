@@ -13,6 +13,7 @@ pub mod deb;
 pub mod dist;
 pub mod elf;
 mod error;
+pub mod formats;
 pub mod installed;
 pub mod ipk;
 pub mod openwrt;

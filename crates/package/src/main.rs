@@ -14,7 +14,7 @@ use package::{
     contents, deb,
     deb::{Common, Package},
     dist::{self, Dist},
-    installed, openwrt,
+    formats, installed, openwrt,
     program::Program,
 };
 
@@ -139,7 +139,7 @@ fn run(arguments: &Arguments) -> Result<(), anyhow::Error> {
         Command::Openwrt { programs, out } => {
             for program in &programs.programs {
                 let router = openwrt::router(source, program)?;
-                for package in openwrt::packages(&router, epoch()?)? {
+                for package in formats::packages(&router, epoch()?)? {
                     save(out, &package)?;
                 }
             }

@@ -4,7 +4,6 @@ use std::{fs, path::Path};
 
 use crate::{
     PackageError, VERSION, contents,
-    deb::Package,
     elf::{Elf, Machine},
     tree::Tree,
 };
@@ -85,17 +84,4 @@ pub fn router(checkout: &Path, program: &Path) -> Result<Router, PackageError> {
             removed: own("prerm")?,
         },
     })
-}
-
-/// The packages of a program in both formats, for all architectures of its processor.
-///
-/// # Errors
-/// One cannot be packed.
-pub fn packages(router: &Router, epoch: crate::Epoch) -> Result<Vec<Package>, PackageError> {
-    let mut all = Vec::new();
-    for architecture in architectures(router.machine) {
-        all.push(crate::ipk::package(router, architecture, epoch)?);
-        all.push(crate::apk::package(router, architecture, epoch)?);
-    }
-    Ok(all)
 }

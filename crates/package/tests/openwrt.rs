@@ -15,7 +15,7 @@ use std::{
 
 use common::{checkout, targets, text};
 use package::{
-    Epoch, apk,
+    Epoch, apk, formats,
     openwrt::{self, Router},
     tree::Node,
 };
@@ -54,10 +54,10 @@ fn each_architecture_has_a_package_of_both_kinds_and_twice_the_same() {
         // Compressing takes as long as the program is large.
         let mut router = router(processor);
         router.tree.program("usr/bin/pathtwin", vec![1; 100_000]);
-        let packages = openwrt::packages(&router, EPOCH).expect("pack");
+        let packages = formats::packages(&router, EPOCH).expect("pack");
         let architectures = openwrt::architectures(router.machine);
         assert_eq!(packages.len(), 2 * architectures.len());
-        let again = openwrt::packages(&router, EPOCH).expect("pack again");
+        let again = formats::packages(&router, EPOCH).expect("pack again");
         for (package, other) in packages.iter().zip(&again) {
             assert!(package.name == other.name && package.bytes == other.bytes);
             // As `apk` and `opkg` know them: deflated containers, and gzip.
