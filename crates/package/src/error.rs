@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     /// A file or folder.
-    #[error("{what} {}: {source}", path.display())]
+    #[error("{what} {}", path.display())]
     File {
         /// What was tried, such as "read".
         what: &'static str,

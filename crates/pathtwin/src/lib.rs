@@ -134,4 +134,44 @@ mod tests {
             assert_eq!(words(given.into_iter())[1], word);
         }
     }
+
+    /// The commands in the blocks for a shell of a page, without what is around them: what feeds
+    /// them, and where their output goes.
+    fn commands(page: &str) -> Vec<Vec<String>> {
+        let blocks = page.split("```sh\n").skip(1);
+        let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+        let of = |line: &str| {
+            let at = line.find("pathtwin ").filter(|at| {
+                *at == 0 || line[..*at].ends_with("| ") || line[..*at].ends_with("sudo ")
+            })?;
+            let command = line[at..].split([';', '>', '#']).next().unwrap_or_default();
+            // No quoted word in the pages has a blank in it.
+            let words = command.split_whitespace();
+            let words = words.map(|word| word.trim_matches(['"', '\'']).to_owned());
+            Some(words.collect())
+        };
+        lines.filter_map(of).collect()
+    }
+
+    #[test]
+    #[cfg(all(feature = "lab", feature = "history", feature = "page"))]
+    fn the_commands_of_the_guides_are_accepted_and_their_cases_exist() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let guides = std::fs::read_dir(root.join("docs/guides")).unwrap();
+        let mut pages: Vec<_> = guides.map(|entry| entry.unwrap().path()).collect();
+        pages.push(root.join("packaging/README.md"));
+        let mut n = 0;
+        for page in pages {
+            for words in commands(&std::fs::read_to_string(&page).unwrap()) {
+                let accepted = Arguments::try_parse_from(&words);
+                let why = accepted.err().map(|e| e.to_string());
+                assert_eq!(why, None, "{}: {words:?}", page.display());
+                for case in words.iter().filter(|word| word.starts_with("cases/")) {
+                    assert!(root.join(case).exists(), "{case}");
+                }
+                n += 1;
+            }
+        }
+        assert!(n >= 30, "only {n} commands were found");
+    }
 }

@@ -268,3 +268,44 @@ fn the_one_for_aarch64_serves() {
     let run = measure(native(), &server, folder.path(), &short());
     check(&run, Direction::Down);
 }
+
+/// What a program prints as JSON, which must succeed.
+fn json(mut program: Command, arguments: &[&str]) -> serde_json::Value {
+    let output = program.args(arguments).output().expect("run the agent");
+    let failed = || format!("{arguments:?}: {}", text(&output.stderr));
+    assert!(output.status.success(), "{}", failed());
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn the_one_for_aarch64_explains_plans_changes_and_collects_facts() {
+    let [own, native_own] = [emulated(), native()].map(|mut program| {
+        let output = program.arg("--version").output().expect("run the agent");
+        text(&output.stdout)
+    });
+    assert_eq!(own, native_own);
+
+    // The one is told of the processor by QEMU, the other by the host: the rest is one kernel.
+    let facts = [emulated(), native()].map(|program| json(program, &["facts", "--output", "json"]));
+    assert_eq!(facts[0]["arch"], "aarch64");
+    assert_eq!(facts[0]["kernel"], facts[1]["kernel"]);
+
+    // The value as it is now comes from the kernel of both.
+    let setting = ["--set", "net.ipv4.tcp_slow_start_after_idle=0"];
+    let plan = ["tune", "plan", setting[0], setting[1], "--output", "json"];
+    let plans = [emulated(), native()].map(|program| json(program, &plan));
+    assert!(plans[0]["steps"][0].is_object(), "{}", plans[0]);
+    assert_eq!(plans[0]["steps"], plans[1]["steps"]);
+
+    let folder = tempfile::tempdir().expect("make a folder");
+    let server = Server::start(native(), &folder.path().join("key"), &[]);
+    let idle = "[[step]]\nkind = 'idle'\nduration_s = 1\n";
+    let run = measure(emulated(), &server, folder.path(), idle);
+    let file = folder.path().join("run.json");
+    let bytes = serde_json::to_vec(&run).expect("as JSON");
+    std::fs::write(&file, bytes).expect("write the run");
+    let file = file.to_str().expect("a path");
+    let explain = ["explain", file, "--output", "json"];
+    let findings = [emulated(), native()].map(|program| json(program, &explain));
+    assert_eq!(findings[0], findings[1]);
+}

@@ -45,7 +45,7 @@ pub(crate) struct Cells {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  pathtwin lab run cases/4-speedtest/download.toml
+  pathtwin lab run cases/4-speedtest/demo.toml
   pathtwin lab run path.toml --seed 7 --set path.loss=1% --output jsonl | jq .goodput_mbps
   pathtwin lab run path.toml --engine native     (this host's kernel, in real time, as root)
   pathtwin lab run sweep.toml --on slurm:partition=short --out results

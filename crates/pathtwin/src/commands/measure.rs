@@ -177,7 +177,6 @@ impl Far<'_> {
 
 impl Reached {
     /// Number of layers that are measured.
-    #[cfg(feature = "lab")]
     pub(crate) fn layers(&self) -> usize {
         self.far.layers()
     }
