@@ -102,12 +102,17 @@ impl Elf {
     /// Names of the shared libraries it needs; none if it is static.
     pub fn libraries(&self) -> BTreeSet<String> {
         let entries = self.sections(SHT_DYNAMIC).flat_map(|section| {
-            section.bytes.chunks_exact(16).filter_map(move |entry| {
-                let needed = number(entry, 0, 8)? == DT_NEEDED;
-                needed
-                    .then(|| section.string(number(entry, 8, 8)?))
-                    .flatten()
-            })
+            section
+                .bytes
+                .as_chunks::<16>()
+                .0
+                .iter()
+                .filter_map(move |entry| {
+                    let needed = number(entry, 0, 8)? == DT_NEEDED;
+                    needed
+                        .then(|| section.string(number(entry, 8, 8)?))
+                        .flatten()
+                })
         });
         entries.collect()
     }
