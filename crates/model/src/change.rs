@@ -69,6 +69,9 @@ pub struct Change {
     /// What happened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
+    /// Why it is undone; absent if it is not, or somebody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_because: Option<Text>,
 }
 
 /// The kernel and network namespace of a Change.

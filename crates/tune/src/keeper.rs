@@ -10,11 +10,15 @@ use std::{
     time::Duration,
 };
 
-use model::change::{Change, ChangeId, ProcessId, State};
+use model::{
+    change::{Change, ChangeId, ProcessId, State},
+    text,
+    text::Text,
+};
 use sys::process::{Process, start_detached};
 
 use crate::{
-    Env, error::TuneError, outcome::Rollback, progress::note, recover::is_alive,
+    Env, error::TuneError, outcome::Rollback, progress::undone_because, recover::is_alive,
     rollback::roll_back,
 };
 
@@ -98,8 +102,8 @@ pub fn keep(
         let orphaned = is_unfinished(&known.state) && !known.controller.is_some_and(is_alive);
         if late || orphaned {
             let why = match late {
-                true => "not confirmed before its deadline",
-                false => "the process that applied it died",
+                true => text!("not confirmed before its deadline"),
+                false => text!("the process that applied it died"),
             };
             if let Some(rollback) = end(env, &known, why)? {
                 return Ok(Some(rollback));
@@ -115,7 +119,7 @@ pub fn keep(
 
 /// Undoes it under the lock; `None` if its state has changed meanwhile, so that all is to be
 /// decided anew.
-fn end(env: &mut Env<'_>, known: &Change, why: &str) -> Result<Option<Rollback>, TuneError> {
+fn end(env: &mut Env<'_>, known: &Change, why: Text) -> Result<Option<Rollback>, TuneError> {
     // A lock file that cannot be opened must not stop the way back.
     let lock = match env.folder.lock(STUCK) {
         Ok(Some(lock)) => Some(lock),
@@ -134,7 +138,7 @@ fn end(env: &mut Env<'_>, known: &Change, why: &str) -> Result<Option<Rollback>,
         drop(lock);
         return Ok(None);
     }
-    note(env, &mut change, why.to_owned());
+    undone_because(env, &mut change, why);
     let rollback = roll_back(env, &mut change)?;
     drop(lock);
     Ok(Some(rollback))

@@ -60,6 +60,7 @@ pub fn plan(host: &mut dyn Host, request: &Request, id: ChangeId) -> Result<Chan
         files: Vec::new(),
         warnings,
         events: Vec::new(),
+        undone_because: None,
     })
 }
 

@@ -1,6 +1,9 @@
 //! The states of a transaction, each on disk before what follows it.
 
-use model::change::{Change, Event, State};
+use model::{
+    change::{Change, Event, State},
+    text::Text,
+};
 
 use crate::{Env, error::TuneError, observer::Point};
 
@@ -35,6 +38,12 @@ pub(crate) fn note(env: &Env<'_>, change: &mut Change, what: String) {
         let boottime_ns = env.clock.boottime_ns();
         change.events.push(Event { boottime_ns, what });
     }
+}
+
+/// Notes why a change is undone that nobody asked to undo; to call before the first step is undone.
+pub(crate) fn undone_because(env: &Env<'_>, change: &mut Change, why: Text) {
+    note(env, change, why.to_string());
+    change.undone_because = Some(why);
 }
 
 /// Writes a change to the journal as it is.

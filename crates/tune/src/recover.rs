@@ -1,6 +1,9 @@
 //! Journals of processes that died: found and undone at the next start.
 
-use model::change::{Change, ChangeId, ProcessId, State};
+use model::{
+    change::{Change, ChangeId, ProcessId, State},
+    text,
+};
 use sys::process::Process;
 
 use crate::{
@@ -8,7 +11,7 @@ use crate::{
     error::TuneError,
     journal::Listed,
     outcome::Rollback,
-    progress::{advance, note},
+    progress::{advance, undone_because},
     rollback::roll_back,
 };
 
@@ -47,7 +50,7 @@ pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
         if scope.netns != change.scope.netns {
             return Err(TuneError::Elsewhere(change.id));
         }
-        note(env, &mut change, "its keeper died".to_owned());
+        undone_because(env, &mut change, text!("its keeper died"));
         let rollback = roll_back(env, &mut change)?;
         undone.push((change.id, rollback));
     }
@@ -59,7 +62,7 @@ pub fn recover(env: &mut Env<'_>) -> Result<Recovery, TuneError> {
 
 /// Settings of the running kernel are gone with it.
 pub(crate) fn rebooted(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
-    note(env, change, "undone by a reboot".to_owned());
+    undone_because(env, change, text!("undone by a reboot"));
     advance(env, change, State::RolledBack)
 }
 

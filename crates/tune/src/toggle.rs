@@ -1,6 +1,6 @@
 //! A pending Change that is set aside and applied again, so that its effect is measured in turns.
 
-use model::change::Change;
+use model::{change::Change, text};
 
 use crate::{
     Env,
@@ -9,7 +9,7 @@ use crate::{
     holds::{brief, holds, same_value},
     lookup::lock,
     observer::Point,
-    progress::{note, write},
+    progress::{note, undone_because, write},
     rollback::roll_back,
 };
 
@@ -93,7 +93,12 @@ fn undone(
     step: usize,
     error: HostError,
 ) -> Result<TuneError, TuneError> {
-    note(env, change, format!("step {} failed: {error}", step + 1));
+    let why = text!(
+        "step {step} failed: {error}",
+        step = step + 1,
+        error = error.to_string()
+    );
+    undone_because(env, change, why);
     let rollback = roll_back(env, change)?;
     Ok(TuneError::Step {
         step,

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use model::change::{Change, ChangeId, ProcessId, State};
+use model::{
+    change::{Change, ChangeId, ProcessId, State},
+    text,
+};
 
 use crate::{
     Env, LOCK_LIMIT,
@@ -11,7 +14,7 @@ use crate::{
     observer::{Interrupted, Point},
     outcome::Rollback,
     probe::Prober,
-    progress::{advance, note, write},
+    progress::{advance, undone_because, write},
     recover::{Recovery, recover},
     rollback::roll_back,
 };
@@ -134,7 +137,12 @@ fn undone(
     error: TuneError,
 ) -> Result<TuneError, Interrupted> {
     let setting = Box::new(change.steps[step].setting.clone());
-    note(env, change, format!("step {} failed: {error}", step + 1));
+    let why = text!(
+        "step {step} failed: {error}",
+        step = step + 1,
+        error = error.to_string()
+    );
+    undone_because(env, change, why);
     let rollback: Rollback = roll_back(env, change)?;
     Ok(TuneError::Step {
         step,

@@ -34,6 +34,7 @@ pub(super) fn change(state: State, steps: usize) -> Change {
         files: Vec::new(),
         warnings: Vec::new(),
         events: Vec::new(),
+        undone_because: None,
     }
 }
 

@@ -48,6 +48,7 @@ fn change(settings: &[&str], shapes: &[&str]) -> Change {
         steps: settings.map(step).collect(),
         warnings: Vec::new(),
         events: Vec::new(),
+        undone_because: None,
     }
 }
 

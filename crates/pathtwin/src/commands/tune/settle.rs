@@ -38,7 +38,7 @@ pub(super) fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     match (arguments.output, &recovery) {
         (TuneForm::Text, Recovery::Clean) => {
             format::text("no change waits for a confirmation\n")?;
-            let undone = last.filter(|c| report::change::why_undone(c).is_some());
+            let undone = last.filter(|c| c.undone_because.is_some());
             if let Some(change) = undone {
                 format::text(&report::change::text(&change))?;
             }
