@@ -8,12 +8,14 @@ use explain::{
     corpus::{File, Part, Source},
 };
 use model::{
+    advice::AdviceFigure,
     findings::Findings,
     net::{Direction, IpVersion, Layer},
     remedy::{self, Action},
     row::RowFigure,
     run::{FigureKind, Invalid, Key, StepKind},
     twin::TwinFigure,
+    watch::WatchFigure,
 };
 
 use super::{
@@ -90,7 +92,10 @@ fn templates() -> BTreeSet<String> {
     let figures = FigureKind::ALL.iter().map(|f| f.text());
     let rows = RowFigure::ALL.iter().map(|f| f.text());
     let twins = TwinFigure::ALL.iter().map(|f| f.text());
+    let watched = WatchFigure::ALL.iter().map(|f| f.text());
     found.extend(figures.chain(rows).chain(twins).map(str::to_owned));
+    let advised = AdviceFigure::ALL.iter().map(|f| f.text());
+    found.extend(watched.chain(advised).map(str::to_owned));
     found.extend(Value::units().map(str::to_owned));
     found.extend(texts::all().map(|(_, text)| (*text).to_owned()));
     found
