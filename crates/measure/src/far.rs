@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use model::{evidence::Evidence, facts::HostFacts};
+use model::{evidence::Evidence, facts::HostFacts, text::Text};
 use traffic::wire::{
     Channel, ChannelError, Key, Ticket, channel,
     message::{Numbered, Request, Welcome},
@@ -223,7 +223,7 @@ impl Control {
         })?;
         reply.0.map_err(|refusal| FarError::Refused {
             code: refusal.code,
-            why: refusal.why,
+            why: refusal.text.unwrap_or_else(|| Text::name(refusal.why)),
         })
     }
 }

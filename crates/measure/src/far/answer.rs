@@ -6,7 +6,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use model::{evidence::Evidence, facts::HostFacts};
+use model::{evidence::Evidence, facts::HostFacts, text::Text};
 use serde::{
     Deserialize,
     de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -84,6 +84,8 @@ pub(super) struct Refusal {
     #[serde(default)]
     pub(super) code: Code,
     pub(super) why: String,
+    #[serde(default)]
+    pub(super) text: Option<Text>,
 }
 
 /// A load or service that the far end has agreed to, with the key `K` that it will show.

@@ -32,7 +32,7 @@ pub enum FarError {
         /// What kind of reason it gave.
         code: Code,
         /// The reason, as it was sent.
-        why: String,
+        why: Text,
     },
     /// This host has no way to an address.
     Route {
@@ -193,7 +193,7 @@ impl FarError {
                 request = *request,
                 source = source.text()
             ),
-            Self::Refused { why, .. } => text!("the far end: {why}", why = why),
+            Self::Refused { why, .. } => text!("the far end: {why}", why = why.clone()),
             Self::Route { address, source } => text!(
                 "find a route to {address}: {source}; `ip route get {ip}` shows what is known",
                 address = name(address),

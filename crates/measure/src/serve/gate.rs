@@ -236,8 +236,12 @@ impl Gate<'_> {
             Ok(admitted) => session::start(channel, request, peer, admitted, self.shared),
             Err(refused) => {
                 channel.set_timeout(Some(PAUSE));
-                let (code, why) = (Code::Busy, refused.to_string());
-                let _ = channel.send(&Numbered(request.0, Reply::No { code, why }));
+                let no = Reply::No {
+                    code: Code::Busy,
+                    why: refused.to_string(),
+                    text: Some(Box::new(refused.text())),
+                };
+                let _ = channel.send(&Numbered(request.0, no));
                 self.rejected(peer, refused);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io, ops::RangeInclusive, time::Duration};
 
+use model::{text, text::Text};
 use traffic::{admission, wire::message::Code};
 
 /// Payload of a datagram, bytes: at least its number and time, at most what UDP over IPv4 carries.
@@ -19,27 +20,21 @@ pub(crate) enum Arrivals {
     Datagrams,
 }
 
-impl fmt::Display for Arrivals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Connections => "connections",
-            Self::Datagrams => "datagrams",
-        })
+impl Arrivals {
+    fn text(self) -> Text {
+        match self {
+            Self::Connections => text!("connections"),
+            Self::Datagrams => text!("datagrams"),
+        }
     }
 }
 
 /// Why the server refuses a request. The session goes on.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub(crate) enum Refused {
     /// A limit.
-    #[error("{0}")]
-    Limit(#[from] admission::Refused),
+    Limit(admission::Refused),
     /// An order of datagrams that cannot be.
-    #[error(
-        "datagrams of {payload} bytes at {rate_bps} bit/s: one has {} to {} bytes, and a rate is not 0",
-        PAYLOAD.start(),
-        PAYLOAD.end()
-    )]
     Datagrams {
         /// Payload of one, bytes.
         payload: u32,
@@ -47,37 +42,29 @@ pub(crate) enum Refused {
         rate_bps: u64,
     },
     /// An order of answers that cannot be.
-    #[error("answers of {bytes} bytes: one has {} to {} bytes", ANSWER.start(), ANSWER.end())]
     Answers {
         /// Length of one, bytes.
         bytes: u64,
     },
     /// An order of more connections than one load may have.
-    #[error("a load may have 1 to {most} connections here")]
     Flows {
         /// The limit.
         most: u32,
     },
     /// A rate above the limit.
-    #[error("the rate may be {most} bit/s here")]
     Rate {
         /// The limit, bit/s.
         most: u64,
     },
     /// QUIC, where this build has none.
-    #[error("this server was built without QUIC")]
     WithoutQuic,
     /// A token of no agreement of this session.
-    #[error("no load of this session has this token: it was finished before, or never opened")]
     Unknown,
     /// A load that runs, or has run.
-    #[error("this load was started before: a load is started once, open another")]
     Started,
     /// A service, which works from when it is opened.
-    #[error("a service is not started: it answers from when it is opened")]
     Service,
     /// Connections or datagrams of a load did not arrive.
-    #[error("the {what} of the load did not arrive within {} s", .timeout.as_secs())]
     Missing {
         /// What.
         what: Arrivals,
@@ -85,12 +72,8 @@ pub(crate) enum Refused {
         timeout: Duration,
     },
     /// Evidence without a mark.
-    #[error("there was no `mark` before `evidence`")]
     Unmarked,
     /// The kernel does not have, or does not allow, a congestion control.
-    #[error(
-        "set congestion control {name}: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use"
-    )]
     Congestion {
         /// Its name.
         name: String,
@@ -98,14 +81,80 @@ pub(crate) enum Refused {
         source: io::Error,
     },
     /// The host did not let a load start.
-    #[error("start the load: {0}")]
     Start(io::Error),
     /// The host has no random numbers for a key or a ticket.
-    #[error("read random numbers: {0}")]
     Random(io::Error),
 }
 
+impl From<admission::Refused> for Refused {
+    fn from(refused: admission::Refused) -> Self {
+        Self::Limit(refused)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for Refused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Limit(refused) => Some(refused),
+            Self::Congestion { source, .. } => Some(source),
+            Self::Start(source) | Self::Random(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
 impl Refused {
+    /// The reason, for people at the other end.
+    pub(super) fn text(&self) -> Text {
+        match self {
+            Self::Limit(refused) => refused.text(),
+            Self::Datagrams { payload, rate_bps } => text!(
+                "datagrams of {payload} bytes at {rate} bit/s: one has {least} to {most} bytes, and a rate is not 0",
+                payload = *payload,
+                rate = *rate_bps,
+                least = *PAYLOAD.start(),
+                most = *PAYLOAD.end()
+            ),
+            Self::Answers { bytes } => text!(
+                "answers of {bytes} bytes: one has {least} to {most} bytes",
+                bytes = *bytes,
+                least = *ANSWER.start(),
+                most = *ANSWER.end()
+            ),
+            Self::Flows { most } => {
+                text!("a load may have 1 to {most} connections here", most = *most)
+            }
+            Self::Rate { most } => text!("the rate may be {most} bit/s here", most = *most),
+            Self::WithoutQuic => text!("this server was built without QUIC"),
+            Self::Unknown => text!(
+                "no load of this session has this token: it was finished before, or never opened"
+            ),
+            Self::Started => {
+                text!("this load was started before: a load is started once, open another")
+            }
+            Self::Service => text!("a service needs no start: it answers as soon as it is open"),
+            Self::Missing { what, timeout } => text!(
+                "the {arrivals} of the load did not arrive within {timeout} s",
+                arrivals = what.text(),
+                timeout = timeout.as_secs()
+            ),
+            Self::Unmarked => text!("there was no `mark` before `evidence`"),
+            Self::Congestion { name, source } => text!(
+                "set congestion control {name}: {source}; `sysctl net.ipv4.tcp_allowed_congestion_control` names what programs may use",
+                name = name,
+                source = source
+            ),
+            Self::Start(source) => text!("start the load: {source}", source = source),
+            Self::Random(source) => text!("read random numbers: {source}", source = source),
+        }
+    }
+
     /// What kind of reason it is, for the program at the other end.
     pub(super) fn code(&self) -> Code {
         match self {

@@ -127,6 +127,7 @@ impl Session {
         result.unwrap_or_else(|refused| Reply::No {
             code: refused.code(),
             why: refused.to_string(),
+            text: Some(Box::new(refused.text())),
         })
     }
 

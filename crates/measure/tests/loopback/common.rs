@@ -111,7 +111,7 @@ pub(crate) fn udp(send: bool, rate_bps: u64, payload: u32, seconds: f64) -> UdpO
 /// Why the far end refused.
 pub(crate) fn refusal<T>(result: Result<T, FarError>) -> (Code, String) {
     match result {
-        Err(FarError::Refused { code, why }) => (code, why),
+        Err(FarError::Refused { code, why }) => (code, why.to_string()),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("not refused"),
     }

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use model::{text, text::Text};
+
 /// What there is a finite amount of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
@@ -27,18 +29,18 @@ pub enum Resource {
     ReceiveRate,
 }
 
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sessions => "sessions",
-            Self::Loads => "loads",
-            Self::Connections => "connections",
-            Self::Threads => "threads",
-            Self::Descriptors => "descriptors",
-            Self::Memory => "bytes of memory",
-            Self::SendRate => "bit/s as the rate of all UDP loads that it sends",
-            Self::ReceiveRate => "bit/s as the rate of all UDP loads that it receives",
-        })
+impl Resource {
+    fn text(self) -> Text {
+        match self {
+            Self::Sessions => text!("sessions"),
+            Self::Loads => text!("loads"),
+            Self::Connections => text!("connections"),
+            Self::Threads => text!("threads"),
+            Self::Descriptors => text!("descriptors"),
+            Self::Memory => text!("bytes of memory"),
+            Self::SendRate => text!("bit/s as the rate of all UDP loads that it sends"),
+            Self::ReceiveRate => text!("bit/s as the rate of all UDP loads that it receives"),
+        }
     }
 }
 
@@ -56,10 +58,9 @@ pub enum Scope {
 }
 
 /// Why something is not admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// A limit of what can be held at once.
-    #[error("{}", limit(*.resource, *.scope, *.most))]
     Limit {
         /// Of what.
         resource: Resource,
@@ -69,23 +70,48 @@ pub enum Refused {
         most: u64,
     },
     /// It would last too long.
-    #[error("a load may last {} s here", .most.as_secs_f64())]
     Time {
         /// The limit.
         most: Duration,
     },
     /// All bytes are used up.
-    #[error("the limit of bytes is reached")]
     Bytes,
     /// It is known to need more bytes than are left.
-    #[error("this would pass the limit of bytes, of which {left} are left")]
     MoreBytes {
         /// What is left.
         left: u64,
     },
 }
 
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for Refused {}
+
 impl Refused {
+    /// The reason, for people.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Limit {
+                resource,
+                scope,
+                most,
+            } => limit(*resource, *scope, *most),
+            Self::Time { most } => text!(
+                "a load may last {most} s here",
+                most = most.as_secs_f64().to_string()
+            ),
+            Self::Bytes => text!("the limit of bytes is reached"),
+            Self::MoreBytes { left } => text!(
+                "this would pass the limit of bytes, of which {left} are left",
+                left = *left
+            ),
+        }
+    }
+
     /// Whether it may be admitted later, when others have left.
     pub fn is_passing(&self) -> bool {
         let others = |scope: &Scope| *scope != Scope::Session;
@@ -93,18 +119,29 @@ impl Refused {
     }
 }
 
-fn limit(resource: Resource, scope: Scope, most: u64) -> String {
+fn limit(resource: Resource, scope: Scope, most: u64) -> Text {
+    let resource = resource.text();
     match scope {
-        Scope::Session => format!("a client may have {most} {resource} here"),
-        Scope::Address => {
-            format!("clients at one address may have {most} {resource} here: try again later")
-        }
-        Scope::Network => {
-            format!("clients of one network may have {most} {resource} here: try again later")
-        }
-        Scope::Server => {
-            format!("all clients together may have {most} {resource} here: try again later")
-        }
+        Scope::Session => text!(
+            "a client may have {most} {resource} here",
+            most = most,
+            resource = resource
+        ),
+        Scope::Address => text!(
+            "clients at one address may have {most} {resource} here: try again later",
+            most = most,
+            resource = resource
+        ),
+        Scope::Network => text!(
+            "clients of one network may have {most} {resource} here: try again later",
+            most = most,
+            resource = resource
+        ),
+        Scope::Server => text!(
+            "all clients together may have {most} {resource} here: try again later",
+            most = most,
+            resource = resource
+        ),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::{evidence::Evidence, facts::HostFacts, run::Series};
+use model::{evidence::Evidence, facts::HostFacts, run::Series, text::Text};
 use serde::{Deserialize, Serialize};
 
 use super::{PublicKey, Token, ticket::Secret};
@@ -96,6 +96,9 @@ pub enum Reply {
         code: Code,
         /// Why, for people.
         why: String,
+        /// The same as a template with values, for other languages; absent from servers before it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<Box<Text>>,
     },
 }
 

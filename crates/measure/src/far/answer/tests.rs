@@ -174,6 +174,7 @@ fn a_refusal_answers_every_request() {
     let no = message::Reply::No {
         code: Code::Busy,
         why: "full".to_owned(),
+        text: Some(Box::new(model::text!("full"))),
     };
     let refusal = read::<Finished<TcpOutcome>>(&no).unwrap().err().unwrap();
     assert_eq!((refusal.code, refusal.why.as_str()), (Code::Busy, "full"));
@@ -183,7 +184,8 @@ fn a_refusal_answers_every_request() {
         r#"{"reply":"no","why":""}"#,
     ] {
         let reply: Reply<Done> = serde_json::from_str(text).unwrap();
-        assert_eq!(reply.0.err().map(|r| r.code), Some(Code::Other));
+        let refusal = reply.0.err().unwrap();
+        assert_eq!((refusal.code, refusal.text), (Code::Other, None));
     }
 }
 
