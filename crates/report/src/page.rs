@@ -17,6 +17,7 @@ mod layers;
 mod loss;
 mod matrix;
 mod reproduce;
+pub mod speedtest;
 mod tiles;
 mod timeline;
 mod twin;

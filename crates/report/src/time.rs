@@ -13,7 +13,7 @@ pub fn utc(us: u64) -> String {
 }
 
 /// A time in UTC to the microsecond, as `2026-11-21T10:14:05.250000Z`. `us` is counted from 1970.
-pub(crate) fn iso(us: u64) -> String {
+pub fn iso(us: u64) -> String {
     let within = us % 60_000_000;
     let seconds = format!("{:02}.{:06}", within / 1_000_000, within % 1_000_000);
     format!("{}:{seconds}Z", utc(us).replace(' ', "T"))

@@ -5,7 +5,13 @@
 //! `sendfile` also splices, but looks up each page in its file first, which adds a third to the
 //! cost of sending (Linux 6.18, `perf`).
 
-use std::{io, net::TcpStream, os::fd::OwnedFd, sync::Arc};
+use std::{
+    fs::File,
+    io::{self, Write},
+    net::TcpStream,
+    os::fd::OwnedFd,
+    sync::Arc,
+};
 
 use rustix::{
     fs::{MemfdFlags, ftruncate, memfd_create},
@@ -54,15 +60,30 @@ impl Zeroes {
     /// # Errors
     /// The process has no descriptors left, or the kernel no memory.
     pub fn new(bytes: usize) -> io::Result<Self> {
-        let pipe = Pipe::new(bytes)?;
         // A hole takes no memory: the kernel uses a shared page of zeroes.
         let hole = memfd_create("zeroes", MemfdFlags::CLOEXEC)?;
-        ftruncate(&hole, pipe.size as u64)?;
+        ftruncate(&hole, bytes as u64)?;
+        Self::filled(&hole, bytes)
+    }
+
+    /// With other content than zeroes, for paths on which data is compressed: it is sent from its
+    /// start again and again.
+    ///
+    /// # Errors
+    /// The process has no descriptors left, or the kernel no memory.
+    pub fn of(content: &[u8]) -> io::Result<Self> {
+        let memory = File::from(memfd_create("content", MemfdFlags::CLOEXEC)?);
+        (&memory).write_all(content)?;
+        Self::filled(&OwnedFd::from(memory), content.len())
+    }
+
+    fn filled(memory: &OwnedFd, bytes: usize) -> io::Result<Self> {
+        let pipe = Pipe::new(bytes)?;
         let mut at = 0;
-        while (at as usize) < pipe.size {
-            let left = pipe.size - at as usize;
+        while (at as usize) < pipe.size.min(bytes) {
+            let left = pipe.size.min(bytes) - at as usize;
             if splice(
-                &hole,
+                memory,
                 Some(&mut at),
                 &pipe.to,
                 None,
@@ -163,6 +184,26 @@ mod tests {
             assert_eq!(came.len(), WANTED);
             assert!(came.iter().all(|byte| *byte == 0));
         }
+    }
+
+    #[test]
+    fn content_is_sent_from_its_start_again_and_again() {
+        let content: Vec<u8> = (0..1 << 16).map(|at: u32| (at * 31 % 251) as u8).collect();
+        let mut outlet = Zeroes::of(&content).unwrap().outlet().unwrap();
+        let (near, mut far) = pair();
+        let wanted = 3 * content.len();
+        let receiver = thread::spawn(move || {
+            let mut came = Vec::new();
+            far.read_to_end(&mut came).unwrap();
+            came
+        });
+        let mut left = wanted;
+        while left > 0 {
+            left -= outlet.send(&near, left).unwrap();
+        }
+        drop(near);
+        let came = receiver.join().unwrap();
+        assert!(came == content.repeat(3), "{} bytes", came.len());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use model::{findings::Severity, run::Run, text, text::Text};
 use report::{
     documents::Documents,
     page::{
-        self, Lang,
+        self,
         dashboard::{self, Frame},
     },
 };
@@ -137,14 +137,9 @@ impl Pages {
     }
 
     fn frame(&self, request: &Request) -> Frame {
-        let chosen = match request.value("lang") {
-            Some("zh-CN" | "zh") => Some(Lang::SimplifiedChinese),
-            Some("en") => Some(Lang::English),
-            _ => None,
-        };
         Frame {
-            lang: chosen.unwrap_or_else(|| preferred(request)),
-            chosen: chosen.is_some(),
+            lang: web::preferred(request),
+            chosen: web::chosen(request).is_some(),
             query: request.query.clone(),
             program: self.program.clone(),
             now_us: sys::clock::realtime_ns() / 1000,
@@ -248,16 +243,4 @@ fn report(store: &mut Store, id: &str, frame: &Frame) -> Result<Response, PageEr
     let html = page::html(&documents, frame.lang, &frame.program);
     let policy = format!("{}; frame-ancestors 'none'", page::policy());
     Ok(Response::html(html).policy(policy))
-}
-
-/// The language that the reader's browser prefers, of those there are (RFC 9110, 12.5.4; the
-/// browser names the preferred one first).
-fn preferred(request: &Request) -> Lang {
-    let languages = request.field("accept-language").unwrap_or_default();
-    let mut names = languages.split(',').map(|l| l.trim().to_ascii_lowercase());
-    let known = names.find(|name| name.starts_with("zh") || name.starts_with("en"));
-    match known.is_some_and(|name| name.starts_with("zh")) {
-        true => Lang::SimplifiedChinese,
-        false => Lang::English,
-    }
 }

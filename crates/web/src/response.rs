@@ -69,6 +69,8 @@ pub struct Response {
     pub body: Vec<u8>,
     kind: &'static str,
     policy: String,
+    /// Bytes of a body that is sent apart.
+    length: Option<u64>,
     more: Vec<(&'static str, String)>,
 }
 
@@ -79,6 +81,7 @@ impl Response {
             body: body.into(),
             kind,
             policy: NOTHING.to_owned(),
+            length: None,
             more: Vec::new(),
         }
     }
@@ -111,6 +114,14 @@ impl Response {
     /// Metrics (Prometheus, exposition formats).
     pub fn metrics(body: impl Into<Vec<u8>>) -> Self {
         Self::new("text/plain; version=0.0.4; charset=utf-8", body)
+    }
+
+    /// The head of a load of so many bytes, which are sent apart.
+    pub fn load(bytes: u64) -> Self {
+        Self {
+            length: Some(bytes),
+            ..Self::new("application/octet-stream", "")
+        }
     }
 
     /// The address where the result is.
@@ -151,7 +162,7 @@ impl Response {
              Cross-Origin-Opener-Policy: same-origin\r\n",
             self.status.line(),
             self.kind,
-            self.body.len(),
+            self.length.unwrap_or(self.body.len() as u64),
             self.policy,
         );
         let resource = "Cross-Origin-Resource-Policy";

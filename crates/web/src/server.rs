@@ -243,7 +243,7 @@ fn more(connection: &mut Connection) -> io::Result<bool> {
     Ok(n > 0)
 }
 
-fn send(
+pub(crate) fn send(
     connection: &mut Connection,
     response: &Response,
     with_body: bool,

@@ -57,6 +57,16 @@ pub(crate) struct Serve {
     /// Also serve iperf3 clients on this port, within the same limits and without a key
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5201")]
     pub(crate) iperf3: Option<u16>,
+    /// Also serve the speed test for browsers on this port, within the same limits: a page, and the
+    /// protocols of ndt7 and LibreSpeed. Without --open, readers must show a token: see --web-token
+    #[cfg(feature = "page")]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5380")]
+    pub(crate) web: Option<u16>,
+    /// File with the token of the speed test; created if it does not exist. Default:
+    /// ~/.config/pathtwin/web-token
+    #[cfg(feature = "page")]
+    #[arg(long, value_name = "FILE", requires = "web", conflicts_with = "open")]
+    pub(crate) web_token: Option<PathBuf>,
     /// User to become once the ports are open, if started by root; `root` keeps all privileges
     #[arg(long, value_name = "NAME", default_value = "nobody")]
     pub(crate) user: String,

@@ -27,6 +27,7 @@ pub(crate) fn dashboard(arguments: &Dashboard) -> Result<ExitCode, Failure> {
         names: arguments.name.clone(),
         token: arguments.token.as_deref().map(token).transpose()?,
         literal: !own,
+        any_name: false,
     };
     let place = document::place(arguments.store.as_deref())?;
     // Whoever named the wrong history should learn it here, and not in the browser.

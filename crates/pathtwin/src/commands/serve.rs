@@ -1,5 +1,8 @@
 //! `pathtwin serve`.
 
+#[cfg(feature = "page")]
+mod web;
+
 use std::{
     net::{IpAddr, SocketAddr},
     path::Path,
@@ -48,6 +51,8 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let admission = config.admission.clone();
+    #[cfg(feature = "page")]
+    let shared = admission.clone();
     let server = bind(arguments, config)?;
     let iperf3 = arguments
         .iperf3
@@ -60,6 +65,8 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         })
         .transpose()
         .map_err(|e| Failure::new(code::FAILED, e))?;
+    #[cfg(feature = "page")]
+    let web = web::bind(arguments)?;
     give_up(become_user)?;
     sys::memory::keep_little();
     // From here on there may be threads.
@@ -77,6 +84,10 @@ pub(crate) fn serve(arguments: &Serve) -> Result<ExitCode, Failure> {
         iperf3
             .start(asked, on_iperf3)
             .context("start the iperf3 server")?;
+    }
+    #[cfg(feature = "page")]
+    if let Some(web) = web {
+        web.start(shared)?;
     }
     let log = log::start(|line| say(format_args!("{line}"))).context("start the log")?;
     server.run(stop, log).context("serve")?;

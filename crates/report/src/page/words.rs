@@ -163,6 +163,7 @@ impl Words {
 mod catalogue;
 mod dashboard;
 mod rendered;
+mod speedtest;
 mod texts;
 
 pub(super) use rendered::Rendered;

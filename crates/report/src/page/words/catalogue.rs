@@ -8,7 +8,7 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 9] = [
+pub(super) const CHINESE: [&str; 10] = [
     include_str!("../../../locales/zh-CN/advice.toml"),
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/dashboard.toml"),
@@ -17,6 +17,7 @@ pub(super) const CHINESE: [&str; 9] = [
     include_str!("../../../locales/zh-CN/measure.toml"),
     include_str!("../../../locales/zh-CN/page.toml"),
     include_str!("../../../locales/zh-CN/remedies.toml"),
+    include_str!("../../../locales/zh-CN/speedtest.toml"),
     include_str!("../../../locales/zh-CN/twin.toml"),
 ];
 

@@ -1,7 +1,7 @@
 //! English texts of the page by key: the templates in the catalogues. A key ending in `-one` is
 //! used if its number is 1.
 
-use super::dashboard;
+use super::{dashboard, speedtest};
 
 /// Keys and texts. Values in braces come from the documents.
 const TEXTS: &[(&str, &str)] = &[
@@ -321,7 +321,7 @@ const TEXTS: &[(&str, &str)] = &[
 
 /// All keys and texts.
 pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
-    TEXTS.iter().chain(dashboard::TEXTS)
+    TEXTS.iter().chain(dashboard::TEXTS).chain(speedtest::TEXTS)
 }
 
 /// The text of a key, in singular or plural.

@@ -1,0 +1,311 @@
+//! `pathtwin serve --web`: clients of others, a real browser, and the limits of the server.
+
+#![cfg(feature = "page")]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod browser;
+mod common;
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::PathBuf,
+    process::{Child, Stdio},
+};
+
+use browser::{Browser, Viewport, axe};
+use common::{pathtwin, text};
+
+const DESK: Viewport = Viewport {
+    width: 1200,
+    height: 900,
+    dark: false,
+};
+
+/// A server with its speed test.
+struct Served {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = pathtwin()
+            .args([
+                "serve",
+                "--port",
+                "0",
+                "--listen",
+                "127.0.0.1",
+                "--web",
+                "0",
+            ])
+            .args(arguments)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("start the server");
+        let mut err = BufReader::new(child.stderr.take().expect("its stderr"));
+        let address = loop {
+            let mut line = String::new();
+            assert!(err.read_line(&mut line).expect("read") > 0, "it ended");
+            if let Some((_, rest)) = line.split_once("speed test at http://") {
+                break rest
+                    .trim()
+                    .trim_end_matches('/')
+                    .parse()
+                    .expect("an address");
+            }
+        };
+        std::thread::spawn(move || std::io::copy(&mut err, &mut std::io::stderr()));
+        Self { child, address }
+    }
+
+    fn ask(&self, request: &str, body: &[u8]) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(self.address).expect("connect");
+        let head = format!("{request}\r\nHost: speed.example\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("ask");
+        let _ = stream.write_all(body);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let end = bytes
+            .windows(4)
+            .position(|w| w == b"\r\n\r\n")
+            .expect("a head");
+        (text(&bytes[..end]), bytes[end + 4..].to_vec())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A file of M-Lab's client.
+fn ndt7(name: &str) -> String {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || std::env::home_dir().unwrap().join(".cache"),
+        PathBuf::from,
+    );
+    let file = cache.join("pathtwin/test/ndt7-0.1.4").join(name);
+    std::fs::read_to_string(&file)
+        .unwrap_or_else(|e| panic!("{}: {e}: run scripts/setup test", file.display()))
+}
+
+/// The client of npm, in a browser: both tests end without an error, client and server agree on
+/// what was moved, and no more is moved than the server's limit lets through.
+#[test]
+fn the_client_of_m_lab_completes_both_tests() {
+    let served = Served::start(&["--open", "--max-rate", "100mbit"]);
+    let mut browser = Browser::start();
+    let quoted = |name: &str| serde_json::to_string(&ndt7(name)).unwrap();
+    browser.value(&ndt7("ndt7.js").replace("const ndt7 =", "window.ndt7 ="));
+    let result = browser.value(&format!(
+        "(async () => {{
+            const file = (text) => URL.createObjectURL(new Blob([text]));
+            const config = {{server: '{}', protocol: 'ws', userAcceptedDataPolicy: true,
+                downloadworkerfile: file({}), uploadworkerfile: file({})}};
+            const out = {{errors: []}};
+            const code = await window.ndt7.test(config, {{
+                error: (e) => out.errors.push(String(e)),
+                downloadComplete: (d) => {{ out.download = d; }},
+                uploadComplete: (d) => {{ out.upload = d; }},
+            }});
+            return {{...out, code}};
+        }})()",
+        served.address,
+        quoted("ndt7-download-worker.js"),
+        quoted("ndt7-upload-worker.js"),
+    ));
+    assert_eq!(result["code"], 0, "{result}");
+    assert_eq!(result["errors"].as_array().unwrap().len(), 0, "{result}");
+    for test in ["download", "upload"] {
+        let client = &result[test]["LastClientMeasurement"];
+        let server = &result[test]["LastServerMeasurement"];
+        let mbps = client["MeanClientMbps"].as_f64().unwrap();
+        let info = &server["AppInfo"];
+        let by_server =
+            info["NumBytes"].as_f64().unwrap() * 8.0 / info["ElapsedTime"].as_f64().unwrap();
+        // The limit of the server, and what the socket buffers of loopback take in at once: 6 MB
+        // in ten seconds.
+        assert!(
+            mbps < 106.0 && by_server < 101.0,
+            "{test}: {mbps} {by_server}"
+        );
+        assert!(mbps > 50.0, "{test}: {mbps} Mbit/s of 100");
+        assert!(
+            (by_server / mbps - 1.0).abs() < 0.15,
+            "{test}: {by_server} {mbps}"
+        );
+        assert!(server["TCPInfo"]["MinRTT"].as_u64().is_some(), "{server}");
+        assert_eq!(
+            server["ConnectionInfo"]["CongestionControl"].is_string(),
+            true
+        );
+    }
+}
+
+#[test]
+fn the_endpoints_of_librespeed_move_what_is_asked_for() {
+    let served = Served::start(&["--open"]);
+    let (head, body) = served.ask(
+        "GET /backend/garbage.php?ckSize=3&r=0.5&cors=true HTTP/1.1",
+        b"",
+    );
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains("Access-Control-Allow-Origin: *"), "{head}");
+    assert_eq!(body.len(), 3 << 20);
+    let mut counts = [0_u32; 256];
+    body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    // Random bytes, 256 KiB of them twelve times: 12288 of each on average, with a deviation of
+    // twelve times 32. Five of these either way leave one run in 7000 that fails by chance.
+    assert!(
+        counts.iter().all(|n| (10_368..14_208).contains(n)),
+        "{counts:?}"
+    );
+    let load = vec![7; 5 << 20];
+    let (head, body) = served.ask(
+        &format!(
+            "POST /empty.php?r=1 HTTP/1.1\r\nContent-Length: {}",
+            load.len()
+        ),
+        &load,
+    );
+    assert!(
+        head.starts_with("HTTP/1.1 200") && body.is_empty(),
+        "{head}"
+    );
+    assert!(!head.contains("Access-Control"), "{head}");
+    let (_, body) = served.ask("GET /getIP.php?isp=true HTTP/1.1", b"");
+    let address: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(address["processedString"], "127.0.0.1");
+    // Pings share a connection, as a browser's do.
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    for _ in 0..3 {
+        stream
+            .write_all(b"GET /empty.php HTTP/1.1\r\nHost: a\r\n\r\n")
+            .unwrap();
+        let mut piece = [0; 2048];
+        let n = stream.read(&mut piece).unwrap();
+        assert!(text(&piece[..n]).starts_with("HTTP/1.1 200"));
+    }
+}
+
+#[test]
+fn nothing_is_moved_without_the_token_or_beyond_the_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (key, token) = (folder.path().join("key"), folder.path().join("token"));
+    let named = [
+        "--key",
+        key.to_str().unwrap(),
+        "--web-token",
+        token.to_str().unwrap(),
+        "--max-bytes",
+        "5MB",
+    ];
+    let served = Served::start(&named);
+    let secret = std::fs::read_to_string(&token).unwrap();
+    let secret = secret.trim();
+    let socket = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: net.measurementlab.ndt.v7";
+    for request in [
+        "GET /garbage.php HTTP/1.1".to_owned(),
+        format!("GET /ndt/v7/download HTTP/1.1\r\n{socket}"),
+        "GET / HTTP/1.1".to_owned(),
+    ] {
+        let (head, body) = served.ask(&request, b"");
+        assert!(
+            head.starts_with("HTTP/1.1 401") && body.len() < 4000,
+            "{head}"
+        );
+    }
+    let url = format!("/garbage.php?ckSize=100&access_token={secret}");
+    let (head, body) = served.ask(&format!("GET {url} HTTP/1.1"), b"");
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(
+        body.len() <= 5_000_000 && body.len() > 4_000_000,
+        "{} bytes",
+        body.len()
+    );
+    let open = Served::start(&["--open"]);
+    for (request, status) in [
+        ("GET /ndt/v7/download HTTP/1.1".to_owned(), 426),
+        (
+            format!("GET /ndt/v7/download?a=1&a=2 HTTP/1.1\r\n{socket}"),
+            400,
+        ),
+        (
+            format!("GET /ndt/v7/download?cc=../x HTTP/1.1\r\n{socket}"),
+            400,
+        ),
+        (
+            format!(
+                "GET /ndt/v7/upload HTTP/1.1\r\n{}",
+                socket.replace("ndt.v7", "other")
+            ),
+            400,
+        ),
+        ("PUT /empty.php HTTP/1.1".to_owned(), 405),
+    ] {
+        let (head, _) = open.ask(&request, b"");
+        assert!(
+            head.starts_with(&format!("HTTP/1.1 {status}")),
+            "{request}: {head}"
+        );
+    }
+}
+
+#[test]
+fn the_page_names_what_limits_and_passes_an_accessibility_checker() {
+    let served = Served::start(&["--open", "--max-rate", "50mbit"]);
+    let mut browser = Browser::start();
+    for page in ["/", "/?lang=zh-CN"] {
+        browser.visit(&format!("http://{}{page}", served.address), DESK);
+        browser.value(&format!("{}; 1", axe()));
+        let found = browser.value("axe.run(document).then(r => r.violations.map(v => v.id))");
+        assert_eq!(found.as_array().unwrap().len(), 0, "{found}");
+    }
+    for (figures, verdict) in [
+        (
+            "{bbr: 90, cubic: 20, retransmitted: 0.01, idle: 20, idleHigh: 22, loaded: 40, one: 20, many: 60}",
+            "control",
+        ),
+        (
+            "{bbr: 90, cubic: 90, receiver: 0.8, idle: 20, idleHigh: 22, loaded: 40, one: 90, many: 99}",
+            "receiver",
+        ),
+        (
+            "{bbr: 90, cubic: 90, idle: 20, idleHigh: 22, loaded: 400, one: 90, many: 91}",
+            "buffer",
+        ),
+        (
+            "{bbr: 90, cubic: 90, idle: 20, idleHigh: 80, loaded: 90, one: 90, many: 91}",
+            "wireless",
+        ),
+        (
+            "{lag: 80, bbr: 90, cubic: 90, idle: 20, idleHigh: 22, loaded: 40, one: 90, many: 91}",
+            "browser",
+        ),
+        (
+            "{bbr: 90, cubic: 90, idle: 20, idleHigh: 22, loaded: 40, one: 90, many: 91}",
+            "none",
+        ),
+    ] {
+        let found = browser.value(&format!("window.pathtwinSpeed.verdict({figures})"));
+        assert_eq!(found, serde_json::json!([verdict]), "{figures}");
+    }
+    browser.value("document.getElementById('start').click()");
+    browser.value("window.pathtwinSpeed.running.then(() => 1)");
+    let value = |browser: &mut Browser, id: &str| {
+        browser.value(&format!(
+            "Number(document.getElementById('{id}').value.split(' ')[0])"
+        ))
+    };
+    for id in ["down-cubic", "down-many", "up-one", "up-many"] {
+        let mbps = value(&mut browser, id).as_f64().unwrap();
+        assert!((30.0..55.0).contains(&mbps), "{id}: {mbps} of 50 Mbit/s");
+    }
+    assert!(value(&mut browser, "idle").as_f64().unwrap() > 0.0);
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}

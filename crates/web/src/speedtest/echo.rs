@@ -1,0 +1,62 @@
+//! Probes of a browser: each short message is sent back at once, with the time at the server.
+
+use std::{
+    io,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use super::{
+    SpeedTest, answer, refuse,
+    socket::{Came, Socket},
+};
+use crate::{
+    Connection, Request,
+    frame::{self, Kind},
+    server::Taken,
+};
+
+/// How long probes are answered, how many, and how long one may be.
+const LASTS: Duration = Duration::from_secs(60);
+const PROBES: u32 = 6000;
+const LONGEST: u64 = 64;
+
+pub(super) fn probes(
+    test: &SpeedTest,
+    request: &Request,
+    connection: &mut Connection,
+    peer: IpAddr,
+) -> io::Result<Taken> {
+    let handshake = match frame::handshake(request, None) {
+        Ok(handshake) => handshake,
+        Err(response) => return answer(connection, &response),
+    };
+    let (_session, lease) = match test.lease(peer, LASTS) {
+        Ok(admitted) => admitted,
+        Err(refused) => return refuse(connection, &refused),
+    };
+    let mut socket = Socket::open(connection, &handshake)?;
+    socket.stream.set_nodelay(true)?;
+    socket
+        .stream
+        .set_read_timeout(Some(Duration::from_secs(1)))?;
+    let zero = Instant::now();
+    let mut count = 0;
+    while zero.elapsed() < lease.duration() && count < PROBES {
+        match socket.next(LONGEST)? {
+            Came::Short(payload) if payload.len() as u64 <= LONGEST => {
+                count += 1;
+                let text = String::from_utf8_lossy(&payload);
+                let answer = format!("{text} {}", zero.elapsed().as_micros());
+                lease.received(payload.len() as u64)?;
+                let taken = lease.take(answer.len())?;
+                lease.sent(taken, taken);
+                socket.send(Kind::Text, answer.as_bytes())?;
+            }
+            Came::Nothing => {}
+            _ => break,
+        }
+    }
+    socket.close()?;
+    Ok(Taken::Ended)
+}
