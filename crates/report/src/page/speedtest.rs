@@ -20,7 +20,7 @@ const SCRIPT_WORDS: [(&str, &str); 15] = [
     ("down-bbr", "speed-down-bbr"),
     ("down-cubic", "speed-down-cubic"),
     ("down-many", "speed-down-many"),
-    ("up-one", "speed-up-one"),
+    ("up-one", "speed-up-single"),
     ("up-many", "speed-up-many"),
     ("done", "speed-done"),
     ("refused", "speed-refused"),
@@ -38,7 +38,7 @@ const ROWS: [(&str, &str); 5] = [
     ("down-bbr", "speed-down-bbr"),
     ("down-cubic", "speed-down-cubic"),
     ("down-many", "speed-down-many"),
-    ("up-one", "speed-up-one"),
+    ("up-one", "speed-up-single"),
     ("up-many", "speed-up-many"),
 ];
 

@@ -12,7 +12,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("speed-down-bbr", "Download, 1 connection, bbr"),
     ("speed-down-cubic", "Download, 1 connection, cubic"),
     ("speed-down-many", "Download, 4 connections, cubic"),
-    ("speed-up-one", "Upload, 1 connection"),
+    ("speed-up-single", "Upload, 1 connection"),
     ("speed-up-many", "Upload, 4 connections"),
     ("speed-done", "Done"),
     (
