@@ -50,8 +50,8 @@ pub struct SpeedTest {
 }
 
 impl SpeedTest {
-    /// Loads within an admission, and the page that runs them. `random`: makes content that cannot be
-    /// compressed. `program`: version of this program.
+    /// Loads within an admission, and the page that runs them. `random`: makes content that cannot
+    /// be compressed. `program`: version of this program.
     ///
     /// # Errors
     /// The host has no descriptors or no memory for the content.
