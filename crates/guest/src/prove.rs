@@ -1,9 +1,9 @@
 //! Remedies on the ends of a path by the real `tune`: applied, measured in turns, kept or undone.
 
 use std::{
-    error::Error as _,
+    error::Error,
     ffi::OsString,
-    io::Write,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::{Command, ExitCode},
     time::Duration,
@@ -11,18 +11,15 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use model::{
-    change::{Change, ChangeId, ProcessId},
+    change::{Change, ChangeId},
     job::{Prove, ProveOutput},
     net::Side,
-    proof::Acted,
-    run::Run,
     text,
 };
-use sys::process::Process;
 use testbed::Node;
 use tune::{
-    Arm, BootClock, Criteria, Env, Folder, Host, Live, MeasureError, NewTcp, Place, ProveError,
-    Request, TuneError, Turns, Unobserved,
+    BootClock, Criteria, Env, Folder, Here, Host, HostError, Live, Machine, Place, Request, Site,
+    Sites, TuneError, Unobserved,
 };
 
 use crate::{
@@ -36,9 +33,6 @@ pub(crate) const KEEPER: &str = "keep";
 /// Folder of the journals: memory of the guest.
 const JOURNALS: &str = "/tmp/tune";
 
-/// Time for the first turn; then each turn has its own.
-const WINDOW: Duration = Duration::from_secs(60);
-
 /// Applies, proves, and keeps or undoes.
 pub(crate) fn run(engine: Engine<'_>, job: &Prove) -> anyhow::Result<ProveOutput> {
     // Of devices the keeper needs the null one.
@@ -51,105 +45,109 @@ pub(crate) fn run(engine: Engine<'_>, job: &Prove) -> anyhow::Result<ProveOutput
         ..ProveOutput::default()
     };
     watchdog(engine, limit, late);
-    let mut bench = Bench {
+    let mut output = ProveOutput::default();
+    let bench = Bench {
         engine,
         job,
         ends: &ends,
         limit,
-        sites: Vec::new(),
     };
-    let mut output = ProveOutput::default();
-    if let Err(error) = bench.apply(&mut output) {
-        output.error = Some(format!("{error:#}"));
-        bench.settle(false);
-    } else if !bench.sites.is_empty() {
-        bench.prove(&mut output);
+    match bench.planned(&mut output) {
+        Ok(Some(hosts)) => bench.prove(&hosts, &mut output),
+        Ok(None) => {}
+        Err(error) => output.error = Some(format!("{error:#}")),
     }
-    output.changes = bench.changes();
-    output.left_changed = bench.left_changed(&output.changes);
     ends.close();
     Ok(output)
 }
 
-/// A host whose settings are changed.
-struct Site<'a> {
-    side: Side,
+/// A host of the path: a namespace with journals of its own.
+struct Namespace<'a> {
     node: &'a Node,
-    folder: Folder,
-    id: ChangeId,
+    folder: PathBuf,
 }
+
+impl Machine for Namespace<'_> {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError> {
+        self.node.ns.run(act).map_err(|error| HostError::Io {
+            op: format!("enter {}", self.node.name),
+            error,
+        })
+    }
+
+    fn keeper(&self, id: &ChangeId) -> io::Result<Command> {
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(KEEPER).arg(&self.folder).arg(id.as_str());
+        Ok(command)
+    }
+}
+
+/// Far and near.
+type Hosts<'a> = [Here<Namespace<'a>>; 2];
 
 struct Bench<'a> {
     engine: Engine<'a>,
     job: &'a Prove,
     ends: &'a Ends,
     limit: Duration,
-    /// The far end first: it is confirmed first, too.
-    sites: Vec<Site<'a>>,
 }
 
 impl<'a> Bench<'a> {
-    /// Plans for both ends before either is changed.
-    fn apply(&mut self, output: &mut ProveOutput) -> anyhow::Result<()> {
+    /// Plans for both ends; none if one of them refuses.
+    fn planned(&self, output: &mut ProveOutput) -> anyhow::Result<Option<Hosts<'a>>> {
         let bed = &self.ends.bed;
-        let ends = [
-            (Side::Far, bed.far(), bed.near()),
-            (Side::Near, bed.near(), bed.far()),
-        ];
-        let mut plans = Vec::new();
-        for (side, node, other) in ends {
-            let wanted = node.ns.run(|| self.wanted(side, other))??;
-            output.not_applied.extend(wanted.not);
-            if wanted.settings.is_empty() {
-                continue;
-            }
-            let request = Request {
-                settings: wanted.settings,
-                probes: Vec::new(),
-                program: self.job.program.clone(),
-            };
-            let id = ChangeId::from_random(self.bytes(side));
-            let planned = node
-                .ns
-                .run(|| tune::plan(&mut Live::open()?, &request, id))?;
-            match planned {
-                Ok(plan) if plan.steps.is_empty() => {
-                    let name = node.name;
-                    output
-                        .not_applied
-                        .push(text!("{host}: it is so already", host = name));
+        let far = self.planned_of(Side::Far, bed.far(), bed.near(), output)?;
+        let Some(far) = far else { return Ok(None) };
+        let near = self.planned_of(Side::Near, bed.near(), bed.far(), output)?;
+        Ok(near.map(|near| [far, near]))
+    }
+
+    fn planned_of(
+        &self,
+        side: Side,
+        node: &'a Node,
+        other: &Node,
+        output: &mut ProveOutput,
+    ) -> anyhow::Result<Option<Here<Namespace<'a>>>> {
+        let wanted = node.ns.run(|| self.wanted(side, other))??;
+        output.not_applied.extend(wanted.not);
+        let is_wanted = !wanted.settings.is_empty();
+        let request = Request {
+            settings: wanted.settings,
+            probes: Vec::new(),
+            program: self.job.program.clone(),
+        };
+        let id = ChangeId::from_random(self.bytes(side));
+        let planned = node
+            .ns
+            .run(|| tune::plan(&mut Live::open()?, &request, id))?;
+        let name = node.name;
+        match planned {
+            Ok(plan) => {
+                if is_wanted && plan.steps.is_empty() {
+                    let so = text!("{host}: it is so already", host = name);
+                    output.not_applied.push(so);
                 }
-                Ok(plan) => plans.push((side, node, plan)),
-                Err(TuneError::Refused(all)) => {
-                    let name = node.name;
-                    let all = all.iter().map(|refusal| {
-                        text!(
-                            "{host}: {source}",
-                            host = name,
-                            source = refusal.to_string()
-                        )
-                    });
-                    output.not_applied.extend(all);
-                    return Ok(());
-                }
-                Err(error) => return Err(anyhow!(error)),
+                let folder = Path::new(JOURNALS).join(side.to_string().replace(' ', "-"));
+                Ok(Some(Here::new(Namespace { node, folder }, side, plan)))
             }
+            Err(TuneError::Refused(all)) => {
+                let all = all.iter().map(|refusal| {
+                    text!(
+                        "{host}: {source}",
+                        host = name,
+                        source = refusal.to_string()
+                    )
+                });
+                output.not_applied.extend(all);
+                Ok(None)
+            }
+            Err(error) => Err(anyhow!(error)),
         }
-        for (side, node, plan) in plans {
-            let folder =
-                Folder::open(&Path::new(JOURNALS).join(side.to_string().replace(' ', "-")))?;
-            self.sites.push(Site {
-                side,
-                node,
-                folder,
-                id: plan.id.clone(),
-            });
-            let site = self.sites.last().context("no host")?;
-            site.with(|env| apply(env, &plan))
-                .context("apply the change")?;
-            site.with(|env| tune::prolong(env, Some(plan.id.as_str()), &mut NewTcp, self.limit))?;
-        }
-        Ok(())
     }
 
     /// Ids that are the same for the same seed, as all results of a guest: there is nobody in it
@@ -165,24 +163,27 @@ impl<'a> Bench<'a> {
 
     /// The settings of one end. A shaper belongs to the line, not to a tunnel over it.
     fn wanted(&self, side: Side, other: &Node) -> anyhow::Result<tune::Remedies> {
-        let mut host = Live::open()?;
-        let mut device =
-            |to: Option<std::net::IpAddr>| to.map(|to| host.device_toward(to)).transpose();
-        let line = device(other.underlay.or(other.address))?;
-        let tunnel = match self.job.cell.tunnel {
-            Some(_) => device(other.address)?,
-            None => None,
-        };
-        let place = Place {
-            line,
-            tunnel,
-            toward: other.address,
-        };
+        let tunnel = self.job.cell.tunnel.as_ref().and(other.address);
+        let line = other.underlay.or(other.address);
+        let place = Place::of(&mut Live::open()?, line, tunnel)?;
         Ok(tune::settings_of_all(&self.job.remedies, side, &place))
     }
 
-    fn prove(&mut self, output: &mut ProveOutput) {
-        let ids: Vec<ChangeId> = self.sites.iter().map(|site| site.id.clone()).collect();
+    fn prove(&self, hosts: &Hosts<'_>, output: &mut ProveOutput) {
+        let [far, near] = hosts;
+        let sites = Sites::new(Some(far), Some(near));
+        if !sites.is_empty() {
+            self.in_turns(&sites, output);
+        }
+        output.changes = sites.changes();
+        output.left_changed = left_changed(hosts);
+    }
+
+    fn in_turns(&self, sites: &Sites<'_>, output: &mut ProveOutput) {
+        if let Err(error) = sites.apply(self.limit) {
+            output.error = Some(format!("apply the change: {}", whole(&error)));
+            return;
+        }
         let criteria = Criteria {
             goal: self.job.goal,
             predicted: self.job.predicted.clone(),
@@ -190,117 +191,37 @@ impl<'a> Bench<'a> {
             pairs: self.job.pairs,
             program: self.job.program.clone(),
         };
-        match tune::prove(self, &ids, &criteria) {
-            Ok(proof) => {
-                self.settle(proof.decision.is_kept());
-                output.proof = Some(Box::new(proof));
-            }
-            Err(error) => {
-                self.settle(false);
-                output.error = Some(whole(&error));
-            }
-        }
-    }
-
-    /// Confirms all or undoes all.
-    fn settle(&self, keep: bool) {
-        for site in &self.sites {
-            let id = Some(site.id.as_str());
-            let done = site.with(|env| match keep {
-                true => tune::confirm(env, id, &mut NewTcp).map(|_| ()),
-                false => tune::undo(env, id).map(|_| ()),
-            });
-            // The journal says how it ended.
-            if let Err(error) = done {
-                eprintln!("pathtwin-guest: {}: {error}", site.node.name);
-            }
-        }
-    }
-
-    fn changes(&self) -> Vec<Change> {
-        let read = |site: &Site<'_>| site.folder.read(&site.id).ok();
-        self.sites.iter().filter_map(read).collect()
-    }
-
-    /// Settings of an undone change that are not what they were.
-    fn left_changed(&self, changes: &[Change]) -> Option<String> {
-        let mut left = Vec::new();
-        for (site, change) in self.sites.iter().zip(changes) {
-            if change.state.is_kept() {
-                continue;
-            }
-            let now = site.node.ns.run(|| -> Result<Vec<_>, tune::HostError> {
-                let mut host = Live::open()?;
-                change.steps.iter().map(|s| host.read(&s.setting)).collect()
-            });
-            match now {
-                Ok(Ok(now)) => {
-                    let steps = change.steps.iter().zip(now);
-                    let other = steps.filter(|(step, now)| step.old != *now);
-                    left.extend(other.map(|(step, _)| step.setting.to_string()));
-                }
-                _ => left.push(site.node.name.to_owned()),
-            }
-        }
-        (!left.is_empty()).then(|| left.join("; "))
-    }
-}
-
-impl Turns for Bench<'_> {
-    fn set(&mut self, on: bool) -> Result<(), TuneError> {
-        for site in &self.sites {
-            let id = Some(site.id.as_str());
-            site.with(|env| match on {
-                true => tune::set_again(env, id),
-                false => tune::set_aside(env, id),
-            })?;
-        }
-        Ok(())
-    }
-
-    fn measure(&mut self) -> Result<Run, MeasureError> {
-        let run = self
-            .ends
-            .measure(self.engine, &self.job.plan, &self.job.cell);
-        run.map_err(Into::into)
-    }
-
-    fn evidence(&mut self, run: &Run) -> Vec<Acted> {
-        let of = |site: &Site<'_>| {
-            let change = site.folder.read(&site.id).ok()?;
-            let read = site.node.ns.run(|| {
-                let mut host = Live::open().ok()?;
-                Some(tune::evidence(&mut host, &change, site.side, run))
-            });
-            read.ok().flatten()
+        let mut measure = || {
+            let run = self
+                .ends
+                .measure(self.engine, &self.job.plan, &self.job.cell);
+            run.map_err(Into::into)
         };
-        self.sites.iter().filter_map(of).flatten().collect()
+        let settled = sites.prove(&mut measure, &criteria);
+        // The journals say how they ended.
+        for error in &settled.failed {
+            eprintln!("pathtwin-guest: {error}");
+        }
+        match settled.proof {
+            Ok(proof) => output.proof = Some(Box::new(proof)),
+            Err(error) => output.error = Some(whole(&error)),
+        }
     }
 }
 
-impl Site<'_> {
-    /// Calls `act` on this host.
-    fn with<T>(
-        &self,
-        act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
-    ) -> Result<T, TuneError> {
-        let done = self.node.ns.run(|| {
-            act(&mut Env {
-                folder: &self.folder,
-                host: &mut Live::open()?,
-                clock: &BootClock,
-                observer: &mut Unobserved,
-            })
-        });
-        done.unwrap_or_else(|error| {
-            let op = format!("enter {}", self.node.name);
-            Err(tune::HostError::Io { op, error }.into())
-        })
-    }
+/// Settings of undone changes that are not what they were.
+fn left_changed(hosts: &Hosts<'_>) -> Option<String> {
+    let of = |host: &Here<Namespace<'_>>| {
+        let change: Change = host.change()?;
+        let name = || vec![host.machine().node.name.to_owned()];
+        Some(host.left_changed(&change).unwrap_or_else(|_| name()))
+    };
+    let left: Vec<String> = hosts.iter().filter_map(of).flatten().collect();
+    (!left.is_empty()).then(|| left.join("; "))
 }
 
 /// An error with its causes, except those that its text has already.
-fn whole(error: &ProveError) -> String {
+fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -311,26 +232,6 @@ fn whole(error: &ProveError) -> String {
         cause = error.source();
     }
     text
-}
-
-fn apply(env: &mut Env<'_>, plan: &Change) -> Result<(), TuneError> {
-    let own = Process::own().map_err(TuneError::NoKeeper)?;
-    let folder = env.folder.path().to_owned();
-    let mut arm = Arm {
-        window: WINDOW,
-        controller: ProcessId {
-            pid: own.pid,
-            start_ticks: own.start_ticks,
-        },
-        keeper: &mut |id| {
-            // Born in the namespace of this thread.
-            let mut command = Command::new("/proc/self/exe");
-            command.arg(KEEPER).arg(&folder).arg(id.as_str());
-            tune::start_keeper(command)
-        },
-        prober: &mut NewTcp,
-    };
-    tune::apply(env, plan, &mut arm).map(|_| ())
 }
 
 /// The keeper of a change, in a process of its own.

@@ -8,7 +8,12 @@ mod keep;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{net::Direction, remedy::Remedy, text::Text, twin::TwinVerdict};
+use crate::{
+    net::{Direction, Side},
+    remedy::Remedy,
+    text::Text,
+    twin::TwinVerdict,
+};
 
 pub use figure::{AdviceFigure, UnknownAdviceFigure};
 pub use keep::{Bound, Keep, KeepError, Kept};
@@ -131,6 +136,14 @@ pub struct Tried {
     pub pairs: usize,
     /// Names of the results behind it: BLAKE3, the first 16 digits.
     pub runs: Vec<String>,
+}
+
+impl Tried {
+    /// Whether something of it belongs to a host.
+    pub fn is_on(&self, side: Side) -> bool {
+        let mut all = self.remedies.iter();
+        all.any(|remedy| remedy.on.side() == Some(side))
+    }
 }
 
 /// Origin of what was tried.

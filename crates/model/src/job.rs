@@ -140,6 +140,14 @@ pub struct ProveOutput {
     pub left_changed: Option<String>,
 }
 
+impl ProveOutput {
+    /// Whether the changes were kept.
+    pub fn is_kept(&self) -> bool {
+        let proof = self.proof.as_ref();
+        proof.is_some_and(|proof| proof.decision.is_kept())
+    }
+}
+
 /// Result of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasureOutput {

@@ -49,6 +49,23 @@ pub fn confirm(
     Ok(Confirmed { change, drift })
 }
 
+/// Keeps a pending change as [`confirm`] does, or else undoes it at once: nobody is going to repair
+/// the connection before the deadline.
+///
+/// # Errors
+/// As [`confirm`]; the change is undone, at the latest at its deadline.
+pub fn confirm_or_undo(
+    env: &mut Env<'_>,
+    id: &ChangeId,
+    prober: &mut dyn Prober,
+) -> Result<Confirmed, TuneError> {
+    let confirmed = confirm(env, Some(id.as_str()), prober);
+    if confirmed.is_err() {
+        let _ = undo(env, Some(id.as_str()));
+    }
+    confirmed
+}
+
 /// Sets a later deadline for a pending change whose new connections succeed, so that its effect can
 /// be measured.
 ///

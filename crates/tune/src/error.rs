@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use model::change::{ChangeId, Setting};
 
-use crate::{journal::JournalError, observer::Interrupted, outcome::Rollback};
+use crate::{journal::JournalError, observer::Interrupted, outcome::Rollback, remote::RemoteError};
 
 /// A setting that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -205,6 +205,9 @@ pub enum TuneError {
     /// A journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A far host.
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     /// The process is to stop, in tests.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),

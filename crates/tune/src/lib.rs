@@ -25,7 +25,9 @@ mod progress;
 mod prove;
 mod recover;
 mod remedies;
+mod remote;
 mod rollback;
+mod sites;
 mod toggle;
 mod transaction;
 
@@ -34,7 +36,7 @@ use std::time::Duration;
 use model::change::ChangeId;
 
 pub use calibration::calibration;
-pub use confirm::{Confirmed, confirm, prolong, undo};
+pub use confirm::{Confirmed, confirm, confirm_or_undo, prolong, undo};
 pub use conflicts::writers;
 pub use error::{HostError, PersistError, Refusal, TuneError};
 pub use host::Host;
@@ -42,16 +44,16 @@ pub use journal::{Folder, JournalError, Listed};
 pub use keeper::{keep, start_keeper};
 pub use live::Live;
 pub use observer::{Interrupted, Observer, Point, Unobserved};
-pub use offers::offers;
+pub use offers::{Tries, offers, stored_as, until_kept};
 pub use outcome::Rollback;
 pub use persist::{System, persist};
 pub use plan::{Request, plan};
 pub use probe::{NewTcp, Prober};
-pub use prove::{
-    Criteria, MeasureError, PAIRS, ProveError, Turns, evidence, evidence_of_far, prove, room,
-};
+pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
 pub use recover::{Recovery, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
+pub use remote::{Remote, RemoteError};
+pub use sites::{CONNECTIVITY, Here, Machine, Measure, NotApplied, Settled, Site, Sites, There};
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply};
 

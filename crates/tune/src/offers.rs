@@ -1,8 +1,10 @@
-//! What is tried on a host, one after the other.
+//! What is tried on a path, one after the other, until something helps.
 
 use model::{
     advice::{Advice, Effect, Origin, Tried},
+    change::ChangeId,
     findings::{Finding, Findings, Severity},
+    job::ProveOutput,
     remedy::Remedy,
     twin::TwinVerdict,
 };
@@ -35,6 +37,58 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
         .take(OFFERS)
         .map(|remedy| offer(advice, remedy))
         .collect()
+}
+
+/// What became of offers.
+#[derive(Debug, Default)]
+pub struct Tries {
+    /// Of each that was tried, in order.
+    pub done: Vec<ProveOutput>,
+}
+
+impl Tries {
+    /// Whether something was tried, and nothing was kept.
+    pub fn is_in_vain(&self) -> bool {
+        self.done.last().is_some_and(|last| !last.is_kept())
+    }
+
+    /// Settings that are not what they were although their change was undone.
+    pub fn left_changed(&self) -> Option<&str> {
+        self.done.last()?.left_changed.as_deref()
+    }
+}
+
+/// Tries offers until one is kept. It also ends where `attempt` returns none, as the user wants no
+/// more, and where something was not undone as it should be.
+///
+/// # Errors
+/// That of `attempt`.
+pub fn until_kept<E>(
+    offers: &[Advice],
+    attempt: &mut dyn FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
+) -> Result<Tries, E> {
+    let mut tries = Tries::default();
+    for offer in offers {
+        let Some(best) = offer.advised() else {
+            continue;
+        };
+        let Some(done) = attempt(offer, best)? else {
+            break;
+        };
+        let is_last = done.is_kept() || done.left_changed.is_some();
+        tries.done.push(done);
+        if is_last {
+            break;
+        }
+    }
+    Ok(tries)
+}
+
+/// The change under whose id a proof belongs in the history: none if nothing was changed, and that
+/// of a lab path only if the user names the history.
+pub fn stored_as(done: &ProveOutput, is_lab: bool, is_named: bool) -> Option<&ChangeId> {
+    let first = done.changes.first()?;
+    (!is_lab || is_named).then_some(&first.id)
 }
 
 /// The first remedy of a finding that is a setting of one of the ends.

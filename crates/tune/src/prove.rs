@@ -17,7 +17,7 @@ use model::{
 
 use crate::error::TuneError;
 
-pub use evidence::{evidence, evidence_of_far};
+pub(crate) use evidence::{evidence, evidence_of_far};
 
 /// Turns with the change, and as many without, if nothing else is asked for: the fewest from which
 /// the spread within each is known well enough.
@@ -34,8 +34,19 @@ pub fn room(turn: Duration, pairs: u32) -> Duration {
 /// Why a measurement failed: whoever carries it out has errors of their own.
 pub type MeasureError = Box<dyn std::error::Error + Send + Sync>;
 
+/// The run of a turn: one that was cut short is not comparable with the others.
+///
+/// # Errors
+/// Why it was cut short.
+pub fn whole(run: Run) -> Result<Run, MeasureError> {
+    match &run.cut_short {
+        Some(why) => Err(why.to_string().into()),
+        None => Ok(run),
+    }
+}
+
 /// A path on which a change can be switched and measured.
-pub trait Turns {
+pub(crate) trait Turns {
     /// Applies the change, or sets it aside.
     ///
     /// # Errors
@@ -88,7 +99,7 @@ pub enum ProveError {
 ///
 /// # Errors
 /// The change could not be switched, or a measurement failed.
-pub fn prove(
+pub(crate) fn prove(
     turns: &mut dyn Turns,
     ids: &[ChangeId],
     criteria: &Criteria,

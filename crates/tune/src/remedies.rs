@@ -12,6 +12,8 @@ use model::{
     text::Text,
 };
 
+use crate::{error::HostError, live::Live};
+
 /// What can be applied of some findings, and what cannot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remedies {
@@ -72,6 +74,24 @@ pub struct Place {
 }
 
 impl Place {
+    /// The devices of this host on the way to the other end: to its address on the path itself, and
+    /// to that in the tunnel.
+    ///
+    /// # Errors
+    /// There is no route to it.
+    pub fn of(
+        host: &mut Live,
+        line: Option<IpAddr>,
+        tunnel: Option<IpAddr>,
+    ) -> Result<Self, HostError> {
+        let mut device = |to: Option<IpAddr>| to.map(|to| host.device_toward(to)).transpose();
+        Ok(Self {
+            line: device(line)?,
+            tunnel: device(tunnel)?,
+            toward: tunnel.or(line),
+        })
+    }
+
     fn device(&self, action: &Action) -> Option<String> {
         let open = match action {
             Action::TunnelMtu { .. } => &self.tunnel,

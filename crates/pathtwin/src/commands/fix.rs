@@ -62,68 +62,56 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         let advice = report::advice::text(&advice);
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
-    let mut done = Vec::new();
-    for offer in ::tune::offers(&advice, &findings, arguments.at_a_cost) {
-        let Some(best) = offer.advised() else {
-            continue;
-        };
+    let offers = ::tune::offers(&advice, &findings, arguments.at_a_cost);
+    let tries = ::tune::until_kept(&offers, &mut |offer, best| -> Result<_, Failure> {
         if !arguments.yes && !is_wanted(best)? {
             format::say(format_args!("nothing was changed"));
-            break;
+            return Ok(None);
         }
         let output = match &on {
             On::Lab(cell) => prove(arguments, &lab, cell, &twin, best, stop)?,
-            On::Hosts(far) => hosts::prove(arguments, far, &twin, &offer, best, stop)?,
+            On::Hosts(far) => hosts::prove(arguments, far, &twin, offer, best, stop)?,
         };
         if is_text {
             format::text(&heading("What it did", &report::proof::text(&output)))?;
         }
         #[cfg(feature = "history")]
         keep(arguments, &run, &output)?;
-        let is_kept = output.proof.as_ref().is_some_and(|p| p.decision.is_kept());
-        let left = output.left_changed.clone();
-        done.push(output);
-        if let Some(left) = left {
-            let error = anyhow!("undone, but not as before: {left}");
-            return Err(Failure::new(code::FAILED, error));
-        }
-        if is_kept {
-            break;
-        }
+        Ok(Some(output))
+    })?;
+    if let Some(left) = tries.left_changed() {
+        let error = anyhow!("undone, but not as before: {left}");
+        return Err(Failure::new(code::FAILED, error));
     }
     if !is_text {
         format::json(&Fixed {
             findings: &findings,
             advice: &advice,
-            changes: &done,
+            changes: &tries.done,
         })?;
     }
-    let kept = |done: &job::ProveOutput| done.proof.as_ref().is_some_and(|p| p.decision.is_kept());
-    Ok(match done.last() {
-        Some(last) if !kept(last) => ExitCode::from(code::VERDICT),
-        _ => ExitCode::SUCCESS,
+    Ok(match tries.is_in_vain() {
+        true => ExitCode::from(code::VERDICT),
+        false => ExitCode::SUCCESS,
     })
 }
 
 /// Keeps prediction and outcome in the history.
 #[cfg(feature = "history")]
 fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failure> {
-    let is_asked = arguments.place.store.is_some();
-    let Some(first) = done.changes.first() else {
+    let is_named = arguments.place.store.is_some();
+    let Some(id) = ::tune::stored_as(done, arguments.lab.is_some(), is_named) else {
         return Ok(());
     };
-    if arguments.lab.is_some() && !is_asked {
-        return Ok(());
-    }
     let body = serde_json::to_vec(done).context("write the proof as JSON")?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now_us = now.map_or(0, |d| d.as_micros() as u64);
-    let id = first.id.as_str();
-    let document = store::Document::new(store::Kind::Change, id, now_us, &run.path(), body);
+    let document =
+        store::Document::new(store::Kind::Change, id.as_str(), now_us, &run.path(), body);
     arguments.place.open()?.save(&document)?;
     format::say(format_args!(
         "kept as {}; see pathtwin advise --calibration",
-        first.id.short()
+        id.short()
     ));
     Ok(())
 }

@@ -4,8 +4,8 @@ pub(crate) mod apply;
 pub(crate) mod prove;
 mod settle;
 #[cfg(feature = "lab")]
-pub(crate) mod there;
-mod transaction;
+pub(crate) mod ssh;
+pub(crate) mod transaction;
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::{Context, anyhow};
 use model::change::Change;
-use tune::{BootClock, Env, Folder, Live, Observer, TuneError, Unobserved};
+use tune::{BootClock, Env, Folder, Live, NotApplied, RemoteError, TuneError, Unobserved};
 
 use crate::{
     cli::tune::{Journal, List, Plan, Tune, TuneForm},
@@ -103,23 +103,24 @@ fn with_host<T>(
     journal: &Journal,
     act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
 ) -> Result<T, Failure> {
-    Ok(with_env(journal, act)?)
-}
-
-fn with_env<T>(
-    journal: &Journal,
-    act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
-) -> Result<T, TuneError> {
-    let folder = Folder::open(&path(journal))?;
-    let mut host = Live::open()?;
-    let mut observer: Box<dyn Observer> = Box::new(Unobserved);
+    let folder = Folder::open(&path(journal)).map_err(TuneError::from)?;
+    let mut host = Live::open().map_err(TuneError::from)?;
     let mut env = Env {
         folder: &folder,
         host: &mut host,
         clock: &BootClock,
-        observer: observer.as_mut(),
+        observer: &mut Unobserved,
     };
-    act(&mut env)
+    Ok(act(&mut env)?)
+}
+
+impl From<NotApplied> for Failure {
+    fn from(error: NotApplied) -> Self {
+        match error.not_undone.is_empty() {
+            true => error.error.into(),
+            false => Self::new(code::FAILED, error),
+        }
+    }
 }
 
 impl From<TuneError> for Failure {
@@ -140,8 +141,13 @@ impl From<TuneError> for Failure {
             E::Nothing | E::Unknown(_) | E::Ambiguous(_) | E::NonePending | E::Over { .. } => {
                 code::USE
             }
-            E::Journal(_) => code::LACKS,
-            E::Step { .. } | E::Host(_) | E::Interrupted(_) => code::FAILED,
+            E::Journal(_) | E::Remote(RemoteError::Start { .. }) => code::LACKS,
+            // With the exit code of the program there.
+            E::Remote(RemoteError::Failed {
+                exit: Some(exit @ 1..=4),
+                ..
+            }) => *exit as u8,
+            E::Step { .. } | E::Host(_) | E::Remote(_) | E::Interrupted(_) => code::FAILED,
         };
         Self::new(code, anyhow!(error))
     }

@@ -13,7 +13,7 @@ use sys::tc::{QdiscExtra, QdiscStats};
 use crate::live::Live;
 
 /// Whether the settings of a change acted during a measurement, on the end that they belong to.
-pub fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
+pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<Acted> {
     let one = |setting: &Setting| {
         let by_counters = match setting {
             Setting::Queue { .. } | Setting::Ingress { .. } => queue(&host.counters(setting)),
@@ -25,7 +25,7 @@ pub fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) -> Vec<
 }
 
 /// Whether the settings of a change on the other host acted, as far as the measurement shows it.
-pub fn evidence_of_far(change: &Change, run: &Run) -> Vec<Acted> {
+pub(crate) fn evidence_of_far(change: &Change, run: &Run) -> Vec<Acted> {
     let unread = || (None, text!("the far host's counters are not read"));
     let settings = change.steps.iter().map(|step| &step.setting);
     settings

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use ::tune::Criteria;
+use ::tune::{Criteria, Site, Sites, There, TuneError};
 use anyhow::{Context, anyhow};
 use model::{
     advice::{Advice, Tried},
@@ -18,14 +18,15 @@ use crate::{
         measure::Reached,
         tune::{
             apply,
-            prove::{Here, Proving, Site, in_turns, window},
-            there::There,
+            prove::{Proving, in_turns},
+            ssh::Ssh,
+            transaction::here,
         },
     },
     exit::{Failure, code},
 };
 
-/// Applies what is advised, the far end first, and keeps it only if it helps.
+/// Plans what is advised for both ends, and proves it.
 pub(super) fn prove(
     arguments: &Fix,
     far: &Reached,
@@ -34,57 +35,33 @@ pub(super) fn prove(
     best: &Tried,
     stop: &'static AtomicBool,
 ) -> Result<ProveOutput, Failure> {
-    let plan = ::twin::turns(twin);
-    let pairs = arguments.proof.pairs;
-    let window = window(&plan, pairs, far.layers());
-    let of_far = best.remedies.iter().any(|r| r.on.side() == Some(Side::Far));
-    let there = match (&arguments.far_ssh, of_far) {
+    let there = match (&arguments.far_ssh, best.is_on(Side::Far)) {
         (_, false) => None,
         (Some(login), true) => {
-            let own = far
-                .own_address()
-                .context("find the own address")?
-                .to_string();
-            Some(There::plan(login, advice, &own)?).filter(|there| !there.is_empty())
+            let own = far.own_address().context("find the own address")?;
+            let there = There::plan(Ssh { login }, advice, &own.to_string());
+            Some(there.map_err(TuneError::from)?)
         }
         (None, true) => return Err(by_hand(best)),
     };
     let line = far.control().ip();
     let toward = arguments.far.via.first().copied().unwrap_or(line);
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
-    let near = apply::plan_of(near, Vec::new())?;
+    let near = here(&arguments.journal, apply::plan_of(near, Vec::new())?);
     let to = Proving {
-        journal: &arguments.journal,
         far,
-        plan: &plan,
+        plan: &::twin::turns(twin),
         criteria: Criteria {
             goal: arguments.proof.goal.into(),
             predicted: best.changes.clone(),
             keep: arguments.proof.keep.clone(),
-            pairs,
+            pairs: arguments.proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },
         stop,
     };
-    let mut sites: Vec<Box<dyn Site + '_>> = Vec::new();
-    if let Some(there) = there {
-        there.apply(window)?;
-        sites.push(Box::new(there));
-    }
-    if !near.steps.is_empty() {
-        match Here::apply(&arguments.journal, &near, window) {
-            Ok(here) => sites.push(Box::new(here)),
-            Err(failure) => {
-                // Its own keeper would do so too, at the deadline.
-                sites.iter().try_for_each(|site| site.settle(false))?;
-                return Err(failure);
-            }
-        }
-    }
-    if sites.is_empty() {
-        return Ok(ProveOutput::default());
-    }
-    in_turns(&sites, &to)
+    let there = there.as_ref().map(|there| there as &dyn Site);
+    in_turns(&Sites::new(there, Some(&near)), &to)
 }
 
 /// What belongs to a far host that is not to be reached by ssh.

@@ -18,9 +18,9 @@ use model::{
     net::Side,
     remedy::Remedy,
 };
-use tune::{Criteria, Live, NewTcp, Place, Request, TuneError};
+use tune::{Criteria, Live, NewTcp, Place, Request, Sites, TuneError};
 
-use super::{prove, transaction::applied, with_host};
+use super::{prove, transaction::here, with_host};
 use crate::{
     cli::tune::{Apply, End, Journal, Keep, Settings, Snippet},
     commands::measure::Far,
@@ -62,20 +62,15 @@ pub(super) fn apply(arguments: &Apply) -> Result<ExitCode, Failure> {
         format::say(format_args!("note: {writer}"));
     }
     if let Some(host) = &arguments.prove {
-        return proved(arguments, &plan, host);
+        return proved(arguments, plan, host);
     }
-    let change = applied(&arguments.journal, &plan, arguments.window)?;
+    let change = here(&arguments.journal, plan).applied(arguments.window)?;
     if !arguments.yes {
         format::text(&report::change::text(&change))?;
         return Ok(ExitCode::SUCCESS);
     }
     with_host(&arguments.journal, |env| {
-        let confirmed = tune::confirm(env, Some(change.id.as_str()), &mut NewTcp);
-        if confirmed.is_err() {
-            // At once: nobody is going to repair the connection before the deadline.
-            let _ = tune::undo(env, Some(change.id.as_str()));
-        }
-        confirmed
+        tune::confirm_or_undo(env, &change.id, &mut NewTcp)
     })?;
     kept(&arguments.journal, &change.id, arguments.persist)?;
     Ok(ExitCode::SUCCESS)
@@ -103,7 +98,7 @@ pub(super) fn kept(journal: &Journal, id: &ChangeId, persist: bool) -> Result<()
 }
 
 /// Measures in turns, keeps it or undoes it.
-fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Failure> {
+fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let end = &arguments.far;
     let far = Far {
@@ -117,7 +112,6 @@ fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Fail
     let turn = ::measure::plans::turns();
     let proof = &arguments.proof;
     let to = prove::Proving {
-        journal: &arguments.journal,
         far: &far,
         plan: &turn,
         criteria: Criteria {
@@ -129,12 +123,13 @@ fn proved(arguments: &Apply, plan: &Change, host: &str) -> Result<ExitCode, Fail
         },
         stop,
     };
-    let window = prove::window(&turn, proof.pairs, 1 + end.via.len());
-    let here = prove::Here::apply(to.journal, plan, window)?;
-    let done = prove::in_turns(&[Box::new(here)], &to)?;
+    let here = here(&arguments.journal, plan);
+    let done = prove::in_turns(&Sites::new(None, Some(&here)), &to)?;
     format::text(&report::proof::text(&done))?;
-    let kept = done.proof.is_some_and(|proof| proof.decision.is_kept());
-    Ok(ExitCode::from(if kept { 0 } else { code::VERDICT }))
+    Ok(ExitCode::from(match done.is_kept() {
+        true => 0,
+        false => code::VERDICT,
+    }))
 }
 
 /// The keeper of a change: started by [`apply`], never by a person.
@@ -232,12 +227,8 @@ pub(crate) fn of_end(
     toward: IpAddr,
 ) -> Result<Wanted, Failure> {
     let mut host = Live::open().map_err(TuneError::from)?;
-    let mut device = |to| host.device_toward(to).map_err(TuneError::from);
-    let place = Place {
-        line: Some(device(line)?),
-        tunnel: (toward != line).then(|| device(toward)).transpose()?,
-        toward: Some(toward),
-    };
+    let tunnel = (toward != line).then_some(toward);
+    let place = Place::of(&mut host, Some(line), tunnel).map_err(TuneError::from)?;
     let found = tune::settings_of_all(remedies, side, &place);
     for not in &found.not {
         format::say(format_args!("not changed: {not}"));

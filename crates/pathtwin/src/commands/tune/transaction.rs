@@ -1,44 +1,45 @@
-//! Applying a plan, with this program as the keeper.
+//! This host for transactions, with this program as the keeper.
 
-use std::{io, process::Command, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
-use model::change::{Change, ChangeId, ProcessId};
-use sys::process::Process;
-use tune::{Arm, NewTcp, TuneError};
+use model::{
+    change::{Change, ChangeId},
+    net::Side,
+};
+use tune::{Here, HostError, Machine};
 
-use super::{path, with_host};
-use crate::{cli::tune::Journal, exit::Failure};
+use super::path;
+use crate::cli::tune::Journal;
 
-/// Time in which a change must be confirmed or prolonged, where no other is given.
-pub(super) const CONNECTIVITY: Duration = Duration::from_secs(60);
-
-/// Applies a plan, with this program as the keeper.
-pub(super) fn applied(
-    journal: &Journal,
-    plan: &Change,
-    window: Duration,
-) -> Result<Change, Failure> {
-    with_host(journal, |env| {
-        let own = Process::own().map_err(TuneError::NoKeeper)?;
-        let mut arm = Arm {
-            window,
-            controller: ProcessId {
-                pid: own.pid,
-                start_ticks: own.start_ticks,
-            },
-            keeper: &mut |id: &ChangeId| start_keeper(journal, id),
-            prober: &mut NewTcp,
-        };
-        tune::apply(env, plan, &mut arm)
-    })
+/// This host, whose journals are in a folder.
+pub(crate) struct Own {
+    folder: PathBuf,
 }
 
-/// This program again, as the keeper.
-fn start_keeper(journal: &Journal, id: &ChangeId) -> io::Result<ProcessId> {
-    let folder = std::path::absolute(path(journal))?;
-    let mut command = Command::new(std::env::current_exe()?);
-    command
-        .args(["tune", "keep", id.as_str(), "--journal"])
-        .arg(folder);
-    tune::start_keeper(command)
+/// A planned change of this host, which measures: the near end.
+pub(crate) fn here(journal: &Journal, plan: Change) -> Here<Own> {
+    let folder = path(journal);
+    Here::new(Own { folder }, Side::Near, plan)
+}
+
+impl Machine for Own {
+    fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError> {
+        Ok(act())
+    }
+
+    fn keeper(&self, id: &ChangeId) -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .args(["tune", "keep", id.as_str(), "--journal"])
+            .arg(std::path::absolute(&self.folder)?);
+        Ok(command)
+    }
 }

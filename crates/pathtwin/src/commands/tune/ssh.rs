@@ -1,0 +1,53 @@
+//! Commands on a far host over the user's own ssh.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use tune::{Remote, RemoteError};
+
+const OPTIONS: [&str; 3] = ["-o", "BatchMode=yes", "--"];
+const PROGRAM: [&str; 4] = ["sudo", "-n", "pathtwin", "tune"];
+
+/// A host that `ssh LOGIN` reaches.
+pub(crate) struct Ssh<'a> {
+    pub(crate) login: &'a str,
+}
+
+impl Remote for Ssh<'_> {
+    fn host(&self) -> &str {
+        self.login
+    }
+
+    fn tune(&self, words: &[&str], input: &[u8]) -> Result<Vec<u8>, RemoteError> {
+        let start = |error| RemoteError::Start {
+            program: "ssh",
+            error,
+        };
+        let mut child = Command::new("ssh")
+            .args(OPTIONS)
+            .arg(self.login)
+            .args(PROGRAM)
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(start)?;
+        if let Some(mut to) = child.stdin.take() {
+            // Whoever does not read it says why on its standard error.
+            let _ = to.write_all(input);
+        }
+        let output = child.wait_with_output().map_err(start)?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        Err(RemoteError::Failed {
+            command: words.first().copied().unwrap_or_default().to_owned(),
+            host: self.login.to_owned(),
+            message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+            exit: output.status.code(),
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Changes of both hosts of a path as one transaction: the far end first, measured in turns, and
+//! all of them kept or all undone.
+
+mod here;
+mod there;
+
+use std::{fmt, time::Duration};
+
+use model::{
+    change::{Change, ChangeId},
+    proof::{Acted, Proof},
+    run::Run,
+};
+
+use crate::{
+    error::TuneError,
+    prove::{Criteria, MeasureError, ProveError, Turns, prove},
+};
+
+pub use here::{CONNECTIVITY, Here, Machine};
+pub use there::There;
+
+/// A host with a planned change.
+pub trait Site {
+    /// The plan; the journal has what became of it.
+    fn plan(&self) -> &Change;
+
+    /// Applies the plan; it then waits for a confirmation for the time `window`.
+    ///
+    /// # Errors
+    /// It is not applied, or was undone.
+    fn apply(&self, window: Duration) -> Result<(), TuneError>;
+
+    /// Applies the pending change again, or sets it aside.
+    ///
+    /// # Errors
+    /// It could not be switched; it is undone then.
+    fn set(&self, on: bool) -> Result<(), TuneError>;
+
+    /// Whether its settings acted during a measurement with the change.
+    fn evidence(&self, run: &Run) -> Vec<Acted>;
+
+    /// Confirms the change, or undoes it. Returns the settings that somebody else has changed
+    /// since.
+    ///
+    /// # Errors
+    /// It could be neither.
+    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError>;
+
+    /// The change as its journal has it now, if it can be read.
+    fn change(&self) -> Option<Change>;
+}
+
+/// The hosts that are changed, the far end first: while the near one is changed the far one can
+/// still be reached as before.
+#[derive(Default)]
+pub struct Sites<'a>(Vec<&'a dyn Site>);
+
+/// Measures the path as it is now.
+pub type Measure<'a> = &'a mut dyn FnMut() -> Result<Run, MeasureError>;
+
+/// How a proof on several hosts ended.
+#[derive(Debug)]
+pub struct Settled {
+    /// The proof, or why there is none; then everything was undone.
+    pub proof: Result<Proof, ProveError>,
+    /// Settings of kept changes that somebody else has changed since.
+    pub drift: Vec<String>,
+    /// Changes that could be neither kept nor undone: their keepers undo them at their deadline.
+    pub failed: Vec<TuneError>,
+}
+
+/// A change was not applied, and those applied before it were undone.
+#[derive(Debug, thiserror::Error)]
+pub struct NotApplied {
+    /// Why.
+    #[source]
+    pub error: TuneError,
+    /// Why changes of other hosts could not be undone at once: their keepers undo them at their
+    /// deadline.
+    pub not_undone: Vec<TuneError>,
+}
+
+impl fmt::Display for NotApplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.error)?;
+        self.not_undone
+            .iter()
+            .try_for_each(|error| write!(f, "; undone at its deadline: {error}"))
+    }
+}
+
+impl<'a> Sites<'a> {
+    /// The ends of which something is to be changed.
+    pub fn new(far: Option<&'a dyn Site>, near: Option<&'a dyn Site>) -> Self {
+        let both = far.into_iter().chain(near);
+        Self(both.filter(|site| !site.plan().steps.is_empty()).collect())
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Applies all changes, which then wait for the time `window`, or none.
+    ///
+    /// # Errors
+    /// One could not be applied: those before it were undone.
+    pub fn apply(&self, window: Duration) -> Result<(), NotApplied> {
+        for (number, site) in self.0.iter().enumerate() {
+            if let Err(error) = site.apply(window) {
+                let undone = self.0[..number].iter().map(|site| site.settle(false));
+                return Err(NotApplied {
+                    error,
+                    not_undone: undone.filter_map(Result::err).collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures in turns, and keeps all changes or undoes all.
+    pub fn prove(&self, measure: Measure<'_>, criteria: &Criteria) -> Settled {
+        let ids: Vec<ChangeId> = self.0.iter().map(|site| site.plan().id.clone()).collect();
+        let mut bench = Bench {
+            sites: &self.0,
+            measure,
+        };
+        let proof = prove(&mut bench, &ids, criteria);
+        let keep = proof.as_ref().is_ok_and(|proof| proof.decision.is_kept());
+        let mut settled = Settled {
+            proof,
+            drift: Vec::new(),
+            failed: Vec::new(),
+        };
+        // All of them, whatever becomes of the first.
+        for site in &self.0 {
+            match site.settle(keep) {
+                Ok(drift) => settled.drift.extend(drift),
+                Err(error) => settled.failed.push(error),
+            }
+        }
+        settled
+    }
+
+    /// The changes as their journals have them now.
+    pub fn changes(&self) -> Vec<Change> {
+        self.0.iter().filter_map(|site| site.change()).collect()
+    }
+}
+
+struct Bench<'a, 'm> {
+    sites: &'a [&'a dyn Site],
+    measure: Measure<'m>,
+}
+
+impl Turns for Bench<'_, '_> {
+    fn set(&mut self, on: bool) -> Result<(), TuneError> {
+        self.sites.iter().try_for_each(|site| site.set(on))
+    }
+
+    fn measure(&mut self) -> Result<Run, MeasureError> {
+        (self.measure)()
+    }
+
+    fn evidence(&mut self, run: &Run) -> Vec<Acted> {
+        let of_each = self.sites.iter().map(|site| site.evidence(run));
+        of_each.flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! A host whose kernel this program changes by itself: this one, or one in a namespace.
+
+use std::{io, path::Path, process::Command, time::Duration};
+
+use model::{
+    change::{Change, ChangeId, ProcessId},
+    net::Side,
+    proof::Acted,
+    run::Run,
+};
+use sys::process::Process;
+
+use super::Site;
+use crate::{
+    BootClock, Env,
+    confirm::{confirm, prolong, undo},
+    error::{HostError, TuneError},
+    host::Host,
+    journal::Folder,
+    keeper::start_keeper,
+    live::Live,
+    observer::Unobserved,
+    probe::NewTcp,
+    prove::evidence,
+    toggle::{set_again, set_aside},
+    transaction::{Arm, apply},
+};
+
+/// Time in which a change must be confirmed or prolonged, where no other is given.
+pub const CONNECTIVITY: Duration = Duration::from_secs(60);
+
+/// Where the settings of a host are, and its journals.
+pub trait Machine {
+    /// Folder of the journals.
+    fn folder(&self) -> &Path;
+
+    /// Calls `act` where the settings are those of this host.
+    ///
+    /// # Errors
+    /// Its namespace cannot be entered.
+    fn enter<T>(&self, act: impl FnOnce() -> T) -> Result<T, HostError>;
+
+    /// The command that is the keeper of a change, in a process of its own.
+    ///
+    /// # Errors
+    /// The program is not found.
+    fn keeper(&self, id: &ChangeId) -> io::Result<Command>;
+}
+
+/// A planned change of a host that this program changes by itself.
+#[derive(Debug)]
+pub struct Here<M> {
+    machine: M,
+    side: Side,
+    plan: Change,
+}
+
+impl<M: Machine> Here<M> {
+    /// A change of the host at an end of the path.
+    pub fn new(machine: M, side: Side, plan: Change) -> Self {
+        Self {
+            machine,
+            side,
+            plan,
+        }
+    }
+
+    /// Where the host is.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// Applies the plan; it then waits for a confirmation for the time `window`.
+    ///
+    /// # Errors
+    /// As [`apply`].
+    pub fn applied(&self, window: Duration) -> Result<Change, TuneError> {
+        self.with(|env| {
+            let own = Process::own().map_err(TuneError::NoKeeper)?;
+            let mut arm = Arm {
+                window,
+                controller: ProcessId {
+                    pid: own.pid,
+                    start_ticks: own.start_ticks,
+                },
+                // Born in the namespace of this thread.
+                keeper: &mut |id| start_keeper(self.machine.keeper(id)?),
+                prober: &mut NewTcp,
+            };
+            apply(env, &self.plan, &mut arm)
+        })
+    }
+
+    /// Settings of a change that was not kept, as the journal has it, whose values are not what
+    /// they were before it.
+    ///
+    /// # Errors
+    /// A value cannot be read.
+    pub fn left_changed(&self, change: &Change) -> Result<Vec<String>, HostError> {
+        if change.state.is_kept() {
+            return Ok(Vec::new());
+        }
+        self.machine.enter(|| {
+            let mut host = Live::open()?;
+            let mut left = Vec::new();
+            for step in &change.steps {
+                if host.read(&step.setting)? != step.old {
+                    left.push(step.setting.to_string());
+                }
+            }
+            Ok(left)
+        })?
+    }
+
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&mut Env<'_>) -> Result<T, TuneError>,
+    ) -> Result<T, TuneError> {
+        let folder = Folder::open(self.machine.folder())?;
+        self.machine.enter(|| {
+            act(&mut Env {
+                folder: &folder,
+                host: &mut Live::open()?,
+                clock: &BootClock,
+                observer: &mut Unobserved,
+            })
+        })?
+    }
+
+    fn id(&self) -> Option<&str> {
+        Some(self.plan.id.as_str())
+    }
+}
+
+impl<M: Machine> Site for Here<M> {
+    fn plan(&self) -> &Change {
+        &self.plan
+    }
+
+    fn apply(&self, window: Duration) -> Result<(), TuneError> {
+        self.applied(CONNECTIVITY)?;
+        let prolonged = self.with(|env| prolong(env, self.id(), &mut NewTcp, window));
+        prolonged.map(|_| ()).inspect_err(|_| {
+            // Its keeper would do so too, at the deadline.
+            let _ = self.settle(false);
+        })
+    }
+
+    fn set(&self, on: bool) -> Result<(), TuneError> {
+        self.with(|env| match on {
+            true => set_again(env, self.id()),
+            false => set_aside(env, self.id()),
+        })
+    }
+
+    fn evidence(&self, run: &Run) -> Vec<Acted> {
+        let of = |change: &Change| {
+            let read = self.machine.enter(|| {
+                let mut host = Live::open().ok()?;
+                Some(evidence(&mut host, change, self.side, run))
+            });
+            read.ok().flatten()
+        };
+        self.change().as_ref().and_then(of).unwrap_or_default()
+    }
+
+    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+        self.with(|env| match keep {
+            true => confirm(env, self.id(), &mut NewTcp).map(|kept| kept.drift),
+            false => match undo(env, self.id()) {
+                Ok(_) => Ok(Vec::new()),
+                // It was undone when it could not be switched.
+                Err(TuneError::Over { .. }) => Ok(Vec::new()),
+                Err(error) => Err(error),
+            },
+        })
+    }
+
+    fn change(&self) -> Option<Change> {
+        let folder = Folder::open(self.machine.folder()).ok()?;
+        folder.read(&self.plan.id).ok()
+    }
+}

@@ -1,0 +1,145 @@
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+
+use model::{change::State, proof::Acted};
+
+use super::*;
+use crate::{fake::Fake, host::Host, plan::Request};
+
+/// What was done to all hosts, in order.
+type Log = RefCell<Vec<String>>;
+
+/// A host that notes what is done to it, and refuses some of it.
+struct Noted<'a> {
+    name: &'static str,
+    log: &'a Log,
+    plan: Change,
+    fails: &'static str,
+}
+
+impl Noted<'_> {
+    fn done(&self, what: &str) -> Result<(), TuneError> {
+        self.log.borrow_mut().push(format!("{} {what}", self.name));
+        match what == self.fails {
+            true => Err(TuneError::NonePending),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Site for Noted<'_> {
+    fn plan(&self) -> &Change {
+        &self.plan
+    }
+
+    fn apply(&self, _: Duration) -> Result<(), TuneError> {
+        self.done("apply")
+    }
+
+    fn set(&self, on: bool) -> Result<(), TuneError> {
+        self.done(if on { "again" } else { "aside" })
+    }
+
+    fn evidence(&self, _: &Run) -> Vec<Acted> {
+        Vec::new()
+    }
+
+    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+        self.done(if keep { "confirm" } else { "undo" })?;
+        Ok(Vec::new())
+    }
+
+    fn change(&self) -> Option<Change> {
+        Some(self.plan.clone())
+    }
+}
+
+fn planned(value: &str) -> Change {
+    let mut host = Fake::with(&[("net.a", "1")]);
+    let setting = model::change::Setting::Sysctl {
+        name: "net.a".to_owned(),
+        value: value.to_owned(),
+    };
+    let request = Request {
+        settings: vec![(setting, None)],
+        probes: Vec::new(),
+        program: "0".to_owned(),
+    };
+    let plan = crate::plan(
+        &mut host as &mut dyn Host,
+        &request,
+        crate::fresh_id().unwrap(),
+    );
+    plan.unwrap()
+}
+
+fn noted<'a>(name: &'static str, fails: &'static str, log: &'a Log) -> Noted<'a> {
+    Noted {
+        name,
+        log,
+        plan: planned("10"),
+        fails,
+    }
+}
+
+const WINDOW: Duration = Duration::from_secs(1);
+
+#[test]
+fn the_far_end_is_changed_first_and_undone_if_the_near_one_cannot_be() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "", &log), noted("near", "apply", &log));
+    let failed = Sites::new(Some(&far), Some(&near)).apply(WINDOW);
+    assert!(failed.unwrap_err().not_undone.is_empty());
+    assert_eq!(log.take(), ["far apply", "near apply", "far undo"]);
+
+    let far = noted("far", "undo", &log);
+    let failed = Sites::new(Some(&far), Some(&near)).apply(WINDOW);
+    let failed = failed.unwrap_err();
+    assert_eq!(failed.not_undone.len(), 1);
+    assert!(matches!(failed.error, TuneError::NonePending));
+}
+
+#[test]
+fn where_the_far_end_cannot_be_changed_the_near_one_is_not_touched() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "apply", &log), noted("near", "", &log));
+    Sites::new(Some(&far), Some(&near))
+        .apply(WINDOW)
+        .unwrap_err();
+    assert_eq!(log.take(), ["far apply"]);
+}
+
+#[test]
+fn all_are_undone_if_a_measurement_fails_even_if_one_cannot_be() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "undo", &log), noted("near", "", &log));
+    let sites = Sites::new(Some(&far), Some(&near));
+    let criteria = Criteria {
+        pairs: 1,
+        ..Criteria::default()
+    };
+    let settled = sites.prove(&mut || Err("the line is down".into()), &criteria);
+    assert!(matches!(
+        settled.proof,
+        Err(ProveError::Measure { turn: 1, .. })
+    ));
+    assert_eq!(settled.failed.len(), 1);
+    assert_eq!(
+        log.take(),
+        ["far aside", "near aside", "far undo", "near undo"]
+    );
+}
+
+#[test]
+fn a_host_of_which_all_is_as_wanted_is_left_alone() {
+    let log = Log::default();
+    let mut far = noted("far", "", &log);
+    far.plan = planned("1");
+    assert!(far.plan.steps.is_empty());
+    assert_eq!(far.plan.state, State::Planned);
+    let near = noted("near", "", &log);
+    Sites::new(Some(&far), Some(&near)).apply(WINDOW).unwrap();
+    assert_eq!(log.take(), ["near apply"]);
+    assert!(Sites::new(Some(&far), None).is_empty());
+}

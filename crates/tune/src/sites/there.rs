@@ -1,0 +1,96 @@
+//! A far host whose settings are changed by the same program there.
+
+use std::time::Duration;
+
+use model::{
+    advice::Advice,
+    change::{Change, ChangeError, State},
+    proof::Acted,
+    run::Run,
+};
+
+use super::Site;
+use crate::{
+    error::TuneError,
+    prove::evidence_of_far,
+    remote::{Remote, RemoteError},
+};
+
+/// A planned change of a far host.
+#[derive(Debug)]
+pub struct There<R> {
+    remote: R,
+    plan: Change,
+}
+
+impl<R: Remote> There<R> {
+    /// Plans there what an Advice has for the far end. `toward` is this host's address, as the far
+    /// one sees it.
+    ///
+    /// # Errors
+    /// The far host cannot be reached, has no such program, or refuses.
+    pub fn plan(remote: R, advice: &Advice, toward: &str) -> Result<Self, RemoteError> {
+        let advice = serde_json::to_vec(advice).map_err(RemoteError::Advice)?;
+        let words = [
+            "plan", "--advice", "-", "--end", "far", "--toward", toward, "--output", "json",
+        ];
+        let planned = remote.tune(&words, &advice)?;
+        let plan = Change::parse(&planned).map_err(|error| unusable(&remote, error))?;
+        Ok(Self { remote, plan })
+    }
+}
+
+fn unusable(remote: &impl Remote, error: ChangeError) -> RemoteError {
+    RemoteError::Plan {
+        host: remote.host().to_owned(),
+        error,
+    }
+}
+
+impl<R: Remote> Site for There<R> {
+    fn plan(&self) -> &Change {
+        &self.plan
+    }
+
+    fn apply(&self, window: Duration) -> Result<(), TuneError> {
+        let plan = self.plan.to_json();
+        let plan = plan.map_err(|error| unusable(&self.remote, error))?;
+        self.remote.tune(&["apply", "--plan", "-"], &plan)?;
+        let window = format!("{}s", window.as_secs());
+        let words = ["confirm", self.plan.id.as_str(), "--prolong", &window];
+        let prolonged = self.remote.tune(&words, b"");
+        prolonged.map(|_| ()).map_err(|error| {
+            // Its keeper would do so too, at the deadline.
+            let _ = self.settle(false);
+            error.into()
+        })
+    }
+
+    fn set(&self, on: bool) -> Result<(), TuneError> {
+        let word = if on { "again" } else { "aside" };
+        self.remote.tune(&[word, self.plan.id.as_str()], b"")?;
+        Ok(())
+    }
+
+    fn evidence(&self, run: &Run) -> Vec<Acted> {
+        evidence_of_far(&self.plan, run)
+    }
+
+    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
+        let word = if keep { "confirm" } else { "undo" };
+        let done = self.remote.tune(&[word, self.plan.id.as_str()], b"");
+        let undone = |change: Change| change.state == State::RolledBack;
+        match done {
+            Ok(_) => Ok(Vec::new()),
+            // It was undone when it could not be switched.
+            Err(_) if !keep && self.change().is_some_and(undone) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn change(&self) -> Option<Change> {
+        let all = self.remote.tune(&["list", "--output", "json"], b"").ok()?;
+        let all: Vec<Change> = serde_json::from_slice(&all).ok()?;
+        all.into_iter().find(|change| change.id == self.plan.id)
+    }
+}
