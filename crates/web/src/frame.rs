@@ -108,7 +108,7 @@ pub fn head(kind: Kind, length: u64) -> Vec<u8> {
     let mut bytes = vec![0x80 | code];
     match length {
         ..=125 => bytes.push(length as u8),
-        ..=0xffff => {
+        126..=0xffff => {
             bytes.push(126);
             bytes.extend((length as u16).to_be_bytes());
         }
