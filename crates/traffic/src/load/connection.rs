@@ -1,7 +1,7 @@
 //! A TCP connection of a load.
 
 use std::{
-    io,
+    io::{self, Read},
     net::{Shutdown, TcpStream},
     os::fd::AsFd,
     sync::{OnceLock, atomic::AtomicU64},
@@ -58,10 +58,51 @@ impl Connection {
     }
 
     /// Ends it and what is blocked on it; when it is closed, what is still queued is thrown away.
+    /// A sender that waits for room in the receive queue is to learn of it before: it hears only
+    /// when it sends new data (tcp_rcv_state_process, net/ipv4/tcp_input.c, Linux 7.2: data after
+    /// the end of reading is answered by a reset), so room is made by emptying that queue.
     pub(super) fn abort(&self) {
         if let Some(stream) = self.stream.get() {
             let _ = socket::set_abort(stream);
             let _ = stream.shutdown(Shutdown::Both);
+            empty(stream);
         }
+    }
+}
+
+/// Takes what has arrived on a connection of which reading has ended, and so never blocks.
+fn empty(mut stream: &TcpStream) {
+    /// Calls of the most that a receive queue holds: 1 GB.
+    const MOST: usize = 1 << 14;
+    let mut bytes = vec![0; 1 << 16];
+    for _ in 0..MOST {
+        if !matches!(stream.read(&mut bytes), Ok(1..)) {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::{io::Write, net::TcpListener};
+
+    use super::*;
+
+    /// With its receiver's window closed, it probed for a quarter of an hour.
+    #[test]
+    fn a_sender_that_waits_for_room_learns_that_its_receiver_ended() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (receiver, _) = listener.accept().unwrap();
+        sender.set_nonblocking(true).unwrap();
+        let block = vec![0; 1 << 16];
+        while sender.write(&block).is_ok() {}
+        sender.set_nonblocking(false).unwrap();
+        let connection = Connection::established(receiver);
+        connection.abort();
+        while sender.write(&block).is_ok() {}
+        assert!(connection.stream().is_some(), "it is still open");
     }
 }
