@@ -6,7 +6,7 @@ use ::iperf3::{
     outcome::{End, Outcome, Stream, Total, Udp},
     params::Protocol,
 };
-use analysis::figures::share;
+use analysis::datagrams::lost;
 use model::net::{Direction, Side};
 use serde_json::{Map, Value, json};
 
@@ -104,7 +104,7 @@ fn details(text: &mut String, retransmits: Option<u64>, udp: Option<Udp>) {
         let _ = write!(text, ", {count} retransmits");
     }
     if let Some(udp) = udp {
-        let share = share(udp.lost as f64, udp.packets as f64).unwrap_or(0.0) * 100.0;
+        let share = lost(udp.packets, udp.packets.saturating_sub(udp.lost)).unwrap_or(0.0) * 100.0;
         let _ = write!(
             text,
             ", {} of {} lost ({share:.2} %), jitter {:.3} ms",

@@ -13,6 +13,7 @@ mod figures;
 pub mod findings;
 mod fit;
 pub mod flent;
+pub mod gathered;
 pub mod graph;
 #[cfg(feature = "history")]
 pub mod history;
@@ -22,6 +23,7 @@ pub mod lab_kernel;
 pub mod markdown;
 mod number;
 pub mod observation;
+pub mod pace;
 pub mod page;
 pub mod plain;
 mod printed;

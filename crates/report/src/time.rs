@@ -1,5 +1,23 @@
 //! Formatting of times.
 
+use std::time::Duration;
+
+/// A span as minutes and seconds: `12:05`.
+pub fn minutes(span: Duration) -> String {
+    let s = span.as_secs();
+    format!("{}:{:02}", s / 60, s % 60)
+}
+
+/// About how long something is, in the unit that suits it.
+pub(crate) fn about(span: Duration) -> String {
+    let minutes = span.as_secs_f64() / 60.0;
+    match minutes {
+        ..120.0 => format!("{minutes:.0} min"),
+        ..2880.0 => format!("{:.1} h", minutes / 60.0),
+        _ => format!("{:.1} days", minutes / 1440.0),
+    }
+}
+
 /// A time of day in UTC, as `2026-11-21 10:14`. `us` is counted from 1970.
 pub fn utc(us: u64) -> String {
     let minutes = us / 60_000_000;

@@ -203,4 +203,29 @@ mod tests {
         assert!(offers(&costly, &all, false).is_empty());
         assert_eq!(offers(&costly, &all, true).len(), 1);
     }
+
+    /// What a try leaves of one change, kept or not.
+    fn tried(left_changed: Option<&str>) -> ProveOutput {
+        ProveOutput {
+            left_changed: left_changed.map(str::to_owned),
+            ..ProveOutput::default()
+        }
+    }
+
+    #[test]
+    fn offers_are_tried_until_the_user_wants_no_more_or_one_is_not_undone_as_it_should_be() {
+        let advice = advice("does_not_fit", "nothing", "");
+        let all = offers(&advice, &findings(Severity::High, vec![bbr()]), false);
+        let mut wanted = 2;
+        let tries = until_kept(&all, &mut |_, _| {
+            wanted -= 1;
+            Ok::<_, ()>((wanted >= 0).then(|| tried(None)))
+        });
+        let tries = tries.unwrap();
+        assert_eq!((tries.done.len(), tries.is_in_vain()), (2, true));
+        let tries = until_kept(&all, &mut |_, _| Ok::<_, ()>(Some(tried(Some("net.a")))));
+        let tries = tries.unwrap();
+        assert_eq!((tries.done.len(), tries.left_changed()), (1, Some("net.a")));
+        assert!(!Tries::default().is_in_vain(), "nothing was tried");
+    }
 }

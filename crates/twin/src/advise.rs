@@ -10,7 +10,7 @@ mod recipe;
 mod rounds;
 mod trial;
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, time::Duration};
 
 use model::{
     advice::{Advice, Goal, Keep, NotTried, Origin},
@@ -40,8 +40,6 @@ const MEMBERS: usize = 3;
 const LEAST_WEIGHT: f64 = 0.02;
 /// Arms whose harm to a competing flow is measured.
 const WITH_COMPETITOR: usize = 3;
-/// Processors that a budget of time is counted for.
-const PROCESSORS: f64 = 2.0;
 /// Rate of a path without it, bit/s, for the cost.
 const USUAL_RATE: f64 = 1e8;
 
@@ -94,15 +92,14 @@ impl<'a> Trials<'a> {
             trials.take(candidate);
         }
         trials.not_tried.extend(known::settings());
-        let allowed_s = trials.objective.budget.0.as_secs_f64() * PROCESSORS;
+        let allowed_s = trials.objective.budget.0.as_secs_f64() * cost::PROCESSORS;
         let allowed = (allowed_s / each_s).floor() as usize;
         let left = allowed.saturating_sub(competitor_runs());
         trials.rounds = rounds(trials.arms.len(), left);
         if trials.rounds.is_empty() {
             let least = trials.arms.len() + 1 + competitor_runs();
-            let needs_s = (least as f64 * each_s / PROCESSORS).ceil();
             return Err(TwinError::NoBudget {
-                needs_s: needs_s as u64,
+                needs_s: cost::elapsed(least as f64 * each_s).as_secs(),
             });
         }
         Ok(trials)
@@ -118,9 +115,10 @@ impl<'a> Trials<'a> {
         self.arms.len()
     }
 
-    /// Processor time that they take at most, by the model of the cost; what is cached takes none.
-    pub fn processor_s(&self) -> f64 {
-        self.runs() as f64 * self.each_s
+    /// Time that they take at most on two processors, by the model of the cost; what is cached
+    /// takes none.
+    pub fn time(&self) -> Duration {
+        cost::elapsed(self.runs() as f64 * self.each_s)
     }
 
     /// Tries all of them.

@@ -1,5 +1,7 @@
 //! Cost of a plan in the lab by a model: the same on any machine.
 
+use std::time::Duration;
+
 use model::{
     net::{Direction, Layer},
     plan::{LoadDirection, Measurement, Plan, Step},
@@ -18,6 +20,14 @@ const A_SECOND_S: f64 = 0.013;
 const A_FLOW_SECOND_S: f64 = 0.015;
 /// Time that a flood of UDP takes beside what it is asked for, s.
 const SWEEP_MORE_S: f64 = 2.0;
+
+/// Processors that a budget of time is counted for, on whatever machine.
+pub(crate) const PROCESSORS: f64 = 2.0;
+
+/// Time that runs take on [`PROCESSORS`], whole seconds.
+pub(crate) fn elapsed(processor_s: f64) -> Duration {
+    Duration::from_secs((processor_s / PROCESSORS).ceil() as u64)
+}
 
 /// Processor time of a plan on a path of these rates, bit/s, in s.
 pub(crate) fn processor_s(plan: &Plan, rate_bps: &dyn Fn(Direction) -> f64) -> f64 {

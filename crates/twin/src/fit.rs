@@ -26,8 +26,6 @@ use crate::{
     statistics::{self, Values},
 };
 
-/// Processors that a budget of time is counted for, on whatever machine.
-const PROCESSORS: f64 = 2.0;
 /// Virtual time of a run over what its steps take, after which it counts as hung.
 const HUNG: f64 = 8.0;
 /// Further seeds of the best path of the first wave.
@@ -74,7 +72,7 @@ impl<'a> Fit<'a> {
         let each = [&short, &full].map(|plan| cost::processor_s(plan, &rate));
         let fit = Self {
             program: program.to_owned(),
-            size: size(budget.0.as_secs_f64() * PROCESSORS, each),
+            size: size(budget.0.as_secs_f64() * cost::PROCESSORS, each),
             short,
             full,
             input: Input {
@@ -97,8 +95,14 @@ impl<'a> Fit<'a> {
             .map_or(0, |s| s.first + REPEATED + s.second + s.members * s.seeds)
     }
 
-    /// Processor time that they will take, by the model of the cost; what is cached takes none.
-    pub fn processor_s(&self) -> f64 {
+    /// Time that they will take on two processors, by the model of the cost; what is cached takes
+    /// none.
+    pub fn time(&self) -> Duration {
+        cost::elapsed(self.processor_s())
+    }
+
+    /// Their processor time.
+    fn processor_s(&self) -> f64 {
         let Some(size) = self.size else { return 0.0 };
         let rate = |direction| self.input.known.line(direction).rate_bps.value;
         let [short, full] = [&self.short, &self.full].map(|p| cost::processor_s(p, &rate));

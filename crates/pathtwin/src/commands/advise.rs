@@ -39,13 +39,11 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         budget: Budget(arguments.budget_time),
     };
     let trials = Trials::prepare(&twin, objective, program)?;
-    let s = (trials.processor_s() / 2.0).ceil() as u64;
     format::say(format_args!(
-        "{} remedies are tried in up to {} runs in the lab, at most {}:{:02} min on two processors; what is known is not run again",
+        "{} remedies are tried in up to {} runs in the lab, at most {} min on two processors; what is known is not run again",
         trials.remedies(),
         trials.runs(),
-        s / 60,
-        s % 60
+        report::time::minutes(trials.time())
     ));
     let lab = lab()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;

@@ -73,12 +73,10 @@ pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
         ));
         return;
     }
-    let s = (fit.processor_s() / 2.0).ceil() as u64;
     format::say(format_args!(
-        "{} runs in the lab, about {}:{:02} min on two processors; what is known is not run again",
+        "{} runs in the lab, about {} min on two processors; what is known is not run again",
         fit.runs(),
-        s / 60,
-        s % 60
+        report::time::minutes(fit.time())
     ));
 }
 

@@ -1,8 +1,9 @@
 //! `pathtwin watch`.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{path::Path, process::ExitCode};
 
 use anyhow::Context;
+use report::pace::Paced;
 use watch::{
     config::{self, Config},
     daemon::{self, DaemonError, Start},
@@ -54,39 +55,15 @@ fn read(file: &Path) -> Result<Config, Failure> {
 
 /// What is measured how often.
 fn pace(config: &Config) -> String {
-    let every = |every: Option<Duration>| {
-        every.map_or_else(
-            || "never".to_owned(),
-            |every| minutes(every.as_secs_f64() / 60.0),
-        )
-    };
-    let rows = config.paths.iter().zip(schedule::paces(config));
-    let rows = rows.map(|(path, pace)| {
-        let every = [pace.probe, pace.load, pace.full].map(every);
-        let [probe, load, full] = every;
-        vec![path.name.clone(), path.host.clone(), probe, load, full]
+    let paths = config.paths.iter().zip(schedule::paces(config));
+    let paced = paths.map(|(path, pace)| Paced {
+        name: &path.name,
+        host: &path.host,
+        probe: pace.probe,
+        load: pace.load,
+        full: pace.full,
     });
-    let table = report::plain::table(
-        &[
-            "path",
-            "far end",
-            "probes every",
-            "a load every",
-            "full plan every",
-        ],
-        &[],
-        rows.collect(),
-    );
-    let budget = config.month_bytes as f64 / 1e9;
-    format!("{table}at most {budget:.2} GB on the line in a month\n")
-}
-
-fn minutes(minutes: f64) -> String {
-    match minutes {
-        ..120.0 => format!("{minutes:.0} min"),
-        ..2880.0 => format!("{:.1} h", minutes / 60.0),
-        _ => format!("{:.1} days", minutes / 1440.0),
-    }
+    report::pace::text(&paced.collect::<Vec<_>>(), config.month_bytes)
 }
 
 impl From<DaemonError> for Failure {

@@ -1,6 +1,6 @@
 //! `pathtwin lab run --segment` and `pathtwin lab gather`.
 
-use std::{collections::BTreeMap, path::Path, process::ExitCode, sync::atomic::Ordering};
+use std::{path::Path, process::ExitCode, sync::atomic::Ordering};
 
 use anyhow::{Context, anyhow};
 use lab::{
@@ -12,6 +12,7 @@ use lab::{
         file::{Part, Sweep},
     },
 };
+use report::gathered::Gaps;
 
 use super::run as whole;
 use crate::{
@@ -20,9 +21,6 @@ use crate::{
     format::say,
     progress,
 };
-
-/// Cells that are named in one message; the rest is counted.
-const NAMED: usize = 10;
 
 /// Runs the cells of a segment and prints their rows.
 pub(crate) fn run(arguments: &Run, segment: Segment) -> Result<ExitCode, Failure> {
@@ -125,7 +123,7 @@ fn part(arguments: &Run, lab: &Lab, task: Task<'_>) -> Result<ExitCode, Failure>
 pub(crate) fn gather(arguments: &Gather) -> Result<ExitCode, Failure> {
     let gathered = lab::gather::gather(&arguments.folders)?;
     report_failed(&gathered);
-    report_missing(&gathered);
+    say_all(&report::gathered::missing(&gaps(&gathered)));
     whole::print(arguments.output, &gathered.sweep.name, &gathered.rows, None)?;
     say_gathered(&gathered)?;
     Ok(match gathered.is_complete() {
@@ -147,55 +145,21 @@ pub(super) fn say_gathered(gathered: &Gathered) -> Result<(), LabError> {
 
 /// Reports damaged lines and failed cells.
 pub(super) fn report_failed(gathered: &Gathered) {
-    for (file, line) in &gathered.unreadable {
-        say(format_args!(
-            "line {line} of {} is truncated or damaged, and is ignored",
-            file.display()
-        ));
-    }
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for failed in &gathered.failed {
-        let cell = format!("cell {} seed {}", failed.cell, failed.seed);
-        reasons.entry(&failed.error).or_default().push(cell);
-    }
-    for (error, cells) in reasons {
-        say(format_args!("{} failed: {error}", some(&cells)));
-    }
+    say_all(&report::gathered::failed(&gaps(gathered)));
 }
 
-/// Reports missing cells, and how to get them.
-fn report_missing(gathered: &Gathered) {
-    if !gathered.missing.is_empty() {
-        let cells: Vec<_> = gathered.missing.iter().map(usize::to_string).collect();
-        say(format_args!(
-            "{} cells missing: {}",
-            cells.len(),
-            some(&cells)
-        ));
-    }
-    let open: Vec<_> = gathered
-        .incomplete_segments()
-        .iter()
-        .map(Segment::to_string)
-        .collect();
-    if open.is_empty() && !gathered.is_complete() {
-        say(format_args!(
-            "hint: `pathtwin lab run SPEC --on slurm --out DIR --resume` completes them"
-        ));
-    }
-    if !open.is_empty() {
-        say(format_args!(
-            "hint: `pathtwin lab run SPEC --segment K/N --out DIR --resume` completes {}",
-            some(&open)
-        ));
-    }
+fn say_all(lines: &[String]) {
+    lines.iter().for_each(|line| say(format_args!("{line}")));
 }
 
-/// The first of them, and how many more.
-fn some(all: &[String]) -> String {
-    let named = &all[..NAMED.min(all.len())];
-    match all.len() - named.len() {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+fn gaps(gathered: &Gathered) -> Gaps<'_> {
+    let failed = gathered.failed.iter();
+    let open = gathered.incomplete_segments();
+    Gaps {
+        unreadable: &gathered.unreadable,
+        failed: failed.map(|f| (f.cell, f.seed, f.error.as_str())).collect(),
+        missing: &gathered.missing,
+        open: open.iter().map(Segment::to_string).collect(),
+        is_complete: gathered.is_complete(),
     }
 }
