@@ -157,7 +157,7 @@ pub struct Total {
     pub retransmits: Option<u64>,
     /// Counts of the datagrams of all streams, with the mean of the jitters; UDP only.
     pub udp: Option<Udp>,
-    /// Payload that came, bit/s; absent if no time passed.
+    /// Payload that came, bit/s: the sum of the streams' rates; absent if no time passed.
     pub goodput_bps: Option<f64>,
 }
 
@@ -216,7 +216,9 @@ impl Outcome {
                 .collect::<Option<Vec<_>>>()
                 .map(|counts| sum(counts.into_iter())),
             udp: datagrams(&streams().map(|s| s.udp).collect::<Vec<_>>()),
-            goodput_bps: rate(received_bytes, received_us),
+            goodput_bps: streams()
+                .filter_map(Stream::goodput_bps)
+                .reduce(|all, one| all + one),
         })
     }
 
