@@ -139,10 +139,7 @@ fn the_client_of_m_lab_completes_both_tests() {
             "{test}: {by_server} {mbps}"
         );
         assert!(server["TCPInfo"]["MinRTT"].as_u64().is_some(), "{server}");
-        assert_eq!(
-            server["ConnectionInfo"]["CongestionControl"].is_string(),
-            true
-        );
+        assert!(server["ConnectionInfo"]["CongestionControl"].is_string());
     }
 }
 

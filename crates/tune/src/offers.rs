@@ -65,7 +65,7 @@ impl Tries {
 /// That of `attempt`.
 pub fn until_kept<E>(
     offers: &[Advice],
-    attempt: &mut dyn FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
+    mut attempt: impl FnMut(&Advice, &Tried) -> Result<Option<ProveOutput>, E>,
 ) -> Result<Tries, E> {
     let mut tries = Tries::default();
     for offer in offers {
@@ -217,13 +217,13 @@ mod tests {
         let advice = advice("does_not_fit", "nothing", "");
         let all = offers(&advice, &findings(Severity::High, vec![bbr()]), false);
         let mut wanted = 2;
-        let tries = until_kept(&all, &mut |_, _| {
+        let tries = until_kept(&all, |_, _| {
             wanted -= 1;
             Ok::<_, ()>((wanted >= 0).then(|| tried(None)))
         });
         let tries = tries.unwrap();
         assert_eq!((tries.done.len(), tries.is_in_vain()), (2, true));
-        let tries = until_kept(&all, &mut |_, _| Ok::<_, ()>(Some(tried(Some("net.a")))));
+        let tries = until_kept(&all, |_, _| Ok::<_, ()>(Some(tried(Some("net.a")))));
         let tries = tries.unwrap();
         assert_eq!((tries.done.len(), tries.left_changed()), (1, Some("net.a")));
         assert!(!Tries::default().is_in_vain(), "nothing was tried");

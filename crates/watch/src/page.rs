@@ -45,7 +45,17 @@ pub struct Pages {
 #[derive(Default)]
 pub(crate) struct Memory {
     causes: HashMap<String, Vec<(Severity, Text)>>,
-    changes: BTreeMap<SeriesName, (String, usize, Vec<(usize, Trend)>)>,
+    changes: BTreeMap<SeriesName, Remembered>,
+}
+
+/// The changes of a series.
+struct Remembered {
+    /// Its newest run when they were computed.
+    newest: String,
+    /// How many points it had.
+    points: usize,
+    /// Index of the first point after each change, and the change.
+    changes: Vec<(usize, Trend)>,
 }
 
 /// Why there is no page.

@@ -63,7 +63,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
     let offers = ::tune::offers(&advice, &findings, arguments.at_a_cost);
-    let tries = ::tune::until_kept(&offers, &mut |offer, best| -> Result<_, Failure> {
+    let tries = ::tune::until_kept(&offers, |offer, best| -> Result<_, Failure> {
         if !arguments.yes && !is_wanted(best)? {
             format::say(format_args!("nothing was changed"));
             return Ok(None);

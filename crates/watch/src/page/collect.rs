@@ -12,7 +12,7 @@ use model::{
 use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
 use store::{Filter, Kind, Latest, Point, SeriesName, Store, StoreError, Trend, trends};
 
-use super::{Memory, present, summary};
+use super::{Memory, Remembered, present, summary};
 use crate::watcher::PathStatus;
 
 /// Runs of a series that are read for a glance, and for a chart.
@@ -244,13 +244,17 @@ impl Memory {
     /// The lasting changes of a series, computed when it has a new run.
     fn changes(&mut self, series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
         let newest = points.last().map(|p| p.run.clone()).unwrap_or_default();
-        if let Some((run, count, changes)) = self.changes.get(series)
-            && (run, *count) == (&newest, points.len())
-        {
-            return changes.clone();
+        let known = self.changes.get(series);
+        let known = known.filter(|k| k.newest == newest && k.points == points.len());
+        if let Some(known) = known {
+            return known.changes.clone();
         }
         let changes = trends(series, points);
-        let kept = (newest, points.len(), changes.clone());
+        let kept = Remembered {
+            newest,
+            points: points.len(),
+            changes: changes.clone(),
+        };
         self.changes.insert(series.clone(), kept);
         changes
     }
