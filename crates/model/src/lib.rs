@@ -15,6 +15,7 @@ pub mod facts;
 pub mod figures;
 pub mod findings;
 pub mod job;
+mod names;
 pub mod net;
 pub mod observation;
 pub mod path;

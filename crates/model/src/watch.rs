@@ -1,7 +1,5 @@
 //! Figures of a watched path.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
 use crate::{
     run::{Better, Unit},
     text::{Text, Value},
@@ -83,27 +81,7 @@ impl WatchFigure {
     }
 }
 
-impl std::str::FromStr for WatchFigure {
-    type Err = UnknownWatchFigure;
-
-    fn from_str(name: &str) -> Result<Self, UnknownWatchFigure> {
-        let found = Self::ALL.into_iter().find(|figure| figure.name() == name);
-        found.ok_or_else(|| UnknownWatchFigure(name.to_owned()))
-    }
-}
-
-impl Serialize for WatchFigure {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for WatchFigure {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        name.parse().map_err(D::Error::custom)
-    }
-}
+crate::names::by_name!(WatchFigure, UnknownWatchFigure);
 
 #[cfg(test)]
 mod tests {

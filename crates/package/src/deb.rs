@@ -1,4 +1,4 @@
-//! Packages of Debian (deb(5), Debian Policy 5 and 10): an own writer of the two archives, because
+//! Packages of Debian (deb(5), Debian Policy 5 and 10): the two archives are written here, because
 //! it needs no root, no folder with the right owners, and gives the same bytes everywhere.
 
 use std::{fmt::Write, path::Path};

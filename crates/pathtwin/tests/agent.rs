@@ -285,7 +285,7 @@ fn the_one_for_aarch64_explains_plans_changes_and_collects_facts() {
     });
     assert_eq!(own, native_own);
 
-    // The one is told of the processor by QEMU, the other by the host: the rest is one kernel.
+    // Processor facts come from QEMU in one and from the host in the other; the kernel is one.
     let facts = [emulated(), native()].map(|program| json(program, &["facts", "--output", "json"]));
     assert_eq!(facts[0]["arch"], "aarch64");
     assert_eq!(facts[0]["kernel"], facts[1]["kernel"]);

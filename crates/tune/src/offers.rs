@@ -39,7 +39,7 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
         .collect()
 }
 
-/// What became of offers.
+/// Results of the offers that were tried.
 #[derive(Debug, Default)]
 pub struct Tries {
     /// Of each that was tried, in order.

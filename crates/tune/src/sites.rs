@@ -22,7 +22,7 @@ pub use there::There;
 
 /// A host with a planned change.
 pub trait Site {
-    /// The plan; the journal has what became of it.
+    /// The plan; the journal has its state.
     fn plan(&self) -> &Change;
 
     /// Applies the plan; it then waits for a confirmation for the time `window`.

@@ -43,7 +43,7 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// What became of a connection.
+/// State of a connection after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// Not taken: the request is answered as any other.

@@ -25,7 +25,7 @@ use crate::{
     server::{Taken, send},
 };
 
-/// Bytes of the content that is sent again and again.
+/// Bytes of the content that is sent repeatedly.
 const CONTENT: usize = 1 << 20;
 /// What a load holds: it runs on the thread of its connection, and sends from a pipe.
 const LOAD: Amounts = Amounts {

@@ -1,7 +1,5 @@
 //! Figures that remedies change.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
 use super::Outcome;
 use crate::{
     run::{Better, FigureKind, Unit},
@@ -117,27 +115,7 @@ impl AdviceFigure {
     }
 }
 
-impl std::str::FromStr for AdviceFigure {
-    type Err = UnknownAdviceFigure;
-
-    fn from_str(name: &str) -> Result<Self, UnknownAdviceFigure> {
-        let found = Self::ALL.into_iter().find(|figure| figure.name() == name);
-        found.ok_or_else(|| UnknownAdviceFigure(name.to_owned()))
-    }
-}
-
-impl Serialize for AdviceFigure {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for AdviceFigure {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        name.parse().map_err(D::Error::custom)
-    }
-}
+crate::names::by_name!(AdviceFigure, UnknownAdviceFigure);
 
 #[cfg(test)]
 mod tests {

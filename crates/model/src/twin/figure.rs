@@ -1,7 +1,5 @@
 //! Figures by which a path is compared with a Run.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
 use crate::{
     run::{Better, Unit},
     text::{Text, Value},
@@ -105,27 +103,7 @@ impl TwinFigure {
     }
 }
 
-impl std::str::FromStr for TwinFigure {
-    type Err = UnknownTwinFigure;
-
-    fn from_str(name: &str) -> Result<Self, UnknownTwinFigure> {
-        let found = Self::ALL.into_iter().find(|figure| figure.name() == name);
-        found.ok_or_else(|| UnknownTwinFigure(name.to_owned()))
-    }
-}
-
-impl Serialize for TwinFigure {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for TwinFigure {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        name.parse().map_err(D::Error::custom)
-    }
-}
+crate::names::by_name!(TwinFigure, UnknownTwinFigure);
 
 #[cfg(test)]
 mod tests {
