@@ -11,6 +11,7 @@ mod scene;
 mod solid;
 mod strangers;
 mod tokens;
+mod web;
 
 use crate::case::Case;
 
@@ -21,6 +22,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
         documents::CASES,
         budget::CASES,
         iperf3::CASES,
+        web::CASES,
         tokens::CASES,
         crowd::CASES,
         strangers::CASES,

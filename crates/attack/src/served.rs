@@ -30,6 +30,8 @@ pub struct Served {
     pub addresses: Vec<SocketAddr>,
     /// Address of iperf3's protocol.
     pub iperf3: Option<SocketAddr>,
+    /// Address of the speed test for browsers.
+    pub web: Option<SocketAddr>,
     /// The key of its clients.
     pub key: Key,
     message: Arc<Mutex<String>>,
@@ -103,6 +105,7 @@ impl Served {
             child,
             addresses: Vec::new(),
             iperf3: None,
+            web: None,
             key,
             message,
             folder,
@@ -115,12 +118,17 @@ impl Served {
     fn wait(&mut self, arguments: &[&str]) -> Result<(), Trouble> {
         let wanted = arguments.iter().filter(|a| **a == "--listen").count();
         let wants_iperf3 = arguments.contains(&"--iperf3");
+        let wants_web = arguments.contains(&"--web");
         let deadline = Instant::now() + START;
         while Instant::now() < deadline {
             let message = self.message();
             self.addresses = after(&message, "serving on ");
             self.iperf3 = after(&message, "iperf3 server on ").first().copied();
-            if self.addresses.len() >= wanted && (self.iperf3.is_some() || !wants_iperf3) {
+            self.web = web(&message);
+            if self.addresses.len() >= wanted
+                && (self.iperf3.is_some() || !wants_iperf3)
+                && (self.web.is_some() || !wants_web)
+            {
                 return Ok(());
             }
             if let Some(status) = self.child.try_wait()? {
@@ -187,6 +195,12 @@ fn after(message: &str, words: &str) -> Vec<SocketAddr> {
     let rest = message.lines().filter_map(|line| line.split_once(words));
     rest.filter_map(|(_, rest)| rest.split_whitespace().next()?.parse().ok())
         .collect()
+}
+
+/// The address of the speed test.
+fn web(message: &str) -> Option<SocketAddr> {
+    let rest = message.split_once("speed test at http://")?.1;
+    rest.split_once('/')?.0.parse().ok()
 }
 
 fn listen_to(mut from: impl BufRead, message: &Mutex<String>) {
