@@ -59,6 +59,19 @@ pub fn turns() -> Plan {
     }
 }
 
+/// The least: an idle path for a second. Its run has the facts of both hosts.
+pub fn facts() -> Plan {
+    let repeats = Repeats {
+        min: 1,
+        max: 1,
+        width: None,
+    };
+    Plan {
+        repeats,
+        ..plan("facts", vec![step(Measurement::Idle, 1.0)])
+    }
+}
+
 /// What is measured if nothing else is asked for.
 pub fn default() -> Plan {
     let mut steps = before(4.0);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     net::{Direction, Side},
     remedy::Remedy,
+    text,
     text::Text,
     twin::TwinVerdict,
 };
@@ -220,6 +221,30 @@ pub enum AdviceError {
 }
 
 impl Advice {
+    /// An Advice about a Run of which there is no twin: nothing was tried, nothing is advised.
+    pub fn untried(run: &str, program: &str, goal: Goal, keep: &[Keep]) -> Self {
+        Self {
+            schema: ADVICE_SCHEMA,
+            program: program.to_owned(),
+            run: run.to_owned(),
+            twin: TwinVerdict::DoesNotFit,
+            goal,
+            keep: keep.to_vec(),
+            text: text!("nothing was tried in the lab"),
+            advised: None,
+            settle: None,
+            unchanged: Unchanged {
+                outcomes: Vec::new(),
+                runs: Vec::new(),
+            },
+            tried: Vec::new(),
+            not_tried: Vec::new(),
+            notes: Vec::new(),
+            runs: 0,
+            failed: 0,
+        }
+    }
+
     /// Reads an Advice from JSON.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ mod saved;
 mod setting;
 pub mod snippet;
 mod state;
+mod words;
 
 use serde::{Deserialize, Serialize};
 

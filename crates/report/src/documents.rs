@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use model::{
     advice::{Advice, AdviceError},
     findings::Findings,
+    job::ProveOutput,
     row::{Rows, RowsError},
     run::{Run, RunError},
     twin::{Twin, TwinDocumentError},
 };
 
-use crate::{advice, findings, run, terminal, twin};
+use crate::{advice, findings, proof, run, terminal, twin};
 
 /// A document that a report can be made of.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub struct Documents {
     pub twin: Option<Twin>,
     /// What was tried on it.
     pub advice: Option<Advice>,
+    /// What was changed on the hosts, with its proofs.
+    pub changes: Vec<ProveOutput>,
 }
 
 /// Error of reading a document for a report.
@@ -146,5 +149,6 @@ pub fn text(documents: &Documents) -> String {
     }
     parts.extend(documents.twin.as_ref().map(twin::text));
     parts.extend(documents.advice.as_ref().map(advice::text));
+    parts.extend(documents.changes.iter().map(proof::text));
     parts.join("\n")
 }

@@ -16,6 +16,7 @@ mod hosts;
 mod layers;
 mod loss;
 mod matrix;
+mod proof;
 mod reproduce;
 pub mod speedtest;
 mod tiles;
@@ -73,6 +74,12 @@ pub fn html(documents: &Documents, lang: Lang, program: &str) -> String {
         title: "advice-title",
         nav: "nav-advice",
         body: advice::html(advice, &words),
+    }));
+    sections.extend((!documents.changes.is_empty()).then(|| Section {
+        id: "change",
+        title: "change-title",
+        nav: "nav-change",
+        body: proof::html(&documents.changes, &words),
     }));
     sections.push(Section {
         id: "again",

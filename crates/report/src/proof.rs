@@ -21,7 +21,7 @@ pub fn text(done: &ProveOutput) -> String {
     for not in &done.not_applied {
         out.push_str(&wrap(&format!("Not applied: {not}."), ""));
     }
-    if done.changes.is_empty() {
+    if done.changes.is_empty() && done.proof.is_none() {
         out.push_str("Nothing was changed.\n");
     }
     for change in &done.changes {
@@ -47,9 +47,17 @@ pub fn of_proof(proof: &Proof) -> String {
         out.push_str(&wrap(&text, "  "));
     }
     let of = proof.turns.len() / 2;
-    let text = format!("Medians of {of} turns with the change and {of} without, alternating.");
+    let order = match is_switched_once(&proof.turns) {
+        true => "one after the other: a path that changed meanwhile looks the same",
+        false => "alternating",
+    };
+    let text = format!("Medians of {of} turns with the change and {of} without, {order}.");
     out.push_str(&wrap(&text, ""));
     out
+}
+
+fn is_switched_once(turns: &[bool]) -> bool {
+    turns.windows(2).filter(|pair| pair[0] != pair[1]).count() == 1
 }
 
 fn settings(out: &mut String, change: &Change) {

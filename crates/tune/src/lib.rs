@@ -53,7 +53,10 @@ pub use prove::{Criteria, MeasureError, PAIRS, ProveError, room, whole};
 pub use recover::{Recovery, recover};
 pub use remedies::{Place, Remedies, settings_of, settings_of_all};
 pub use remote::{Remote, RemoteError};
-pub use sites::{CONNECTIVITY, Here, Machine, Measure, NotApplied, Settled, Site, Sites, There};
+pub use sites::{
+    ByHand, CONNECTIVITY, Here, Machine, Measure, NotApplied, NotSettled, Person, Settled, Site,
+    Sites, There,
+};
 pub use toggle::{set_again, set_aside};
 pub use transaction::{Arm, apply};
 

@@ -32,11 +32,16 @@ pub fn offers(advice: &Advice, findings: &Findings, at_a_cost: bool) -> Vec<Advi
         return Vec::new();
     }
     let matters = |finding: &&Finding| finding.severity >= Severity::Medium;
-    let remedies = findings.findings.iter().filter(matters).filter_map(remedy);
-    remedies
-        .take(OFFERS)
-        .map(|remedy| offer(advice, remedy))
-        .collect()
+    let mut remedies: Vec<(usize, &Remedy)> = findings
+        .findings
+        .iter()
+        .filter(matters)
+        .flat_map(|finding| settings_of_ends(finding).enumerate())
+        .collect();
+    // Of each finding its best first: another one is for a host that cannot have that.
+    remedies.sort_by_key(|(rank, _)| *rank);
+    let all = remedies.iter().map(|(_, remedy)| offer(advice, remedy));
+    all.take(OFFERS).collect()
 }
 
 /// Results of the offers that were tried.
@@ -91,10 +96,10 @@ pub fn stored_as(done: &ProveOutput, is_lab: bool, is_named: bool) -> Option<&Ch
     (!is_lab || is_named).then_some(&first.id)
 }
 
-/// The first remedy of a finding that is a setting of one of the ends.
-fn remedy(finding: &Finding) -> Option<&Remedy> {
-    let mut of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
-    of_ends.find(|r| is_a_setting(&r.action))
+/// The remedies of a finding that are settings of one of the ends.
+fn settings_of_ends(finding: &Finding) -> impl Iterator<Item = &Remedy> {
+    let of_ends = finding.remedies.iter().filter(|r| r.on.side().is_some());
+    of_ends.filter(|r| is_a_setting(&r.action))
 }
 
 /// An Advice with a remedy of which nothing is predicted.

@@ -102,9 +102,10 @@ pub enum ProveError {
 pub(crate) fn prove(
     turns: &mut dyn Turns,
     ids: &[ChangeId],
+    order: Order,
     criteria: &Criteria,
 ) -> Result<Proof, ProveError> {
-    let order = order(criteria.pairs);
+    let order = order.turns(criteria.pairs);
     let (mut without, mut with, mut acted) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_on = true;
     for (turn, &on) in order.iter().enumerate() {
@@ -148,14 +149,23 @@ pub(crate) fn prove(
     })
 }
 
-/// Without, with, with, without, and so on: as many of each.
-fn order(pairs: u32) -> Vec<bool> {
-    (0..pairs)
-        .flat_map(|pair| match pair % 2 {
-            0 => [false, true],
-            _ => [true, false],
-        })
-        .collect()
+/// In which order it is measured without a change and with it: as many turns of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Without, with, with, without, and so on.
+    Alternating,
+    /// All without, then all with: for a change that can be switched only once.
+    OneAfterOther,
+}
+
+impl Order {
+    fn turns(self, pairs: u32) -> Vec<bool> {
+        let is_on = |turn: u32| match self {
+            Self::Alternating => (turn / 2) % 2 != turn % 2,
+            Self::OneAfterOther => turn >= pairs,
+        };
+        (0..2 * pairs).map(is_on).collect()
+    }
 }
 
 #[cfg(test)]

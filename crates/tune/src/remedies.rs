@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use model::{
     change::{CONGESTION_CONTROL, Origin, Queue, Setting, parse::offload},
+    facts::HostFacts,
     findings::Findings,
     net::Side,
     prefix::Prefix,
@@ -90,6 +91,20 @@ impl Place {
             tunnel: device(tunnel)?,
             toward: tunnel.or(line),
         })
+    }
+
+    /// The same for another host, from what it reports of itself.
+    pub fn of_facts(facts: &HostFacts, toward: IpAddr) -> Self {
+        let layers = facts.path.iter().flat_map(|path| &path.layers);
+        // Each tunnel adds a layer: the last one is the line.
+        let mut devices = layers.filter_map(|layer| Some(layer.devices.first()?.name.clone()));
+        let first = devices.next();
+        let last = devices.next_back();
+        Self {
+            tunnel: last.is_some().then(|| first.clone()).flatten(),
+            line: last.or(first),
+            toward: Some(toward),
+        }
     }
 
     fn device(&self, action: &Action) -> Option<String> {

@@ -41,6 +41,14 @@ pub enum RemoteError {
         /// Its exit code, if it ended by itself.
         exit: Option<i32>,
     },
+    /// Nobody changed the host by hand.
+    #[error("nobody changed {host} within {} min; nothing was changed here either", limit.as_secs() / 60)]
+    NotMade {
+        /// The host.
+        host: String,
+        /// How long it was waited for.
+        limit: std::time::Duration,
+    },
     /// An Advice that cannot be sent.
     #[error("write the advice as JSON: {0}")]
     Advice(#[source] serde_json::Error),

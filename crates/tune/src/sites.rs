@@ -1,6 +1,7 @@
 //! Changes of both hosts of a path as one transaction: the far end first, measured in turns, and
 //! all of them kept or all undone.
 
+mod by_hand;
 mod here;
 mod there;
 
@@ -14,16 +15,25 @@ use model::{
 
 use crate::{
     error::TuneError,
-    prove::{Criteria, MeasureError, ProveError, Turns, prove},
+    prove::{Criteria, MeasureError, Order, ProveError, Turns, prove},
 };
 
+pub use by_hand::{ByHand, Person};
 pub use here::{CONNECTIVITY, Here, Machine};
 pub use there::There;
 
 /// A host with a planned change.
 pub trait Site {
-    /// The plan; the journal has its state.
-    fn plan(&self) -> &Change;
+    /// The id of its change, if this program makes it.
+    fn id(&self) -> Option<&ChangeId>;
+
+    /// Whether anything is to be changed.
+    fn is_needed(&self) -> bool;
+
+    /// Whether it can be switched only once, from without the change to with it.
+    fn is_switched_once(&self) -> bool {
+        false
+    }
 
     /// Applies the plan; it then waits for a confirmation for the time `window`.
     ///
@@ -66,8 +76,55 @@ pub struct Settled {
     pub proof: Result<Proof, ProveError>,
     /// Settings of kept changes that somebody else has changed since.
     pub drift: Vec<String>,
-    /// Changes that could be neither kept nor undone: their keepers undo them at their deadline.
-    pub failed: Vec<TuneError>,
+    /// Why the decision could not be carried out on some hosts.
+    pub failed: Vec<NotSettled>,
+}
+
+/// A decision that could not be carried out on a host.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSettled {
+    /// A change was to be kept, and could not be: those of all hosts were undone.
+    #[error(
+        "undone on every host, because change {} could not be kept: {error}",
+        short(id)
+    )]
+    NotKept {
+        /// The change; absent if a person makes it.
+        id: Option<ChangeId>,
+        /// Why not.
+        #[source]
+        error: TuneError,
+    },
+    /// A change could not be undone: its keeper does so at its deadline, unless it was confirmed
+    /// before.
+    #[error(
+        "change {} may still be there ({error}); on its host: pathtwin tune undo {}",
+        short(id),
+        short(id)
+    )]
+    NotUndone {
+        /// The change; absent if a person makes it.
+        id: Option<ChangeId>,
+        /// Why not.
+        #[source]
+        error: TuneError,
+    },
+}
+
+impl NotSettled {
+    fn kept(site: &dyn Site, error: TuneError) -> Self {
+        let id = site.id().cloned();
+        Self::NotKept { id, error }
+    }
+
+    fn undone(site: &dyn Site, error: TuneError) -> Self {
+        let id = site.id().cloned();
+        Self::NotUndone { id, error }
+    }
+}
+
+fn short(id: &Option<ChangeId>) -> &str {
+    id.as_ref().map_or("", ChangeId::short)
 }
 
 /// A change was not applied, and those applied before it were undone.
@@ -94,7 +151,7 @@ impl<'a> Sites<'a> {
     /// The ends of which something is to be changed.
     pub fn new(far: Option<&'a dyn Site>, near: Option<&'a dyn Site>) -> Self {
         let both = far.into_iter().chain(near);
-        Self(both.filter(|site| !site.plan().steps.is_empty()).collect())
+        Self(both.filter(|site| site.is_needed()).collect())
     }
 
     /// Whether nothing is to be changed.
@@ -121,26 +178,57 @@ impl<'a> Sites<'a> {
 
     /// Measures in turns, and keeps all changes or undoes all.
     pub fn prove(&self, measure: Measure<'_>, criteria: &Criteria) -> Settled {
-        let ids: Vec<ChangeId> = self.0.iter().map(|site| site.plan().id.clone()).collect();
+        let ids: Vec<ChangeId> = self
+            .0
+            .iter()
+            .filter_map(|site| site.id().cloned())
+            .collect();
         let mut bench = Bench {
             sites: &self.0,
             measure,
         };
-        let proof = prove(&mut bench, &ids, criteria);
+        let once = self.0.iter().any(|site| site.is_switched_once());
+        let order = if once {
+            Order::OneAfterOther
+        } else {
+            Order::Alternating
+        };
+        let proof = prove(&mut bench, &ids, order, criteria);
         let keep = proof.as_ref().is_ok_and(|proof| proof.decision.is_kept());
         let mut settled = Settled {
             proof,
             drift: Vec::new(),
             failed: Vec::new(),
         };
-        // All of them, whatever becomes of the first.
-        for site in &self.0 {
-            match site.settle(keep) {
-                Ok(drift) => settled.drift.extend(drift),
-                Err(error) => settled.failed.push(error),
-            }
+        match keep {
+            true => self.keep(&mut settled),
+            false => settled.failed.extend(self.undo()),
         }
         settled
+    }
+
+    /// Keeps all changes, the far end's first: while this end still waits, the undoing of both is
+    /// in its hands. If one cannot be kept, none is, not even those that were kept already.
+    fn keep(&self, settled: &mut Settled) {
+        for site in &self.0 {
+            match site.settle(true) {
+                Ok(drift) => settled.drift.extend(drift),
+                Err(error) => {
+                    settled.failed.push(NotSettled::kept(*site, error));
+                    settled.failed.extend(self.undo());
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Undoes all changes, whatever becomes of the first; what could not be undone.
+    fn undo(&self) -> Vec<NotSettled> {
+        let undo = |site: &&dyn Site| {
+            let error = site.settle(false).err()?;
+            Some(NotSettled::undone(*site, error))
+        };
+        self.0.iter().filter_map(undo).collect()
     }
 
     /// The changes as their journals have them now.

@@ -16,8 +16,10 @@ use model::spec::quantity;
   pathtwin fix --lab cases/3-narrow/twin.toml --for latency --keep 'goodput>=90%' --yes
 
 The change is made by `tune` on the host it is for: this one, the far one by --far-ssh, or the hosts of
-a lab path in the guest's kernel. It is measured in turns with the change and without, and undone unless what the advice promised improves beyond chance
-and nothing else becomes worse beyond its bound. What decides: docs/reference/tune.md.
+a lab path in the guest's kernel. It is measured in turns with the change and without, and undone unless
+what the advice promised improves beyond chance and nothing else becomes worse beyond its bound. Without
+--far-ssh the command for the far host is printed, and this end waits until somebody has run it there.
+$PATHTWIN_SSH names another program than ssh. What decides: docs/reference/tune.md.
 
 Exit codes: 0 kept, or there is nothing to change; 1 undone or refused, 2 wrong use, 3 something is missing,
 4 a run failed, 130 stopped by Ctrl-C.")]
@@ -30,6 +32,9 @@ pub(crate) struct Fix {
     /// The user of the far end for ssh: what it sends by is changed there, by `sudo pathtwin tune`
     #[arg(long, value_name = "USER@HOST", requires = "host", value_parser = login)]
     pub(crate) far_ssh: Option<String>,
+    /// Longest time to wait for a person who changes the far end by hand, without --far-ssh
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "30m")]
+    pub(crate) wait: Duration,
     /// A lab path (a spec) instead of a far end
     #[arg(long, value_name = "SPEC", group = "end", conflicts_with_all = ["via", "port", "key", "open"])]
     pub(crate) lab: Option<PathBuf>,
@@ -49,7 +54,8 @@ pub(crate) struct Fix {
     /// retransmissions; the bounds of goodput and delay hold all the same
     #[arg(long)]
     pub(crate) at_a_cost: bool,
-    /// Longest time of the search for a twin, and of the trial after it
+    /// Longest time of the search for a twin, and of the trial after it; with 0s, what the findings
+    /// propose is tried on the hosts without a twin
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2m")]
     pub(crate) budget_time: Duration,
     /// Runs in the lab at once; default: one a processor
@@ -62,6 +68,10 @@ pub(crate) struct Fix {
     #[cfg(feature = "history")]
     #[command(flatten)]
     pub(crate) place: super::history::Where,
+    /// File for a page with everything, before and after
+    #[cfg(feature = "page")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = super::twin::TwinForm::Text)]
     pub(crate) output: super::twin::TwinForm,

@@ -42,12 +42,24 @@ struct Fixed<'a> {
     changes: &'a [job::ProveOutput],
 }
 
+/// What the lab knows of the path.
+struct Known {
+    /// None if the lab was not asked.
+    twin: Option<Twin>,
+    advice: Advice,
+    /// What is measured in each turn of a proof.
+    turns: Plan,
+}
+
 pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
-    let lab = open_lab(!arguments.no_cache, arguments.jobs)?;
-    let on = place(arguments, &lab)?;
+    let lab = match arguments.lab.is_none() && arguments.budget_time.is_zero() {
+        true => None,
+        false => Some(open_lab(!arguments.no_cache, arguments.jobs)?),
+    };
+    let on = place(arguments, lab.as_ref())?;
     let is_text = arguments.output == TwinForm::Text;
-    let run = measured(arguments, &lab, &on, stop)?;
+    let run = measured(arguments, &on, stop)?;
     let findings = explain::judge(&run);
     if is_text {
         format::text(&heading(
@@ -55,22 +67,29 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
             &report::findings::text(&findings, false),
         ))?;
     }
-    let twin = twin(arguments, &lab, &run)?;
-    let advice = advice(arguments, &lab, &twin, stop)?;
-    if is_text {
+    let known = known(arguments, lab.as_ref(), &run, stop)?;
+    if let Some(twin) = known.twin.as_ref().filter(|_| is_text) {
         let twin = format!("The twin: {}.\n\n", twin.text);
-        let advice = report::advice::text(&advice);
+        let advice = report::advice::text(&known.advice);
         format::text(&heading("What would help", &format!("{twin}{advice}")))?;
     }
-    let offers = ::tune::offers(&advice, &findings, arguments.at_a_cost);
+    let offers = ::tune::offers(&known.advice, &findings, arguments.at_a_cost);
     let tries = ::tune::until_kept(&offers, |offer, best| -> Result<_, Failure> {
         if !arguments.yes && !is_wanted(best)? {
             format::say(format_args!("nothing was changed"));
             return Ok(None);
         }
         let output = match &on {
-            On::Lab(cell) => prove(arguments, &lab, cell, &twin, best, stop)?,
-            On::Hosts(far) => hosts::prove(arguments, far, &twin, offer, best, stop)?,
+            On::Lab(lab, cell) => prove(arguments, lab, cell, &known.turns, best, stop)?,
+            On::Hosts(far) => {
+                let found = hosts::Found {
+                    run: &run,
+                    turns: &known.turns,
+                    advice: offer,
+                    best,
+                };
+                hosts::prove(arguments, far, &found, stop)?
+            }
         };
         if is_text {
             format::text(&heading("What it did", &report::proof::text(&output)))?;
@@ -86,13 +105,68 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
     if !is_text {
         format::json(&Fixed {
             findings: &findings,
-            advice: &advice,
+            advice: &known.advice,
             changes: &tries.done,
         })?;
     }
-    Ok(match tries.is_in_vain() {
+    let is_in_vain = tries.is_in_vain();
+    #[cfg(feature = "page")]
+    page(arguments, run, findings, known, tries.done)?;
+    Ok(match is_in_vain {
         true => ExitCode::from(code::VERDICT),
         false => ExitCode::SUCCESS,
+    })
+}
+
+/// Writes the page with everything, before and after.
+#[cfg(feature = "page")]
+fn page(
+    arguments: &Fix,
+    run: Run,
+    findings: Findings,
+    known: Known,
+    changes: Vec<job::ProveOutput>,
+) -> Result<(), Failure> {
+    let Some(file) = &arguments.out else {
+        return Ok(());
+    };
+    let documents = report::documents::Documents {
+        run: Some((run, findings)),
+        causes: explain::titles(),
+        // Without a twin there is nothing to show of it.
+        advice: known.twin.is_some().then_some(known.advice),
+        twin: known.twin,
+        changes,
+        ..report::documents::Documents::default()
+    };
+    let lang = report::page::Lang::English;
+    let html = report::page::html(&documents, lang, env!("CARGO_PKG_VERSION"));
+    format::file(file, sys::files::Readers::ByUmask, html.as_bytes())?;
+    format::say(format_args!("the page is in {}", file.display()));
+    Ok(())
+}
+
+/// What the lab knows; without a budget, it is not asked.
+fn known(
+    arguments: &Fix,
+    lab: Option<&Lab>,
+    run: &Run,
+    stop: &'static AtomicBool,
+) -> Result<Known, Failure> {
+    let Some(lab) = lab else {
+        let proof = &arguments.proof;
+        let program = env!("CARGO_PKG_VERSION");
+        return Ok(Known {
+            twin: None,
+            advice: Advice::untried(&run.id, program, proof.goal.into(), &proof.keep),
+            turns: plans::turns(),
+        });
+    };
+    let twin = twin(arguments, lab, run)?;
+    Ok(Known {
+        advice: advice(arguments, lab, &twin, stop)?,
+        turns: turns(&twin),
+        twin: Some(twin),
     })
 }
 
@@ -117,13 +191,13 @@ fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failu
 }
 
 /// Where it is done.
-enum On {
-    Lab(Box<Cell>),
+enum On<'a> {
+    Lab(&'a Lab, Box<Cell>),
     Hosts(Reached),
 }
 
-fn place(arguments: &Fix, lab: &Lab) -> Result<On, Failure> {
-    let Some(spec) = &arguments.lab else {
+fn place<'a>(arguments: &Fix, lab: Option<&'a Lab>) -> Result<On<'a>, Failure> {
+    let (Some(spec), Some(lab)) = (&arguments.lab, lab) else {
         let end = &arguments.far;
         let far = Far {
             host: arguments.host.as_deref().unwrap_or_default(),
@@ -136,7 +210,7 @@ fn place(arguments: &Fix, lab: &Lab) -> Result<On, Failure> {
     };
     let cell = cell(arguments, spec)?;
     lab.check(std::slice::from_ref(&cell))?;
-    Ok(On::Lab(Box::new(cell)))
+    Ok(On::Lab(lab, Box::new(cell)))
 }
 
 /// The first cell of the spec.
@@ -145,18 +219,13 @@ fn cell(arguments: &Fix, spec: &Path) -> Result<Cell, Failure> {
     super::measure::first_cell(&spec)
 }
 
-fn measured(
-    arguments: &Fix,
-    lab: &Lab,
-    on: &On,
-    stop: &'static AtomicBool,
-) -> Result<Run, Failure> {
+fn measured(arguments: &Fix, on: &On<'_>, stop: &'static AtomicBool) -> Result<Run, Failure> {
     let plan = match arguments.long {
         true => plans::default(),
         false => plans::quick(),
     };
-    let cell = match on {
-        On::Lab(cell) => cell,
+    let (lab, cell) = match on {
+        On::Lab(lab, cell) => (lab, cell),
         On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
     };
     let limit = usual_estimate(&plan, cell.layers()).limit();
@@ -222,15 +291,14 @@ fn prove(
     arguments: &Fix,
     lab: &Lab,
     cell: &Cell,
-    twin: &Twin,
+    plan: &Plan,
     best: &Tried,
     stop: &'static AtomicBool,
 ) -> Result<job::ProveOutput, Failure> {
-    let plan: Plan = turns(twin);
-    let turn = usual_estimate(&plan, cell.layers()).limit();
+    let turn = usual_estimate(plan, cell.layers()).limit();
     let limit = ::tune::room(turn, arguments.proof.pairs);
     let job = job::Prove {
-        plan,
+        plan: plan.clone(),
         remedies: best.remedies.clone(),
         goal: arguments.proof.goal.into(),
         predicted: best.changes.clone(),

@@ -142,6 +142,7 @@ impl From<TuneError> for Failure {
                 code::USE
             }
             E::Journal(_) | E::Remote(RemoteError::Start { .. }) => code::LACKS,
+            E::Remote(RemoteError::NotMade { .. }) => code::VERDICT,
             // With the exit code of the program there.
             E::Remote(RemoteError::Failed {
                 exit: Some(exit @ 1..=4),

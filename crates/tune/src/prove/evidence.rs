@@ -24,10 +24,12 @@ pub(crate) fn evidence(host: &mut Live, change: &Change, side: Side, run: &Run) 
     change.steps.iter().map(|s| &s.setting).map(one).collect()
 }
 
-/// Whether the settings of a change on the other host acted, as far as the measurement shows it.
-pub(crate) fn evidence_of_far(change: &Change, run: &Run) -> Vec<Acted> {
+/// Whether settings of the other host acted, as far as the measurement shows it.
+pub(crate) fn evidence_of_far<'a>(
+    settings: impl Iterator<Item = &'a Setting>,
+    run: &Run,
+) -> Vec<Acted> {
     let unread = || (None, text!("the far host's counters are not read"));
-    let settings = change.steps.iter().map(|step| &step.setting);
     settings
         .map(|setting| acted(setting, Side::Far, run, unread()))
         .collect()

@@ -75,7 +75,7 @@ fn decided(path: &mut Path, criteria: &Criteria) -> Proof {
         pairs: PAIRS,
         ..criteria.clone()
     };
-    prove(path, &[], &criteria).unwrap()
+    prove(path, &[], Order::Alternating, &criteria).unwrap()
 }
 
 fn goal(goal: Goal) -> Criteria {
@@ -173,4 +173,16 @@ fn what_an_advice_promised_is_what_is_asked_for() {
         .collect();
     assert_eq!(targets.len(), 1);
     assert_eq!(targets[0].as_predicted(), Some(true));
+}
+
+#[test]
+fn what_is_switched_once_is_measured_before_and_after() {
+    assert_eq!(
+        Order::OneAfterOther.turns(3),
+        [false, false, false, true, true, true]
+    );
+    assert_eq!(
+        Order::Alternating.turns(3),
+        [false, true, true, false, false, true]
+    );
 }

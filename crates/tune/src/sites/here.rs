@@ -126,20 +126,21 @@ impl<M: Machine> Here<M> {
             })
         })?
     }
-
-    fn id(&self) -> Option<&str> {
-        Some(self.plan.id.as_str())
-    }
 }
 
 impl<M: Machine> Site for Here<M> {
-    fn plan(&self) -> &Change {
-        &self.plan
+    fn id(&self) -> Option<&ChangeId> {
+        Some(&self.plan.id)
+    }
+
+    fn is_needed(&self) -> bool {
+        !self.plan.steps.is_empty()
     }
 
     fn apply(&self, window: Duration) -> Result<(), TuneError> {
         self.applied(CONNECTIVITY)?;
-        let prolonged = self.with(|env| prolong(env, self.id(), &mut NewTcp, window));
+        let prolonged =
+            self.with(|env| prolong(env, Some(self.plan.id.as_str()), &mut NewTcp, window));
         prolonged.map(|_| ()).inspect_err(|_| {
             // Its keeper would do so too, at the deadline.
             let _ = self.settle(false);
@@ -148,8 +149,8 @@ impl<M: Machine> Site for Here<M> {
 
     fn set(&self, on: bool) -> Result<(), TuneError> {
         self.with(|env| match on {
-            true => set_again(env, self.id()),
-            false => set_aside(env, self.id()),
+            true => set_again(env, Some(self.plan.id.as_str())),
+            false => set_aside(env, Some(self.plan.id.as_str())),
         })
     }
 
@@ -166,8 +167,8 @@ impl<M: Machine> Site for Here<M> {
 
     fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
         self.with(|env| match keep {
-            true => confirm(env, self.id(), &mut NewTcp).map(|kept| kept.drift),
-            false => match undo(env, self.id()) {
+            true => confirm(env, Some(self.plan.id.as_str()), &mut NewTcp).map(|kept| kept.drift),
+            false => match undo(env, Some(self.plan.id.as_str())) {
                 Ok(_) => Ok(Vec::new()),
                 // It was undone when it could not be switched.
                 Err(TuneError::Over { .. }) => Ok(Vec::new()),

@@ -29,8 +29,12 @@ impl Noted<'_> {
 }
 
 impl Site for Noted<'_> {
-    fn plan(&self) -> &Change {
-        &self.plan
+    fn id(&self) -> Option<&ChangeId> {
+        Some(&self.plan.id)
+    }
+
+    fn is_needed(&self) -> bool {
+        !self.plan.steps.is_empty()
     }
 
     fn apply(&self, _: Duration) -> Result<(), TuneError> {
@@ -142,4 +146,37 @@ fn a_host_of_which_all_is_as_wanted_is_left_alone() {
     Sites::new(Some(&far), Some(&near)).apply(WINDOW).unwrap();
     assert_eq!(log.take(), ["near apply"]);
     assert!(Sites::new(Some(&far), None).is_empty());
+}
+
+/// Settles changes whose turns all showed a gain.
+fn keep(sites: &Sites<'_>) -> Vec<NotSettled> {
+    let mut settled = Settled {
+        proof: Err(ProveError::Switch(TuneError::Nothing)),
+        drift: Vec::new(),
+        failed: Vec::new(),
+    };
+    sites.keep(&mut settled);
+    settled.failed
+}
+
+/// Otherwise one end would have half of a change that was proved as a whole.
+#[test]
+fn a_far_change_that_was_confirmed_does_not_stay_if_the_near_one_cannot_be() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "", &log), noted("near", "confirm", &log));
+    let failed = keep(&Sites::new(Some(&far), Some(&near)));
+    assert!(matches!(&failed[..], [NotSettled::NotKept { id, .. }] if id.as_ref() == near.id()));
+    assert_eq!(
+        log.take(),
+        ["far confirm", "near confirm", "far undo", "near undo"]
+    );
+}
+
+#[test]
+fn a_near_change_is_not_kept_if_the_far_one_cannot_be() {
+    let log = Log::default();
+    let (far, near) = (noted("far", "confirm", &log), noted("near", "", &log));
+    let failed = keep(&Sites::new(Some(&far), Some(&near)));
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert_eq!(log.take(), ["far confirm", "far undo", "near undo"]);
 }

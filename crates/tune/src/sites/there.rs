@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{
     advice::Advice,
-    change::{Change, ChangeError, State},
+    change::{Change, ChangeError, ChangeId, State},
     proof::Acted,
     run::Run,
 };
@@ -48,8 +48,12 @@ fn unusable(remote: &impl Remote, error: ChangeError) -> RemoteError {
 }
 
 impl<R: Remote> Site for There<R> {
-    fn plan(&self) -> &Change {
-        &self.plan
+    fn id(&self) -> Option<&ChangeId> {
+        Some(&self.plan.id)
+    }
+
+    fn is_needed(&self) -> bool {
+        !self.plan.steps.is_empty()
     }
 
     fn apply(&self, window: Duration) -> Result<(), TuneError> {
@@ -73,17 +77,20 @@ impl<R: Remote> Site for There<R> {
     }
 
     fn evidence(&self, run: &Run) -> Vec<Acted> {
-        evidence_of_far(&self.plan, run)
+        evidence_of_far(self.plan.steps.iter().map(|step| &step.setting), run)
     }
 
     fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError> {
         let word = if keep { "confirm" } else { "undo" };
         let done = self.remote.tune(&[word, self.plan.id.as_str()], b"");
-        let undone = |change: Change| change.state == State::RolledBack;
+        // It was undone when it could not be switched; or it was done, and the answer was lost.
+        let is_done = |change: Change| match keep {
+            true => change.state.is_kept(),
+            false => change.state == State::RolledBack,
+        };
         match done {
             Ok(_) => Ok(Vec::new()),
-            // It was undone when it could not be switched.
-            Err(_) if !keep && self.change().is_some_and(undone) => Ok(Vec::new()),
+            Err(_) if self.change().is_some_and(is_done) => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,21 +1,31 @@
-//! `pathtwin fix HOST`: what is advised, on this host and by ssh on the far one.
+//! `pathtwin fix HOST`: what is advised, on this host, and on the far one by ssh or by hand.
 
-use std::sync::atomic::AtomicBool;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
 
-use ::tune::{Criteria, Site, Sites, There, TuneError};
-use anyhow::{Context, anyhow};
+use ::measure::plans;
+use ::tune::{
+    ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There, TuneError,
+    settings_of_all,
+};
+use anyhow::Context;
 use model::{
     advice::{Advice, Tried},
+    change::Setting,
+    facts::HostFacts,
     job::ProveOutput,
     net::Side,
-    remedy::{Dialect, commands},
-    twin::Twin,
+    plan::Plan,
+    run::Run,
+    text,
 };
 
 use crate::{
     cli::fix::Fix,
     commands::{
-        measure::Reached,
+        measure::{Progress, Reached},
         tune::{
             apply,
             prove::{Proving, in_turns},
@@ -23,34 +33,53 @@ use crate::{
             transaction::here,
         },
     },
-    exit::{Failure, code},
+    exit::Failure,
+    format,
 };
+
+/// Time between two samples of the far host's settings.
+const INTERVAL: Duration = Duration::from_secs(3);
+
+/// What was found so far.
+pub(super) struct Found<'a> {
+    pub(super) run: &'a Run,
+    /// What is measured in each turn.
+    pub(super) turns: &'a Plan,
+    pub(super) advice: &'a Advice,
+    pub(super) best: &'a Tried,
+}
 
 /// Plans what is advised for both ends, and proves it.
 pub(super) fn prove(
     arguments: &Fix,
     far: &Reached,
-    twin: &Twin,
-    advice: &Advice,
-    best: &Tried,
+    found: &Found<'_>,
     stop: &'static AtomicBool,
 ) -> Result<ProveOutput, Failure> {
-    let there = match (&arguments.far_ssh, best.is_on(Side::Far)) {
-        (_, false) => None,
-        (Some(login), true) => {
-            let own = far.own_address().context("find the own address")?;
-            let there = There::plan(Ssh { login }, advice, &own.to_string());
-            Some(there.map_err(TuneError::from)?)
-        }
-        (None, true) => return Err(by_hand(best)),
-    };
+    let best = found.best;
+    let is_on_far = best.is_on(Side::Far);
     let line = far.control().ip();
     let toward = arguments.far.via.first().copied().unwrap_or(line);
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
-    let near = here(&arguments.journal, apply::plan_of(near, Vec::new())?);
+    let near = match apply::plan_of(near, Vec::new()) {
+        Err(TuneError::Refused(all)) => return Ok(refused(&all)),
+        planned => here(&arguments.journal, planned?),
+    };
+    let there = match arguments.far_ssh.as_ref().filter(|_| is_on_far) {
+        None => None,
+        Some(login) => {
+            let own = far.own_address().context("find the own address")?;
+            let there = There::plan(Ssh { login }, found.advice, &own.to_string());
+            Some(there.map_err(TuneError::from)?)
+        }
+    };
+    let by_hand = match is_on_far && there.is_none() {
+        false => None,
+        true => Some(by_hand(arguments, far, found, stop)?),
+    };
     let to = Proving {
         far,
-        plan: &::twin::turns(twin),
+        plan: found.turns,
         criteria: Criteria {
             goal: arguments.proof.goal.into(),
             predicted: best.changes.clone(),
@@ -58,23 +87,105 @@ pub(super) fn prove(
             pairs: arguments.proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },
+        person: by_hand.as_ref().map_or(Duration::ZERO, |_| arguments.wait),
         stop,
     };
     let there = there.as_ref().map(|there| there as &dyn Site);
+    let there = there.or(by_hand.as_ref().map(|by_hand| by_hand as &dyn Site));
     in_turns(&Sites::new(there, Some(&near)), &to)
 }
 
-/// What belongs to a far host that is not to be reached by ssh.
-fn by_hand(best: &Tried) -> Failure {
-    let far = best
-        .remedies
-        .iter()
-        .filter(|r| r.on.side() == Some(Side::Far));
-    let lines: Vec<String> = far.flat_map(|r| commands(r, Dialect::Linux)).collect();
-    let error = anyhow!(
-        "what is advised belongs to the far host, and nothing was changed: give --far-ssh USER@HOST \
-         if `pathtwin` is there too, or run there, as root, and measure again:\n  {}",
-        lines.join("\n  ")
-    );
-    Failure::new(code::VERDICT, error)
+/// What this host cannot have; another remedy may be possible.
+fn refused(all: &[Refusal]) -> ProveOutput {
+    let sentence = |refusal: &Refusal| {
+        text!(
+            "{host}: {source}",
+            host = "this host",
+            source = refusal.to_string()
+        )
+    };
+    ProveOutput {
+        not_applied: all.iter().map(sentence).collect(),
+        ..ProveOutput::default()
+    }
+}
+
+/// The settings of a far host that is not to be reached by ssh, as it knows its own devices.
+fn by_hand<'a>(
+    arguments: &'a Fix,
+    far: &'a Reached,
+    found: &Found<'_>,
+    stop: &'static AtomicBool,
+) -> Result<ByHand<Shell<'a>>, Failure> {
+    let facts = &found.run.far.facts;
+    let own = far.own_address().context("find the own address")?;
+    let place = Place::of_facts(facts, own);
+    let wanted = settings_of_all(&found.best.remedies, Side::Far, &place);
+    for not in &wanted.not {
+        format::say(format_args!("not changed: {not}"));
+    }
+    let settings = wanted.settings.into_iter().map(|(setting, _)| setting);
+    let shell = Shell {
+        host: arguments.host.as_deref().unwrap_or_default(),
+        far,
+        limit: arguments.wait,
+        stop,
+    };
+    Ok(ByHand::new(shell, settings.collect()))
+}
+
+/// Somebody at a shell of the far host.
+struct Shell<'a> {
+    host: &'a str,
+    far: &'a Reached,
+    limit: Duration,
+    stop: &'static AtomicBool,
+}
+
+impl Shell<'_> {
+    /// What the far host reports of itself now; a path that is down for a moment may come back.
+    fn facts(&self) -> Option<HostFacts> {
+        let run = self
+            .far
+            .measure(&plans::facts(), None, Progress::Hidden, self.stop);
+        run.ok().map(|run| run.far.facts.settled())
+    }
+}
+
+impl Person for Shell<'_> {
+    fn ask(&self, settings: &[Setting], window: Duration) -> Result<(), TuneError> {
+        let until = Instant::now() + self.limit;
+        let not_made = || RemoteError::NotMade {
+            host: self.host.to_owned(),
+            limit: self.limit,
+        };
+        let mut before = self.facts();
+        let options: Vec<String> = settings.iter().map(Setting::options).collect();
+        format::say(format_args!(
+            "now run this on {}, within {} min; this end notices it and measures again:\n  sudo \
+             pathtwin tune apply {} --window {}s",
+            self.host,
+            self.limit.as_secs() / 60,
+            options.join(" "),
+            window.as_secs()
+        ));
+        while Instant::now() < until && !self.stop.load(Ordering::Relaxed) {
+            std::thread::sleep(INTERVAL);
+            let now = self.facts();
+            if before.is_some() && now.is_some() && now != before {
+                return Ok(());
+            }
+            before = before.or(now);
+        }
+        Err(not_made().into())
+    }
+
+    fn report(&self, keep: bool) {
+        let command = if keep { "confirm" } else { "undo" };
+        format::say(format_args!(
+            "now run this on {}; without it the change there is undone at its deadline:\n  sudo \
+             pathtwin tune {command}",
+            self.host
+        ));
+    }
 }

@@ -5,6 +5,7 @@ use std::{
     net::IpAddr,
     path::Path,
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::{Context, anyhow};
@@ -18,7 +19,7 @@ use model::{
     net::Side,
     remedy::Remedy,
 };
-use tune::{Criteria, Live, NewTcp, Place, Request, Sites, TuneError};
+use tune::{Criteria, HostError, Live, NewTcp, Place, Request, Sites, TuneError};
 
 use super::{prove, transaction::here, with_host};
 use crate::{
@@ -121,6 +122,7 @@ fn proved(arguments: &Apply, plan: Change, host: &str) -> Result<ExitCode, Failu
             pairs: proof.pairs,
             program: env!("CARGO_PKG_VERSION").to_owned(),
         },
+        person: Duration::ZERO,
         stop,
     };
     let here = here(&arguments.journal, plan);
@@ -146,19 +148,24 @@ pub(super) fn keep(arguments: &Keep) -> Result<ExitCode, Failure> {
 
 /// The plan of the settings that the user names.
 pub(super) fn planned(settings: &Settings) -> Result<Change, Failure> {
-    plan_of(wanted(settings)?, settings.probe.clone())
+    Ok(plan_of(wanted(settings)?, settings.probe.clone())?)
 }
 
 /// The plan of settings of this host.
-pub(crate) fn plan_of(settings: Wanted, probes: Vec<String>) -> Result<Change, Failure> {
+///
+/// # Errors
+/// As [`tune::plan`]; the kernel has no random numbers.
+pub(crate) fn plan_of(settings: Wanted, probes: Vec<String>) -> Result<Change, TuneError> {
     let request = Request {
         settings,
         probes,
         program: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let mut host = Live::open().map_err(TuneError::from)?;
-    let id = tune::fresh_id().context("make an id")?;
-    Ok(tune::plan(&mut host, &request, id)?)
+    let id = tune::fresh_id().map_err(|error| HostError::Io {
+        op: "make an id".to_owned(),
+        error,
+    })?;
+    tune::plan(&mut Live::open()?, &request, id)
 }
 
 pub(crate) type Wanted = Vec<(Setting, Option<model::change::Origin>)>;

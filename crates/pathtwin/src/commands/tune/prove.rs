@@ -3,6 +3,7 @@
 use std::{sync::atomic::AtomicBool, time::Duration};
 
 use ::measure::run::usual_estimate;
+use anyhow::anyhow;
 use model::{job::ProveOutput, plan::Plan};
 use tune::{Criteria, MeasureError, Sites};
 
@@ -17,6 +18,8 @@ pub(crate) struct Proving<'a> {
     pub(crate) far: &'a Reached,
     pub(crate) plan: &'a Plan,
     pub(crate) criteria: Criteria,
+    /// Time that a person may take who changes the far host.
+    pub(crate) person: Duration,
     pub(crate) stop: &'static AtomicBool,
 }
 
@@ -24,7 +27,7 @@ impl Proving<'_> {
     /// Time that a change waits for all its turns.
     fn window(&self) -> Duration {
         let turn = usual_estimate(self.plan, self.far.layers()).usual_end();
-        tune::room(turn, self.criteria.pairs)
+        tune::room(turn, self.criteria.pairs) + self.person
     }
 }
 
@@ -58,8 +61,9 @@ pub(crate) fn in_turns(sites: &Sites<'_>, to: &Proving<'_>) -> Result<ProveOutpu
     let proof = settled
         .proof
         .map_err(|error| Failure::new(code::FAILED, error))?;
-    if let Some(error) = settled.failed.into_iter().next() {
-        return Err(error.into());
+    if !settled.failed.is_empty() {
+        let all: Vec<String> = settled.failed.iter().map(ToString::to_string).collect();
+        return Err(Failure::new(code::FAILED, anyhow!(all.join("\n"))));
     }
     Ok(ProveOutput {
         changes: sites.changes(),

@@ -7,8 +7,14 @@ use std::{
 
 use tune::{Remote, RemoteError};
 
+/// Program in place of `ssh`, which takes the same arguments, as for git.
+const SSH: &str = "PATHTWIN_SSH";
+
 const OPTIONS: [&str; 3] = ["-o", "BatchMode=yes", "--"];
-const PROGRAM: [&str; 4] = ["sudo", "-n", "pathtwin", "tune"];
+
+/// What the login shell there is given before the words. It may be any shell, so that `sh` tells
+/// whether sudo is needed: routers have none, and their user is root.
+const PROGRAM: &str = r#"sh -c 'test "$(id -u)" = 0 && exec pathtwin tune "$@"; exec sudo -n pathtwin tune "$@"' tune"#;
 
 /// A host that `ssh LOGIN` reaches.
 pub(crate) struct Ssh<'a> {
@@ -25,10 +31,11 @@ impl Remote for Ssh<'_> {
             program: "ssh",
             error,
         };
-        let mut child = Command::new("ssh")
+        let ssh = std::env::var_os(SSH).filter(|program| !program.is_empty());
+        let mut child = Command::new(ssh.unwrap_or_else(|| "ssh".into()))
             .args(OPTIONS)
             .arg(self.login)
-            .args(PROGRAM)
+            .arg(PROGRAM)
             .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

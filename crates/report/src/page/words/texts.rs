@@ -317,6 +317,27 @@ const TEXTS: &[(&str, &str)] = &[
     ("advice-unsure", "may help"),
     ("advice-nothing", "does nothing here"),
     ("advice-harms", "makes it worse"),
+    ("nav-change", "Change"),
+    ("change-title", "The change and its proof"),
+    ("change-table", "Figures with the change and without"),
+    (
+        "change-turns",
+        "Medians of {count} turns with the change and as many without. Bold: what was to improve. Ratio: with over without, with its 95 % interval.",
+    ),
+    ("change-figure", "Figure"),
+    ("change-without", "Without"),
+    ("change-with", "With"),
+    ("change-ratio", "Ratio"),
+    ("change-predicted", "Predicted"),
+    ("change-verdict", "Verdict"),
+    ("change-goodput", "Goodput"),
+    ("change-rtt", "Loaded RTT, median"),
+    ("change-rtt-p99", "Loaded RTT, 99th percentile"),
+    ("change-better", "better"),
+    ("change-worse", "worse"),
+    ("change-same", "the same"),
+    ("change-unclear", "cannot tell"),
+    ("change-not", "Not applied:"),
 ];
 
 /// All keys and texts.

@@ -1,0 +1,112 @@
+//! Changes of hosts with their proofs: what was set, and each figure before and after.
+
+use maud::{Markup, html};
+use model::{
+    advice::AdviceFigure,
+    change::Change,
+    comparison::Verdict,
+    job::ProveOutput,
+    proof::{Proof, Proved, Role},
+};
+
+use super::words::Words;
+use crate::{number::short, printed::shown};
+
+pub(super) fn html(changes: &[ProveOutput], words: &Words) -> Markup {
+    html! { @for done in changes {
+        @if let Some(proof) = &done.proof {
+            @let text = words.render(&proof.text);
+            p { strong lang=[text.lang] { (text.capital()) "." } }
+            (table(proof, words))
+        }
+        @for not in &done.not_applied {
+            @let not = words.render(not);
+            p.warning { (words.label("change-not")) " " span lang=[not.lang] { (not.text) } }
+        }
+        @for change in &done.changes { (settings(change, words)) }
+        @if let Some(proof) = &done.proof { (evidence(proof, words)) }
+    } }
+}
+
+/// The figures that decide, without the change and with it.
+fn table(proof: &Proof, words: &Words) -> Markup {
+    let of = proof.turns.len() / 2;
+    html! {
+        div.wide tabindex="0" role="group" aria-label=(words.label("change-table")) { table.figures {
+            caption { (words.fill("change-turns", &[("count", of.into())])) }
+            thead { tr {
+                th scope="col" { (words.label("change-figure")) }
+                th.number scope="col" { (words.label("change-without")) }
+                th.number scope="col" { (words.label("change-with")) }
+                th.number scope="col" { (words.label("change-ratio")) }
+                th.number scope="col" { (words.label("change-predicted")) }
+                th scope="col" { (words.label("change-verdict")) }
+            } }
+            tbody { @for figure in &proof.figures { (row(figure, words)) } }
+        } }
+    }
+}
+
+fn row(figure: &Proved, words: &Words) -> Markup {
+    let (unit, scale) = shown(figure.figure.unit());
+    let name = format!(
+        "{} {}, {unit}",
+        words.label(self::figure(figure.figure)),
+        words.direction(figure.direction)
+    );
+    let estimate =
+        |e: model::comparison::Estimate| format!("{:.2} [{:.2}, {:.2}]", e.value, e.low, e.high);
+    html! { tr {
+        th scope="row" {
+            @if figure.role == Role::Target { strong { (name) } } @else { (name) }
+        }
+        td.number { (short(figure.without / scale)) }
+        td.number { (short(figure.with / scale)) }
+        td.number { (figure.ratio.map(estimate).unwrap_or_default()) }
+        td.number { (figure.predicted.map(estimate).unwrap_or_default()) }
+        td { (words.label(verdict(figure.verdict))) }
+    } }
+}
+
+fn figure(figure: AdviceFigure) -> &'static str {
+    match figure {
+        AdviceFigure::Goodput => "change-goodput",
+        AdviceFigure::LoadedP50 => "change-rtt",
+        _ => "change-rtt-p99",
+    }
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "change-better",
+        Verdict::Worse => "change-worse",
+        Verdict::Same => "change-same",
+        Verdict::CannotTell => "change-unclear",
+    }
+}
+
+/// The settings of a host with the commands that mean them, and what became of them.
+fn settings(change: &Change, words: &Words) -> Markup {
+    let commands: Vec<String> = change
+        .steps
+        .iter()
+        .flat_map(|step| step.setting.commands())
+        .collect();
+    html! {
+        p { (change.scope.host) " · " code { (change.id.short()) } ": " (change.state) }
+        ul { @for step in &change.steps { li { (step.setting) } } }
+        @if !commands.is_empty() {
+            details.more {
+                summary { (words.label("advice-commands")) }
+                pre tabindex="0" aria-label=(words.label("advice-commands")) { code { (commands.join("\n")) } }
+            }
+        }
+    }
+}
+
+fn evidence(proof: &Proof, words: &Words) -> Markup {
+    html! { @for acted in &proof.acted {
+        @let text = words.render(&acted.evidence);
+        p.note { (acted.setting) ": " span lang=[text.lang] { (text.text) } }
+    } }
+}
