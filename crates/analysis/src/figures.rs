@@ -7,8 +7,6 @@ use model::{
 
 use crate::{datagrams, flows};
 
-pub use crate::share::share;
-
 /// The figure of a kind of a sample; `None` if the sample has none of it. Whether the sample is
 /// valid is not asked.
 pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {

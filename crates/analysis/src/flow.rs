@@ -3,7 +3,7 @@
 
 use model::run::{Column, FlowResult, Series};
 
-use crate::{figures::share, percentile, start};
+use crate::{percentile, share::share, start};
 
 /// Bytes over a time, bit/s; `None` if no time has passed.
 pub fn rate_bps(bytes: f64, span_us: f64) -> Option<f64> {

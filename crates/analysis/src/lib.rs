@@ -4,6 +4,7 @@
 
 mod bounds;
 pub mod buckets;
+pub mod changes;
 pub mod curve;
 pub mod datagrams;
 pub mod distribution;

@@ -1,7 +1,7 @@
 //! The next step: one choice for the summary and for every report.
 
 use model::{
-    findings::{CannotTell, Findings, Next, Severity},
+    findings::{CannotTell, Findings, Next},
     plan::Preset,
     run::Run,
     text::Text,
@@ -10,11 +10,8 @@ use model::{
 /// What to do next: the first remedy of the most important finding that has one, else the
 /// measurement that decides most of what is open. `None` if nothing is open either.
 pub fn next(run: &Run, findings: &Findings) -> Option<Next> {
-    let matters = findings
-        .findings
-        .iter()
-        .filter(|f| f.severity > Severity::Info);
-    if let Some(remedy) = matters.filter_map(|f| f.remedies.first()).next() {
+    let mut remedies = findings.problems().filter_map(|f| f.remedies.first());
+    if let Some(remedy) = remedies.next() {
         return Some(Next::Remedy(Box::new(remedy.clone())));
     }
     let (settle, decides) = measurement(&findings.cannot_tell)?;

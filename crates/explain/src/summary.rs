@@ -2,7 +2,7 @@
 
 use analysis::view::View;
 use model::{
-    findings::{Finding, Place, Severity},
+    findings::{Finding, Place},
     net::{Direction, Layer},
     text,
     text::{Text, Value},
@@ -22,10 +22,7 @@ pub(crate) fn of(
         Layer::Tunnel => text!("tunnel"),
         Layer::Underlay => text!("path"),
     };
-    let grave: Vec<&Finding> = findings
-        .iter()
-        .filter(|f| f.severity > Severity::Info)
-        .collect();
+    let grave: Vec<&Finding> = findings.iter().filter(|f| f.is_problem()).collect();
     match (grave.split_first(), healthy) {
         (Some((first, others)), _) => found(first, others),
         (None, Some(text)) => {

@@ -47,10 +47,41 @@ pub struct Findings {
     pub cannot_tell: Vec<CannotTell>,
 }
 
+/// Code of the finding that nothing limits the path.
+pub const HEALTHY: &str = "healthy";
+
 impl Findings {
     /// The highest severity among the findings.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|f| f.severity).max()
+    }
+
+    /// The findings that cost something, most important first.
+    pub fn problems(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|f| f.is_problem())
+    }
+
+    /// The finding that every report begins with: the most important problem, or the first finding
+    /// where nothing costs anything.
+    pub fn main(&self) -> Option<&Finding> {
+        self.problems().next().or_else(|| self.findings.first())
+    }
+
+    /// The problems beside [`Self::main`].
+    pub fn others(&self) -> impl Iterator<Item = &Finding> {
+        self.problems().skip(1)
+    }
+
+    /// Whether it was found that nothing limits the path.
+    pub fn is_healthy(&self) -> bool {
+        self.problems().next().is_none() && self.findings.iter().any(|f| f.code == HEALTHY)
+    }
+}
+
+impl Finding {
+    /// Whether it costs something: what is only informational does not.
+    pub fn is_problem(&self) -> bool {
+        self.severity > Severity::Info
     }
 }
 

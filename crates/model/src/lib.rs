@@ -14,6 +14,7 @@ pub mod evidence;
 pub mod facts;
 pub mod figures;
 pub mod findings;
+pub mod history;
 pub mod job;
 mod names;
 pub mod net;

@@ -33,7 +33,7 @@ impl Place {
 
     #[cfg(feature = "history")]
     fn kept(&self, name: &str) -> Result<Vec<u8>, Failure> {
-        Ok(self.history.open()?.body(store::Kind::Run, name)?)
+        Ok(self.history.open()?.body(model::history::Kind::Run, name)?)
     }
 
     #[cfg(not(feature = "history"))]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use analysis::view::{DirectionView, View};
 use model::{
-    findings::{Findings, Next, Severity},
+    findings::{Findings, Next},
     net::{Direction, Layer},
     plan::Preset,
     remedy::{Dialect, Location, Remedy, commands},
@@ -97,7 +97,7 @@ fn cut(text: &str, lines: usize) -> String {
 
 /// The finding that limits the path most, or the summary where there is none.
 fn verdict(findings: &Findings, width: usize) -> String {
-    let Some(first) = findings.findings.first() else {
+    let Some(first) = findings.main() else {
         return cut(&wrap(&findings.summary.to_string(), "", width), REMARK);
     };
     let sure = format!(
@@ -240,9 +240,8 @@ fn again(run: &Run, plan: Preset) -> String {
 
 /// The other findings, by their titles.
 fn others(findings: &Findings, width: usize) -> String {
-    let rest = findings.findings.iter().skip(1);
-    let rest: Vec<String> = rest
-        .filter(|f| f.severity > Severity::Info)
+    let rest: Vec<String> = findings
+        .others()
         .map(|f| format!("{}{} ({})", f.title, place(f.place), f.severity))
         .collect();
     match rest.is_empty() {

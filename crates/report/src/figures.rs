@@ -82,7 +82,5 @@ fn same_but_layer(a: &Key, b: &Key) -> bool {
 
 /// Name of a row: the key without its layer.
 pub(crate) fn row_name(key: &Key) -> String {
-    let text = key.to_string();
-    text.split_once('/')
-        .map_or(text.clone(), |(_, rest)| rest.to_owned())
+    format!("{} {}", key.family, key.load())
 }

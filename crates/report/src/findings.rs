@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use model::{
-    findings::{CannotTell, Finding, Findings, Place, RuledOut, Severity},
+    findings::{CannotTell, Finding, Findings, Place, RuledOut},
     net::{Direction, Side},
     remedy::{Dialect, Location, Remedy, commands},
     safe,
@@ -82,7 +82,7 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
     if let Some(settle) = &finding.settle {
         out.push_str(&wrapped(&format!("To confirm: {settle}."), "   "));
     }
-    if !finding.after.is_empty() && finding.severity > Severity::Info {
+    if !finding.after.is_empty() && finding.is_problem() {
         out.push_str(&wrapped(
             &format!("Check first: {}.", finding.after.join(", ")),
             "   ",

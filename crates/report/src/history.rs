@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use store::{Entry, Point, SeriesName, Trend};
+use model::history::{Entry, Point, SeriesName, Trend};
 
 use crate::{
     plain::{self, named_figure},

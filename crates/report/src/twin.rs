@@ -110,16 +110,17 @@ fn us(span: &Parameter<Nanos>) -> f64 {
 }
 
 fn rate(rate: &Parameter<Limit<Rate>>) -> String {
-    let bps = |limit: &Limit<Rate>| match limit {
-        Limit::At(rate) => Value::Bps(rate.bps() as f64).to_string(),
+    let shown = |limit: &Limit<Rate>, with_unit: bool| match limit {
+        Limit::At(rate) if with_unit => Value::Bps(rate.bps() as f64).to_string(),
+        Limit::At(rate) => Value::Count(rate.bps() as f64 / 1e6).to_string(),
         Limit::Unlimited => "unlimited".to_owned(),
     };
-    let number = |limit: &Limit<Rate>| bps(limit).replace(" Mbit/s", "");
+    let value = shown(&rate.value, true);
     match (&rate.low, &rate.high) {
         (Some(low), Some(high)) => {
-            format!("{} [{}, {}]", bps(&rate.value), number(low), number(high))
+            format!("{value} [{}, {}]", shown(low, false), shown(high, false))
         }
-        _ => bps(&rate.value),
+        _ => value,
     }
 }
 
@@ -187,10 +188,8 @@ fn held_out(out: &mut String, all: &[HeldOut]) {
     table.load_preset(presets::NOTHING);
     table.set_header(["farthest off", "left out", "measured", "predicted"]);
     for held in worst.into_iter().take(SHOWN) {
-        let key = held.key.to_string();
-        let key = key.split_once(' ').map_or(key.as_str(), |(_, rest)| rest);
         let row = [
-            format!("{} of {key}", held.figure.text()),
+            format!("{} of {}", held.figure.text(), held.key.load()),
             group(&held.left_out),
             held.figure.value(held.measured).to_string(),
             held.figure.value(held.predicted).to_string(),

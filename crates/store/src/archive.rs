@@ -8,7 +8,9 @@ use std::{
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
-use crate::{Cause, Document, Filter, Kind, Saved, Store, StoreError};
+use model::history::Kind;
+
+use crate::{Cause, Document, Filter, Saved, Store, StoreError};
 
 /// Version of [`Line`].
 const ARCHIVE: u32 = 1;

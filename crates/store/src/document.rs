@@ -1,59 +1,13 @@
 //! Stored documents.
 
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::collections::BTreeMap;
 
-use model::run::{RUN_SCHEMA, Run, RunError};
-use serde::{Deserialize, Serialize};
+use model::{
+    history::Kind,
+    run::{RUN_SCHEMA, Run, RunError},
+};
 
 use crate::{StoreError, facts};
-
-/// Kind of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// What was measured.
-    Run,
-    /// What it means.
-    Findings,
-    /// What would help.
-    Advice,
-    /// What was done to a host.
-    Change,
-}
-
-impl Kind {
-    const ALL: [Self; 4] = [Self::Run, Self::Findings, Self::Advice, Self::Change];
-
-    /// Its name in tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Findings => "findings",
-            Self::Advice => "advice",
-            Self::Change => "change",
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Unknown kind of document.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a kind of document: run, findings, advice, change")]
-pub struct UnknownKind(pub String);
-
-impl FromStr for Kind {
-    type Err = UnknownKind;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKind> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| UnknownKind(text.to_owned()))
-    }
-}
 
 /// A document to keep.
 #[derive(Clone, Debug, PartialEq)]

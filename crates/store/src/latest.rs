@@ -63,7 +63,7 @@ impl Store {
         let figures = self.read(figures, &[(&path).into(), created_us.into(), seq.into()])?;
         let figure = |mut row: Row| Some((row.text(0)?, row.text(1)?, row.real(2)?));
         Ok(Some(Latest {
-            facts: self.facts(seq)?,
+            facts: self.facts(&run)?,
             figures: figures.into_iter().filter_map(figure).collect(),
             path,
             host,

@@ -22,15 +22,14 @@ mod store;
 mod trend;
 
 pub use archive::Imported;
-pub use document::{Document, FigureRow, Kind, UnknownKind};
+pub use document::{Document, FigureRow};
 pub use error::{StoreError, TlsError, UrlError};
 pub use latest::Latest;
 pub use place::Place;
 pub use postgres::Address;
 pub use prune::{Pruned, Retention};
-pub use query::{Entry, Filter, Point, SeriesName};
+pub use query::Filter;
 pub use rows::Saved;
 pub use schema::SCHEMA;
 pub use sql::Cause;
 pub use store::{LARGEST_DOCUMENT, Store};
-pub use trend::{FactChange, Trend, trends};

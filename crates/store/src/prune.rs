@@ -1,8 +1,9 @@
 //! Deletion of old and surplus documents.
 
+use model::history::Kind;
+
 use crate::{
     Store, StoreError,
-    document::Kind,
     rows::{Found, remove},
     sql::{Sql, SqlError, Value},
 };

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use model::history::{Entry, Kind, Point, SeriesName};
 
 use crate::{
     Store, StoreError,
-    document::Kind,
     sql::{Row, Value},
 };
 
@@ -25,84 +24,6 @@ pub struct Filter {
     pub until_us: Option<u64>,
     /// At most so many, the newest.
     pub limit: Option<u64>,
-}
-
-/// A document in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// Kind.
-    pub kind: Kind,
-    /// Id.
-    pub id: String,
-    /// Version of its shape.
-    pub schema: u32,
-    /// When it was made, µs since 1970.
-    pub created_us: u64,
-    /// The path it is of.
-    pub path: String,
-    /// Its labels.
-    pub labels: BTreeMap<String, String>,
-    /// Its size as text, bytes.
-    pub size_bytes: u64,
-    /// What it takes in the history, about, bytes.
-    pub stored_bytes: u64,
-}
-
-/// What a series is of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct SeriesName {
-    /// The path.
-    pub path: String,
-    /// What was run.
-    pub step: String,
-    /// Kind of figure.
-    pub figure: String,
-}
-
-impl SeriesName {
-    /// Whether it is of this kind of figure, and its step has all of these words in its name.
-    pub fn matches(&self, figure: Option<&str>, step: Option<&str>) -> bool {
-        let words = |text| str::split(text, [' ', '/']).filter(|word| !word.is_empty());
-        let has = |word: &str| words(&self.step).any(|own| own == word);
-        figure.is_none_or(|figure| figure == self.figure)
-            && step.is_none_or(|step| words(step).all(has))
-    }
-}
-
-/// One run in a series.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
-    /// Id of the run.
-    pub run: String,
-    /// When it started, µs since 1970.
-    pub created_us: u64,
-    /// Number of samples.
-    pub n: u64,
-    /// Their median.
-    pub median: f64,
-    /// The 95 % interval.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low: Option<f64>,
-    /// Its upper end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high: Option<f64>,
-    #[serde(skip)]
-    pub(crate) seq: i64,
-}
-
-impl Point {
-    /// A point of one sample without an interval, which is in no history.
-    pub fn of(run: &str, created_us: u64, median: f64) -> Self {
-        Self {
-            run: run.to_owned(),
-            created_us,
-            n: 1,
-            median,
-            low: None,
-            high: None,
-            seq: 0,
-        }
-    }
 }
 
 /// Conditions on a document `d`, with their values.
@@ -268,7 +189,7 @@ impl Store {
         conditions.add("f.series = ?", [id.into()]);
         let limit = filter.limit.map_or(String::new(), |n| format!("LIMIT {n}"));
         let statement = format!(
-            "SELECT d.id, f.created_us, f.n, f.median, f.low, f.high, f.document
+            "SELECT d.id, f.created_us, f.n, f.median, f.low, f.high
              FROM figure f JOIN document d ON d.seq = f.document {}
              ORDER BY f.created_us DESC, f.document DESC {limit}",
             conditions.clause()
@@ -281,7 +202,6 @@ impl Store {
                 median: row.real(3)?,
                 low: row.real(4),
                 high: row.real(5),
-                seq: row.int(6),
             })
         };
         let rows = self.read(&statement, &conditions.values)?;
@@ -291,16 +211,17 @@ impl Store {
     }
 
     /// The facts about the hosts of a run, and its labels as `label.NAME`.
-    pub(crate) fn facts(&mut self, seq: i64) -> Result<BTreeMap<String, String>, StoreError> {
+    pub(crate) fn facts(&mut self, run: &str) -> Result<BTreeMap<String, String>, StoreError> {
         let statement = "SELECT f.body FROM document d JOIN facts f ON f.id = d.facts
-            WHERE d.seq = $1";
-        let mut rows = self.read(statement, &[seq.into()])?;
+            WHERE d.kind = 'run' AND d.id = $1";
+        let mut rows = self.read(statement, &[run.into()])?;
         let body = rows.first_mut().and_then(|row| row.text(0));
         let mut facts: BTreeMap<String, String> = body
             .and_then(|body| serde_json::from_str(&body).ok())
             .unwrap_or_default();
-        let labels = "SELECT name, value FROM label WHERE document = $1";
-        for mut row in self.read(labels, &[seq.into()])? {
+        let labels = "SELECT l.name, l.value FROM label l JOIN document d ON d.seq = l.document
+            WHERE d.kind = 'run' AND d.id = $1";
+        for mut row in self.read(labels, &[run.into()])? {
             if let (Some(name), Some(value)) = (row.text(0), row.text(1)) {
                 facts.insert(format!("label.{name}"), value);
             }

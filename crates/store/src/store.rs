@@ -1,9 +1,10 @@
 //! Histories: opening and writing.
 
+use model::history::Kind;
+
 use crate::{
     Document, Place, StoreError,
     body::{Unpack, compress, decompress, same},
-    document::Kind,
     postgres::Postgres,
     rows::{Found, Saved, insert, move_to, remove},
     schema,

@@ -6,8 +6,9 @@
 mod common;
 
 use common::file;
+use model::history::{Kind, SeriesName};
 use proptest::prelude::*;
-use store::{Document, Filter, SeriesName, Store};
+use store::{Document, Filter, Store};
 
 const ARCHIVE_1: &[u8] = include_bytes!("data/archive-1.jsonl");
 
@@ -58,7 +59,7 @@ fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked(
     let folder = tempfile::tempdir().unwrap();
     let place = file(folder.path());
     let mut store = Store::open(&place).unwrap();
-    let small = Document::new(store::Kind::Findings, "bomb", 1, "lab", b"{}".to_vec());
+    let small = Document::new(Kind::Findings, "bomb", 1, "lab", b"{}".to_vec());
     store.save(&small).unwrap();
     drop(store);
     let mut packed = zstd::Encoder::new(Vec::new(), 6).unwrap();
@@ -75,7 +76,7 @@ fn a_document_of_a_gigabyte_in_a_few_kilobytes_is_refused_before_it_is_unpacked(
     drop(sql);
     let mut store = Store::open(&place).unwrap();
     let before = resident_kib();
-    let shown = store.body(store::Kind::Findings, "bomb").unwrap_err();
+    let shown = store.body(Kind::Findings, "bomb").unwrap_err();
     let exported = store
         .export(&Filter::default(), &mut std::io::sink())
         .unwrap_err();

@@ -5,7 +5,8 @@
 mod common;
 
 use common::*;
-use store::{Filter, Kind, Place, Retention, Saved, SeriesName, Store, StoreError};
+use model::history::{Kind, SeriesName};
+use store::{Filter, Place, Retention, Saved, Store, StoreError};
 
 type Check = fn(&Place);
 

@@ -14,7 +14,8 @@ use std::{
 };
 
 use common::*;
-use store::{Filter, Kind, Place, Retention, Store, StoreError};
+use model::history::Kind;
+use store::{Filter, Place, Retention, Store, StoreError};
 
 const CHILD: &str = "PATHTWIN_STORE_TEST";
 

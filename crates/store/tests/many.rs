@@ -5,7 +5,8 @@
 mod common;
 
 use common::*;
-use store::{Document, FigureRow, Filter, Kind, Retention, Store};
+use model::history::Kind;
+use store::{Document, FigureRow, Filter, Retention, Store};
 
 const RUNS: u64 = 100_000;
 /// Series of a default run of a path with a tunnel, about.

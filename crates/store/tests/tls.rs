@@ -15,7 +15,8 @@ use std::{
 };
 
 use common::*;
-use store::{Kind, Place, Saved, Store};
+use model::history::Kind;
+use store::{Place, Saved, Store};
 
 /// Tells the child of a test what to open.
 const URL: &str = "PATHTWIN_TEST_URL";

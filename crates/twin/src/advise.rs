@@ -10,7 +10,7 @@ mod recipe;
 mod rounds;
 mod trial;
 
-use std::{cmp::Reverse, time::Duration};
+use std::cmp::Reverse;
 
 use model::{
     advice::{Advice, Goal, Keep, NotTried, Origin},
@@ -99,7 +99,7 @@ impl<'a> Trials<'a> {
         if trials.rounds.is_empty() {
             let least = trials.arms.len() + 1 + competitor_runs();
             return Err(TwinError::NoBudget {
-                needs_s: cost::elapsed(least as f64 * each_s).as_secs(),
+                needs_s: cost::elapsed_s(least as f64 * each_s) as u64,
             });
         }
         Ok(trials)
@@ -110,15 +110,15 @@ impl<'a> Trials<'a> {
         runs(&self.rounds) + competitor_runs()
     }
 
-    /// Remedies that are tried.
-    pub fn remedies(&self) -> usize {
-        self.arms.len()
-    }
-
-    /// Time that they take at most on two processors, by the model of the cost; what is cached
-    /// takes none.
-    pub fn time(&self) -> Duration {
-        cost::elapsed(self.runs() as f64 * self.each_s)
+    /// What the trials will take, for the reader.
+    pub fn forecast(&self) -> String {
+        format!(
+            "{} remedies are tried in up to {} runs in the lab, at most {} on two processors; what is \
+             known is not run again",
+            self.arms.len(),
+            self.runs(),
+            cost::minutes(self.runs() as f64 * self.each_s)
+        )
     }
 
     /// Tries all of them.

@@ -1,7 +1,5 @@
 //! Cost of a plan in the lab by a model: the same on any machine.
 
-use std::time::Duration;
-
 use model::{
     net::{Direction, Layer},
     plan::{LoadDirection, Measurement, Plan, Step},
@@ -24,9 +22,14 @@ const SWEEP_MORE_S: f64 = 2.0;
 /// Processors that a budget of time is counted for, on whatever machine.
 pub(crate) const PROCESSORS: f64 = 2.0;
 
-/// Time that runs take on [`PROCESSORS`], whole seconds.
-pub(crate) fn elapsed(processor_s: f64) -> Duration {
-    Duration::from_secs((processor_s / PROCESSORS).ceil() as u64)
+/// Time that runs take on [`PROCESSORS`], s; what is cached takes none.
+pub(crate) fn elapsed_s(processor_s: f64) -> f64 {
+    (processor_s / PROCESSORS).ceil()
+}
+
+/// The same for the reader.
+pub(crate) fn minutes(processor_s: f64) -> String {
+    format!("{:.0} min", (elapsed_s(processor_s) / 60.0).ceil())
 }
 
 /// Processor time of a plan on a path of these rates, bit/s, in s.

@@ -48,6 +48,7 @@ impl Default for Budget {
 pub struct Fit<'a> {
     input: Input<'a>,
     program: String,
+    budget: Duration,
     size: Option<Size>,
     short: Plan,
     full: Plan,
@@ -72,6 +73,7 @@ impl<'a> Fit<'a> {
         let each = [&short, &full].map(|plan| cost::processor_s(plan, &rate));
         let fit = Self {
             program: program.to_owned(),
+            budget: budget.0,
             size: size(budget.0.as_secs_f64() * cost::PROCESSORS, each),
             short,
             full,
@@ -95,10 +97,20 @@ impl<'a> Fit<'a> {
             .map_or(0, |s| s.first + REPEATED + s.second + s.members * s.seeds)
     }
 
-    /// Time that they will take on two processors, by the model of the cost; what is cached takes
-    /// none.
-    pub fn time(&self) -> Duration {
-        cost::elapsed(self.processor_s())
+    /// What the search will take, for the reader; `None` where no search was asked for.
+    pub fn forecast(&self) -> Option<String> {
+        match self.runs() {
+            0 if self.budget.is_zero() => None,
+            0 => Some(format!(
+                "a search of paths like this takes more than {} s on two processors: nothing is run \
+                 in the lab; give --budget-time more",
+                self.budget.as_secs()
+            )),
+            runs => Some(format!(
+                "{runs} runs in the lab, about {} on two processors; what is known is not run again",
+                cost::minutes(self.processor_s())
+            )),
+        }
     }
 
     /// Their processor time.

@@ -13,7 +13,13 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use model::{findings::Severity, run::Run, text, text::Text};
+use model::{
+    findings::Severity,
+    history::{Kind, SeriesName, Trend},
+    run::Run,
+    text,
+    text::Text,
+};
 use report::{
     documents::Documents,
     page::{
@@ -21,7 +27,7 @@ use report::{
         dashboard::{self, Frame},
     },
 };
-use store::{Kind, Place, SeriesName, Store, StoreError, Trend};
+use store::{Place, Store, StoreError};
 use web::{Request, Response, Service, response::Status};
 
 use crate::http::{self, Live};

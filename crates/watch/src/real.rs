@@ -16,13 +16,14 @@ use measure::{
     run::{Event, Start},
 };
 use model::{
+    history::Kind,
     net::Layer,
     plan::Plan,
     run::{Invalid, Run},
     units::Seed,
 };
 use stats::Random;
-use store::{Document, Kind, Place, Store};
+use store::{Document, Place, Store};
 use sys::files::{self, Existing, Readers};
 use traffic::wire::Key;
 

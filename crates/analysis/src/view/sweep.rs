@@ -2,7 +2,7 @@
 
 use model::run::{Sample, SweepStep, Udp};
 
-use crate::figures::share;
+use crate::share::share;
 
 /// Up to this share of the capacity, the queue at the bottleneck stays empty.
 const BELOW: f64 = 0.82;

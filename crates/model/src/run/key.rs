@@ -113,12 +113,16 @@ impl Key {
             Layer::Underlay => text!("underlay"),
             Layer::Tunnel => text!("tunnel"),
         };
-        let head = text!(
+        text!(
             "{layer}/{family} {step}",
             layer = layer,
             family = Value::Name(self.family.to_string()),
-            step = self.step.text()
-        );
+            step = self.load()
+        )
+    }
+
+    /// The step and its settings, without the layer and the address family.
+    pub fn load(&self) -> Text {
         let settings = [
             self.direction.map(Value::from),
             self.bidirectional.then(|| text!("bidirectional").into()),
@@ -130,7 +134,7 @@ impl Key {
             self.bytes.map(|n| Bytes(n).to_string().into()),
         ];
         let join = |key, setting| text!("{key} {setting}", key = key, setting = setting);
-        settings.into_iter().flatten().fold(head, join)
+        settings.into_iter().flatten().fold(self.step.text(), join)
     }
 }
 

@@ -4,8 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use model::history::Kind;
 use model::{spec::quantity, units::Bytes};
-use store::Kind;
 
 use super::{Format, age::age};
 

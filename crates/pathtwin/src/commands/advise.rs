@@ -7,7 +7,7 @@ use model::twin::TwinVerdict;
 use report::documents::{Document, DocumentError};
 use twin::{Budget, Fit, Objective, Trials};
 
-use super::twin::{announce, open_lab, search};
+use super::twin::{open_lab, search};
 use crate::{
     cli::{advise::Advise, twin::TwinForm},
     exit::{Failure, code},
@@ -28,7 +28,6 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         Document::Twin(twin) => *twin,
         Document::Run(run) => {
             let fit = Fit::prepare(&run, Budget(arguments.budget_time), program)?;
-            announce(&fit, arguments.budget_time);
             search(&fit, &lab()?)?
         }
         Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
@@ -39,12 +38,7 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
         budget: Budget(arguments.budget_time),
     };
     let trials = Trials::prepare(&twin, objective, program)?;
-    format::say(format_args!(
-        "{} remedies are tried in up to {} runs in the lab, at most {} min on two processors; what is known is not run again",
-        trials.remedies(),
-        trials.runs(),
-        report::time::minutes(trials.time())
-    ));
+    format::say(format_args!("{}", trials.forecast()));
     let lab = lab()?;
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let advice = progress::search(&lab, trials.runs(), stop, |bench| trials.search(bench))?;
@@ -75,7 +69,7 @@ fn wrong(name: &str, error: Option<DocumentError>) -> Failure {
 fn calibration(arguments: &Advise) -> Result<ExitCode, Failure> {
     let mut store = arguments.place.history.open()?;
     let filter = store::Filter {
-        kind: Some(store::Kind::Change),
+        kind: Some(model::history::Kind::Change),
         ..store::Filter::default()
     };
     let mut proofs = Vec::new();

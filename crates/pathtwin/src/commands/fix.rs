@@ -26,7 +26,7 @@ use serde::Serialize;
 
 use super::{
     measure::{Far, Progress, Reached},
-    twin::{announce, open_lab, search},
+    twin::{open_lab, search},
 };
 use crate::{
     cli::{fix::Fix, twin::TwinForm},
@@ -180,8 +180,13 @@ fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failu
     let body = serde_json::to_vec(done).context("write the proof as JSON")?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now_us = now.map_or(0, |d| d.as_micros() as u64);
-    let document =
-        store::Document::new(store::Kind::Change, id.as_str(), now_us, &run.path(), body);
+    let document = store::Document::new(
+        model::history::Kind::Change,
+        id.as_str(),
+        now_us,
+        &run.path(),
+        body,
+    );
     arguments.place.open()?.save(&document)?;
     format::say(format_args!(
         "kept as {}; see pathtwin advise --calibration",
@@ -246,9 +251,8 @@ fn with_bar<J: lab::job::Job>(
 }
 
 fn twin(arguments: &Fix, lab: &Lab, run: &Run) -> Result<Twin, Failure> {
-    let budget = arguments.budget_time;
-    let fit = Fit::prepare(run, Budget(budget), env!("CARGO_PKG_VERSION"))?;
-    announce(&fit, budget);
+    let budget = Budget(arguments.budget_time);
+    let fit = Fit::prepare(run, budget, env!("CARGO_PKG_VERSION"))?;
     search(&fit, lab)
 }
 

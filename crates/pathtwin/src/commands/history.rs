@@ -9,7 +9,8 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use store::{Filter, Kind};
+use model::history::Kind;
+use store::Filter;
 
 use crate::cli::history::{Command, History, Selection, Which};
 use crate::exit::Failure;

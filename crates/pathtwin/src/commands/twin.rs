@@ -26,9 +26,11 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
         Budget(arguments.budget_time),
         env!("CARGO_PKG_VERSION"),
     )?;
-    announce(&fit, arguments.budget_time);
     let twin = match fit.runs() {
-        0 => fit.search(&mut Nothing)?,
+        0 => {
+            announce(&fit);
+            fit.search(&mut Nothing)?
+        }
         _ => search(&fit, &open_lab(!arguments.no_cache, arguments.jobs)?)?,
     };
     if let Some(file) = &arguments.out {
@@ -54,30 +56,18 @@ pub(super) fn open_lab(cache: bool, jobs: Option<NonZeroUsize>) -> Result<Lab, F
     })?)
 }
 
-/// Carries a search out, with a bar, until Ctrl-C.
+fn announce(fit: &Fit<'_>) {
+    if let Some(forecast) = fit.forecast() {
+        format::say(format_args!("{forecast}"));
+    }
+}
+
+/// Carries a search out that it has announced, with a bar, until Ctrl-C.
 pub(super) fn search(fit: &Fit<'_>, lab: &Lab) -> Result<model::twin::Twin, Failure> {
+    announce(fit);
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let found = progress::search(lab, fit.runs(), stop, |bench| fit.search(bench));
     Ok(found?)
-}
-
-/// Reports what the search will take before it begins.
-pub(super) fn announce(fit: &Fit<'_>, budget: Duration) {
-    if fit.runs() == 0 && budget.is_zero() {
-        return;
-    }
-    if fit.runs() == 0 {
-        format::say(format_args!(
-            "a search of paths like this takes more than {} s on two processors: nothing is run in the lab; give --budget-time more",
-            budget.as_secs()
-        ));
-        return;
-    }
-    format::say(format_args!(
-        "{} runs in the lab, about {} min on two processors; what is known is not run again",
-        fit.runs(),
-        report::time::minutes(fit.time())
-    ));
 }
 
 /// Writes the best path as a spec that `lab run` and `measure --lab` take.

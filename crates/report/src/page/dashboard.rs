@@ -15,10 +15,10 @@ mod sign_in;
 use model::{
     facts::Connection,
     findings::Severity,
+    history::{Point, SeriesName, Trend},
     net::{Direction, Layer},
     text::{Text, Value},
 };
-use store::{Point, SeriesName, Trend};
 
 use super::words::Lang;
 pub use mesh::{Cell, Mesh, mesh};

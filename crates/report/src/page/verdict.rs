@@ -15,33 +15,19 @@ use super::{
 /// Status mark of the verdict: CSS class, key of the text, symbol. Symbol and text have the same
 /// meaning as the colour.
 fn tone(findings: &Findings) -> (&'static str, &'static str, &'static str) {
-    let healthy = findings.findings.iter().any(|f| f.code == "healthy");
     match findings.worst() {
         Some(Severity::High) => ("high", "tone-high", "▲"),
         Some(Severity::Medium) => ("medium", "tone-medium", "◆"),
         Some(Severity::Low) => ("low", "tone-low", "●"),
-        Some(Severity::Info) if healthy => ("well", "tone-well", "✓"),
+        _ if findings.is_healthy() => ("well", "tone-well", "✓"),
         _ => ("open", "tone-open", "?"),
     }
-}
-
-/// The findings above severity `info`, or that of a healthy path.
-fn main(findings: &Findings) -> Vec<&Finding> {
-    let grave: Vec<&Finding> = findings
-        .findings
-        .iter()
-        .filter(|f| f.severity > Severity::Info)
-        .collect();
-    if grave.is_empty() {
-        return findings.findings.iter().take(1).collect();
-    }
-    grave
 }
 
 /// The first section of the page.
 pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
     let (class, word, sign) = tone(findings);
-    let first = main(findings).first().copied();
+    let first = findings.main();
     let headline = first.map_or_else(
         || words.label("verdict-open"),
         |f| words.render(&f.title).capital().into_owned(),
@@ -77,13 +63,13 @@ pub(super) fn html(run: &Run, findings: &Findings, words: &Words) -> Markup {
 
 /// Further findings.
 pub(super) fn others(findings: &Findings, words: &Words) -> Markup {
-    let main = main(findings);
+    let others: Vec<&Finding> = findings.others().collect();
     html! {
-        @if main.len() > 1 {
+        @if !others.is_empty() {
             div.others {
                 h2 { (words.label("others-title")) }
                 ol start="2" {
-                    @for f in &main[1..] { li { a href={ "#cause-" (f.code) } {
+                    @for f in others { li { a href={ "#cause-" (f.code) } {
                         (words.render(&f.title).capital()) }
                         @if let Some(place) = words.place(f.place) { (words.label("comma")) (place) }
                         span.sure { (words.severity(f.severity)) " · " (sure(f, words)) }

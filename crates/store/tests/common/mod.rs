@@ -9,8 +9,9 @@ mod server;
 use std::path::Path;
 
 pub use certificates::Authority;
+use model::history::Kind;
 pub use server::{Server, succeed};
-use store::{Document, Kind, Place};
+use store::{Document, Place};
 
 /// A Run in JSON: one figure of one step for each value, taken an hour apart.
 pub fn run_text(number: u64, goodput_bps: f64, kernel: &str) -> String {

@@ -6,11 +6,12 @@ use explain::judge;
 use model::{
     facts::Connection,
     findings::Severity,
+    history::{Entry, Kind, Point, SeriesName, Trend},
     run::{FigureKind, Run},
     text::Text,
 };
 use report::page::dashboard::{Card, Glance, PathHistory, Series, State};
-use store::{Filter, Kind, Latest, Point, SeriesName, Store, StoreError, Trend, trends};
+use store::{Filter, Latest, Store, StoreError};
 
 use super::{Memory, Remembered, present, summary};
 use crate::watcher::PathStatus;
@@ -132,7 +133,7 @@ impl Collect<'_> {
             let all: Vec<String> = labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
             all.join(" ")
         };
-        let row = |e: store::Entry| (e.id, e.created_us, labels(&e.labels));
+        let row = |e: Entry| (e.id, e.created_us, labels(&e.labels));
         Ok(entries.into_iter().map(row).collect())
     }
 
@@ -194,7 +195,7 @@ impl Collect<'_> {
                 series.figure == kind.name()
                     && own.first() == Some(&layer)
                     && words.iter().all(|word| own.contains(word))
-                    && !own.contains(&"opposed")
+                    && !own.contains(&"bidirectional")
             };
             for series in all.iter().filter(fits) {
                 let points = self.store.series(series, &limited(GLANCED))?;
@@ -249,7 +250,7 @@ impl Memory {
         if let Some(known) = known {
             return known.changes.clone();
         }
-        let changes = trends(series, points);
+        let changes = analysis::changes::of_runs(series, points);
         let kept = Remembered {
             newest,
             points: points.len(),
@@ -269,9 +270,8 @@ fn limited(count: u64) -> Filter {
 
 /// Findings that cost something, each once: the report has their directions.
 fn causes(findings: &model::findings::Findings) -> Vec<(Severity, Text)> {
-    let grave = findings.findings.iter();
     let mut found: Vec<(Severity, Text)> = Vec::new();
-    for finding in grave.filter(|f| f.severity > Severity::Info) {
+    for finding in findings.problems() {
         if !found.iter().any(|(_, title)| *title == finding.title) {
             found.push((finding.severity, finding.title.clone()));
         }

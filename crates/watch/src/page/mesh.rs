@@ -75,7 +75,7 @@ fn choices(latest: &[Latest]) -> Vec<(String, String)> {
         let words: Vec<&str> = step.split(' ').collect();
         let is = |kind: FigureKind, word: &str| figure == kind.name() && words.contains(&word);
         is(FigureKind::RttP50, "idle")
-            || is(FigureKind::Goodput, "x1") && !words.contains(&"opposed")
+            || is(FigureKind::Goodput, "x1") && !words.contains(&"bidirectional")
             || is(FigureKind::ProbeLost, "idle")
     };
     let pairs = figures.filter(|(step, figure, _)| fits(step, figure));

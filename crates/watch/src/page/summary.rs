@@ -1,8 +1,10 @@
 //! A series at a glance: its latest day against what is usual since its last change.
 
-use model::run::{Better, FigureKind};
+use model::{
+    history::{Point, SeriesName, Trend},
+    run::{Better, FigureKind},
+};
 use report::page::dashboard::{Glance, State, Tone};
-use store::{Point, SeriesName, Trend};
 
 const DAY_US: u64 = 86_400_000_000;
 /// How long a change is new.

@@ -81,9 +81,9 @@ impl Runs<'_> {
     /// The run of the history whose id begins so, with its path.
     fn stored(&mut self, id: &str) -> Result<Selected, Failure> {
         let store = self.store()?;
-        let body = store.body(store::Kind::Run, id)?;
+        let body = store.body(model::history::Kind::Run, id)?;
         let run = Run::parse(&body).map_err(|e| Failure::new(code::FAILED, e))?;
-        let path = store.path_of(store::Kind::Run, &run.id).ok();
+        let path = store.path_of(model::history::Kind::Run, &run.id).ok();
         Ok(Selected::of(&run, path))
     }
 }
@@ -107,7 +107,7 @@ impl Source for Runs<'_> {
     fn query(&mut self, query: &Query<'_>) -> Result<Vec<Selected>, Failure> {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let entries = self.store()?.list(&store::Filter {
-            kind: Some(store::Kind::Run),
+            kind: Some(model::history::Kind::Run),
             path: Some(query.path.clone()),
             labels: query.label.map(owned).into_iter().collect(),
             until_us: query.before_us,

@@ -1,8 +1,8 @@
 //! `pathtwin history list` and `show`.
 
+use model::history::Kind;
 use model::{run::Run, safe};
 use report::history;
-use store::Kind;
 
 use crate::cli::history::{List, Show};
 use crate::{cli::Format, exit::Failure, format};

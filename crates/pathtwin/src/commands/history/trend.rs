@@ -1,8 +1,9 @@
 //! `pathtwin history series` and `trend`.
 
+use model::history::{Point, SeriesName};
 use report::history;
 use serde::Serialize;
-use store::{Point, SeriesName, Store};
+use store::Store;
 
 use crate::cli::history::Figures;
 use crate::{cli::Format, exit::Failure, format};

@@ -1,9 +1,8 @@
 //! Frame of the pages, their links, and names of series.
 
 use maud::{DOCTYPE, Markup, html};
-use model::{run::FigureKind, text::Text};
+use model::{history::SeriesName, run::FigureKind, text::Text};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use store::SeriesName;
 
 use super::Frame;
 use crate::{
@@ -124,7 +123,7 @@ pub(super) fn step_name(step: &str, words: &Words) -> String {
             ("tcp", _) => words.label("step-tcp"),
             ("down", _) => words.label("direction-down"),
             ("up", _) => words.label("direction-up"),
-            ("opposed", _) => words.label("bidirectional"),
+            ("bidirectional", _) => words.label("bidirectional"),
             (_, Some(n)) => words.fill("flows", &[("n", n.into())]),
             _ => word.to_owned(),
         }

@@ -1,7 +1,7 @@
 //! One path over time: its series with lasting changes and what changed at the same time.
 
 use maud::{Markup, html};
-use store::Trend;
+use model::history::Trend;
 
 use super::{
     Frame, PathHistory, Series, card, chart,

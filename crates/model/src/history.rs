@@ -1,0 +1,166 @@
+//! What a history tells of its documents: kinds, lists, series of figures, and changes in them.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// Kind of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// What was measured.
+    Run,
+    /// What it means.
+    Findings,
+    /// What would help.
+    Advice,
+    /// What was done to a host.
+    Change,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Run, Self::Findings, Self::Advice, Self::Change];
+
+    /// Its name in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Findings => "findings",
+            Self::Advice => "advice",
+            Self::Change => "change",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Unknown kind of document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a kind of document: run, findings, advice, change")]
+pub struct UnknownKind(pub String);
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| UnknownKind(text.to_owned()))
+    }
+}
+
+/// A document in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Kind.
+    pub kind: Kind,
+    /// Id.
+    pub id: String,
+    /// Version of its shape.
+    pub schema: u32,
+    /// When it was made, µs since 1970.
+    pub created_us: u64,
+    /// The path it is of.
+    pub path: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Its size as text, bytes.
+    pub size_bytes: u64,
+    /// What it takes in the history, about, bytes.
+    pub stored_bytes: u64,
+}
+
+/// What a series is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SeriesName {
+    /// The path.
+    pub path: String,
+    /// What was run.
+    pub step: String,
+    /// Kind of figure.
+    pub figure: String,
+}
+
+impl SeriesName {
+    /// Whether it is of this kind of figure, and its step has all of these words in its name.
+    pub fn matches(&self, figure: Option<&str>, step: Option<&str>) -> bool {
+        let words = |text| str::split(text, [' ', '/']).filter(|word| !word.is_empty());
+        let has = |word: &str| words(&self.step).any(|own| own == word);
+        figure.is_none_or(|figure| figure == self.figure)
+            && step.is_none_or(|step| words(step).all(has))
+    }
+}
+
+/// One run in a series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Id of the run.
+    pub run: String,
+    /// When it started, µs since 1970.
+    pub created_us: u64,
+    /// Number of samples.
+    pub n: u64,
+    /// Their median.
+    pub median: f64,
+    /// The 95 % interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Its upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl Point {
+    /// A point of one sample without an interval, which is in no history.
+    pub fn of(run: &str, created_us: u64, median: f64) -> Self {
+        Self {
+            run: run.to_owned(),
+            created_us,
+            n: 1,
+            median,
+            low: None,
+            high: None,
+        }
+    }
+}
+
+/// A lasting change in a series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Trend {
+    /// Which series.
+    #[serde(flatten)]
+    pub series: SeriesName,
+    /// The first run after the change, by the best estimate.
+    pub run: String,
+    /// When that was, µs since 1970.
+    pub at_us: u64,
+    /// The run that made it certain.
+    pub found: String,
+    /// Median before, since the change before this one.
+    pub before: f64,
+    /// Median after, until the next change.
+    pub after: f64,
+    /// After over before, less one; absent if it was 0 before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<f64>,
+    /// The facts that changed near that run.
+    pub facts: Vec<FactChange>,
+}
+
+/// A fact that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FactChange {
+    /// Its name, such as `near.congestion.default`, or `label.NAME`.
+    pub fact: String,
+    /// Before; absent if it was not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// After.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// The first run with the new value.
+    pub run: String,
+}
