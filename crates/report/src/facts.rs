@@ -1,13 +1,14 @@
-//! Facts as text for terminals.
+//! Facts of a host line by line, and as text for terminals.
 
 use std::fmt::Write;
 
 use model::{
     facts::{
-        DeviceFacts, HostFacts, LayerFacts, Machine, PathFacts, QdiscFacts, RouteFacts, TunnelFacts,
+        Container, DeviceFacts, DeviceKind, Duplex, HostFacts, LayerFacts, Machine, PathFacts,
+        Product, QdiscFacts, RouteFacts, TunnelFacts, TunnelKind, TunnelPath, WirelessFacts,
     },
-    safe,
-    text::Text,
+    safe, text,
+    text::{Text, Value},
 };
 use serde::Serialize;
 
@@ -15,46 +16,96 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Line {
     /// Heading of the following lines.
-    Head(String),
-    /// A name and a value; names of details of the line before are indented.
-    Value(String, String),
+    Head(Text),
+    /// A name and a value.
+    Fact {
+        /// Name of the fact, or of the device that it is about.
+        name: Value,
+        /// The value.
+        value: Value,
+        /// Whether it is a detail of the line before.
+        detail: bool,
+    },
+    /// A kernel parameter.
+    Parameter {
+        /// Its name, without the prefix that nearly all have.
+        name: String,
+        /// Its value.
+        value: String,
+    },
     /// What could not be determined, and why.
     Note(Text),
 }
 
-/// Builder of lines; absent values are left out.
+/// Builder of lines; absent and empty values are left out.
 struct Lines(Vec<Line>);
 
 impl Lines {
-    fn line(&mut self, name: &str, value: impl Into<Option<String>>) {
-        if let Some(value) = value.into().filter(|v| !v.is_empty()) {
-            self.0.push(Line::Value(name.to_owned(), value));
-        }
+    fn line(&mut self, name: impl Into<Value>, value: Option<impl Into<Value>>) {
+        self.push(name.into(), value.map(Into::into), false);
     }
 
-    fn head(&mut self, text: &str) {
-        self.0.push(Line::Head(text.to_owned()));
+    fn detail(&mut self, name: Text, value: Option<impl Into<Value>>) {
+        self.push(name.into(), value.map(Into::into), true);
+    }
+
+    fn push(&mut self, name: Value, value: Option<Value>, detail: bool) {
+        let is_empty = |value: &Value| matches!(value, Value::Name(name) if name.is_empty());
+        if let Some(value) = value.filter(|value| !is_empty(value)) {
+            self.0.push(Line::Fact {
+                name,
+                value,
+                detail,
+            });
+        }
     }
 }
 
+/// A list of values; `None` without any.
+fn list(values: impl IntoIterator<Item = Value>) -> Option<Value> {
+    let join = |list, next| text!("{list}, {next}", list = list, next = next).into();
+    values.into_iter().reduce(join)
+}
+
 /// The name of a value in the document, with spaces for underscores.
-fn word(value: impl Serialize) -> Option<String> {
-    let value = serde_json::to_value(value).ok()?;
-    value.as_str().map(|word| word.replace('_', " "))
+fn word(value: impl Serialize) -> Value {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    Value::Name(value.as_str().unwrap_or_default().replace('_', " "))
+}
+
+/// Names of the kernel, separated by spaces.
+fn names(names: &[String]) -> Value {
+    match names {
+        [] => text!("none").into(),
+        names => Value::Name(names.join(" ")),
+    }
 }
 
 /// Facts as text for a terminal.
 pub fn text(facts: &HostFacts) -> String {
     let mut out = String::new();
     for line in lines(facts) {
-        // Writing to a string cannot fail.
-        let _ = match line {
-            Line::Head(text) => writeln!(out, "\n{}", safe::line(&text)),
-            Line::Value(name, value) => {
-                writeln!(out, "{:<20} {}", safe::line(&name), safe::line(&value))
+        let (name, value) = match line {
+            Line::Head(text) => {
+                out.push_str(&format!("\n{}\n", safe::line(&text.to_string())));
+                continue;
             }
-            Line::Note(text) => writeln!(out, "  {}", safe::line(&text.to_string())),
+            Line::Note(text) => {
+                out.push_str(&format!("  {}\n", safe::line(&text.to_string())));
+                continue;
+            }
+            Line::Fact {
+                name,
+                value,
+                detail,
+            } => {
+                let indent = if detail { "  " } else { "" };
+                (format!("{indent}{name}"), value.to_string())
+            }
+            Line::Parameter { name, value } => (format!("  {name:<30}"), value),
         };
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{:<20} {}", safe::line(&name), safe::line(&value));
     }
     out
 }
@@ -67,62 +118,71 @@ pub(crate) fn lines(facts: &HostFacts) -> Vec<Line> {
         self::path(&mut lines, path);
     }
     if !facts.notes.is_empty() {
-        lines.head("notes");
+        lines.0.push(Line::Head(text!("notes")));
         lines.0.extend(facts.notes.iter().cloned().map(Line::Note));
     }
     lines.0
 }
 
 fn host(lines: &mut Lines, facts: &HostFacts) {
-    let join = |list: &Option<Vec<String>>| list.as_ref().map(|l| l.join(" "));
-    lines.line("kernel", facts.kernel.clone());
-    lines.line("architecture", facts.arch.clone());
-    lines.line("machine", facts.machine.as_ref().map(machine));
-    lines.line("container", facts.container.and_then(word));
-    lines.line("processor", facts.cpu_model.clone());
-    lines.line("processors", facts.cpus.map(|n| n.to_string()));
-    let crypto = facts.cpu_crypto.as_ref().map(|flags| match &flags[..] {
-        [] => "none".to_owned(),
-        flags => flags.join(" "),
-    });
-    lines.line("crypto abilities", crypto);
-    lines.line("governor", facts.cpu_governor.clone());
-    lines.line("clock source", facts.clock_source.clone());
+    lines.line(text!("kernel"), facts.kernel.as_ref());
+    lines.line(text!("architecture"), facts.arch.as_ref());
+    lines.line(text!("machine"), facts.machine.as_ref().map(machine));
+    lines.line(text!("container"), facts.container.map(container));
+    lines.line(text!("processor"), facts.cpu_model.as_ref());
+    lines.line(text!("processors"), facts.cpus);
+    let crypto = facts.cpu_crypto.as_deref().map(names);
+    lines.line(text!("crypto features"), crypto);
+    lines.line(text!("frequency governor"), facts.cpu_governor.as_ref());
+    lines.line(text!("clock source"), facts.clock_source.as_ref());
     let mib = facts.memory_bytes.map(|b| format!("{} MiB", b >> 20));
-    lines.line("memory", mib);
-    lines.line("congestion control", facts.congestion.default.clone());
-    lines.line("  allowed", join(&facts.congestion.allowed));
-    lines.line("  available", join(&facts.congestion.available));
+    lines.line(text!("memory"), mib);
+    let congestion = &facts.congestion;
+    lines.line(text!("congestion control"), congestion.default.as_ref());
+    let allowed = congestion.allowed.as_deref().map(names);
+    lines.detail(text!("allowed to unprivileged users"), allowed);
+    let available = congestion.available.as_deref().map(names);
+    lines.detail(text!("available"), available);
     for (name, value) in &facts.sysctls {
-        let short = name.trim_start_matches("net.");
-        lines.line(&format!("  {short:<30}"), value.clone());
+        if !value.is_empty() {
+            let name = name.trim_start_matches("net.").to_owned();
+            let value = value.clone();
+            lines.0.push(Line::Parameter { name, value });
+        }
     }
 }
 
-fn machine(machine: &Machine) -> String {
+fn machine(machine: &Machine) -> Text {
     match machine {
-        Machine::BareMetal => "bare metal".to_owned(),
-        Machine::Virtual { hypervisor } => {
-            let name = hypervisor.as_deref().unwrap_or("of an unknown hypervisor");
-            format!("virtual, {name}")
-        }
+        Machine::BareMetal => text!("bare metal"),
+        Machine::Virtual {
+            hypervisor: Some(name),
+        } => text!("virtual, {hypervisor}", hypervisor = name),
+        Machine::Virtual { hypervisor: None } => text!("virtual, of an unknown hypervisor"),
+    }
+}
+
+fn container(container: Container) -> Value {
+    match container {
+        Container::No => text!("none").into(),
+        Container::Other => text!("of another kind").into(),
+        known => word(known),
     }
 }
 
 fn path(lines: &mut Lines, path: &PathFacts) {
     for (depth, layer) in path.layers.iter().enumerate() {
-        let what = if depth == 0 {
-            "path to"
-        } else {
-            "below it, path to"
-        };
-        lines.head(&format!("{what} {}", layer.toward));
+        let toward = layer.toward.to_string();
+        lines.0.push(Line::Head(match depth {
+            0 => text!("path to {address}", address = toward),
+            _ => text!("below it, path to {address}", address = toward),
+        }));
         self::layer(lines, layer);
     }
 }
 
 fn layer(lines: &mut Lines, layer: &LayerFacts) {
-    lines.line("route", layer.route.as_ref().map(route));
+    lines.line(text!("route"), layer.route.as_ref().map(route));
     for device in &layer.devices {
         self::device(lines, device);
     }
@@ -157,73 +217,91 @@ fn route(route: &RouteFacts) -> String {
 }
 
 fn device(lines: &mut Lines, device: &DeviceFacts) {
-    let mut what = vec![word(device.kind).unwrap_or_default()];
-    what.extend(device.driver.as_ref().map(|d| format!("driver {d}")));
-    what.push(format!("mtu {}", device.mtu));
-    what.extend(
-        device
-            .speed_bps
-            .map(|s| format!("{} Mbit/s", s / 1_000_000)),
-    );
-    what.extend(device.duplex.and_then(word).map(|d| format!("{d} duplex")));
-    what.extend((!device.up).then(|| "down".to_owned()));
-    lines.line(&device.name, what.join(", "));
+    let kind = match device.kind {
+        DeviceKind::Loopback => text!("loopback").into(),
+        DeviceKind::PlainTunnel => text!("tunnel without encryption").into(),
+        DeviceKind::Other => text!("of another kind").into(),
+        known => word(known),
+    };
+    let mut what = vec![kind];
+    let driver = device.driver.as_ref();
+    what.extend(driver.map(|name| text!("driver {name}", name = name).into()));
+    what.push(Value::Name(format!("MTU {}", device.mtu)));
+    what.extend(device.speed_bps.map(|bps| Value::Bps(bps as f64)));
+    what.extend(device.duplex.map(|duplex| match duplex {
+        Duplex::Full => text!("full duplex").into(),
+        Duplex::Half => text!("half duplex").into(),
+    }));
+    what.extend((!device.up).then(|| text!("not up").into()));
+    lines.line(device.name.as_str(), list(what));
     if let Some(radio) = &device.wireless {
-        let mut what = Vec::new();
-        what.extend(radio.signal_dbm.map(|s| format!("signal {s} dBm")));
-        what.extend(
-            radio
-                .tx_bitrate_bps
-                .map(|b| format!("sends at {} Mbit/s", b / 1_000_000)),
-        );
-        what.extend(
-            radio
-                .rx_bitrate_bps
-                .map(|b| format!("receives at {} Mbit/s", b / 1_000_000)),
-        );
-        what.extend(radio.frequency_mhz.map(|f| format!("{f} MHz")));
-        what.extend((radio.power_save == Some(true)).then(|| "power save on".to_owned()));
-        lines.line("  radio", what.join(", "));
+        lines.detail(text!("radio"), list(self::radio(radio)));
     }
     for qdisc in device.qdiscs.iter().flatten() {
-        lines.line("  queue", self::qdisc(qdisc));
+        lines.detail(text!("queue"), Some(self::qdisc(qdisc)));
     }
     if let Some(offloads) = &device.offloads {
         let on = |wanted| {
             let names = offloads.iter().filter(move |(_, on)| **on == wanted);
-            names
-                .map(|(name, _)| name.as_str())
-                .collect::<Vec<_>>()
-                .join(" ")
+            let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+            Some(names.join(" "))
         };
-        lines.line("  offloads on", on(true));
-        lines.line("  offloads off", on(false));
+        lines.detail(text!("offloads on"), on(true));
+        lines.detail(text!("offloads off"), on(false));
     }
     queues(lines, device);
 }
 
+fn radio(radio: &WirelessFacts) -> Vec<Value> {
+    let mut what: Vec<Value> = Vec::new();
+    let rate = |bps: u64| Value::Bps(bps as f64);
+    what.extend(
+        radio
+            .signal_dbm
+            .map(|s| text!("signal {power}", power = Value::Dbm(s.into())).into()),
+    );
+    what.extend(
+        radio
+            .tx_bitrate_bps
+            .map(|b| text!("sends at {rate}", rate = rate(b)).into()),
+    );
+    what.extend(
+        radio
+            .rx_bitrate_bps
+            .map(|b| text!("receives at {rate}", rate = rate(b)).into()),
+    );
+    what.extend(radio.frequency_mhz.map(|f| Value::Name(format!("{f} MHz"))));
+    what.extend((radio.power_save == Some(true)).then(|| text!("power save on").into()));
+    what
+}
+
 fn queues(lines: &mut Lines, device: &DeviceFacts) {
     let rings = device.rings.map(|r| {
-        format!(
-            "receive {} of {}, send {} of {}",
-            r.rx, r.rx_max, r.tx, r.tx_max
+        text!(
+            "receive {rx} of {rx_max}, send {tx} of {tx_max}",
+            rx = r.rx,
+            rx_max = r.rx_max,
+            tx = r.tx,
+            tx_max = r.tx_max
         )
     });
-    lines.line("  rings", rings);
-    let count = |n: Option<u32>| n.map_or("?".to_owned(), |n| n.to_string());
-    let both = format!(
-        "receive {}, send {}",
-        count(device.rx_queues),
-        count(device.tx_queues)
-    );
-    lines.line("  queues", both);
-    lines.line("  rps masks", device.rps_cpus.as_ref().map(|m| m.join(" ")));
-    lines.line("  xps masks", device.xps_cpus.as_ref().map(|m| m.join(" ")));
+    lines.detail(text!("rings"), rings);
+    let count = |n: Option<u32>| n.map_or_else(|| Value::from("?"), Value::from);
+    let (rx, tx) = (count(device.rx_queues), count(device.tx_queues));
+    let both = text!("receive {rx}, send {tx}", rx = rx, tx = tx);
+    lines.detail(text!("queues"), Some(both));
+    let masks = |masks: &Option<Vec<String>>| masks.as_ref().map(|m| m.join(" "));
+    lines.detail(text!("RPS masks"), masks(&device.rps_cpus));
+    lines.detail(text!("XPS masks"), masks(&device.xps_cpus));
     let irqs = device.irqs.as_ref().map(|i| {
         let counts: Vec<String> = i.per_cpu.iter().map(u64::to_string).collect();
-        format!("{} lines; on each processor {}", i.lines, counts.join(" "))
+        text!(
+            "{n} lines; on each processor {counts}",
+            n = i.lines,
+            counts = counts.join(" ")
+        )
     });
-    lines.line("  interrupts", irqs);
+    lines.detail(text!("interrupts"), irqs);
 }
 
 /// In the syntax of `tc qdisc`.
@@ -241,36 +319,41 @@ fn qdisc(qdisc: &QdiscFacts) -> String {
 }
 
 fn tunnel(lines: &mut Lines, tunnel: &TunnelFacts) {
-    let mut what = vec![word(tunnel.kind).unwrap_or_default()];
-    if tunnel.product != model::facts::Product::None {
-        what.extend(word(tunnel.product));
-        what.extend(tunnel.version.clone());
+    let mut what = vec![match tunnel.kind {
+        TunnelKind::KernelWireguard => text!("WireGuard of the kernel").into(),
+        TunnelKind::OtherTun => text!("of another program").into(),
+        TunnelKind::Plain => text!("without encryption").into(),
+        TunnelKind::Unknown => text!("unknown").into(),
+        known => word(known),
+    }];
+    if tunnel.product != Product::None {
+        what.push(word(tunnel.product));
+        what.extend(tunnel.version.as_ref().map(Value::from));
     }
-    what.extend(tunnel.path.and_then(word));
-    lines.line("tunnel", what.join(", "));
-    let relay = tunnel
-        .relay
-        .as_ref()
-        .map(|relay| match &tunnel.relay_transport {
-            Some(transport) => format!("{relay} by {transport}"),
-            None => relay.clone(),
-        });
-    lines.line("  relay", relay);
-    lines.line("  endpoint", tunnel.endpoint.map(|e| e.to_string()));
-    lines.line(
-        "  peer",
-        tunnel.peer_key.as_ref().map(|k| format!("{k}...")),
-    );
-    let age = tunnel.handshake_age_s.map(|s| format!("{s} s ago"));
-    lines.line("  handshake", age);
-    let keepalive = tunnel.keepalive_s.map(|s| match s {
-        0 => "none".to_owned(),
-        s => format!("every {s} s"),
+    what.extend(tunnel.path.map(|path| match path {
+        TunnelPath::Direct => text!("direct").into(),
+        TunnelPath::Relayed => text!("relayed").into(),
+        TunnelPath::Idle => text!("idle").into(),
+    }));
+    lines.line(text!("tunnel"), list(what));
+    let relay = tunnel.relay.as_ref().map(|relay| {
+        let by = tunnel.relay_transport.as_ref();
+        list([relay.into()].into_iter().chain(by.map(Value::from)))
     });
-    lines.line("  keepalive", keepalive);
+    lines.detail(text!("relay"), relay.flatten());
+    lines.detail(text!("endpoint"), tunnel.endpoint.map(|e| e.to_string()));
+    let peer = tunnel.peer_key.as_ref().map(|k| format!("{k}..."));
+    lines.detail(text!("peer"), peer);
+    let age = tunnel.handshake_age_s;
+    lines.detail(text!("handshake"), age.map(|s| text!("{n} s ago", n = s)));
+    let keepalive = tunnel.keepalive_s.map(|s| match s {
+        0 => text!("none"),
+        s => text!("every {n} s", n = u32::from(s)),
+    });
+    lines.detail(text!("keepalive"), keepalive);
     let process = tunnel.process.as_ref();
-    lines.line(
-        "  process",
+    lines.detail(
+        text!("process"),
         process.map(|p| format!("{} ({})", p.name, p.pid)),
     );
 }
@@ -292,9 +375,9 @@ mod tests {
         for wanted in [
             "path to 10.9.0.1",
             "10.9.0.0/24 dev wg0 congctl bbr",
-            "wireguard, mtu 1420",
+            "wireguard, MTU 1420",
             "noqueue 0: root",
-            "kernel wireguard, direct",
+            "WireGuard of the kernel, direct",
             "192.0.2.7:51820",
             "every 25 s",
             "  no root",

@@ -26,8 +26,7 @@ pub fn table(heading: &[&str], right: &[usize], rows: Vec<Vec<String>>) -> Strin
 
 /// The value of a figure with its unit, such as `94.1 Mbit/s`.
 pub fn figure(kind: FigureKind, value: f64) -> String {
-    let printed = crate::printed::printed(kind.unit());
-    format!("{}{}", (printed.print)(value), printed.name)
+    crate::printed::printed(kind.unit()).with_unit(value)
 }
 
 /// The same by the figure's name as stored in the history; for unknown figures, the number alone.

@@ -1,32 +1,58 @@
 //! Formatting of figures with their units.
 
-use model::run::Unit;
+use model::{
+    run::Unit,
+    text,
+    text::{Text, Value},
+};
 
 use crate::number::{percent, short};
 
-/// Output format of a unit: its symbol with a leading space, and the conversion of numbers.
+/// Output format of a unit.
 pub(crate) struct Printed {
-    pub(crate) name: &'static str,
+    /// Its symbol, if it is not a part of the number.
+    pub(crate) symbol: Option<Value>,
+    /// The conversion of numbers.
     pub(crate) print: fn(f64) -> String,
+}
+
+impl Printed {
+    /// A number with its unit, in English.
+    pub(crate) fn with_unit(&self, value: f64) -> String {
+        let number = (self.print)(value);
+        match &self.symbol {
+            Some(symbol) => format!("{number} {symbol}"),
+            None => number,
+        }
+    }
 }
 
 /// Output format of numbers in a unit.
 pub(crate) fn printed(unit: Unit) -> Printed {
-    let with = |name, print| Printed { name, print };
+    let with = |symbol: Value, print| Printed {
+        symbol: Some(symbol),
+        print,
+    };
+    let name = |symbol: &str, print| with(symbol.into(), print);
+    let word = |symbol: Text, print| with(symbol.into(), print);
+    let bare = |print| Printed {
+        symbol: None,
+        print,
+    };
     match unit {
-        Unit::BitsPerSecond => with(" Mbit/s", |v| short(v / 1e6)),
-        Unit::MegabitsPerSecond => with(" Mbit/s", short),
-        Unit::BytesPerSecond => with(" MB/s", |v| short(v / 1e6)),
-        Unit::Nanoseconds => with(" ms", |v| short(v / 1e6)),
-        Unit::Microseconds => with(" ms", |v| short(v / 1e3)),
-        Unit::Milliseconds => with(" ms", short),
-        Unit::Seconds => with(" ms", |v| short(v * 1e3)),
-        Unit::Bytes => with(" bytes", |v| format!("{v:.0}")),
-        Unit::SecondsPerGigabyte => with(" s/GB", short),
-        Unit::Share => with("", percent),
-        Unit::Segments => with(" segments", short),
-        Unit::Packets => with(" packets", short),
-        Unit::Count | Unit::Flag | Unit::Code => with("", short),
+        Unit::BitsPerSecond => name("Mbit/s", |v| short(v / 1e6)),
+        Unit::MegabitsPerSecond => name("Mbit/s", short),
+        Unit::BytesPerSecond => name("MB/s", |v| short(v / 1e6)),
+        Unit::Nanoseconds => name("ms", |v| short(v / 1e6)),
+        Unit::Microseconds => name("ms", |v| short(v / 1e3)),
+        Unit::Milliseconds => name("ms", short),
+        Unit::Seconds => name("ms", |v| short(v * 1e3)),
+        Unit::Bytes => word(text!("bytes"), |v| format!("{v:.0}")),
+        Unit::SecondsPerGigabyte => name("s/GB", short),
+        Unit::Share => bare(percent),
+        Unit::Segments => word(text!("segments"), short),
+        Unit::Packets => word(text!("packets"), short),
+        Unit::Count | Unit::Flag | Unit::Code => bare(short),
     }
 }
 

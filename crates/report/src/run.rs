@@ -154,9 +154,8 @@ pub(crate) fn value(figure: &Figure) -> String {
         format!(" drifting {}{}", if d > 0.0 { "+" } else { "" }, percent(d))
     });
     format!(
-        "{}{}{interval} n={}{drift}",
-        (unit.print)(spread.median),
-        unit.name,
+        "{}{interval} n={}{drift}",
+        unit.with_unit(spread.median),
         spread.n
     )
 }

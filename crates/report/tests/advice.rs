@@ -2,98 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use model::{
-    advice::{
-        ADVICE_SCHEMA, Advice, AdviceFigure, Change, Effect, Goal, NotTried, Origin, Outcome,
-        Tried, Unchanged,
-    },
-    findings::Findings,
-    net::Direction,
-    remedy::{Action, CcScope, Location, Remedy},
-    run::Run,
-    text::Text,
-    twin::TwinVerdict,
-};
+mod common;
+
+use model::{advice::Advice, findings::Findings, run::Run, text::Text};
 use report::{
     documents::{Document, Documents},
     page::{self, Lang},
 };
 
-fn outcomes(goodput_bps: f64, rtt_us: f64) -> Vec<Outcome> {
-    let of = |direction| Outcome {
-        direction,
-        goodput_bps,
-        rtt_p50_us: rtt_us,
-        rtt_p99_us: 1.2 * rtt_us,
-        retransmitted: 0.001,
-    };
-    vec![of(Direction::Down), of(Direction::Up)]
-}
-
-fn tried(name: &str, effect: Effect, goodput_bps: f64, rtt_us: f64) -> Tried {
-    let change = |figure| Change {
-        direction: Direction::Down,
-        figure,
-        ratio: 1.5,
-        low: 1.2,
-        high: 1.9,
-    };
-    let cc = Action::CongestionControl {
-        cc: "bbr".to_owned(),
-        scope: CcScope::Host,
-    };
-    Tried {
-        name: Text::name(name),
-        origin: Origin::Recipe,
-        remedies: vec![Remedy::new(cc, Location::Far, Text::plain(""))],
-        effect,
-        texts: vec![Text::fixed("the path has it already")],
-        outcomes: outcomes(goodput_bps, rtt_us),
-        changes: vec![
-            change(AdviceFigure::Goodput),
-            change(AdviceFigure::LoadedP50),
-        ],
-        worth: 0.4,
-        regret: 0.0,
-        competitor: Vec::new(),
-        pairs: 8,
-        runs: vec!["0123456789abcdef".to_owned()],
-    }
-}
-
+/// With a name as a hostile document may have it.
 fn advice() -> Advice {
-    Advice {
-        schema: ADVICE_SCHEMA,
-        program: "0.1.0".to_owned(),
-        run: "r1".to_owned(),
-        twin: TwinVerdict::FitForAdvising,
-        goal: Goal::Balanced,
-        keep: Vec::new(),
-        text: Text::fixed("it changes nothing"),
-        advised: Some(0),
-        settle: None,
-        unchanged: Unchanged {
-            outcomes: outcomes(30e6, 120e3),
-            runs: Vec::new(),
-        },
-        tried: vec![
-            tried("bbr", Effect::Helps, 45e6, 60e3),
-            tried(
-                "<script>alert(1)</script> and a name that is far wider than its column",
-                Effect::Nothing,
-                30e6,
-                119e3,
-            ),
-        ],
-        not_tried: vec![NotTried {
-            name: Text::name("tcp_sack=0"),
-            why: Text::fixed("the lab has no such setting"),
-            remedy: None,
-        }],
-        notes: Vec::new(),
-        runs: 40,
-        failed: 0,
-    }
+    let mut advice = common::advice();
+    let name = "<script>alert(1)</script> and a name that is far wider than its column";
+    advice.tried[1].name = Text::name(name);
+    advice
 }
 
 /// An advice and a twin have no findings.

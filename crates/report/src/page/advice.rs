@@ -20,7 +20,7 @@ const EDGE: f64 = 14.0;
 pub(super) fn html(advice: &Advice, words: &Words) -> Markup {
     let text = words.render(&advice.text);
     html! {
-        p { strong lang=[text.lang] { (text.capital()) "." } }
+        p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
         @if let Some(settle) = &advice.settle {
             p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
         }

@@ -30,7 +30,7 @@ struct Axes {
 
 impl Axes {
     /// The factor with the most levels is in columns, the next one in rows.
-    fn new(rows: &[Row]) -> Self {
+    fn new(rows: &[Row], words: &Words) -> Self {
         let mut factors: Vec<(String, Vec<String>)> = factor_keys(rows)
             .into_iter()
             .map(|key| {
@@ -47,20 +47,20 @@ impl Axes {
             others: Vec::new(),
             several_directions: rows.iter().any(|r| r.direction != rows[0].direction),
         };
-        axes.others = unique(rows.iter().map(|r| axes.other(r)));
+        axes.others = unique(rows.iter().map(|r| axes.other(r, words)));
         axes
     }
 
-    fn is(&self, row: &Row, across: usize, down: usize, other: &str) -> bool {
+    fn is(&self, row: &Row, [across, down]: [usize; 2]) -> bool {
         let at = |axis: &Option<(String, Vec<String>)>, place: usize| {
             axis.as_ref()
                 .is_none_or(|(key, levels)| levels.get(place) == Some(&level(row, key)))
         };
-        at(&self.across, across) && at(&self.down, down) && self.other(row) == other
+        at(&self.across, across) && at(&self.down, down)
     }
 
     /// The combination of other factors of a row.
-    fn other(&self, row: &Row) -> String {
+    fn other(&self, row: &Row, words: &Words) -> String {
         let along = [&self.across, &self.down];
         let is_axis = |key: &String| {
             along
@@ -74,9 +74,9 @@ impl Axes {
             .map(|key| format!("{} {}", last(key), level(row, key)))
             .collect();
         if self.several_directions {
-            parts.push(row.direction.to_string());
+            parts.push(words.direction(row.direction));
         }
-        parts.join(", ")
+        parts.join(&words.label("comma"))
     }
 }
 
@@ -101,7 +101,7 @@ fn unique(all: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 pub(super) fn html(rows: &[Row], words: &Words) -> Markup {
-    let axes = Axes::new(rows);
+    let axes = Axes::new(rows, words);
     let groups = summaries(rows);
     html! {
         div.heats { @for figure in SHOWN { (tables(figure, &axes, &groups, words)) } }
@@ -120,7 +120,9 @@ fn tables(figure: RowFigure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
         .iter()
         .filter_map(|g| Some(g.spread(|row| figure.of(row))?.n))
         .collect();
-    let unit = printed(figure.unit()).name.trim();
+    let unit = printed(figure.unit())
+        .symbol
+        .map(|symbol| words.value(&symbol));
     // Shown once if it is the same everywhere.
     let n = counts
         .first()
@@ -131,7 +133,7 @@ fn tables(figure: RowFigure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
             @let name = words.render(&figure.words()).text;
             div.wide tabindex="0" role="group" aria-label={ (name) " " (other) } {
                 table.heat {
-                    caption { (model::text::capital(&name)) @if !unit.is_empty() { span.unit { (unit) } }
+                    caption { (model::text::capital(&name)) @if let Some(unit) = &unit { span.unit { (unit) } }
                         @if !other.is_empty() { span.place { (other) } }
                         @if let Some(n) = n { span.place { (words.fill("repeats", &[("n", n.into())])) } } }
                     thead { tr {
@@ -147,7 +149,7 @@ fn tables(figure: RowFigure, axes: &Axes, groups: &[Summary<'_>], words: &Words)
                             th scope="row" { (axes.down.as_ref().map_or("", |(_, levels)| levels[y].as_str())) }
                             @let across = axes.across.as_ref().map_or(1, |(_, levels)| levels.len());
                             @for x in 0..across {
-                                @let group = groups.iter().find(|g| axes.is(g.first(), x, y, other));
+                                @let group = groups.iter().find(|g| axes.is(g.first(), [x, y]) && axes.other(g.first(), words) == *other);
                                 (cell(group, figure, &scale, n.is_none(), words))
                             }
                         } }

@@ -1,16 +1,20 @@
 //! Facts of the two hosts side by side, and their paths to each other.
 
 use maud::{Markup, html};
-use model::{net::Side, run::Run};
+use model::{
+    net::Side,
+    run::{End, Run},
+    text::Value,
+};
 
 use super::words::Words;
 use crate::facts::{Line, lines};
 
 /// A fact with the value of each host.
 struct Pair {
-    name: String,
-    near: Option<String>,
-    far: Option<String>,
+    name: Value,
+    near: Option<Value>,
+    far: Option<Value>,
 }
 
 impl Pair {
@@ -18,27 +22,22 @@ impl Pair {
     fn differs(&self) -> bool {
         matches!((&self.near, &self.far), (Some(near), Some(far)) if near != far)
     }
-
-    /// Kernel parameters are numerous and shown in a collapsed section.
-    fn is_parameter(&self) -> bool {
-        self.name.contains('.')
-    }
 }
 
 pub(super) fn html(run: &Run, words: &Words) -> Markup {
     let near = lines(&run.near.facts);
     let far = lines(&run.far.facts);
-    let mut pairs = pairs(&near, &far);
-    pairs.insert(
+    let mut host = pairs(&near, &far, fact);
+    let program = |end: &End| Some(Value::from(&end.program));
+    host.insert(
         0,
         Pair {
-            name: "pathtwin".to_owned(),
-            near: Some(run.near.program.clone()),
-            far: Some(run.far.program.clone()),
+            name: Value::from("pathtwin"),
+            near: program(&run.near),
+            far: program(&run.far),
         },
     );
-    let (parameters, host): (Vec<Pair>, Vec<Pair>) =
-        pairs.into_iter().partition(Pair::is_parameter);
+    let parameters = pairs(&near, &far, parameter);
     html! {
         (addresses(run, words))
         (table(&host, words, "hosts-table"))
@@ -67,16 +66,27 @@ fn addresses(run: &Run, words: &Words) -> Markup {
     }
 }
 
+/// A fact of the host.
+fn fact(line: &Line) -> Option<(Value, Value)> {
+    match line {
+        Line::Fact { name, value, .. } => Some((name.clone(), value.clone())),
+        _ => None,
+    }
+}
+
+/// A kernel parameter: they are numerous and shown in a collapsed section.
+fn parameter(line: &Line) -> Option<(Value, Value)> {
+    match line {
+        Line::Parameter { name, value } => Some((name.into(), value.into())),
+        _ => None,
+    }
+}
+
 /// Facts of the hosts themselves, by name.
-fn pairs(near: &[Line], far: &[Line]) -> Vec<Pair> {
-    let own = |lines: &[Line]| -> Vec<(String, String)> {
+fn pairs(near: &[Line], far: &[Line], of: fn(&Line) -> Option<(Value, Value)>) -> Vec<Pair> {
+    let own = |lines: &[Line]| -> Vec<(Value, Value)> {
         let until_head = lines.iter().take_while(|l| !matches!(l, Line::Head(_)));
-        until_head
-            .filter_map(|l| match l {
-                Line::Value(name, value) => Some((name.trim().to_owned(), value.clone())),
-                _ => None,
-            })
-            .collect()
+        until_head.filter_map(of).collect()
     };
     let (near, mut far) = (own(near), own(far));
     let mut pairs: Vec<Pair> = near
@@ -109,7 +119,7 @@ fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
                 } }
                 tbody { @for pair in pairs {
                     tr.differs[pair.differs()] {
-                        th scope="row" { (name(&pair.name, words))
+                        th scope="row" { (words.heading(&pair.name))
                             @if pair.differs() { span.mark title=(words.label("hosts-differs")) {
                                 "≠" span.hidden { " " (words.label("hosts-differs")) } } } }
                         td { (value(pair.near.as_ref(), words)) }
@@ -121,21 +131,10 @@ fn table(pairs: &[Pair], words: &Words, label: &str) -> Markup {
     }
 }
 
-/// The kernel's names are not translated; the program's own are.
-fn name(name: &str, words: &Words) -> String {
-    let id = format!("fact-{}", name.replace(' ', "-"));
-    let message = words.label(&id);
-    if message == id {
-        name.to_owned()
-    } else {
-        message
-    }
-}
-
-fn value(value: Option<&String>, words: &Words) -> Markup {
+fn value(value: Option<&Value>, words: &Words) -> Markup {
     html! {
         @match value {
-            Some(text) => (text),
+            Some(value) => (words.value(value)),
             None => span.unknown { (words.label("unknown")) },
         }
     }
@@ -143,19 +142,17 @@ fn value(value: Option<&String>, words: &Words) -> Markup {
 
 /// Path from a host to the other: routes, devices, queues, tunnels.
 fn dir(side: Side, lines: &[Line], words: &Words) -> Markup {
-    let mut after: Vec<&Line> = lines
-        .iter()
-        .skip_while(|l| !matches!(l, Line::Head(_)))
-        .collect();
-    after.retain(|l| !matches!(l, Line::Value(_, text) if text.is_empty()));
+    let after = lines.iter().skip_while(|l| !matches!(l, Line::Head(_)));
+    let after: Vec<&Line> = after.collect();
     html! {
         @if !after.is_empty() {
             details.more {
                 summary { (words.fill("hosts-path", &[("host", words.side(side).into())])) }
                 div.dir { @for line in after {
                     @match line {
-                        Line::Head(text) => h3 lang="en" { (text) },
-                        Line::Value(name, value) => p { span.name { (name.trim()) } " " span { (value) } },
+                        Line::Head(text) => { @let head = words.render(text); h3 lang=[head.lang] { (head.text) } },
+                        Line::Fact { name, value, .. } => p { span.name { (words.value(name)) } " " span { (words.value(value)) } },
+                        Line::Parameter { name, value } => p { span.name { (name) } " " span { (value) } },
                         Line::Note(text) => { @let note = words.render(text); p lang=[note.lang] { (note.text) } },
                     }
                 } }

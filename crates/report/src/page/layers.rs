@@ -83,14 +83,14 @@ fn mark(layer: Layer) -> Markup {
 }
 
 fn figures(table: &FigureTable<'_>, families: bool, words: &Words) -> Markup {
-    let unit = printed(table.kind.unit());
+    let unit = printed(table.kind.unit()).symbol;
     let name = words.render(&Text::fixed(table.kind.text())).text;
     let most = scale(table);
     let compared = table.layers.len() == 2;
     html! {
         div.wide tabindex="0" role="group" aria-label=(name) {
             table.figures data-kind=(table.kind) {
-                caption { (model::text::capital(&name)) @if !unit.name.is_empty() { span.unit { (unit.name.trim()) } } }
+                caption { (model::text::capital(&name)) @if let Some(unit) = unit { span.unit { (words.value(&unit)) } } }
                 thead { tr {
                     th scope="col" { (words.label("what")) }
                     @for layer in &table.layers { th.number scope="col" { (words.layer(*layer)) } }

@@ -5,7 +5,7 @@ use analysis::{
     repeats::{Summary, reasons, summaries},
 };
 use maud::{Markup, html};
-use model::row::{Row, Rows};
+use model::row::{Row, RowFigure, Rows};
 
 use super::{
     charts::Charts,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     number::{factor, short},
-    terminal,
+    printed::printed,
 };
 
 /// Minimum effect of a factor that is described.
@@ -58,8 +58,32 @@ pub(super) fn html(
         details.more {
             summary { (words.label("matrix-all")) }
             div.wide tabindex="0" role="group" aria-label=(words.label("matrix-all")) {
-                pre tabindex="0" { (terminal::table(&rows.rows, None, None)) }
+                (all(&groups, words))
             }
+        }
+    }
+}
+
+/// Every figure of every setting.
+fn all(groups: &[Summary<'_>], words: &Words) -> Markup {
+    let median = |g: &Summary<'_>, figure: RowFigure| Some(g.spread(|row| figure.of(row))?.median);
+    let mut figures = RowFigure::ALL.to_vec();
+    figures.retain(|f| groups.iter().any(|g| median(g, *f).is_some()));
+    html! {
+        table.figures {
+            thead { tr {
+                th scope="col" { (words.label("matrix-setting")) }
+                @for figure in &figures {
+                    th.number scope="col" { (words.render(&figure.words()).capital())
+                        @if let Some(unit) = printed(figure.unit()).symbol { span.unit { (words.value(&unit)) } } }
+                }
+            } }
+            tbody { @for group in groups { tr {
+                th scope="row" { (setting(group.first(), None)) " " (words.direction(group.first().direction)) }
+                @for figure in &figures {
+                    td.number { @if let Some(value) = median(group, *figure) { ((printed(figure.unit()).print)(value)) } }
+                }
+            } } }
         }
     }
 }

@@ -17,7 +17,7 @@ const MARGIN: f64 = 6.0;
 pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
     let text = words.render(&twin.text);
     html! {
-        p { strong lang=[text.lang] { (text.capital()) "." } }
+        p { strong lang=[text.lang] { (text.capital()) (text.stop()) } }
         @if let Some(settle) = &twin.settle {
             p.note { (words.fill("twin-settle", &[("what", Value::Text(settle.clone()))])) }
         }
@@ -34,11 +34,12 @@ pub(super) fn html(twin: &Twin, words: &Words) -> Markup {
 /// The parameters of the best path, one direction beside the other.
 fn path(twin: &Twin, words: &Words) -> Markup {
     let (down, up) = (&twin.path.underlay.down, &twin.path.underlay.up);
-    let row = |key: &str, of: &dyn Fn(&Line) -> Option<String>| {
+    let row = |key: &str, of: &dyn Fn(&Line) -> Option<Value>| {
         html! { tr {
             th scope="row" { (words.label(key)) }
-            td.number { (of(down).unwrap_or_default()) }
-            td.number { (of(up).unwrap_or_default()) }
+            @for line in [down, up] {
+                td.number { @if let Some(value) = of(line) { (words.value(&value)) } }
+            }
         } }
     };
     html! {
@@ -51,9 +52,9 @@ fn path(twin: &Twin, words: &Words) -> Markup {
             } }
             tbody {
                 (row("twin-rate", &|l| rate(l.rate_bps.as_ref()?)))
-                (row("twin-queue", &|l| Some(l.queue.as_ref()?.value.to_string())))
+                (row("twin-queue", &|l| Some(l.queue.as_ref()?.value.to_string().into())))
                 (row("twin-buffer", &|l| buffer(&l.buffer.as_ref()?.value)))
-                (row("twin-delay", &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)).to_string())))
+                (row("twin-delay", &|l| Some(Value::Us(us(l.delay_ns.as_ref()?)))))
                 (row("twin-loss", &|l| loss(l)))
             }
         } }
@@ -64,22 +65,22 @@ fn us(span: &Parameter<Nanos>) -> f64 {
     span.value.0 as f64 / 1e3
 }
 
-fn rate(rate: &Parameter<Limit<model::units::Rate>>) -> Option<String> {
+fn rate(rate: &Parameter<Limit<model::units::Rate>>) -> Option<Value> {
     match &rate.value {
-        Limit::At(rate) => Some(Value::Bps(rate.bps() as f64).to_string()),
+        Limit::At(rate) => Some(Value::Bps(rate.bps() as f64)),
         Limit::Unlimited => None,
     }
 }
 
-fn buffer(buffer: &model::cell::Buffer) -> Option<String> {
+fn buffer(buffer: &model::cell::Buffer) -> Option<Value> {
     match buffer {
-        model::cell::Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64).to_string()),
+        model::cell::Buffer::Bytes(bytes) => Some(Value::Bytes(bytes.0 as f64)),
         _ => None,
     }
 }
 
-fn loss(line: &Line) -> Option<String> {
-    Some(Value::Share(line.loss.as_ref()?.average()).to_string())
+fn loss(line: &Line) -> Option<Value> {
+    Some(Value::Share(line.loss.as_ref()?.average()))
 }
 
 /// Each figure that was fitted: measured, twin, and both on a common scale.
@@ -90,8 +91,8 @@ fn fitted(twin: &Twin, words: &Words) -> Markup {
             (head(words))
             tbody { @for one in &twin.fitted { tr {
                 th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
-                td.number { (one.figure.value(one.measured)) }
-                td.number { (one.figure.value(one.twin)) }
+                td.number { (words.value(&one.figure.value(one.measured))) }
+                td.number { (words.value(&one.figure.value(one.twin))) }
                 td.drawn { (marks(one.figure, one.measured, one.twin)) }
             } } }
         } }
@@ -109,8 +110,8 @@ fn held_out(all: &[HeldOut], words: &Words) -> Markup {
             (head(words))
             tbody { @for one in worst { tr {
                 th scope="row" { (words.key(&one.key, false)) " · " (words.render(&one.figure.words()).text) }
-                td.number { (one.figure.value(one.measured)) }
-                td.number { (one.figure.value(one.predicted)) }
+                td.number { (words.value(&one.figure.value(one.measured))) }
+                td.number { (words.value(&one.figure.value(one.predicted))) }
                 td.drawn { (marks(one.figure, one.measured, one.predicted)) }
             } } }
         } }

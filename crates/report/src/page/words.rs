@@ -67,6 +67,14 @@ impl Words {
         }
     }
 
+    /// A name as a heading: texts begin with a capital, names of programs and settings stay.
+    pub(super) fn heading(&self, name: &Value) -> String {
+        match name {
+            Value::Text(text) => self.render(text).capital().into_owned(),
+            name => self.value(name),
+        }
+    }
+
     /// The name of a cause of which only the code is known, as a heading.
     pub(super) fn cause_code(&self, code: &str) -> String {
         self.causes.get(code).map_or_else(

@@ -4,9 +4,16 @@
 #![allow(dead_code, missing_docs)]
 
 use model::{
+    advice::{
+        ADVICE_SCHEMA, Advice, AdviceFigure, Change, Effect, Goal, NotTried, Origin, Outcome,
+        Tried, Unchanged,
+    },
     findings::Findings,
     net::{Direction, IpVersion, Layer},
+    remedy::{Action, CcScope, Location, Remedy},
     run::{Column, FlowResult, Key, Probes, Run, Sample, Series, StepKind, Tcp},
+    text::Text,
+    twin::TwinVerdict,
 };
 
 /// Measured time of a load, µs after its start.
@@ -127,4 +134,77 @@ pub(crate) fn nothing_found() -> Findings {
     let text = r#"{"schema": 1, "program": "0.1.0", "run": "00c0ffee00c0ffee",
         "summary": "nothing", "findings": []}"#;
     Findings::parse(text.as_bytes()).expect("findings")
+}
+
+fn outcomes(goodput_bps: f64, rtt_us: f64) -> Vec<Outcome> {
+    let of = |direction| Outcome {
+        direction,
+        goodput_bps,
+        rtt_p50_us: rtt_us,
+        rtt_p99_us: 1.2 * rtt_us,
+        retransmitted: 0.001,
+    };
+    vec![of(Direction::Down), of(Direction::Up)]
+}
+
+fn tried(name: &str, effect: Effect, goodput_bps: f64, rtt_us: f64) -> Tried {
+    let change = |figure| Change {
+        direction: Direction::Down,
+        figure,
+        ratio: 1.5,
+        low: 1.2,
+        high: 1.9,
+    };
+    let cc = Action::CongestionControl {
+        cc: "bbr".to_owned(),
+        scope: CcScope::Host,
+    };
+    Tried {
+        name: Text::name(name),
+        origin: Origin::Recipe,
+        remedies: vec![Remedy::new(cc, Location::Far, Text::plain(""))],
+        effect,
+        texts: vec![Text::fixed("the path has it already")],
+        outcomes: outcomes(goodput_bps, rtt_us),
+        changes: vec![
+            change(AdviceFigure::Goodput),
+            change(AdviceFigure::LoadedP50),
+        ],
+        worth: 0.4,
+        regret: 0.0,
+        competitor: Vec::new(),
+        pairs: 8,
+        runs: vec!["0123456789abcdef".to_owned()],
+    }
+}
+
+/// An advice with one remedy that helps and one that does nothing.
+pub(crate) fn advice() -> Advice {
+    Advice {
+        schema: ADVICE_SCHEMA,
+        program: "0.1.0".to_owned(),
+        run: "r1".to_owned(),
+        twin: TwinVerdict::FitForAdvising,
+        goal: Goal::Balanced,
+        keep: Vec::new(),
+        text: Text::fixed("it changes nothing"),
+        advised: Some(0),
+        settle: None,
+        unchanged: Unchanged {
+            outcomes: outcomes(30e6, 120e3),
+            runs: Vec::new(),
+        },
+        tried: vec![
+            tried("bbr", Effect::Helps, 45e6, 60e3),
+            tried("cake", Effect::Nothing, 30e6, 119e3),
+        ],
+        not_tried: vec![NotTried {
+            name: Text::name("tcp_sack=0"),
+            why: Text::fixed("the lab has no such setting"),
+            remedy: None,
+        }],
+        notes: Vec::new(),
+        runs: 40,
+        failed: 0,
+    }
 }

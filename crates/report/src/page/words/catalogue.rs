@@ -8,11 +8,12 @@ use model::text::Catalogue;
 use super::Lang;
 
 /// The Chinese files; no template is in two of them.
-pub(super) const CHINESE: [&str; 10] = [
+pub(super) const CHINESE: [&str; 11] = [
     include_str!("../../../locales/zh-CN/advice.toml"),
     include_str!("../../../locales/zh-CN/causes.toml"),
     include_str!("../../../locales/zh-CN/dashboard.toml"),
     include_str!("../../../locales/zh-CN/errors.toml"),
+    include_str!("../../../locales/zh-CN/facts.toml"),
     include_str!("../../../locales/zh-CN/findings.toml"),
     include_str!("../../../locales/zh-CN/measure.toml"),
     include_str!("../../../locales/zh-CN/page.toml"),

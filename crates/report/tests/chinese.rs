@@ -1,0 +1,216 @@
+//! The Chinese page of everything that a page can show: what English is on it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use explain::compose::{self, Line, Scene};
+use model::{
+    facts::HostFacts,
+    row::{Row, Rows},
+    run::Run,
+};
+use report::{
+    documents::{Document, Documents},
+    page::{self, Lang},
+};
+
+/// Names that are the same in every language: of units and protocols ...
+const NAMES: [&str; 14] = [
+    "MHz", "MTU", "MiB", "NAT", "QUIC", "RPS", "RTT", "TCP", "UDP", "XPS", "dBm", "cwnd", "MSS",
+    "min",
+];
+/// ... of programs and products ...
+const PROGRAMS: [&str; 9] = [
+    "Linux",
+    "lab",
+    "Intel",
+    "OpenWrt",
+    "WireGuard",
+    "netbird",
+    "pathtwin",
+    "websocket",
+    "composed",
+];
+/// ... and of the kernel, iproute2 and causes.
+const SETTINGS: [&str; 22] = [
+    "cases",
+    "seed",
+    "bbr",
+    "cake",
+    "congctl",
+    "cubic",
+    "dev",
+    "ether",
+    "facts",
+    "fifo",
+    "igc",
+    "jitter",
+    "lock",
+    "mtu",
+    "noqueue",
+    "powersave",
+    "reno",
+    "root",
+    "sysctl",
+    "tsc",
+    "wireguard",
+    "wlan",
+];
+
+/// A host with every fact.
+fn facts() -> HostFacts {
+    let text = include_str!("data/facts.json");
+    serde_json::from_str(text).unwrap()
+}
+
+/// A path with a small window in one direction and a deep queue in the other.
+fn run() -> Run {
+    let down = Line {
+        rtt_ms: 80.0,
+        rwnd_kb: Some(200.0),
+        ..Line::default()
+    };
+    let up = Line {
+        rate_mbps: 20.0,
+        buffer_ms: 300.0,
+        ..Line::default()
+    };
+    let scene = Scene {
+        down,
+        up,
+        ..Scene::default()
+    };
+    let mut run = compose::run(&scene, 1);
+    run.near.facts = facts();
+    run.far.facts = facts();
+    run.far.facts.kernel = Some("6.1.0".to_owned());
+    run
+}
+
+/// What a reader sees of a page, and what a screen reader reads: its texts and labels, without
+/// code, commands and data.
+fn visible(html: &str) -> String {
+    const HIDDEN: [&str; 4] = ["script", "style", "pre", "code"];
+    let mut text = String::new();
+    let mut rest = html;
+    while let Some((before, after)) = rest.split_once('<') {
+        text.push_str(before);
+        text.push('\n');
+        let (tag, inside) = after.split_once('>').unwrap();
+        for label in ["aria-label=\"", "title=\""] {
+            if let Some((_, value)) = tag.split_once(label) {
+                text.push_str(value.split('"').next().unwrap());
+                text.push('\n');
+            }
+        }
+        rest = inside;
+        let name = tag.split(' ').next().unwrap();
+        if HIDDEN.contains(&name) {
+            let end = format!("</{name}>");
+            rest = rest.split_once(&end).unwrap().1;
+        }
+    }
+    text
+}
+
+/// The English words of a text, without names: words of three letters or more, each with the line
+/// that it is in.
+fn english(text: &str) -> BTreeMap<&str, &str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-=/%".contains(c);
+    let is_word = |w: &str| w.len() > 2 && w.chars().all(|c| c.is_ascii_alphabetic());
+    let is_name = |w: &str| {
+        let mut names = NAMES.iter().chain(&PROGRAMS).chain(&SETTINGS);
+        names.any(|name| *name == w)
+    };
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        for word in line.split(|c: char| !is_part(c)) {
+            let word = word.trim_matches(['.', '-', '/', '=', '%']);
+            if is_word(word) && !is_name(word) {
+                found.insert(word, line);
+            }
+        }
+    }
+    found
+}
+
+fn page_of(documents: &Documents) -> String {
+    page::html(documents, Lang::SimplifiedChinese, "0.1.0")
+}
+
+#[test]
+fn the_chinese_page_of_a_run_has_no_english_but_names() {
+    let mut documents = Documents::default();
+    documents
+        .add(Document::Run(Box::new(run())), explain::judge)
+        .unwrap();
+    documents.causes = explain::titles();
+    let page = page_of(&documents);
+    assert_eq!(page.matches("lang=\"en\"").count(), 0);
+    let text = visible(&page);
+    assert!(text.contains("内核 WireGuard") && text.contains("全双工"));
+    assert_eq!(english(&text), BTreeMap::new());
+}
+
+/// Rows of a matrix of two factors in both directions, one of them invalid.
+fn rows() -> Rows {
+    let mut rows = Vec::new();
+    for direction in ["down", "up"] {
+        for cc in ["cubic", "bbr"] {
+            for mtu in [1280, 1500] {
+                for seed in [1, 2] {
+                    rows.push(serde_json::json!({
+                        "schema": 1, "name": "cases", "seed": seed, "layer": "underlay",
+                        "factors": {"ends.server.cc": cc, "path.mtu": mtu},
+                        "direction": direction, "flows": 1, "goodput_mbps": mtu / 100 + seed,
+                        "retransmits": 5, "segments": 1000, "retransmitted": 0.004,
+                        "probe_p50_ms": 20 + seed, "queue_p99_ms": 9 + seed, "true_loss": 0.01,
+                        "valid": seed == 1 || mtu == 1280,
+                        "invalid_because": ["no datagram arrived"],
+                        "kernel": "7.2", "virtual_s": 1.0, "digest": "",
+                    }));
+                }
+            }
+        }
+    }
+    let rows: Vec<Row> = serde_json::from_value(rows.into()).unwrap();
+    Rows {
+        schema: 1,
+        name: "cases".to_owned(),
+        rows,
+    }
+}
+
+/// What a matrix, a twin and an advice show.
+#[test]
+fn the_chinese_page_of_a_twin_and_an_advice_has_no_english_but_names() {
+    struct Nothing;
+    impl twin::Bench for Nothing {
+        fn measure(
+            &mut self,
+            _: &[model::job::Measure],
+            _: &mut dyn FnMut(usize, twin::Outcome),
+        ) -> Result<(), twin::Stopped> {
+            Ok(())
+        }
+    }
+    let run = run();
+    let fit = twin::Fit::prepare(&run, twin::Budget(Duration::ZERO), "0.1.0").unwrap();
+    let twin = fit.search(&mut Nothing).unwrap();
+    let mut documents = Documents::default();
+    for document in [
+        Document::Twin(Box::new(twin)),
+        Document::Advice(Box::new(common::advice())),
+        Document::Rows(rows()),
+    ] {
+        documents.add(document, explain::judge).unwrap();
+    }
+    let page = page_of(&documents);
+    assert_eq!(page.matches("lang=\"en\"").count(), 0);
+    let text = visible(&page);
+    assert!(text.contains("不做改变"));
+    assert_eq!(english(&text), BTreeMap::new());
+}
