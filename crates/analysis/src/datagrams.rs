@@ -4,10 +4,15 @@ use stats::Interval;
 
 use crate::{flow::rate_bps, share::share};
 
-/// Share of lost datagrams, the figure `udp_lost`: sent and not arrived, over sent; what arrived
-/// twice counts once (RFC 7680). `None` if none was sent. Of a whole load the sender counts what it
-/// sent; of a part of one, the numbers of the datagrams do: what was sent last before its end may
-/// still be on its way.
+/// Datagrams sent that are known to have arrived or not, after the number `from`: all of a load
+/// that has ended (`total`, the sender's count); before that, those up to the highest number that
+/// has arrived, since later ones may still be on their way.
+pub fn decided(from: u64, highest: u64, total: Option<u64>) -> u64 {
+    total.unwrap_or(highest).saturating_sub(from)
+}
+
+/// Share of lost datagrams, the figure `udp_lost`: of those [`decided`], the ones that did not
+/// arrive; what arrived twice counts once (RFC 7680). `None` if none was sent.
 pub fn lost(sent: u64, received: u64) -> Option<f64> {
     share(sent.saturating_sub(received) as f64, sent as f64)
 }
@@ -48,6 +53,15 @@ mod tests {
             "one too many is not less than no loss"
         );
         assert_eq!((lost(0, 0), reordered(0, 0)), (None, None));
+    }
+
+    /// Ten more were sent than the highest number that has arrived: they are lost once the load has
+    /// ended.
+    #[test]
+    fn what_may_still_be_on_its_way_is_not_lost() {
+        assert_eq!(lost(decided(100, 200, None), 90), Some(0.1));
+        assert_eq!(lost(decided(0, 90, Some(100)), 90), Some(0.1));
+        assert_eq!(decided(7, 7, None), 0);
     }
 
     #[test]

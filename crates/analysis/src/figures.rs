@@ -36,10 +36,8 @@ pub fn value(sample: &Sample, kind: FigureKind) -> Option<f64> {
     }
 }
 
-/// Added delay, µs: a round trip under load over the base round trip, that of the path without own
-/// load; never less than none. A Run's base is [`crate::view::View::base_us`]; what is fitted or
-/// held against another path takes the idle median on both (`rtt_p50_us` of the idle step), which
-/// knows no threshold.
+/// Added delay, µs: a round trip under load over the base round trip of the path without own load,
+/// [`crate::view::View::base_us`]; never less than none.
 pub fn added_us(loaded_us: f64, base_us: f64) -> f64 {
     (loaded_us - base_us).max(0.0)
 }
@@ -69,9 +67,9 @@ pub const fn definition(kind: FigureKind) -> Definition {
              the IP-type-P Path Capacity of RFC 5136 section 2.3.3, less what others use of it",
         ),
         FigureKind::UdpLost => (
-            "datagrams sent and not arrived, over those sent; in rows of the lab over those up to the highest \
-             number that arrived",
-            "counts of both ends; the one-way loss ratio of RFC 7680",
+            "datagrams sent and not arrived, over those sent; while a load lasts (rows of the lab) of those up \
+             to the highest number that has arrived",
+            "`datagrams::decided`: counts of both ends; the one-way loss ratio of RFC 7680",
         ),
         FigureKind::UdpReordered => (
             "datagrams that arrived after one with a higher number, over those that arrived, duplicates not \

@@ -16,7 +16,7 @@
 //! are in `foo.rs` itself or `foo/tests.rs`.
 //!
 //! **Crates.** A crate uses only crates above it in the table of ARCHITECTURE.md, and none that its
-//! column "must not" forbids: `report` uses neither `explain` nor `stats`.
+//! column "must not" forbids: `report` uses neither `explain` nor `stats` nor `store`.
 //!
 //! **Errors.** The documentation of a public function of a library that returns a `Result` says
 //! under the heading `# Errors` when it fails.
@@ -48,6 +48,16 @@ pub use tree::ReadError;
 pub fn circles(root: &Path) -> Result<Vec<Circle>, ReadError> {
     let tree = tree::Tree::read(root)?;
     Ok(circles::find(&resolve::dependencies(&tree)))
+}
+
+/// The pairs of a module and one below it that depend on each other, in one program or library.
+///
+/// # Errors
+///
+/// A file of it is missing or is not Rust.
+pub fn families(root: &Path) -> Result<Vec<Circle>, ReadError> {
+    let tree = tree::Tree::read(root)?;
+    Ok(circles::families(&resolve::dependencies(&tree)))
 }
 
 /// The first files of all libraries and programs in `crates` of a workspace.

@@ -42,7 +42,7 @@ pub fn breaches(workspace: &Path) -> Vec<String> {
 const FORBIDDEN: [(&str, &[&str]); 3] = [
     // It neither judges nor computes statistics: Findings come from its caller, and quantities from
     // `analysis`.
-    ("report", &["explain", "stats"]),
+    ("report", &["explain", "stats", "store"]),
     // It does not judge.
     ("analysis", &["explain"]),
     // Rules see what a measurement shows, and never the truth of a lab.

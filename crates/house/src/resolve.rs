@@ -25,8 +25,7 @@ pub(crate) fn dependencies(tree: &Tree) -> Dependencies {
             let Some(target) = target(tree, place, module, named) else {
                 continue;
             };
-            // An ancestor too: what it defines is the common ground of its children.
-            if !module.unit.starts_with(&target) {
+            if target != module.unit {
                 let at = (Path::new(&named.file).to_owned(), named.line);
                 of.entry(target).or_insert(at);
             }

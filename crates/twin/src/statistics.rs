@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{
     figures::{added_us, value},
-    summary,
-    view::Sweep,
+    view::{Sweep, View},
 };
 use model::{
     net::{Direction, IpVersion, Layer},
@@ -80,9 +79,7 @@ const FEW_RETRANSMITTED: f64 = 3e-4;
 pub(crate) fn of(run: &Run, layer: Layer, family: IpVersion) -> Values {
     let ours = |s: &&Sample| s.valid && s.key.layer == layer && s.key.family == family;
     let samples: Vec<&Sample> = run.samples.iter().filter(ours).collect();
-    let idle = samples.iter().filter(|s| s.key.step == StepKind::Idle);
-    let idle: Vec<&Sample> = idle.copied().collect();
-    let base = summary::median(&idle, FigureKind::RttP50);
+    let base = View::on(run, layer, family).base_us();
     let mut values = Values::new();
     for sample in samples {
         for (figure, value) in figures(sample, base) {

@@ -34,7 +34,7 @@ pub(super) fn fill(row: &mut Row, flows: &[&Flow], all: &[Record<'_>], window: W
             bps += rate;
         }
         received = received.saturating_add(ended.received.saturating_sub(begun.received));
-        sent = sent.saturating_add(ended.highest.saturating_sub(begun.highest));
+        sent = sent.saturating_add(datagrams::decided(begun.highest, ended.highest, None));
         reordered = reordered.saturating_add(ended.reordered.saturating_sub(begun.reordered));
         duplicates = duplicates.saturating_add(ended.duplicates.saturating_sub(begun.duplicates));
         jitters.push(ended.jitter_ns as f64 / 1e6);

@@ -206,10 +206,11 @@ fn us(ns: u64) -> f64 {
 
 /// The datagrams as both ends counted them.
 fn compose(sent: &UdpOutcome, received: &UdpOutcome, payload: u32) -> run::Udp {
-    let lost = datagrams::lost(sent.sent, received.received);
-    let interval = datagrams::lost_interval(sent.sent, received.received);
+    let decided = datagrams::decided(0, received.highest, Some(sent.sent));
+    let lost = datagrams::lost(decided, received.received);
+    let interval = datagrams::lost_interval(decided, received.received);
     // Those after the highest that arrived are a run of their own.
-    let tail = sent.sent.saturating_sub(received.highest);
+    let tail = datagrams::decided(received.highest, received.highest, Some(sent.sent));
     run::Udp {
         payload,
         sent: sent.sent,
