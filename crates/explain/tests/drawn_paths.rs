@@ -145,3 +145,44 @@ fn a_send_buffer_that_holds_one_write_more_is_full() {
     let findings = findings("send-buffer-gso");
     assert_eq!(problems(&findings)[0], ("send-buffer", UP), "{findings:#?}");
 }
+
+/// 74/7.7 Mbit/s, 19 ms ± 6 ms up, a receive buffer of 246 kB that limits TCP down all the time, at
+/// 72 %. The window "would wait in a queue", compared with the shortest of the varying round trips.
+#[test]
+fn a_window_is_the_limit_although_the_delay_varies() {
+    let findings = findings("window-behind-jitter");
+    assert!(problems(&findings).contains(&("receive-window", DOWN)));
+}
+
+/// 6 Mbit/s with a bucket of ten packets and 0.3 ms: TCP's bursts are lost, it waits for timeouts and
+/// gets 10 % of the rate, at which UDP loses nothing.
+#[test]
+fn a_policer_is_found_although_tcp_stays_far_below_its_rate() {
+    let findings = findings("policer-6m-timeouts");
+    assert!(problems(&findings).contains(&("policer", DOWN)));
+}
+
+/// 461 Mbit/s, reordering both ways and a fair queue down, of which TCP reaches 7 %: "a policer".
+#[test]
+fn a_fair_queue_far_above_what_tcp_reaches_is_no_policer() {
+    let findings = findings("reordering-far-below-the-rate");
+    assert!(!problems(&findings).iter().any(|f| f.0 == "policer"));
+}
+
+/// 6 Mbit/s behind CoDel with five flows of others, round trips of 0.6 to 73 ms while nothing of our
+/// own runs: "random loss".
+#[test]
+fn a_queue_that_others_empty_and_fill_within_moments_is_not_random_loss() {
+    let findings = findings("codel-others-6m");
+    let found = problems(&findings);
+    assert!(found.contains(&("shared-line", DOWN)), "{found:?}");
+    assert!(!found.iter().any(|f| f.0 == "random-loss"), "{found:?}");
+}
+
+/// 768 kbit/s behind `fq_codel`, which gives a sixth to each of six flows: "a policer", with "no
+/// queue" beside round trips of TCP that wait for a packet and more.
+#[test]
+fn a_share_of_a_fair_queue_is_no_policer() {
+    let findings = findings("fq-codel-others-768k");
+    assert_eq!(problems(&findings), [("shared-line", DOWN)]);
+}

@@ -9,6 +9,12 @@ use crate::figures::added_us;
 const RISES_US: f64 = 2_000.0;
 /// ... and as a share of that smallest one.
 const RISES: f64 = 0.05;
+/// Idle median above the smallest round trip that a queue makes if probes also get lost, µs: jitter
+/// is mostly a part of the round trip, and where radio makes it a multiple, its retransmissions
+/// leave no loss.
+const FAR_US: f64 = 10_000.0;
+/// Share of idle probes that a full queue drops at least.
+const DROPS: f64 = 0.01;
 /// Correlation of idle delay over 40 ms from which a queue varies it, and not chance.
 const SLOW: f64 = 0.6;
 
@@ -19,13 +25,17 @@ impl View<'_> {
     }
 
     /// Idle round trip above the path's smallest, µs, if a queue that others fill explains it: it
-    /// never returns to the smallest one, or varies as slowly as a queue.
+    /// never returns to the smallest one, varies as slowly as a queue, or mostly waits where
+    /// packets get lost.
     pub fn idle_rise_us(&self) -> Option<f64> {
         let (idle, floor, limit) = (self.idle()?, self.floor_us()?, self.rise_limit_us());
         let never = idle.min_us - floor > limit;
         let slow = self.idle_correlation().is_some_and(|c| c >= SLOW);
         let rise = idle.p50_us - floor;
-        (never || slow && rise > limit).then_some(rise)
+        let varies = idle.p95_us.is_some_and(|p95| p95 - idle.p50_us > limit);
+        let drops = idle.lost > DROPS * idle.sent;
+        let far = varies && drops && rise > floor.max(FAR_US);
+        (never || far || slow && rise > limit).then_some(rise)
     }
 
     /// Base round trip, µs, without any queue: the idle median, or the smallest of the Run where

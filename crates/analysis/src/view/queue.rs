@@ -96,9 +96,11 @@ impl DirectionView<'_> {
     }
 
     /// What a load has in flight over what the path holds without a queue: more than 1 waits in a
-    /// queue. `None` without a sweep.
+    /// queue. On a path whose delay varies by chance it holds that of the median. `None` without a
+    /// sweep.
     pub fn pipe_share(&self, load: &Load) -> Option<f64> {
-        let holds = self.flow_capacity_bps()? * self.view.floor_us()?;
+        let rtt = self.view.base_us().or_else(|| self.view.floor_us())?;
+        let holds = self.flow_capacity_bps()? * rtt;
         (holds > 0.0).then_some(self.packets_bps(load) * load.rtt_us()? / holds)
     }
 

@@ -19,6 +19,13 @@ use crate::{
 
 /// TCP over UDP above which a rate is not enforced: a bucket of tokens lets little more through.
 const EXCEEDS: f64 = 1.2;
+/// Share of the rate from which TCP reaches it.
+const NEAR: f64 = 0.5;
+/// Median rise of TCP's own RTT, as a share of the time of a packet at the rate, above which
+/// packets wait for others before them.
+const DELAYED: f64 = 0.5;
+/// Share of reordered datagrams from which TCP's losses may be none.
+const REORDERED: f64 = 0.001;
 /// Increase of TCP's own RTT by packet bursts without any queue, as a share.
 const SMOOTHED: f64 = 0.05;
 
@@ -125,16 +132,19 @@ fn test(dir: &DirectionView) -> Verdict {
     };
     // Fair queues let probes bypass a full queue, but TCP itself waits in it: cubic for the AQM's
     // target, bbr for the quarter RTT that it sends too fast in one of eight RTTs.
-    let alone = |l: &Load| l.flows == load.flows;
-    let own = |l: &Load| Some(l.rtt_p95_us.or(l.rtt_p50_us)? - calm);
     let loads = dir.loads();
-    let own = loads.iter().filter(|l| alone(l)).filter_map(own);
-    let own = own.reduce(f64::max);
-    let own_slack = slack
-        .max(2.0 * packet_us + spread)
-        .max(1_000.0)
-        .max(SMOOTHED * calm);
-    if let Some(own) = own.filter(|own| *own > own_slack) {
+    let alone: Vec<&Load> = loads.iter().filter(|l| l.flows == load.flows).collect();
+    let highest = |of: fn(&Load) -> Option<f64>| {
+        let rises = alone.iter().filter_map(|l| Some(of(l)? - calm));
+        rises.reduce(f64::max)
+    };
+    let own = highest(|l| l.rtt_p95_us.or(l.rtt_p50_us));
+    let usual = highest(|l| l.rtt_p50_us);
+    let least = (SMOOTHED * calm).max(1_000.0).max(spread);
+    let own_slack = slack.max(2.0 * packet_us + spread).max(least);
+    // A policer sends each packet at the line's rate: at half of the time they are not delayed.
+    let waits = usual.is_some_and(|usual| usual > least.max(DELAYED * packet_us));
+    if let Some(own) = own.filter(|own| waits || *own > own_slack) {
         return ruled_out(text!(
             "TCP's own RTT rises by {own}: a queue with flow isolation, not a policer",
             own = time(own)
@@ -214,13 +224,18 @@ fn apart(dir: &DirectionView, sweep: &Sweep, load: &Load) -> bool {
     sweep.below.loss_runs >= 3.0 && events.or_else(|| load.loss()).is_some_and(|p| !often(p))
 }
 
-/// The fastest TCP load with losses, with the fewest flows.
+/// The fastest TCP load that reaches the rate, with the fewest flows: it comes near it, or its
+/// bursts are lost on a path that loses nothing below the rate.
 fn reached(dir: &DirectionView) -> Option<Load> {
     let loads = dir.loads();
     let fewest = loads.iter().map(|l| l.flows).min()?;
     let lost = |l: &Load| l.flows == fewest && l.retransmits.is_some_and(|r| r > 0.0);
+    let sweep = dir.sweep()?;
+    let below = &sweep.below;
+    let clean = below.lost == 0.0 && below.reordered_share() <= REORDERED;
+    let near = |l: &Load| clean || dir.utilization(l).is_some_and(|filled| filled >= NEAR);
     loads
         .into_iter()
-        .filter(lost)
+        .filter(|l| lost(l) && near(l))
         .max_by(|a, b| a.goodput_bps.total_cmp(&b.goodput_bps))
 }
