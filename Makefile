@@ -37,7 +37,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  \1 \2/p' Makefile | while read -r name what; do \
-		printf '  %-8s %s\n' "$$name" "$$what"; \
+		printf '  %-14s %s\n' "$$name" "$$what"; \
 	done
 
 .PHONY: demo
@@ -109,6 +109,10 @@ fuzz: ## fuzz every parser for SECONDS each (default 60)
 real: build ## as root: measure and explain real tunnels over shapers between namespaces (an hour and a half)
 	@scripts/setup real
 	bench/real
+
+.PHONY: interruptions
+interruptions: build kernel ## interrupt CASES (default 1000) changes of random hosts, in the lab's guest, and compare dumps
+	PATHTWIN_TUNE_CASES=$(or $(CASES),1000) $(CARGO) test $(CARGO_FLAGS) -p pathtwin-tune --test interruptions
 
 .PHONY: attack
 attack: build ## run the attack suite: every case once, then random messages for MINUTES (default 60)

@@ -1,6 +1,9 @@
 //! A pending Change that is set aside and applied again, so that its effect is measured in turns.
 
-use model::{change::Change, text};
+use model::{
+    change::{Change, Saved},
+    text,
+};
 
 use crate::{
     Env,
@@ -21,14 +24,21 @@ use crate::{
 pub fn set_aside(env: &mut Env<'_>, prefix: Option<&str>) -> Result<(), TuneError> {
     let _lock = lock(env)?;
     let mut change = in_time(env, prefix)?;
-    for step in 0..change.steps.len() {
-        is_unchanged(env, &change, step)
-            .or_else(|error| Err(undone(env, &mut change, step, error)?))?;
-    }
+    let mut known: Vec<Option<Saved>> = change.steps.iter().map(|s| s.new.clone()).collect();
     forget_new(env, &mut change)?;
     for step in (0..change.steps.len()).rev() {
         env.observer.at(&Point::BeforeRestore(step))?;
-        aside(env, &change, step).or_else(|error| Err(undone(env, &mut change, step, error)?))?;
+        // Here, not before: later steps may have changed it too, as an MTU does with routes.
+        let unchanged = is_unchanged(env, &change, step, known[step].as_ref());
+        let is_ours = unchanged.is_ok();
+        let done = unchanged.and_then(|()| aside(env, &change, step));
+        if let Err(error) = done {
+            // Whatever somebody else has set among the rest is left to them.
+            let rest = if is_ours { step } else { step + 1 };
+            let news = change.steps.iter_mut().zip(known.drain(..rest));
+            news.for_each(|(step, new)| step.new = new);
+            return Err(undone(env, &mut change, step, error)?);
+        }
     }
     note(env, &mut change, "set aside".to_owned());
     write(env, &mut change)
@@ -58,11 +68,16 @@ fn forget_new(env: &mut Env<'_>, change: &mut Change) -> Result<(), TuneError> {
     write(env, change)
 }
 
-fn is_unchanged(env: &mut Env<'_>, change: &Change, step: usize) -> Result<(), HostError> {
+fn is_unchanged(
+    env: &mut Env<'_>,
+    change: &Change,
+    step: usize,
+    new: Option<&Saved>,
+) -> Result<(), HostError> {
     let step = &change.steps[step];
     let now = env.host.read(&step.setting)?;
     let same = |new| same_value(new, &now) || now == step.old;
-    match step.new.as_ref().is_none_or(same) {
+    match new.is_none_or(same) {
         true => Ok(()),
         false => Err(HostError::NotTaken(brief(&now))),
     }

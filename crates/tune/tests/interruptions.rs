@@ -14,6 +14,8 @@
 
 #[path = "interruptions/case.rs"]
 mod case;
+#[path = "interruptions/disk.rs"]
+mod disk;
 #[path = "interruptions/process.rs"]
 mod process;
 #[path = "interruptions/scene.rs"]
@@ -37,12 +39,13 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["--case", seed] => case::run(seed.parse().unwrap()),
         ["--cases", first, count] => all(first.parse().unwrap(), count.parse().unwrap()),
-        ["--controller", folder, seed, stop, window, turns] => process::controller(
+        ["--controller", folder, seed, stop, window, turns, probe] => process::controller(
             folder,
             seed.parse().unwrap(),
             stop,
             window.parse().unwrap(),
             turns.parse().unwrap(),
+            probe,
         ),
         ["--keeper", folder, id, stop] => process::keeper(folder, id, stop.parse().unwrap()),
         _ => test(),
@@ -70,7 +73,10 @@ fn all(first: u64, count: u64) -> ExitCode {
     let own = std::env::current_exe().unwrap();
     let mut failed = Vec::new();
     for seed in first..first + count {
-        let ended = Command::new(&own)
+        // What it mounts is its own.
+        let ended = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "--"])
+            .arg(&own)
             .args(["--case", &seed.to_string()])
             .status()
             .unwrap();

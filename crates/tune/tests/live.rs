@@ -56,6 +56,10 @@ fn refused(setting: Setting) -> Refusal {
 
 /// Applies settings, calls `during`, and undoes them.
 fn applied(settings: &[Setting], during: impl FnOnce()) -> tune::Rollback {
+    applied_with(settings, |_| during())
+}
+
+fn applied_with(settings: &[Setting], during: impl FnOnce(&mut Env<'_>)) -> tune::Rollback {
     let folder = tempfile::tempdir().unwrap();
     let folder = Folder::open(folder.path()).unwrap();
     let own = Process::own().unwrap();
@@ -78,7 +82,7 @@ fn applied(settings: &[Setting], during: impl FnOnce()) -> tune::Rollback {
     };
     let change = tune::apply(&mut env, &planned(settings).unwrap(), &mut arm).unwrap();
     assert_eq!(change.state, State::Applied);
-    during();
+    during(&mut env);
     tune::undo(&mut env, None).unwrap().1
 }
 
@@ -124,6 +128,36 @@ fn ipv6_routes_have_their_own_mtu_again_after_that_of_the_device_went_back() {
 }
 
 /// A VLAN follows the MTU of its device down.
+/// The MTU of a device is that of its IPv6 routes too: what a later step has done to an earlier one
+/// was taken for the work of somebody else.
+#[test]
+fn a_route_whose_mtu_followed_that_of_its_device_can_be_set_aside_and_applied_again() {
+    if !scene() {
+        return;
+    }
+    sh("ip -6 addr add fd00::1/64 dev v0 nodad");
+    sh("ip -6 route add fd09::/32 via fd00::2 mtu 1450");
+    let routes = || sh("ip -6 route show fd09::/32; ip link show v0");
+    let before = routes();
+    let settings = [
+        cc("reno", "route:fd09::/32"),
+        Setting::parse_mtu("v0=1400").unwrap(),
+    ];
+    let rollback = applied_with(&settings, |env| {
+        let with = routes();
+        assert!(with.contains("congctl reno") && with != before, "{with}");
+        tune::set_aside(env, None).unwrap();
+        assert_eq!(routes(), before);
+        tune::set_again(env, None).unwrap();
+        assert_eq!(routes(), with);
+    });
+    assert!(
+        rollback.is_complete() && rollback.left.is_empty(),
+        "{rollback}"
+    );
+    assert_eq!(routes(), before);
+}
+
 #[test]
 fn devices_above_have_their_mtu_again() {
     if !scene() {

@@ -8,10 +8,11 @@ use std::{
 
 use model::change::{Change, State};
 use sys::{Netns, clock::Instant};
-use tune::{Folder, NewTcp, Recovery, TuneError, Unobserved};
+use tune::{Folder, NewTcp, Prober, Recovery, TuneError, Unobserved};
 
 use super::{
-    process::{self, Stop},
+    disk::Disk,
+    process::{self, Stop, What},
     scene::{self, Random},
 };
 
@@ -36,6 +37,16 @@ enum Interruption {
     Deadline,
     /// The device goes down and up; nobody confirms.
     LinkDown,
+    /// The change itself drops every packet: it cannot be confirmed.
+    Blackhole,
+    /// The clock jumps by so many days, in a guest only.
+    Clock(i64),
+    /// The disk with the journals is full from a point on.
+    Full(usize),
+    /// It becomes read-only after the change was applied.
+    ReadOnly,
+    /// The power is cut at a point: all processes end, and the host starts as it always does.
+    PowerOff(usize),
     /// The folder of journals disappears.
     NoJournal,
     /// It is confirmed and undone later.
@@ -49,16 +60,21 @@ fn interruption(random: &mut Random) -> Interruption {
     let point = random.below(45) as usize;
     // Two turns of such a plan have some forty more.
     let later = 20 + random.below(80) as usize;
-    match random.below(20) {
+    match random.below(32) {
         0..=3 => Interruption::Controller(point),
         4..=7 => Interruption::Both(point),
         8..=9 => Interruption::Keeper(point),
         10 => Interruption::Deadline,
-        11 => Interruption::LinkDown,
-        12 => Interruption::NoJournal,
-        13..=14 => Interruption::Undone,
-        15..=17 => Interruption::Turns(later),
-        18 => Interruption::TurnsBoth(later),
+        11..=12 => Interruption::LinkDown,
+        13 => Interruption::NoJournal,
+        14..=15 => Interruption::Undone,
+        16..=18 => Interruption::Turns(later),
+        19 => Interruption::TurnsBoth(later),
+        20..=21 => Interruption::Blackhole,
+        22..=23 => Interruption::Clock([-3650, 3650, 400][random.below(3) as usize]),
+        24..=26 => Interruption::Full(point),
+        27 => Interruption::ReadOnly,
+        28..=30 => Interruption::PowerOff(point),
         _ => Interruption::Confirmed,
     }
 }
@@ -74,9 +90,17 @@ pub fn run(seed: u64) -> ExitCode {
     scene::set_up(&mut random);
     let interruption = interruption(&mut random);
     let folder = tempfile::tempdir().unwrap();
+    let disk = match interruption {
+        Interruption::Full(_) | Interruption::ReadOnly => Some(Disk::new(folder.path())),
+        _ => None,
+    };
+    let _peer = match interruption {
+        Interruption::Blackhole => Some(scene::peer()),
+        _ => None,
+    };
     let journal = folder.path().join("journal");
     let before = scene::dump();
-    let result = interrupt(seed, interruption, &journal);
+    let result = interrupt(seed, interruption, &journal, disk.as_ref());
     let after = scene::dump();
     // Routes that are added again may be listed in another order.
     let (before, after) = match interruption {
@@ -101,52 +125,34 @@ pub fn run(seed: u64) -> ExitCode {
 }
 
 /// Applies and interrupts; whether the change is to be kept.
-fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bool, String> {
+fn interrupt(
+    seed: u64,
+    interruption: Interruption,
+    journal: &Path,
+    disk: Option<&Disk>,
+) -> Result<bool, String> {
     use Interruption as I;
     const NEVER: usize = 100_000;
+    let at = |point, what| Stop { point, what };
+    let never = at(NEVER, What::Kill);
     let (controller, keeper, window) = match interruption {
-        I::Controller(point) | I::Turns(point) => (
-            Stop {
-                point,
-                keeper_too: false,
-            },
-            NEVER,
-            3000,
-        ),
-        I::Both(point) | I::TurnsBoth(point) => (
-            Stop {
-                point,
-                keeper_too: true,
-            },
-            NEVER,
-            3000,
-        ),
-        I::Keeper(point) => (
-            Stop {
-                point: NEVER,
-                keeper_too: false,
-            },
-            point,
-            800,
-        ),
-        I::Deadline | I::LinkDown | I::NoJournal => (
-            Stop {
-                point: NEVER,
-                keeper_too: false,
-            },
-            NEVER,
-            800,
-        ),
-        I::Undone | I::Confirmed => (
-            Stop {
-                point: NEVER,
-                keeper_too: false,
-            },
-            NEVER,
-            60_000,
-        ),
+        I::Controller(point) | I::Turns(point) => (at(point, What::Kill), NEVER, 3000),
+        I::Both(point) | I::TurnsBoth(point) | I::PowerOff(point) => {
+            (at(point, What::KillBoth), NEVER, 3000)
+        }
+        I::Full(point) => (at(point, What::Fill), NEVER, 1500),
+        I::Keeper(point) => (never, point, 800),
+        I::Deadline | I::LinkDown | I::NoJournal | I::Blackhole | I::ReadOnly => {
+            (never, NEVER, 800)
+        }
+        I::Clock(_) => (never, NEVER, 3000),
+        I::Undone | I::Confirmed => (never, NEVER, 60_000),
     };
-    let plan = process::plan(seed);
+    let probe = match interruption {
+        I::Blackhole => scene::PEER,
+        _ => "",
+    };
+    let plan = process::plan(seed, probe);
     if plan.steps.is_empty() {
         return Ok(false);
     }
@@ -162,14 +168,20 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
             format!("{controller},{keeper}"),
             window.to_string(),
             turns.to_string(),
+            probe.to_owned(),
         ])
         .status()
         .unwrap();
     let killed = status.code().is_none();
-    if !killed && !status.success() {
+    let may_fail = matches!(interruption, I::Full(_));
+    if !killed && !status.success() && !may_fail {
         return Err("the controller failed".to_owned());
     }
     match interruption {
+        I::Blackhole => unconfirmed(journal)?,
+        I::Clock(days) => return clock_jumps(journal, &plan, days).map(|()| false),
+        I::ReadOnly => disk.ok_or("no disk")?.read_only(),
+        I::PowerOff(_) => return power_off(seed, journal).map(|()| false),
         I::LinkDown => {
             scene::sh("ip link set v0 down && ip link set v0 up").ok_or("no link")?;
             return link_down(journal, &plan).map(|()| false);
@@ -178,9 +190,74 @@ fn interrupt(seed: u64, interruption: Interruption, journal: &Path) -> Result<bo
         I::Undone | I::Confirmed => return settle(journal, matches!(interruption, I::Confirmed)),
         _ => {}
     }
-    wait_for_keeper(journal, &plan);
+    wait_for_keeper(&plan);
+    if let Some(disk) = disk {
+        disk.repair();
+    }
+    if matches!(interruption, I::Blackhole) {
+        NewTcp.connect(scene::PEER).map_err(|e| e.to_string())?;
+    }
     next_start(journal)?;
     Ok(false)
+}
+
+/// No new connection succeeds, so that nobody can confirm it.
+fn unconfirmed(journal: &Path) -> Result<(), String> {
+    let confirmed = process::with(journal.to_str().unwrap(), &mut Unobserved, |env| {
+        tune::confirm(env, None, &mut NewTcp)
+    });
+    match confirmed {
+        Err(TuneError::ProbeAfter { .. }) => Ok(()),
+        other => Err(format!("confirmed over a dead path: {other:?}")),
+    }
+}
+
+/// The deadline neither comes at once nor never: it counts the time since boot.
+fn clock_jumps(journal: &Path, plan: &Change, days: i64) -> Result<(), String> {
+    let jump = |days: i64| scene::sh(&format!("date -s @$(($(date +%s) + {days} * 86400))"));
+    let jumped = is_guest() && jump(days).is_some();
+    let state = Folder::open(journal).unwrap().read(&plan.id);
+    let is_pending = state.is_ok_and(|change| change.state == State::Applied);
+    wait_for_keeper(plan);
+    if jumped {
+        jump(-days).ok_or("the clock cannot be set back")?;
+    }
+    if !is_pending {
+        return Err("it was undone as soon as the clock jumped".to_owned());
+    }
+    next_start(journal)
+}
+
+/// Whether this is the lab's guest, whose clock is its own.
+fn is_guest() -> bool {
+    let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    cpus.contains("User Mode Linux")
+}
+
+/// The host starts again: without its processes, with the links and routes that it always sets up,
+/// and another boot id. A new namespace stands for the kernel's state, which a boot clears.
+fn power_off(seed: u64, journal: &Path) -> Result<(), String> {
+    let folder = Folder::open(journal).unwrap();
+    for listed in folder.list().map_err(|e| e.to_string())? {
+        let change = listed.change.map_err(|e| e.to_string())?;
+        for process in change.keeper.into_iter().chain(change.controller) {
+            let _ = process::process(process).kill();
+        }
+    }
+    Netns::create()
+        .and_then(|ns| ns.enter())
+        .map_err(|e| e.to_string())?;
+    scene::set_up(&mut Random(seed));
+    let id = journal.with_extension("boot");
+    std::fs::write(&id, "5f5c9d1a-0000-4000-8000-000000000000\n").map_err(|e| e.to_string())?;
+    let id = id.display();
+    scene::sh(&format!(
+        "mount --bind {id} /proc/sys/kernel/random/boot_id"
+    ))
+    .ok_or("no other boot id")?;
+    let again = next_start(journal);
+    scene::sh("umount /proc/sys/kernel/random/boot_id").ok_or("the boot id stays")?;
+    again
 }
 
 /// Confirms through the library, as `tune confirm` does, and undoes it unless it is to be kept.
@@ -209,13 +286,12 @@ fn settle(journal: &Path, keep: bool) -> Result<bool, String> {
 }
 
 /// Waits until no keeper of this case runs: its journal is final, or it was killed.
-fn wait_for_keeper(journal: &Path, plan: &Change) {
+fn wait_for_keeper(plan: &Change) {
     let until = Instant::now().after(TIMEOUT);
     let name = plan.id.to_string();
     while Instant::now() < until && is_kept(&name) {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let _ = journal;
 }
 
 /// Whether a process with this id on its command line runs.
@@ -266,7 +342,7 @@ fn next_start(journal: &Path) -> Result<(), String> {
 /// A device that went down has lost its routes, changed or not; what is left must be as if nothing
 /// had been changed.
 fn link_down(journal: &Path, plan: &Change) -> Result<(), String> {
-    wait_for_keeper(journal, plan);
+    wait_for_keeper(plan);
     let _ = process::with(journal.to_str().unwrap(), &mut Unobserved, tune::recover);
     // The routes and addresses that the device lost are set up again as at the start.
     for line in scene::LOST_BY_DOWN {

@@ -15,52 +15,76 @@ use tune::{
     Arm, BootClock, Env, Folder, Interrupted, Live, NewTcp, Observer, Point, Request, TuneError,
 };
 
-use super::scene::{self, Random};
+use super::{
+    disk,
+    scene::{self, Random},
+};
 
-/// Where a process is killed.
+/// What happens at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The process is killed.
+    Kill,
+    /// Its keeper and the process are killed.
+    KillBoth,
+    /// The disk with the journals is filled.
+    Fill,
+}
+
+/// Where something happens to a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
     /// The point; the process may end before it.
     pub point: usize,
-    /// Whether the keeper is killed first.
-    pub keeper_too: bool,
+    /// What happens.
+    pub what: What,
 }
 
 impl std::str::FromStr for Stop {
     type Err = std::num::ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let keeper_too = text.ends_with('k');
-        let point = text.trim_end_matches('k').parse()?;
-        Ok(Self { point, keeper_too })
+        let what = match text.chars().last() {
+            Some('k') => What::KillBoth,
+            Some('f') => What::Fill,
+            _ => What::Kill,
+        };
+        let point = text.trim_end_matches(['k', 'f']).parse()?;
+        Ok(Self { point, what })
     }
 }
 
 impl std::fmt::Display for Stop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}{}",
-            self.point,
-            if self.keeper_too { "k" } else { "" }
-        )
+        let what = match self.what {
+            What::Kill => "",
+            What::KillBoth => "k",
+            What::Fill => "f",
+        };
+        write!(f, "{}{what}", self.point)
     }
 }
 
-/// Kills this process at a point, and the keeper before it.
-struct Killer {
+/// Does to this process what is to happen at a point.
+struct Fate<'a> {
     left: usize,
     keeper: Rc<Cell<Option<ProcessId>>>,
-    keeper_too: bool,
+    what: What,
+    folder: &'a Path,
 }
 
-impl Observer for Killer {
+impl Observer for Fate<'_> {
     fn at(&mut self, _: &Point) -> Result<(), Interrupted> {
         if self.left > 0 {
             self.left -= 1;
             return Ok(());
         }
-        if let Some(keeper) = self.keeper.get().filter(|_| self.keeper_too) {
+        if self.what == What::Fill {
+            disk::fill(self.folder.parent().unwrap());
+            self.left = usize::MAX;
+            return Ok(());
+        }
+        if let Some(keeper) = self.keeper.get().filter(|_| self.what == What::KillBoth) {
             process(keeper).kill().unwrap();
         }
         Process::own().unwrap().kill().unwrap();
@@ -76,17 +100,22 @@ pub fn process(id: ProcessId) -> Process {
 }
 
 /// The plan of a seed on the host as it is now. Settings that this kernel refuses are left out.
-pub fn plan(seed: u64) -> Change {
+/// With a probe, it drops all packets.
+pub fn plan(seed: u64, probe: &str) -> Change {
     let mut random = Random(seed ^ 0x7073);
     let mut settings: Vec<_> = scene::settings(&mut random)
         .into_iter()
         .map(|s| (s, None))
         .collect();
+    if !probe.is_empty() {
+        settings.retain(|(s, _)| !scene::blackhole().is_same_place(s));
+        settings.push((scene::blackhole(), None));
+    }
     let mut host = Live::open().unwrap();
     loop {
         let request = Request {
             settings: settings.clone(),
-            probes: Vec::new(),
+            probes: probe.split_whitespace().map(str::to_owned).collect(),
             program: "test".to_owned(),
         };
         // The same id for all processes of the case.
@@ -106,15 +135,23 @@ pub fn plan(seed: u64) -> Change {
 
 /// Applies the plan of a seed, and sets it aside and applies it again so many times; `stop` is
 /// `controller[k],keeper`.
-pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64, turns: u32) -> ExitCode {
+pub fn controller(
+    folder: &str,
+    seed: u64,
+    stop: &str,
+    window_ms: u64,
+    turns: u32,
+    probe: &str,
+) -> ExitCode {
     let (own, keepers) = stop.split_once(',').unwrap();
     let own: Stop = own.parse().unwrap();
-    let plan = plan(seed);
+    let plan = plan(seed, probe);
     let keeper = Rc::new(Cell::new(None));
-    let mut observer = Killer {
+    let mut observer = Fate {
         left: own.point,
         keeper: keeper.clone(),
-        keeper_too: own.keeper_too,
+        what: own.what,
+        folder: Path::new(folder),
     };
     let this = Process::own().unwrap();
     let mut arm = Arm {
@@ -151,10 +188,11 @@ pub fn controller(folder: &str, seed: u64, stop: &str, window_ms: u64, turns: u3
 
 pub fn keeper(folder: &str, id: &str, stop: usize) -> ExitCode {
     sys::process::ignore_requests_to_end().unwrap();
-    let mut observer = Killer {
+    let mut observer = Fate {
         left: stop,
         keeper: Rc::default(),
-        keeper_too: false,
+        what: What::Kill,
+        folder: Path::new(folder),
     };
     let id: ChangeId = id.parse().unwrap();
     let kept = with(folder, &mut observer, |env| {

@@ -1,8 +1,9 @@
 //! A host to change: links, addresses, routes and queues in a namespace, and its dump.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, net::TcpListener, os::fd::AsRawFd, path::Path, process::Command};
 
 use model::change::{Setting, parse::Scope};
+use sys::Netns;
 
 /// Numbers that follow from a seed (splitmix64, Steele et al., OOPSLA 2014).
 pub struct Random(pub u64);
@@ -30,7 +31,8 @@ pub fn sh(line: &str) -> Option<String> {
 
 const LINKS: &[&str] = &[
     "ip link set lo up",
-    "ip link add v0 txqueuelen 500 type veth peer name v1",
+    "ip link add v0 address 02:00:00:00:00:01 txqueuelen 500 type veth \
+     peer name v1 address 02:00:00:00:00:02",
     "sysctl -qw net.ipv6.conf.v0.accept_dad=0 net.ipv6.conf.v1.accept_dad=0 || true",
     "ip link set v1 up",
     "ip link set v0 up",
@@ -82,6 +84,38 @@ pub fn set_up(random: &mut Random) {
     }
     // Carrier and addresses settle.
     std::thread::sleep(std::time::Duration::from_millis(300));
+}
+
+/// Where the peer listens.
+pub const PEER: &str = "10.1.0.2:7777";
+
+/// The other end of the link as a host of its own.
+#[derive(Debug)]
+pub struct Peer {
+    _ns: Netns,
+    _listener: TcpListener,
+}
+
+/// Moves the other end of the link into a host that accepts connections.
+pub fn peer() -> Peer {
+    let ns = Netns::create().unwrap();
+    let fd = ns.fd().as_raw_fd();
+    let own = std::process::id();
+    assert!(sh(&format!("ip link set v1 netns /proc/{own}/fd/{fd}")).is_some());
+    let listener = ns.run(|| {
+        assert!(sh("ip addr add 10.1.0.2/24 dev v1 && ip link set v1 up").is_some());
+        TcpListener::bind(PEER).unwrap()
+    });
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    Peer {
+        _ns: ns,
+        _listener: listener.unwrap(),
+    }
+}
+
+/// A queue that holds no packet.
+pub fn blackhole() -> Setting {
+    Setting::parse_queue("v0=bfifo limit=10").unwrap()
 }
 
 /// Settings of a random plan.
