@@ -1,4 +1,14 @@
-//! Lasting changes in the series of a history.
+//! Lasting changes of a figure.
+//!
+//! A history has runs of a path, as often as somebody measured: each is tested against those before
+//! it ([`of_runs`]). A watch has values of every hour of weeks, of which the pattern of the week is
+//! known: they are tested against the same hour of the week, and a change must last for hours
+//! ([`hourly`]). Both compare ranks, and neither takes a change back.
+
+pub mod hourly;
+mod track;
+
+pub use track::{Scale, Track, Value, hour_of_week};
 
 use model::history::{Point, SeriesName, Trend};
 
@@ -16,10 +26,15 @@ pub fn of_runs(series: &SeriesName, points: &[Point]) -> Vec<(usize, Trend)> {
                 found: points[change.found].run.clone(),
                 before: change.before,
                 after: change.after,
-                change: (change.before != 0.0).then(|| change.after / change.before - 1.0),
+                change: share(change.before, change.after),
                 facts: Vec::new(),
             };
             (change.at, trend)
         })
         .collect()
+}
+
+/// After over before, less one; `None` if it was 0 before.
+pub fn share(before: f64, after: f64) -> Option<f64> {
+    (before != 0.0).then(|| after / before - 1.0)
 }

@@ -76,3 +76,57 @@ fn every_link_of_a_page_leads_to_a_file() {
         }
     }
 }
+
+/// The sources of a folder below each other, as one text.
+fn sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).expect("read a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .map(|path| match path.is_dir() {
+            true => sources(&path),
+            false => fs::read_to_string(&path).unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// Whether a source defines a name: an item, a field or a variant.
+fn defines(source: &str, name: &str) -> bool {
+    source.lines().any(|line| {
+        let line = line.trim_start();
+        let words: Vec<&str> = line
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        let is_item = words.windows(2).any(|pair| {
+            let items = ["fn", "struct", "enum", "trait", "type", "mod", "const"];
+            items.contains(&pair[0]) && pair[1] == name
+        });
+        let after = line.trim_start_matches("pub ").strip_prefix(name);
+        let is_member = after.is_some_and(|rest| rest.starts_with([':', ',', ' ', '(']));
+        is_item || is_member && !line.starts_with("//")
+    })
+}
+
+/// The walks named functions that had been renamed.
+#[test]
+fn what_the_architecture_names_is_there() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("read the page");
+    let quoted = page.split('`').skip(1).step_by(2);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    let names: Vec<&str> = quoted
+        .filter(|name| name.contains("::") && name.chars().all(is_name))
+        .collect();
+    assert!(names.len() > 40, "{names:?}");
+    let crates = root().join("crates");
+    for name in names {
+        let mut parts: Vec<&str> = name.split("::").collect();
+        let own = crates.join(parts[0]).join("src");
+        let source = match own.exists() {
+            true => sources(&own),
+            false => sources(&crates),
+        };
+        parts.drain(..usize::from(own.exists()));
+        for part in parts {
+            assert!(defines(&source, part), "{name}: there is no {part}");
+        }
+    }
+}

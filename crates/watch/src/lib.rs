@@ -7,7 +7,6 @@
 pub mod budget;
 pub mod config;
 pub mod daemon;
-pub mod detect;
 pub mod figures;
 pub mod http;
 mod line;
@@ -23,7 +22,6 @@ mod post;
 mod real;
 pub mod schedule;
 pub mod state;
-mod track;
 mod watcher;
 
 pub use line::Line;

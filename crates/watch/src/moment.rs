@@ -1,10 +1,10 @@
 //! Points in time on two clocks, and their places in the calendar.
 
+use analysis::changes;
 use serde::{Deserialize, Serialize};
 
 const MINUTE_US: i64 = 60_000_000;
-const HOUR_US: i64 = 60 * MINUTE_US;
-const DAY_US: i64 = 24 * HOUR_US;
+const DAY_US: i64 = 24 * 60 * MINUTE_US;
 
 /// Nanoseconds of a second.
 pub const SECOND_NS: u64 = 1_000_000_000;
@@ -52,7 +52,7 @@ impl Moment {
 
     /// The hour of the local week, 0 to 167, from Monday 00:00.
     pub fn hour_of_week(self) -> usize {
-        hour_of_week(self.wall_us, self.offset_s)
+        changes::hour_of_week(self.wall_us, self.offset_s)
     }
 
     /// The minute of the local day, 0 to 1439.
@@ -68,13 +68,6 @@ impl Moment {
 
 fn local_us(wall_us: u64, offset_s: i32) -> i64 {
     wall_us as i64 + i64::from(offset_s) * 1_000_000
-}
-
-/// The hour of a week, 0 to 167, from Monday 00:00, at a time that is `offset_s` ahead of UTC.
-/// 1970-01-01 was a Thursday.
-pub fn hour_of_week(wall_us: u64, offset_s: i32) -> usize {
-    let hours = local_us(wall_us, offset_s).div_euclid(HOUR_US) + 3 * 24;
-    hours.rem_euclid(168) as usize
 }
 
 /// A month of the calendar: months since January of the year 0.

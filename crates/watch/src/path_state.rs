@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use analysis::changes::hourly::Shift;
 use model::net::{IpVersion, Layer};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    detect::Shift,
     figures::{Figure, Probed},
     message::{Cause, FactChange, FigureChange},
 };

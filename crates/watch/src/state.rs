@@ -8,15 +8,14 @@ use std::{
     time::Duration,
 };
 
+use analysis::changes::Track;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sys::{
     files::{self, Existing, Readers},
     lock::Lock,
 };
 
-use crate::{
-    budget::Ledger, figures::Figure, message::Message, path_state::PathState, track::Track,
-};
+use crate::{budget::Ledger, figures::Figure, message::Message, path_state::PathState};
 
 /// Version of the files.
 const STATE_SCHEMA: u32 = 1;

@@ -1,10 +1,10 @@
 //! Suspicions, changes and messages.
 
+use analysis::changes::hourly::Shift;
 use stats::Random;
 
 use super::Watcher;
 use crate::{
-    detect::Shift,
     figures::Figure,
     message::{Cause, Event, FigureChange, MESSAGE_SCHEMA, Message},
     moment::{HOUR_NS, Moment, SECOND_NS},

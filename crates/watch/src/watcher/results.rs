@@ -2,7 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use analysis::probes;
+use analysis::{
+    changes::{
+        Track, Value,
+        hourly::{self, Verdict},
+    },
+    probes,
+};
 use model::{
     net::{IpVersion, Layer},
     watch::WatchFigure,
@@ -12,11 +18,9 @@ use stats::Random;
 use super::{Job, Watcher, Work};
 use crate::{
     budget,
-    detect::{self, Verdict},
     figures::{Figure, Probed},
     message::Cause,
     moment::{HOUR_NS, Moment},
-    track::{Track, Value},
 };
 
 /// Fewest probes of an hour whose median counts.
@@ -143,7 +147,7 @@ impl Watcher {
             at_us: now.wall_us,
             value,
         });
-        let verdict = detect::judge(track, figure.kind, change, now.offset_s);
+        let verdict = hourly::judge(track, figure.kind, change, now.offset_s);
         match verdict {
             Verdict::Same => {}
             Verdict::Suspected(_) if figure.kind.is_of_probes() => {}

@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::moment::hour_of_week;
-
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
 
@@ -27,16 +25,16 @@ const FEWEST_OF_HOUR: usize = 4;
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Value {
+pub struct Value {
     /// When, µs since 1970.
-    pub(crate) at_us: u64,
+    pub at_us: u64,
     /// The value.
-    pub(crate) value: f64,
+    pub value: f64,
 }
 
 /// The values of one figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Track {
+pub struct Track {
     /// Seconds since 1970 and values, in the order of time.
     values: VecDeque<(u64, f64)>,
     /// When each level began that a change has brought, µs since 1970.
@@ -55,7 +53,7 @@ struct Pattern {
 
 /// How values are made comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// Differences are shares of the value: logarithms.
     Relative,
     /// Differences are what they are.
@@ -75,7 +73,7 @@ impl Scale {
 impl Track {
     /// Adds a value. Values that lie in the future of this one were taken by a clock that was
     /// wrong, and are dropped.
-    pub(crate) fn push(&mut self, value: Value) {
+    pub fn push(&mut self, value: Value) {
         let at_s = value.at_us / 1_000_000;
         let future = |(at, _): &(u64, f64)| *at > at_s + FUTURE_S;
         while self.values.back().is_some_and(future) {
@@ -92,7 +90,7 @@ impl Track {
     }
 
     /// All values, the oldest first.
-    pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = Value> {
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = Value> {
         self.values.iter().map(|(at_s, value)| Value {
             at_us: at_s * 1_000_000,
             value: *value,
@@ -100,12 +98,12 @@ impl Track {
     }
 
     /// The changes: when each level began.
-    pub(crate) fn starts(&self) -> &[u64] {
+    pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
     /// A new level has begun.
-    pub(crate) fn begin(&mut self, at_us: u64) {
+    pub fn begin(&mut self, at_us: u64) {
         self.starts.push(at_us);
         self.starts.sort_unstable();
         self.pattern = None;
@@ -113,7 +111,7 @@ impl Track {
 
     /// The values of the present level without what their hour of the week adds: with their times,
     /// of the last weeks.
-    pub(crate) fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
+    pub fn level(&mut self, scale: Scale, offset_s: i32) -> Vec<Value> {
         let Some(last) = self.values().next_back() else {
             return Vec::new();
         };
@@ -188,6 +186,14 @@ impl Track {
         }
         flat
     }
+}
+
+/// The hour of a week, 0 to 167, from Monday 00:00, at a time that is `offset_s` ahead of UTC.
+/// 1970-01-01 was a Thursday.
+pub fn hour_of_week(wall_us: u64, offset_s: i32) -> usize {
+    let local_us = wall_us as i64 + i64::from(offset_s) * 1_000_000;
+    let hours = local_us.div_euclid(HOUR_US as i64) + 3 * 24;
+    hours.rem_euclid(168) as usize
 }
 
 /// Five digits, so that the state of a year stays small.

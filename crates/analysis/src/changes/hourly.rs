@@ -1,4 +1,4 @@
-//! Lasting changes of a figure, against the same hour of the week.
+//! Lasting changes of hourly values, against the same hour of the week.
 //!
 //! Two stages. A difference that chance would bring once in hundreds of tests is a *suspicion*: it
 //! asks for more measurements, soon. A *change* is one that chance practically never brings, that
@@ -8,7 +8,7 @@
 use model::watch::WatchFigure;
 use serde::{Deserialize, Serialize};
 
-use crate::track::{Scale, Track, Value};
+use super::{Scale, Track, Value};
 
 const HOUR_US: u64 = 3_600_000_000;
 const DAY_US: u64 = 24 * HOUR_US;
@@ -54,7 +54,7 @@ pub struct Shift {
 impl Shift {
     /// After over before, less one; absent if it was 0 before.
     pub fn share(&self) -> Option<f64> {
-        (self.before > 0.0).then(|| self.after / self.before - 1.0)
+        super::share(self.before, self.after)
     }
 }
 
@@ -98,7 +98,7 @@ fn rule(kind: WatchFigure, change: f64) -> Rule {
 }
 
 /// Judges the values of a figure; `change` is the smallest change that is to be found, a share.
-pub(crate) fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
+pub fn judge(track: &mut Track, kind: WatchFigure, change: f64, offset_s: i32) -> Verdict {
     let rule = rule(kind, change);
     let level = track.level(rule.scale, offset_s);
     let values: Vec<f64> = level.iter().map(|v| v.value).collect();
