@@ -20,6 +20,7 @@ mod drawn;
 use crate::verdict::Strength;
 use counts::COUNTS;
 use drawn::DRAWN;
+use model::cause::CauseCode;
 
 /// Correct findings and all findings, for each strength from weakest to strongest.
 pub(crate) type Counts = [[u32; 2]; 3];
@@ -39,17 +40,17 @@ const PRIOR: f64 = 10.0;
 const MAX_CONFIDENCE: f64 = 0.97;
 
 /// Probability that a finding with this cause and strength is correct.
-pub fn confidence(code: &str, strength: Strength) -> f64 {
+pub fn confidence(code: &CauseCode, strength: Strength) -> f64 {
     calibrated(COUNTS, DRAWN, code)[strength as usize]
 }
 
 /// A table of counts by cause.
-type Table = [(&'static str, Counts)];
+type Table = [(CauseCode, Counts)];
 
 /// Probabilities for the strengths of a cause, from its counts in the corpus and in draws.
-fn calibrated(chosen: &Table, drawn: &Table, code: &str) -> [f64; 3] {
+fn calibrated(chosen: &Table, drawn: &Table, code: &CauseCode) -> [f64; 3] {
     let of = |table: &Table| {
-        let own = table.iter().find(|(name, _)| *name == code);
+        let own = table.iter().find(|(name, _)| name == code);
         own.map(|(_, counts)| *counts)
     };
     let by_chance = of(drawn);
@@ -89,14 +90,14 @@ fn isotonic(steps: [(f64, f64); 3]) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    const TABLE: &[(&str, Counts)] = &[
-        ("often", [[5, 10], [90, 100], [200, 200]]),
-        ("wrong", [[0, 0], [0, 20], [0, 0]]),
+    const TABLE: &Table = &[
+        (CauseCode::POLICER, [[5, 10], [90, 100], [200, 200]]),
+        (CauseCode::JITTER, [[0, 0], [0, 20], [0, 0]]),
     ];
 
     #[test]
     fn a_cause_without_findings_has_the_share_of_unseen_paths() {
-        let calibrated = calibrated(TABLE, &[], "never seen");
+        let calibrated = calibrated(TABLE, &[], &CauseCode::HEALTHY);
         assert!(
             calibrated
                 .iter()
@@ -108,7 +109,7 @@ mod tests {
     fn many_findings_outweigh_the_prior() {
         let unseen = 49.0 / 57.0;
         let expected = (0.0 + 10.0 * unseen) / 30.0;
-        let calibrated = calibrated(TABLE, &[], "wrong");
+        let calibrated = calibrated(TABLE, &[], &CauseCode::JITTER);
         // The weak share is higher: both are pooled with their weights, 10 and 30.
         let both = (unseen * 10.0 + expected * 30.0) / 40.0;
         assert!((calibrated[0] - both).abs() < 1e-9 && (calibrated[1] - both).abs() < 1e-9);
@@ -117,19 +118,23 @@ mod tests {
     /// Nearly every finding was stated with 98 %, whether it rested on 200 findings or on none.
     #[test]
     fn few_findings_are_stated_with_less_confidence_than_many() {
-        let [few, many] = ["wrong", "often"].map(|code| calibrated(TABLE, &[], code)[2]);
+        let [few, many] =
+            [CauseCode::JITTER, CauseCode::POLICER].map(|code| calibrated(TABLE, &[], &code)[2]);
         assert!(few < 0.9 && many > 0.95, "{few} {many}");
-        let endless = [("certain", [[0, 0], [0, 0], [10_000, 10_000]])];
-        assert_eq!(calibrated(&endless, &[], "certain")[2], MAX_CONFIDENCE);
+        let endless = [(CauseCode::WIFI_HOP, [[0, 0], [0, 0], [10_000, 10_000]])];
+        assert_eq!(
+            calibrated(&endless, &[], &CauseCode::WIFI_HOP)[2],
+            MAX_CONFIDENCE
+        );
     }
 
     /// Ten findings on chosen paths and thirty by chance, of which 28 were right.
     #[test]
     fn findings_on_drawn_paths_count_as_those_on_chosen_ones() {
-        let chosen = [("both", [[0, 0], [0, 0], [10, 10]])];
-        let drawn = [("both", [[0, 0], [0, 0], [28, 30]])];
+        let chosen = [(CauseCode::REORDERING, [[0, 0], [0, 0], [10, 10]])];
+        let drawn = [(CauseCode::REORDERING, [[0, 0], [0, 0], [28, 30]])];
         let expected = (38.0 + 10.0 * 37.0 / 39.0) / 50.0;
-        assert!((calibrated(&chosen, &drawn, "both")[2] - expected).abs() < 1e-9);
+        assert!((calibrated(&chosen, &drawn, &CauseCode::REORDERING)[2] - expected).abs() < 1e-9);
     }
 
     #[test]

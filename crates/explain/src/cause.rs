@@ -8,6 +8,8 @@ use model::{
     text::Text,
 };
 
+pub(crate) use model::cause::CauseCode;
+
 use crate::{scope::Scope, verdict::Verdict};
 
 /// Share of the capacity from which TCP counts as filling the path.
@@ -17,7 +19,7 @@ pub(crate) const FULL: f64 = 0.85;
 #[derive(Debug)]
 pub struct Cause {
     /// Stable code.
-    pub code: &'static str,
+    pub code: CauseCode,
     /// Short title.
     pub title: &'static str,
     /// Severity, unless its test returns another.
@@ -26,10 +28,10 @@ pub struct Cause {
     pub needs: &'static [Need],
     /// Codes of causes with the same symptoms: if one of them is confirmed in the same place, this
     /// one is not judged.
-    pub masked_by: &'static [&'static str],
+    pub masked_by: &'static [CauseCode],
     /// Codes of causes that this one requires: if none of them is confirmed in the same place, this
     /// one is ruled out.
-    pub depends_on: &'static [&'static str],
+    pub depends_on: &'static [CauseCode],
     /// The test.
     pub test: Test,
     /// What removes it.

@@ -88,9 +88,6 @@ fn carries_the_underlay(view: &View) -> bool {
         })
 }
 
-/// Code of the pseudo-cause of a healthy path.
-pub(crate) const HEALTHY: &str = "healthy";
-
 /// All causes. A cause that can imitate another, or is easier to check, comes first.
 pub fn registry() -> &'static [&'static Cause] {
     &[
@@ -131,7 +128,10 @@ pub fn registry() -> &'static [&'static Cause] {
 
 /// The titles of all causes, by code.
 pub fn titles() -> BTreeMap<&'static str, &'static str> {
-    registry().iter().map(|c| (c.code, c.title)).collect()
+    registry()
+        .iter()
+        .map(|c| (c.code.as_str(), c.title))
+        .collect()
 }
 
 /// A share in percent, for sentences.

@@ -15,7 +15,7 @@ mod text;
 
 use std::fmt;
 
-use model::units::Seed;
+use model::{cause::CauseCode, units::Seed};
 use serde::Deserialize;
 
 use crate::compose::Scene;
@@ -52,10 +52,10 @@ impl std::error::Error for ScenarioError {}
 pub struct File {
     /// Default true causes of the scenarios.
     #[serde(default)]
-    pub cause: Vec<String>,
+    pub cause: Vec<CauseCode>,
     /// Causes that may also be found, and count as neither correct nor wrong.
     #[serde(default)]
-    pub also: Vec<String>,
+    pub also: Vec<CauseCode>,
     /// The base spec of the scenarios, in the grammar of specs.
     #[serde(default)]
     pub spec: String,
@@ -77,9 +77,9 @@ pub struct Lab {
     #[serde(default)]
     pub set: Vec<String>,
     /// True causes, if different from the file's.
-    pub cause: Option<Vec<String>>,
+    pub cause: Option<Vec<CauseCode>>,
     /// As in the file.
-    pub also: Option<Vec<String>>,
+    pub also: Option<Vec<CauseCode>>,
 }
 
 /// A computed scenario.
@@ -91,9 +91,9 @@ pub struct Composed {
     /// The scene.
     pub scene: Scene,
     /// True causes, if different from the file's.
-    pub cause: Option<Vec<String>>,
+    pub cause: Option<Vec<CauseCode>>,
     /// As in the file.
-    pub also: Option<Vec<String>>,
+    pub also: Option<Vec<CauseCode>>,
 }
 
 /// One scenario.
@@ -102,9 +102,9 @@ pub struct Scenario {
     /// Its name.
     pub name: String,
     /// True causes; empty or `healthy` = none.
-    pub cause: Vec<String>,
+    pub cause: Vec<CauseCode>,
     /// Causes that may also be found.
-    pub also: Vec<String>,
+    pub also: Vec<CauseCode>,
     /// Source of its Run.
     pub source: Source,
 }
@@ -207,7 +207,7 @@ impl Scenario {
 
     /// Whether it is a healthy path.
     pub fn is_healthy(&self) -> bool {
-        self.cause.iter().all(|c| c == crate::causes::HEALTHY)
+        self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }
 }
 

@@ -14,8 +14,8 @@ use model::{
 
 use crate::{
     brief, calibration,
-    cause::{Cause, Need, On, Test},
-    causes::{self, registry},
+    cause::{Cause, CauseCode, Need, On, Test},
+    causes::registry,
     scope::Scope,
     verdict::{Confirmed, Strength, Verdict, undecided},
 };
@@ -46,7 +46,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     let answers: Vec<Answer> = registry().iter().flat_map(|c| evaluate(c, &view)).collect();
     let mut held = Vec::new();
     for answer in in_one_list(resolve(answers)) {
-        let (code, place) = (answer.cause.code.to_owned(), answer.place);
+        let (code, place) = (answer.cause.code.clone(), answer.place);
         match answer.verdict {
             Verdict::Confirmed(holds) => held.push((answer.cause, place, *holds)),
             Verdict::RuledOut { why } => findings.ruled_out.push(RuledOut { code, place, why }),
@@ -62,7 +62,7 @@ pub fn judge_with_strength(run: &Run) -> (Findings, Vec<Strength>) {
     }
     let healthy = held
         .iter()
-        .find(|(cause, ..)| cause.code == causes::HEALTHY)
+        .find(|(cause, ..)| cause.code == CauseCode::HEALTHY)
         .map(|(_, _, holds)| holds.text.clone());
     let strengths;
     (findings.findings, strengths) = in_order(held, view).into_iter().unzip();
@@ -134,7 +134,7 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
             continue;
         };
         let place = this.place;
-        let beside = |codes: &[&str]| {
+        let beside = |codes: &[CauseCode]| {
             let found = answers.iter().find(|a| {
                 matches!(a.verdict, Verdict::Confirmed(_))
                     && codes.contains(&a.cause.code)
@@ -145,8 +145,8 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
         let cause = this.cause;
         if let Some(masker) = beside(cause.masked_by).or_else(|| beside(holds.masked_by)) {
             answers[at].verdict = undecided(
-                text!("{cause} causes the same symptoms", cause = masker.code),
-                text!("the same plan after {cause} is fixed", cause = masker.code),
+                text!("{cause} causes the same symptoms", cause = &masker.code),
+                text!("the same plan after {cause} is fixed", cause = &masker.code),
             );
         } else if !cause.depends_on.is_empty() && beside(cause.depends_on).is_none() {
             answers[at].verdict = Verdict::RuledOut {
@@ -163,7 +163,7 @@ fn resolve(mut answers: Vec<Answer>) -> Vec<Answer> {
     };
     if answers.iter().any(limits) {
         for answer in &mut answers {
-            if answer.cause.code == causes::HEALTHY
+            if answer.cause.code == CauseCode::HEALTHY
                 && matches!(answer.verdict, Verdict::Confirmed(_))
             {
                 answer.verdict = Verdict::RuledOut {
@@ -183,12 +183,12 @@ fn in_one_list(mut answers: Vec<Answer>) -> Vec<Answer> {
         Verdict::Undecided { .. } => 1,
         Verdict::RuledOut { .. } => 0,
     };
-    let mut highest: BTreeMap<&str, u8> = BTreeMap::new();
+    let mut highest: BTreeMap<&CauseCode, u8> = BTreeMap::new();
     for answer in &answers {
-        let most = highest.entry(answer.cause.code).or_default();
+        let most = highest.entry(&answer.cause.code).or_default();
         *most = (*most).max(level(&answer.verdict));
     }
-    answers.retain(|a| highest.get(a.cause.code) == Some(&level(&a.verdict)));
+    answers.retain(|a| highest.get(&a.cause.code) == Some(&level(&a.verdict)));
     answers
 }
 
@@ -199,7 +199,7 @@ fn severity(cause: &Cause, holds: &Confirmed) -> Severity {
 /// Orders findings by severity, then by the registry, in which causes that can imitate others come
 /// first.
 fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(Finding, Strength)> {
-    let codes: Vec<(&str, Place)> = held.iter().map(|(c, p, _)| (c.code, *p)).collect();
+    let codes: Vec<(&CauseCode, Place)> = held.iter().map(|(c, p, _)| (&c.code, *p)).collect();
     let mut findings: Vec<(Finding, Strength)> = held
         .into_iter()
         .map(|(cause, place, holds)| {
@@ -208,7 +208,7 @@ fn in_order(held: Vec<(&'static Cause, Place, Confirmed)>, view: View) -> Vec<(F
         })
         .collect();
     // "Healthy" comes first if all others are only informational.
-    findings.sort_by_key(|(f, _)| (std::cmp::Reverse(f.severity), f.code != causes::HEALTHY));
+    findings.sort_by_key(|(f, _)| (std::cmp::Reverse(f.severity), f.code != CauseCode::HEALTHY));
     findings
 }
 
@@ -216,11 +216,11 @@ fn finding(
     cause: &Cause,
     place: Place,
     holds: Confirmed,
-    others: &[(&str, Place)],
+    others: &[(&CauseCode, Place)],
     view: View,
 ) -> Finding {
-    let before = |(code, at): &&(&str, Place)| {
-        *code != cause.code && overlap(*at, place) && rank(code) < rank(cause.code)
+    let before = |(code, at): &&(&CauseCode, Place)| {
+        **code != cause.code && overlap(*at, place) && rank(code) < rank(&cause.code)
     };
     let on = match cause.remedy.on {
         On::Sender => place.direction.map(Side::sends),
@@ -233,10 +233,10 @@ fn finding(
         On::Here | On::Router | On::Elsewhere => None,
     });
     Finding {
-        code: cause.code.to_owned(),
+        code: cause.code.clone(),
         title: Text::fixed(cause.title),
         severity: severity(cause, &holds),
-        confidence: calibration::confidence(cause.code, holds.strength),
+        confidence: calibration::confidence(&cause.code, holds.strength),
         place: Place { end, ..place },
         text: holds.text,
         evidence: holds.evidence,
@@ -244,7 +244,7 @@ fn finding(
         after: others
             .iter()
             .filter(before)
-            .map(|(code, _)| (*code).to_owned())
+            .map(|(code, _)| (*code).clone())
             .collect(),
         settle: holds.settle,
     }
@@ -271,9 +271,9 @@ fn remedies(cause: &Cause, on: Option<Side>, scope: &Scope) -> Vec<Remedy> {
 }
 
 /// Place of a cause in the registry.
-fn rank(code: &str) -> usize {
+fn rank(code: &CauseCode) -> usize {
     registry()
         .iter()
-        .position(|c| c.code == code)
+        .position(|c| c.code == *code)
         .unwrap_or(usize::MAX)
 }

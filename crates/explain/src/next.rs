@@ -51,7 +51,7 @@ mod tests {
 
     fn open(settle: &'static str) -> CannotTell {
         CannotTell {
-            code: "cpu".to_owned(),
+            code: model::cause::CauseCode::CPU_CORE,
             place: Place::default(),
             because: Text::fixed("it was not measured"),
             settle: Text::fixed(settle),

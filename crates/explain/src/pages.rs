@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use model::remedy::{Action, Dialect};
 
-use crate::cause::{Cause, On, Remedies, Test};
+use crate::cause::{Cause, CauseCode, On, Remedies, Test};
 
 /// The page of a cause, `docs/causes/<code>.md`.
 pub fn page(cause: &Cause) -> String {
@@ -98,7 +98,7 @@ pub fn index(causes: &[&Cause]) -> String {
 
 const MADE: &str = "<!-- Made from the code; `UPDATE_DOCS=1 cargo test -p pathtwin-explain` regenerates it. -->\n\n";
 
-fn list(text: &mut String, title: &str, codes: &[&str]) {
+fn list(text: &mut String, title: &str, codes: &[CauseCode]) {
     if codes.is_empty() {
         return;
     }

@@ -1,6 +1,7 @@
 //! Verdicts of rules.
 
 use model::{
+    cause::CauseCode,
     findings::{EvidenceItem, Severity, Value},
     net::Side,
     text,
@@ -67,7 +68,7 @@ pub struct Confirmed {
     /// Measurement that would confirm or refute it.
     pub settle: Option<Text>,
     /// Further causes with the same symptoms as this evidence, in addition to those of the cause.
-    pub masked_by: &'static [&'static str],
+    pub masked_by: &'static [CauseCode],
 }
 
 /// A confirmed cause with this text and evidence.
@@ -92,7 +93,7 @@ impl Verdict {
     }
 
     /// Masked by any of these causes.
-    pub(crate) fn masked_by(mut self, masked_by: &'static [&'static str]) -> Self {
+    pub(crate) fn masked_by(mut self, masked_by: &'static [CauseCode]) -> Self {
         if let Self::Confirmed(holds) = &mut self {
             holds.masked_by = masked_by;
         }

@@ -50,7 +50,7 @@ fn a_shaper_that_shuts_an_overload_out_is_the_shaper() {
     let shapers = findings
         .findings
         .iter()
-        .filter(|f| f.code == "leftover-shaper");
+        .filter(|f| f.code.as_str() == "leftover-shaper");
     let ends: Vec<_> = shapers.filter_map(|f| f.place.end).collect();
     assert_eq!(ends, [Side::Near, Side::Far]);
 }
@@ -60,7 +60,12 @@ fn a_shaper_that_shuts_an_overload_out_is_the_shaper() {
 fn a_policer_that_costs_nothing_is_no_problem() {
     let findings = findings("policer-25m-1ms-full");
     assert_eq!(problems(&findings), []);
-    assert!(findings.findings.iter().any(|f| f.code == "policer"));
+    assert!(
+        findings
+            .findings
+            .iter()
+            .any(|f| f.code.as_str() == "policer")
+    );
 }
 
 /// A policer of 22 Mbit/s with a bucket of ten packets: the bursts of TCP exceed it, and TCP

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    cause::CauseCode,
     net::{Direction, IpVersion, Layer, Side},
     plan::Preset,
     text::Text,
@@ -47,9 +48,6 @@ pub struct Findings {
     pub cannot_tell: Vec<CannotTell>,
 }
 
-/// Code of the finding that nothing limits the path.
-pub const HEALTHY: &str = "healthy";
-
 impl Findings {
     /// The highest severity among the findings.
     pub fn worst(&self) -> Option<Severity> {
@@ -74,7 +72,8 @@ impl Findings {
 
     /// Whether it was found that nothing limits the path.
     pub fn is_healthy(&self) -> bool {
-        self.problems().next().is_none() && self.findings.iter().any(|f| f.code == HEALTHY)
+        self.problems().next().is_none()
+            && self.findings.iter().any(|f| f.code == CauseCode::HEALTHY)
     }
 }
 
@@ -88,8 +87,8 @@ impl Finding {
 /// One cause that applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable code of the cause, such as `receive-window`; each has a page in `docs/causes/`.
-    pub code: String,
+    /// Code of the cause.
+    pub code: CauseCode,
     /// Short title.
     pub title: Text,
     /// Severity.
@@ -109,7 +108,7 @@ pub struct Finding {
     pub remedies: Vec<Remedy>,
     /// Codes of findings that could explain this one and should be fixed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<String>,
+    pub after: Vec<CauseCode>,
     /// Measurement that would confirm or refute it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
@@ -195,7 +194,7 @@ pub struct EvidenceItem {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuledOut {
     /// Code of the cause.
-    pub code: String,
+    pub code: CauseCode,
     /// Where.
     #[serde(flatten)]
     pub place: Place,
@@ -207,7 +206,7 @@ pub struct RuledOut {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CannotTell {
     /// Code of the cause.
-    pub code: String,
+    pub code: CauseCode,
     /// Where.
     #[serde(flatten)]
     pub place: Place,

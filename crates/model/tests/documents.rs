@@ -55,7 +55,7 @@ fn findings_of_schema_1_are_read() {
     let findings = Findings::parse(FINDINGS_1).unwrap();
     assert_eq!(findings.run, "b820f1098ca937a7");
     let first = &findings.findings[0];
-    assert_eq!(first.code, "jitter");
+    assert_eq!(first.code.as_str(), "jitter");
     assert_eq!(first.remedies[0].on.side(), Some(Side::Far));
     assert!(first.severity > Severity::Info && first.evidence[0].decides);
     assert_eq!(findings.ruled_out.len(), 46);

@@ -54,7 +54,7 @@ fn machines_get_the_document() {
         .output()
         .unwrap();
     let findings = Findings::parse(&output.stdout).unwrap();
-    assert_eq!(findings.findings[0].code, "random-loss");
+    assert_eq!(findings.findings[0].code.as_str(), "random-loss");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use model::{
+    cause::CauseCode,
     findings::{CannotTell, Finding, Findings, Place, RuledOut},
     net::{Direction, Side},
     remedy::{Dialect, Location, Remedy, commands},
@@ -38,7 +39,7 @@ fn one(out: &mut String, number: usize, finding: &Finding) {
         place(finding.place),
         finding.severity,
         finding.confidence * 100.0,
-        safe::line(&finding.code)
+        safe::line(finding.code.as_str())
     );
     out.push_str(&wrapped(
         &format!("{}.", capital(&finding.text.to_string())),
@@ -126,8 +127,8 @@ fn ruled_out(out: &mut String, findings: &Findings, all: bool) {
     }
     if !all {
         // Causes that are confirmed in the other direction are not listed here.
-        let found = |code: &&str| findings.findings.iter().any(|f| f.code == *code);
-        let codes = list.iter().map(|r| r.code.as_str());
+        let found = |code: &CauseCode| findings.findings.iter().any(|f| f.code == *code);
+        let codes = list.iter().map(|r| &r.code);
         let codes = unique(codes.filter(|code| !found(code)));
         out.push_str(&wrapped(&format!("\nRuled out: {}.", codes.join(", ")), ""));
         return;
@@ -144,7 +145,7 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
         return;
     }
     if !all {
-        let codes = unique(list.iter().map(|r| r.code.as_str()));
+        let codes = unique(list.iter().map(|r| &r.code));
         out.push_str(&wrapped(&format!("\nUndecided: {}.", codes.join(", ")), ""));
         return;
     }
@@ -161,9 +162,9 @@ fn cannot_tell(out: &mut String, list: &[CannotTell], all: bool) {
     }
 }
 
-fn unique<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn unique<'a>(codes: impl Iterator<Item = &'a CauseCode>) -> Vec<&'a str> {
     let mut seen = Vec::new();
-    for code in codes {
+    for code in codes.map(CauseCode::as_str) {
         if !seen.contains(&code) {
             seen.push(code);
         }

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use model::{
+    cause::CauseCode,
     findings::{Finding, Findings, Place, Severity},
     run::{Key, Run, Sample},
     safe::xml as escape,
@@ -92,8 +93,8 @@ fn counted(run: &Run, key: &Key) -> Case {
 }
 
 fn causes(findings: &Findings) -> Vec<Case> {
-    let case = |code: &str, place: Place, text: String, outcome| Case {
-        class: code.to_owned(),
+    let case = |code: &CauseCode, place: Place, text: String, outcome| Case {
+        class: code.to_string(),
         name: name(place),
         text,
         outcome,

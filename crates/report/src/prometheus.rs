@@ -149,7 +149,7 @@ fn causes(run: &Run, findings: &Findings) -> Family {
     for finding in &findings.findings {
         let mut labels = Labels::from([
             ("path", run.path()),
-            ("code", finding.code.clone()),
+            ("code", finding.code.to_string()),
             ("severity", finding.severity.to_string()),
         ]);
         if let Some(layer) = findings.layer {

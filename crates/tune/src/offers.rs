@@ -126,6 +126,7 @@ fn offer(advice: &Advice, remedy: &Remedy) -> Advice {
 #[cfg(test)]
 mod tests {
     use model::{
+        cause::CauseCode,
         findings::Place,
         remedy::{Action, CcScope, Location},
         text::Text,
@@ -155,7 +156,7 @@ mod tests {
         let mut findings: Findings = serde_json::from_str(json).unwrap();
         findings.findings = (0..5)
             .map(|_| Finding {
-                code: "random-loss".to_owned(),
+                code: CauseCode::RANDOM_LOSS,
                 title: Text::fixed("loss"),
                 severity,
                 confidence: 0.9,

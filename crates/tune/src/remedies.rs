@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use model::{
+    cause::CauseCode,
     change::{CONGESTION_CONTROL, Origin, Queue, Setting, parse::offload},
     facts::HostFacts,
     findings::Findings,
@@ -169,7 +170,7 @@ pub fn settings_of(findings: &Findings, side: Side) -> Remedies {
 }
 
 /// The first finding that proposes a value for a place wins: findings are in order of importance.
-fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
+fn add(all: &mut Remedies, setting: Setting, code: &CauseCode, side: Side) {
     if let Some((held, _)) = all.settings.iter().find(|(s, _)| s.is_same_place(&setting)) {
         if *held != setting {
             all.not.push(text!(
@@ -182,7 +183,7 @@ fn add(all: &mut Remedies, setting: Setting, code: &str, side: Side) {
         return;
     }
     let origin = Origin {
-        finding: code.to_owned(),
+        finding: code.clone(),
         side,
     };
     all.settings.push((setting, Some(origin)));

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{
+    cause::CauseCode,
     cell::Queue,
     net::Direction,
     path::{NotModelled, Path, Source, StandIn},
@@ -173,13 +174,13 @@ fn undecided(ranked: &[Ranked<'_>], members: &[Member]) -> Vec<Undecided> {
 }
 
 /// Causes that a lab path cannot have, and what they are.
-const NOT_MODELLED: [(&str, NotModelled); 6] = [
-    ("cpu-core", NotModelled::Processor),
-    ("cpu-softirq", NotModelled::Processor),
-    ("cpu-tunnel-thread", NotModelled::Processor),
-    ("userspace-tcp-stack", NotModelled::Processor),
-    ("relayed-path", NotModelled::Relay),
-    ("wifi-hop", NotModelled::Radio),
+const NOT_MODELLED: [(CauseCode, NotModelled); 6] = [
+    (CauseCode::CPU_CORE, NotModelled::Processor),
+    (CauseCode::CPU_SOFTIRQ, NotModelled::Processor),
+    (CauseCode::CPU_TUNNEL_THREAD, NotModelled::Processor),
+    (CauseCode::USERSPACE_TCP_STACK, NotModelled::Processor),
+    (CauseCode::RELAYED_PATH, NotModelled::Relay),
+    (CauseCode::WIFI_HOP, NotModelled::Radio),
 ];
 
 /// What the lab cannot copy, and what stands for it: the rate of the line.

@@ -53,7 +53,7 @@ fn a_part_of_the_corpus_is_judged_as_reviewed() {
     let snapshot = outcomes(&snapshot);
     for outcome in judged {
         assert!(snapshot.contains(&outcome), "{outcome:#?}");
-        let first = outcome.first().map(|f| f.code.as_str());
+        let first = outcome.first().map(|f| &f.code);
         assert!(first.is_some_and(|f| outcome.is_true(f)), "{outcome:#?}");
     }
 }

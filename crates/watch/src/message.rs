@@ -85,7 +85,7 @@ pub struct FactChange {
 /// A cause that a run shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its code, such as `receive-window`.
+    /// Its code: one of [`model::cause::CauseCode`], or `unreachable`.
     pub code: String,
     /// In one sentence.
     pub text: String,
@@ -94,7 +94,7 @@ pub struct Cause {
 /// The causes among findings.
 pub fn causes(findings: &Findings) -> Vec<Cause> {
     let cause = |finding: &model::findings::Finding| Cause {
-        code: finding.code.clone(),
+        code: finding.code.to_string(),
         text: finding.text.to_string(),
     };
     findings.findings.iter().map(cause).collect()

@@ -9,7 +9,7 @@ use model::{
 
 use super::{FULL, limited, percent, rate};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -18,16 +18,16 @@ use crate::{
 const MIN_SHARE: f64 = 0.5;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "application-limited",
+    code: CauseCode::APPLICATION_LIMITED,
     title: "the sending program does not provide enough data",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::TcpInfo],
     masked_by: &[
-        "cpu-core",
-        "cpu-softirq",
-        "cpu-tunnel-thread",
-        "receive-window",
-        "send-buffer",
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
+        CauseCode::CPU_TUNNEL_THREAD,
+        CauseCode::RECEIVE_WINDOW,
+        CauseCode::SEND_BUFFER,
     ],
     depends_on: &[],
     test: Test::Direction(test),

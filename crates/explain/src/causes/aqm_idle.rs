@@ -9,7 +9,7 @@ use model::{
 
 use super::own_queue;
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::{Scope, device},
     verdict::{Verdict, end},
 };
@@ -20,12 +20,12 @@ const MANAGED: [&str; 7] = [
 ];
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "aqm-idle",
+    code: CauseCode::AQM_IDLE,
     title: "queue management on a device where no queue forms",
     severity: Severity::Info,
     needs: &[],
     masked_by: &[],
-    depends_on: &["bufferbloat-remote"],
+    depends_on: &[CauseCode::BUFFERBLOAT_REMOTE],
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Sender,

@@ -9,13 +9,13 @@ use model::{
 
 use super::{bloat, bytes, time};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "bufferbloat-local",
+    code: CauseCode::BUFFERBLOAT_LOCAL,
     title: "the queue of the sender's own device adds high delay under load",
     severity: Severity::Medium,
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],

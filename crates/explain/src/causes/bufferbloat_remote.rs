@@ -10,17 +10,17 @@ use model::{
 
 use super::{bloat, rate, time};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "bufferbloat-remote",
+    code: CauseCode::BUFFERBLOAT_REMOTE,
     title: "a queue on the path adds high delay under load",
     severity: Severity::Medium,
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes],
-    masked_by: &["bufferbloat-local"],
+    masked_by: &[CauseCode::BUFFERBLOAT_LOCAL],
     depends_on: &[],
     test: Test::Direction(test),
     remedy: Remedies {

@@ -8,18 +8,18 @@ use model::{
 };
 
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, end, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "cc-on-wrong-host",
+    code: CauseCode::CC_ON_WRONG_HOST,
     title: "another congestion control is set on a host that does not send",
     severity: Severity::Low,
     needs: &[],
     masked_by: &[],
-    depends_on: &["random-loss", "jitter"],
+    depends_on: &[CauseCode::RANDOM_LOSS, CauseCode::JITTER],
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Sender,

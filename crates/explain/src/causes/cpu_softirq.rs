@@ -5,17 +5,17 @@ use model::{findings::Severity, remedy::Action};
 
 use super::cpu::{self, Busy};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
     verdict::Verdict,
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "cpu-softirq",
+    code: CauseCode::CPU_SOFTIRQ,
     title: "a processor is fully busy with softirqs",
     severity: Severity::High,
     needs: &[Need::Tcp],
-    masked_by: &["relayed-path"],
+    masked_by: &[CauseCode::RELAYED_PATH],
     depends_on: &[],
     test: Test::Host(test),
     remedy: Remedies {

@@ -8,17 +8,17 @@ use model::{
 
 use super::cpu::{self, Busy};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::Verdict,
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "cpu-tunnel-thread",
+    code: CauseCode::CPU_TUNNEL_THREAD,
     title: "the tunnel's own thread is fully busy",
     severity: Severity::High,
     needs: &[Need::Tcp],
-    masked_by: &["relayed-path"],
+    masked_by: &[CauseCode::RELAYED_PATH],
     depends_on: &[],
     test: Test::Host(test),
     remedy: Remedies {

@@ -10,18 +10,22 @@ use model::{
 
 use super::{FULL, percent, rate};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "far-end-limit",
+    code: CauseCode::FAR_END_LIMIT,
     title: "the limit is set on the far host",
     severity: Severity::Low,
     needs: &[Need::Tcp],
     masked_by: &[],
-    depends_on: &["random-loss", "jitter", "send-buffer"],
+    depends_on: &[
+        CauseCode::RANDOM_LOSS,
+        CauseCode::JITTER,
+        CauseCode::SEND_BUFFER,
+    ],
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Sender,

@@ -10,13 +10,13 @@ use model::{
 
 use super::{drops::drops, whole};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "fq-flow-limit",
+    code: CauseCode::FQ_FLOW_LIMIT,
     title: "fq drops packets of a flow beyond 100 queued",
     severity: Severity::High,
     needs: &[Need::Tcp],

@@ -11,7 +11,7 @@ use model::{
 };
 
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::{Scope, tunnel_device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
@@ -20,11 +20,11 @@ use crate::{
 const MIN_SHARE: f64 = 0.2;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "fragmentation",
+    code: CauseCode::FRAGMENTATION,
     title: "the tunnel's packets exceed the path MTU and are fragmented",
     severity: Severity::Medium,
     needs: &[],
-    masked_by: &["mtu-black-hole"],
+    masked_by: &[CauseCode::MTU_BLACK_HOLE],
     depends_on: &[],
     test: Test::Path(test),
     remedy: Remedies {

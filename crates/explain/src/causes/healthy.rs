@@ -11,13 +11,13 @@ use model::{
 use super::{FULL, bloat, percent, rate, time};
 use crate::{
     brief,
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: super::HEALTHY,
+    code: CauseCode::HEALTHY,
     title: "nothing is wrong",
     severity: Severity::Info,
     needs: &[Need::Tcp, Need::Sweep],

@@ -11,7 +11,7 @@ use model::{
 
 use super::{FULL, drops::drops, leftover_shaper, whole};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -27,11 +27,11 @@ const PLACES: [(CounterKind, Text); 3] = [
 ];
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "host-queue-drops",
+    code: CauseCode::HOST_QUEUE_DROPS,
     title: "a host drops packets in its own queues",
     severity: Severity::High,
     needs: &[Need::Tcp],
-    masked_by: &["fq-flow-limit"],
+    masked_by: &[CauseCode::FQ_FLOW_LIMIT],
     depends_on: &[],
     test: Test::Host(test),
     remedy: Remedies {

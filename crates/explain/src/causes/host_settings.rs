@@ -10,7 +10,7 @@ use model::{
 
 use super::FULL;
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -46,7 +46,7 @@ const ODD: [&str; 7] = ["vegas", "westwood", "veno", "hybla", "lp", "nv", "yeah"
 const TINY: u64 = 1 << 20;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "host-settings",
+    code: CauseCode::HOST_SETTINGS,
     title: "kernel settings of a host impair TCP",
     severity: Severity::Low,
     needs: &[],

@@ -12,7 +12,7 @@ use model::{
 
 use super::{below_capacity, percent, rate, time, whole};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -27,27 +27,27 @@ const EARLY: f64 = 0.6;
 const GAIN: f64 = 1.1;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "jitter",
+    code: CauseCode::JITTER,
     title: "delay variation ends slow start early",
     severity: Severity::High,
     needs: &[Need::Idle, Need::Tcp, Need::Sweep],
     masked_by: &[
-        "relayed-path",
-        "userspace-tcp-stack",
-        "udp-socket-drops",
-        "host-queue-drops",
-        "fq-flow-limit",
-        "offload-fault",
-        "mtu-black-hole",
-        "cpu-core",
-        "cpu-softirq",
-        "cpu-tunnel-thread",
-        "receive-window",
-        "send-buffer",
-        "application-limited",
-        "policer",
-        "reordering",
-        "random-loss",
+        CauseCode::RELAYED_PATH,
+        CauseCode::USERSPACE_TCP_STACK,
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::FQ_FLOW_LIMIT,
+        CauseCode::OFFLOAD_FAULT,
+        CauseCode::MTU_BLACK_HOLE,
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
+        CauseCode::CPU_TUNNEL_THREAD,
+        CauseCode::RECEIVE_WINDOW,
+        CauseCode::SEND_BUFFER,
+        CauseCode::APPLICATION_LIMITED,
+        CauseCode::POLICER,
+        CauseCode::REORDERING,
+        CauseCode::RANDOM_LOSS,
     ],
     depends_on: &[],
     test: Test::Direction(test),

@@ -10,13 +10,13 @@ use model::{
 
 use super::rate;
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "leftover-shaper",
+    code: CauseCode::LEFTOVER_SHAPER,
     title: "a shaper on a host's own device limits the rate",
     severity: Severity::Medium,
     needs: &[Need::Sweep],

@@ -10,7 +10,7 @@ use model::{
 
 use super::rate;
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::{Scope, device, tunnel_device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -23,7 +23,7 @@ const MIN_DATAGRAMS: u64 = 3;
 const LOST: f64 = 0.1;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "mtu-black-hole",
+    code: CauseCode::MTU_BLACK_HOLE,
     title: "large packets are dropped silently",
     severity: Severity::High,
     needs: &[],

@@ -11,7 +11,7 @@ use model::{
 
 use super::{percent, rate};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
@@ -30,15 +30,15 @@ const FAULTY: [([u32; 3], [u32; 3], Text); 1] = [(
 )];
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "offload-fault",
+    code: CauseCode::OFFLOAD_FAULT,
     title: "bursts of packets are lost or corrupted in a host: offload, driver or kernel",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &[
-        "mtu-black-hole",
-        "udp-socket-drops",
-        "fq-flow-limit",
-        "policer",
+        CauseCode::MTU_BLACK_HOLE,
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::FQ_FLOW_LIMIT,
+        CauseCode::POLICER,
     ],
     depends_on: &[],
     test: Test::Direction(test),

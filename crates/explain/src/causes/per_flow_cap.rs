@@ -10,7 +10,7 @@ use model::{
 
 use super::rate;
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -19,16 +19,16 @@ use crate::{
 const SCALES: f64 = 0.6;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "per-flow-cap",
+    code: CauseCode::PER_FLOW_CAP,
     title: "each flow is limited individually",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &[
-        "receive-window",
-        "send-buffer",
-        "random-loss",
-        "reordering",
-        "jitter",
+        CauseCode::RECEIVE_WINDOW,
+        CauseCode::SEND_BUFFER,
+        CauseCode::RANDOM_LOSS,
+        CauseCode::REORDERING,
+        CauseCode::JITTER,
     ],
     depends_on: &[],
     test: Test::Direction(test),

@@ -12,7 +12,7 @@ use model::{
 
 use super::{FULL, percent, rate, time};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::{Scope, device},
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -30,17 +30,17 @@ const REORDERED: f64 = 0.001;
 const SMOOTHED: f64 = 0.05;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "policer",
+    code: CauseCode::POLICER,
     title: "a policer drops traffic above a rate",
     severity: Severity::High,
     needs: &[Need::Idle, Need::Sweep],
     masked_by: &[
-        "host-queue-drops",
-        "udp-socket-drops",
-        "cpu-tunnel-thread",
-        "cpu-core",
-        "cpu-softirq",
-        "shared-line",
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::CPU_TUNNEL_THREAD,
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
+        CauseCode::SHARED_LINE,
     ],
     depends_on: &[],
     test: Test::Direction(test),

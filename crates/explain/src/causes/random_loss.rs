@@ -15,7 +15,7 @@ use model::{
 use self::seen::{Events, From, loss};
 use super::{FULL, percent, rate, time, whole};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -30,22 +30,22 @@ const GAIN: f64 = 1.5;
 const NO_GAIN: f64 = 1.2;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "random-loss",
+    code: CauseCode::RANDOM_LOSS,
     title: "the congestion control mistakes random loss for congestion",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::Sweep],
     masked_by: &[
-        "relayed-path",
-        "userspace-tcp-stack",
-        "udp-socket-drops",
-        "host-queue-drops",
-        "fq-flow-limit",
-        "offload-fault",
-        "mtu-black-hole",
-        "cpu-core",
-        "cpu-softirq",
-        "cpu-tunnel-thread",
-        "shared-line",
+        CauseCode::RELAYED_PATH,
+        CauseCode::USERSPACE_TCP_STACK,
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::FQ_FLOW_LIMIT,
+        CauseCode::OFFLOAD_FAULT,
+        CauseCode::MTU_BLACK_HOLE,
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
+        CauseCode::CPU_TUNNEL_THREAD,
+        CauseCode::SHARED_LINE,
     ],
     depends_on: &[],
     test: Test::Direction(test),
@@ -189,7 +189,12 @@ fn test(dir: &DirectionView) -> Verdict {
     let verdict = confirmed(Strength::of(&signs), text, evidence);
     let verdict = match from {
         From::Udp => verdict,
-        From::Tcp => verdict.masked_by(&["policer", "reordering", "receive-window", "send-buffer"]),
+        From::Tcp => verdict.masked_by(&[
+            CauseCode::POLICER,
+            CauseCode::REORDERING,
+            CauseCode::RECEIVE_WINDOW,
+            CauseCode::SEND_BUFFER,
+        ]),
     };
     match gain {
         None => verdict.settled_by(text!("the same load alternating with bbr, five times each")),

@@ -9,13 +9,13 @@ use model::{
 
 use super::{bytes, limited, percent, rate, time};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "receive-window",
+    code: CauseCode::RECEIVE_WINDOW,
     title: "the receive window is too small for this path",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::TcpInfo],

@@ -13,7 +13,7 @@ use model::{
 
 use super::time;
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
@@ -24,7 +24,7 @@ const DETOUR_US: f64 = 10_000.0;
 const DETOUR: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "relayed-path",
+    code: CauseCode::RELAYED_PATH,
     title: "the tunnel goes through a relay",
     severity: Severity::High,
     needs: &[],

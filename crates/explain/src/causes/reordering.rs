@@ -12,7 +12,7 @@ use model::{
 
 use super::{FULL, known_or, percent};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -30,11 +30,11 @@ const BBR_KEEPS: f64 = 0.01;
 const SPURIOUS: f64 = 0.5;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "reordering",
+    code: CauseCode::REORDERING,
     title: "packets are reordered and TCP mistakes that for loss",
     severity: Severity::High,
     needs: &[Need::Tcp],
-    masked_by: &["relayed-path"],
+    masked_by: &[CauseCode::RELAYED_PATH],
     depends_on: &[],
     test: Test::Direction(test),
     remedy: Remedies {

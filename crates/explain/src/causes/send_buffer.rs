@@ -9,7 +9,7 @@ use model::{
 
 use super::{bytes, limited, percent, rate};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure},
 };
@@ -25,7 +25,7 @@ const BEYOND: f64 = 2.0 * 65_536.0;
 const CWND_ROOM: f64 = 1.3;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "send-buffer",
+    code: CauseCode::SEND_BUFFER,
     title: "the send buffer is too small for this path",
     severity: Severity::High,
     needs: &[Need::Tcp, Need::TcpInfo],

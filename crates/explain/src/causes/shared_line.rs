@@ -10,7 +10,7 @@ use model::{
 
 use super::{below_capacity, others::Others, rate, time};
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -19,11 +19,15 @@ use crate::{
 const SCATTER: f64 = 2.0;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "shared-line",
+    code: CauseCode::SHARED_LINE,
     title: "other traffic takes part of the line",
     severity: Severity::High,
     needs: &[Need::Idle, Need::Tcp, Need::LoadedProbes, Need::Sweep],
-    masked_by: &["relayed-path", "host-queue-drops", "udp-socket-drops"],
+    masked_by: &[
+        CauseCode::RELAYED_PATH,
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::UDP_SOCKET_DROPS,
+    ],
     depends_on: &[],
     test: Test::Direction(test),
     remedy: Remedies {

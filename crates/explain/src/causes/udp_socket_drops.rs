@@ -14,13 +14,13 @@ use super::{
     filled, whole,
 };
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "udp-socket-drops",
+    code: CauseCode::UDP_SOCKET_DROPS,
     title: "a UDP socket of a host overflows",
     severity: Severity::High,
     needs: &[Need::Tcp],

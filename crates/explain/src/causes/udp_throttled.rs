@@ -10,7 +10,7 @@ use model::{
 
 use super::rate;
 use crate::{
-    cause::{Cause, Need, On, Remedies, Test},
+    cause::{Cause, CauseCode, Need, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, undecided},
 };
@@ -19,16 +19,16 @@ use crate::{
 const MORE: f64 = 1.5;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "udp-throttled",
+    code: CauseCode::UDP_THROTTLED,
     title: "the path gives UDP less than TCP",
     severity: Severity::High,
     needs: &[Need::Sweep, Need::Tcp],
     masked_by: &[
-        "udp-socket-drops",
-        "host-queue-drops",
-        "fq-flow-limit",
-        "cpu-core",
-        "cpu-softirq",
+        CauseCode::UDP_SOCKET_DROPS,
+        CauseCode::HOST_QUEUE_DROPS,
+        CauseCode::FQ_FLOW_LIMIT,
+        CauseCode::CPU_CORE,
+        CauseCode::CPU_SOFTIRQ,
     ],
     depends_on: &[],
     test: Test::Direction(test),

@@ -11,17 +11,17 @@ use model::{
 
 use super::{FULL, percent};
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "userspace-tcp-stack",
+    code: CauseCode::USERSPACE_TCP_STACK,
     title: "TCP runs in user space, not in the kernel",
     severity: Severity::High,
     needs: &[],
-    masked_by: &["relayed-path"],
+    masked_by: &[CauseCode::RELAYED_PATH],
     depends_on: &[],
     test: Test::Host(test),
     remedy: Remedies {

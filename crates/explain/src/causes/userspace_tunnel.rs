@@ -10,7 +10,7 @@ use model::{
 
 use super::userspace_tcp_stack::{kept, kept_text, name};
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{Figure, Strength, Verdict, confirmed, figure, ruled_out, text_figure, undecided},
 };
@@ -19,11 +19,11 @@ use crate::{
 const COSTS: f64 = 0.7;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "userspace-tunnel",
+    code: CauseCode::USERSPACE_TUNNEL,
     title: "the tunnel's packets pass through user space",
     severity: Severity::Medium,
     needs: &[],
-    masked_by: &["relayed-path", "userspace-tcp-stack"],
+    masked_by: &[CauseCode::RELAYED_PATH, CauseCode::USERSPACE_TCP_STACK],
     depends_on: &[],
     test: Test::Host(test),
     remedy: Remedies {

@@ -10,7 +10,7 @@ use model::{
 
 use super::{FULL, known_or, percent, time};
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::Scope,
     verdict::{
         Figure, Strength, Verdict, confirmed, end, figure, ruled_out, text_figure, undecided,
@@ -23,7 +23,7 @@ const VARIES_US: f64 = 10_000.0;
 const WEAK_DBM: i32 = -70;
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "wifi-hop",
+    code: CauseCode::WIFI_HOP,
     title: "a radio link of this host affects the path",
     severity: Severity::Medium,
     needs: &[],

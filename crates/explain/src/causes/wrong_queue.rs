@@ -9,7 +9,7 @@ use model::{
 
 use super::own_queue;
 use crate::{
-    cause::{Cause, On, Remedies, Test},
+    cause::{Cause, CauseCode, On, Remedies, Test},
     scope::{Scope, device},
     verdict::Verdict,
 };
@@ -27,12 +27,12 @@ const PLAIN: [&str; 8] = [
 ];
 
 pub(super) const CAUSE: Cause = Cause {
-    code: "wrong-queue",
+    code: CauseCode::WRONG_QUEUE,
     title: "the bottleneck device has an unmanaged queue",
     severity: Severity::Low,
     needs: &[],
     masked_by: &[],
-    depends_on: &["bufferbloat-local"],
+    depends_on: &[CauseCode::BUFFERBLOAT_LOCAL],
     test: Test::Direction(test),
     remedy: Remedies {
         on: On::Sender,

@@ -2,12 +2,14 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use model::cause::CauseCode;
+
 use super::Outcome;
 use crate::calibration::Counts;
 
 /// Counts findings by cause and strength.
-pub fn count(outcomes: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
-    let mut table: BTreeMap<String, Counts> = BTreeMap::new();
+pub fn count(outcomes: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
+    let mut table: BTreeMap<CauseCode, Counts> = BTreeMap::new();
     for outcome in outcomes {
         for (found, right) in outcome.judged() {
             let counts = table.entry(found.code.clone()).or_default();
@@ -27,17 +29,22 @@ pub fn source(outcomes: &[Outcome]) -> String {
 }
 
 /// The text of a module with a table of counts.
-pub fn table(heading: &str, name: &str, counts: &BTreeMap<String, [[u32; 2]; 3]>) -> String {
+pub fn table(heading: &str, name: &str, counts: &BTreeMap<CauseCode, [[u32; 2]; 3]>) -> String {
     let mut out = format!(
-        "{heading}\n\nuse super::Counts;\n\n\
+        "{heading}\n\nuse model::cause::CauseCode;\n\nuse super::Counts;\n\n\
          /// Correct findings and all findings of each cause, by strength from weak to strong.\n\
          #[rustfmt::skip]\n\
-         pub(super) const {name}: &[(&str, Counts)] = &[\n"
+         pub(super) const {name}: &[(CauseCode, Counts)] = &[\n"
     );
     for (code, counts) in counts {
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "    ({code:?}, {counts:?}),");
+        let _ = writeln!(out, "    (CauseCode::{}, {counts:?}),", constant(code));
     }
     out.push_str("];\n");
     out
+}
+
+/// Name of a code's constant.
+fn constant(code: &CauseCode) -> String {
+    code.as_str().replace('-', "_").to_uppercase()
 }

@@ -4,13 +4,14 @@
 //! such lines ([`crate::calibration`]).
 
 use model::{
+    cause::CauseCode,
     findings::{Finding, Place, Severity},
     run::Run,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Scenario, Source};
-use crate::{causes::HEALTHY, judge::judge_with_strength, verdict::Strength};
+use crate::{judge::judge_with_strength, verdict::Strength};
 
 /// A scenario and the findings of its Run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,10 +27,10 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_out: bool,
     /// True causes; `healthy` if there are none.
-    pub cause: Vec<String>,
+    pub cause: Vec<CauseCode>,
     /// What may be found beside them and is neither right nor wrong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<String>,
+    pub also: Vec<CauseCode>,
     /// Findings in order.
     pub found: Vec<Found>,
 }
@@ -38,7 +39,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// Code of the cause.
-    pub code: String,
+    pub code: CauseCode,
     /// Place.
     #[serde(flatten)]
     pub place: Place,
@@ -64,7 +65,7 @@ impl Outcome {
             composed: matches!(scenario.source, Source::Composed(_)),
             held_out: scenario.held_out(),
             cause: match scenario.is_healthy() {
-                true => vec![HEALTHY.to_owned()],
+                true => vec![CauseCode::HEALTHY],
                 false => scenario.cause.clone(),
             },
             also: scenario.also.clone(),
@@ -79,12 +80,12 @@ impl Outcome {
 
     /// Whether it is a healthy path.
     pub fn is_healthy(&self) -> bool {
-        self.cause.iter().all(|c| c == HEALTHY)
+        self.cause.iter().all(|c| *c == CauseCode::HEALTHY)
     }
 
     /// Whether a code is a true cause.
-    pub fn is_true(&self, code: &str) -> bool {
-        self.cause.iter().any(|c| c == code)
+    pub fn is_true(&self, code: &CauseCode) -> bool {
+        self.cause.contains(code)
     }
 
     /// The first finding, if it asserts a problem.
@@ -94,12 +95,12 @@ impl Outcome {
 
     /// Each found cause, with whether it is correct; without those that count as neither.
     pub fn judged(&self) -> Vec<(&Found, bool)> {
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen: Vec<&CauseCode> = Vec::new();
         let mut judged = Vec::new();
         for found in &self.found {
-            let code = found.code.as_str();
+            let code = &found.code;
             let right = self.is_true(code);
-            let neutral = !right && (!found.asserts() || self.also.iter().any(|c| c == code));
+            let neutral = !right && (!found.asserts() || self.also.contains(code));
             if !neutral && !seen.contains(&code) {
                 seen.push(code);
                 judged.push((found, right));
@@ -111,7 +112,9 @@ impl Outcome {
     /// Whether a problem was reported on a healthy path.
     pub fn is_false_alarm(&self) -> bool {
         let alarm = |f: &Found| {
-            f.severity > Severity::Info && f.code != HEALTHY && !self.also.contains(&f.code)
+            f.severity > Severity::Info
+                && f.code != CauseCode::HEALTHY
+                && !self.also.contains(&f.code)
         };
         self.is_healthy() && self.found.iter().any(alarm)
     }
@@ -120,6 +123,6 @@ impl Outcome {
 impl Found {
     /// Whether it asserts a problem: informational findings do not.
     pub fn asserts(&self) -> bool {
-        self.severity > Severity::Info || self.code == HEALTHY
+        self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }
 }

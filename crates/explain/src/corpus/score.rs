@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::findings::RemedyClass;
+use model::{cause::CauseCode, findings::RemedyClass};
 use serde::Serialize;
 
 use super::Outcome;
@@ -37,7 +37,7 @@ pub struct Score {
     /// First true cause, first finding, count.
     pub confusion: BTreeMap<String, BTreeMap<String, usize>>,
     /// By cause.
-    pub causes: BTreeMap<String, Counts>,
+    pub causes: BTreeMap<CauseCode, Counts>,
     /// By confidence.
     pub calibration: Vec<Bin>,
     /// Scenarios whose first finding is wrong: name, truth, found.
@@ -122,8 +122,9 @@ fn calibrated(all: &[Outcome]) -> Vec<Bin> {
 
 impl Score {
     fn add(&mut self, outcome: &Outcome) {
-        let top = outcome.first().map_or("none", |f| f.code.as_str());
-        let right = outcome.is_true(top);
+        let first = outcome.first().map(|f| &f.code);
+        let right = first.is_some_and(|code| outcome.is_true(code));
+        let top = first.map_or("none", CauseCode::as_str);
         let count = |is: bool| usize::from(is);
         self.scenarios += 1;
         self.top_right += count(right);
@@ -139,10 +140,13 @@ impl Score {
         self.healthy += count(outcome.is_healthy());
         self.false_alarms += count(outcome.is_false_alarm());
         let several = outcome.cause.len() > 1;
-        let is_found = |code: &String| outcome.found.iter().any(|f| f.code == *code);
+        let is_found = |code: &CauseCode| outcome.found.iter().any(|f| f.code == *code);
         self.pairs += count(several);
         self.pairs_named += count(several && outcome.cause.iter().all(is_found));
-        let truth = outcome.cause.first().cloned().unwrap_or_default();
+        let truth = outcome
+            .cause
+            .first()
+            .map_or_else(String::new, CauseCode::to_string);
         let row = self.confusion.entry(truth).or_default();
         *row.entry(top.to_owned()).or_default() += 1;
         if wrong_congestion_control(outcome) {
@@ -167,12 +171,12 @@ impl Score {
 
 /// Whether the first remedy is another congestion control although no true cause requires it.
 fn wrong_congestion_control(outcome: &Outcome) -> bool {
-    let calls = |code: &str| {
-        let cause = registry().iter().find(|c| c.code == code);
+    let calls = |code: &CauseCode| {
+        let cause = registry().iter().find(|c| c.code == *code);
         cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
     };
     let advised = outcome.first().is_some_and(|f| calls(&f.code));
-    advised && !outcome.cause.iter().any(|code| calls(code))
+    advised && !outcome.cause.iter().any(calls)
 }
 
 #[cfg(test)]
@@ -182,19 +186,22 @@ mod tests {
     use super::*;
     use crate::{corpus::Found, verdict::Strength};
 
-    fn outcome(cause: &[&str], also: &[&str], found: &[(&str, Severity)]) -> Outcome {
-        let names = |list: &[&str]| list.iter().map(|c| (*c).to_owned()).collect();
+    fn outcome(
+        cause: &[CauseCode],
+        also: &[CauseCode],
+        found: &[(CauseCode, Severity)],
+    ) -> Outcome {
         Outcome {
             name: cause.join("-"),
             seed: 1,
             composed: false,
             held_out: false,
-            cause: names(cause),
-            also: names(also),
+            cause: cause.to_vec(),
+            also: also.to_vec(),
             found: found
                 .iter()
                 .map(|(code, severity)| Found {
-                    code: (*code).to_owned(),
+                    code: code.clone(),
                     place: Place::default(),
                     severity: *severity,
                     strength: Strength::Fair,
@@ -206,44 +213,55 @@ mod tests {
     #[test]
     fn what_is_allowed_beside_the_truth_counts_neither_way() {
         let score = score(&[outcome(
-            &["receive-window"],
-            &["host-settings"],
+            &[CauseCode::RECEIVE_WINDOW],
+            &[CauseCode::HOST_SETTINGS],
             &[
-                ("receive-window", Severity::High),
-                ("host-settings", Severity::Low),
-                ("policer", Severity::Low),
+                (CauseCode::RECEIVE_WINDOW, Severity::High),
+                (CauseCode::HOST_SETTINGS, Severity::Low),
+                (CauseCode::POLICER, Severity::Low),
             ],
         )]);
         assert_eq!(score.top_right, 1);
-        assert!(!score.causes.contains_key("host-settings"));
-        assert_eq!(score.causes["policer"].wrongly, 1);
+        assert!(!score.causes.contains_key(&CauseCode::HOST_SETTINGS));
+        assert_eq!(score.causes[&CauseCode::POLICER].wrongly, 1);
         let message: u64 = score.calibration.iter().map(|b| b.findings).sum();
         assert_eq!(message, 2);
     }
 
     #[test]
     fn an_alarm_on_a_healthy_path_is_one_even_below_a_first_finding_that_is_right() {
-        let healthy = ("healthy", Severity::Info);
-        let alarm = outcome(&["healthy"], &[], &[healthy, ("policer", Severity::Low)]);
-        let quiet = outcome(&["healthy"], &[], &[healthy, ("aqm-idle", Severity::Info)]);
+        let healthy = (CauseCode::HEALTHY, Severity::Info);
+        let alarm = outcome(
+            &[CauseCode::HEALTHY],
+            &[],
+            &[healthy.clone(), (CauseCode::POLICER, Severity::Low)],
+        );
+        let quiet = outcome(
+            &[CauseCode::HEALTHY],
+            &[],
+            &[healthy, (CauseCode::AQM_IDLE, Severity::Info)],
+        );
         let score = score(&[alarm, quiet]);
         assert_eq!((score.healthy, score.false_alarms), (2, 1));
     }
 
     #[test]
     fn congestion_control_advised_for_another_cause_is_counted() {
-        let found = [("random-loss", Severity::High)];
-        let wrong = outcome(&["udp-socket-drops"], &[], &found);
-        let right = outcome(&["jitter"], &[], &found);
+        let found = [(CauseCode::RANDOM_LOSS, Severity::High)];
+        let wrong = outcome(&[CauseCode::UDP_SOCKET_DROPS], &[], &found);
+        let right = outcome(&[CauseCode::JITTER], &[], &found);
         let score = score(&[wrong, right]);
         assert_eq!(score.wrong_congestion_control, ["udp-socket-drops"]);
     }
 
     #[test]
     fn a_pair_is_named_only_with_both() {
-        let found = [("policer", Severity::High), ("reordering", Severity::Low)];
-        let both = outcome(&["policer", "reordering"], &[], &found);
-        let one = outcome(&["policer", "random-loss"], &[], &found);
+        let found = [
+            (CauseCode::POLICER, Severity::High),
+            (CauseCode::REORDERING, Severity::Low),
+        ];
+        let both = outcome(&[CauseCode::POLICER, CauseCode::REORDERING], &[], &found);
+        let one = outcome(&[CauseCode::POLICER, CauseCode::RANDOM_LOSS], &[], &found);
         let score = score(&[both, one]);
         assert_eq!((score.pairs, score.pairs_named), (2, 1));
     }

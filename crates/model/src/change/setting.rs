@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Queue;
-use crate::{net::Side, prefix::Prefix};
+use crate::{cause::CauseCode, net::Side, prefix::Prefix};
 
 /// A setting with the value it should have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +189,7 @@ impl fmt::Display for Setting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// Code of the finding that proposes it.
-    pub finding: String,
+    pub finding: CauseCode,
     /// The end of the path it is for.
     pub side: Side,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Catalogue, Text};
 use crate::{
+    cause::CauseCode,
     net::{Direction, Side},
     text,
 };
@@ -117,6 +118,12 @@ impl From<&str> for Value {
 impl From<&String> for Value {
     fn from(name: &String) -> Self {
         Self::Name(name.clone())
+    }
+}
+
+impl From<&CauseCode> for Value {
+    fn from(code: &CauseCode) -> Self {
+        Self::Name(code.to_string())
     }
 }
 

@@ -2,6 +2,7 @@
 //! way: English templates, and catalogues in `locales/`.
 
 use model::{
+    cause::CauseCode,
     findings::{Place, Severity},
     net::{Direction, IpVersion, Layer, Side},
     run::{Key, StepKind},
@@ -76,9 +77,9 @@ impl Words {
     }
 
     /// The name of a cause of which only the code is known, as a heading.
-    pub(super) fn cause_code(&self, code: &str) -> String {
-        self.causes.get(code).map_or_else(
-            || code.to_owned(),
+    pub(super) fn cause_code(&self, code: &CauseCode) -> String {
+        self.causes.get(code.as_str()).map_or_else(
+            || code.to_string(),
             |title| self.render(&Text::fixed(title)).capital().into_owned(),
         )
     }

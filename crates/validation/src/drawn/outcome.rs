@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use explain::{corpus::judge_with_strength, registry, verdict::Strength};
 use model::{
+    cause::CauseCode,
     findings::{Place, RemedyClass, Severity},
     net::{Direction, Side},
     run::Run,
@@ -15,9 +16,6 @@ use super::{
     fault::Fault,
     truth::{self, Allowed, Cause, FULL, Truth},
 };
-
-/// Code of the finding that nothing is wrong.
-const HEALTHY: &str = "healthy";
 
 /// A scenario, its truth and its findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,7 +37,7 @@ pub struct Outcome {
     pub causes: Vec<Cause>,
     /// Codes that are allowed beside them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub also: BTreeSet<String>,
+    pub also: BTreeSet<CauseCode>,
     /// Codes that are allowed in some directions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Allowed>,
@@ -55,7 +53,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundCause {
     /// Code of the cause.
-    pub code: String,
+    pub code: CauseCode,
     /// Place.
     #[serde(flatten)]
     pub place: Place,
@@ -71,7 +69,7 @@ pub struct FoundCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
-    /// A true cause, in the right direction; nothing or "healthy" where nothing is wrong.
+    /// A true cause, in the right direction; nothing or CauseCode::HEALTHY where nothing is wrong.
     Right,
     /// A true cause in the wrong direction.
     WrongDirection,
@@ -161,11 +159,11 @@ impl Outcome {
         self.causes.iter().any(|c| !c.codes.is_empty())
     }
 
-    /// Whether a code is right: one of a true cause, or "healthy" where that is allowed.
-    pub fn is_true(&self, code: &str) -> bool {
-        match code {
-            HEALTHY => self.may_be_healthy(),
-            _ => self.with(code).next().is_some(),
+    /// Whether a code is right: one of a true cause, or CauseCode::HEALTHY where that is allowed.
+    pub fn is_true(&self, code: &CauseCode) -> bool {
+        match *code == CauseCode::HEALTHY {
+            true => self.may_be_healthy(),
+            false => self.with(code).next().is_some(),
         }
     }
 
@@ -176,7 +174,7 @@ impl Outcome {
         largest.is_some_and(|c| first.is_some_and(|code| c.codes.contains(code)))
     }
 
-    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong; but
+    /// A path counts as full from 85 % of its goodput, so up to there CauseCode::HEALTHY is not wrong; but
     /// it is with delay under load or a tunnel that does not fit.
     fn may_be_healthy(&self) -> bool {
         let only_goodput = |c: &Cause| !c.fault.is_of_latency() && c.fault != Fault::TunnelMtu;
@@ -184,8 +182,8 @@ impl Outcome {
     }
 
     /// The causes with a code.
-    fn with<'a>(&'a self, code: &'a str) -> impl Iterator<Item = &'a Cause> {
-        let has = move |c: &&Cause| c.codes.iter().any(|own| own == code);
+    fn with<'a>(&'a self, code: &'a CauseCode) -> impl Iterator<Item = &'a Cause> {
+        let has = move |c: &&Cause| c.codes.contains(code);
         self.causes.iter().filter(has)
     }
 
@@ -199,17 +197,17 @@ impl Outcome {
                 false => Judged::Right,
             };
         };
-        match (self.is_true(&first.code), first.code.as_str()) {
-            (true, _) if self.is_misplaced(first) => Judged::WrongDirection,
-            (true, _) => Judged::Right,
-            (false, HEALTHY) => Judged::CalledHealthy,
-            (false, _) => Judged::WrongCause,
+        match self.is_true(&first.code) {
+            true if self.is_misplaced(first) => Judged::WrongDirection,
+            true => Judged::Right,
+            false if first.code == CauseCode::HEALTHY => Judged::CalledHealthy,
+            false => Judged::WrongCause,
         }
     }
 
     /// Whether a problem is reported on a healthy path.
     fn is_false_alarm(&self) -> bool {
-        let alarm = |s: &FoundCause| s.asserts() && s.code != HEALTHY && !self.allows(s);
+        let alarm = |s: &FoundCause| s.asserts() && s.code != CauseCode::HEALTHY && !self.allows(s);
         self.is_healthy() && self.found.iter().any(alarm)
     }
 
@@ -226,13 +224,13 @@ impl Outcome {
     /// Whether the first remedy is another congestion control although no true or allowed cause
     /// calls for it.
     pub fn advises_wrong_congestion_control(&self) -> bool {
-        let calls = |code: &str| {
-            let cause = registry().iter().find(|c| c.code == code);
+        let calls = |code: &CauseCode| {
+            let cause = registry().iter().find(|c| c.code == *code);
             cause.is_some_and(|c| c.remedy.class() == RemedyClass::CongestionControl)
         };
         let mut true_codes = self.causes.iter().flat_map(|c| &c.codes).chain(&self.also);
         let advised = self.first().is_some_and(|s| calls(&s.code));
-        advised && !true_codes.any(|code| calls(code))
+        advised && !true_codes.any(calls)
     }
 
     /// Each code that is asserted, with whether it is right and in the right direction; without
@@ -242,7 +240,7 @@ impl Outcome {
         let asserted = self
             .found
             .iter()
-            .filter(|s| s.asserts() && !self.allows(s) && seen.insert(s.code.as_str()));
+            .filter(|s| s.asserts() && !self.allows(s) && seen.insert(&s.code));
         let right = |s: &FoundCause| self.is_true(&s.code) && !self.is_misplaced(s);
         asserted.map(|s| (s, right(s))).collect()
     }
@@ -251,16 +249,17 @@ impl Outcome {
 impl FoundCause {
     /// Whether it asserts a problem, or that there is none: informational findings do not.
     pub fn asserts(&self) -> bool {
-        self.severity > Severity::Info || self.code == HEALTHY
+        self.severity > Severity::Info || self.code == CauseCode::HEALTHY
     }
 
     /// The direction it is about, if it is about one. A queue of a host is in what it sends.
     fn direction(&self) -> Option<Direction> {
-        const OF_SENDERS: [&str; 3] = ["leftover-shaper", "bufferbloat-local", "wrong-queue"];
-        let end = self
-            .place
-            .end
-            .filter(|_| OF_SENDERS.contains(&self.code.as_str()));
+        const OF_SENDERS: [CauseCode; 3] = [
+            CauseCode::LEFTOVER_SHAPER,
+            CauseCode::BUFFERBLOAT_LOCAL,
+            CauseCode::WRONG_QUEUE,
+        ];
+        let end = self.place.end.filter(|_| OF_SENDERS.contains(&self.code));
         self.place.direction.or(end.map(|side| match side {
             Side::Near => Direction::Up,
             Side::Far => Direction::Down,
@@ -275,23 +274,18 @@ pub(super) mod tests {
     /// A path with these faults as causes, each in its own direction, and these findings.
     pub(in crate::drawn) fn outcome(
         faults: &[Fault],
-        found: &[(&str, Option<Direction>, Severity)],
+        found: &[(CauseCode, Option<Direction>, Severity)],
     ) -> Outcome {
         let cause = |fault: &Fault| Cause {
             fault: *fault,
-            codes: fault
-                .codes()
-                .right
-                .iter()
-                .map(|c| (*c).to_owned())
-                .collect(),
+            codes: fault.codes().right.to_vec(),
             directions: fault.direction().into_iter().collect(),
             weight: 1.0 / faults.len() as f64,
             masked: false,
         };
         let answers =
-            |(code, direction, severity): &(&str, Option<Direction>, Severity)| FoundCause {
-                code: (*code).to_owned(),
+            |(code, direction, severity): &(CauseCode, Option<Direction>, Severity)| FoundCause {
+                code: code.clone(),
                 place: Place {
                     direction: *direction,
                     end: None,
@@ -308,7 +302,7 @@ pub(super) mod tests {
             rtt_ms: 20.0,
             tunnel: false,
             causes: faults.iter().map(cause).collect(),
-            also: ["host-settings".to_owned()].into(),
+            also: [CauseCode::HOST_SETTINGS].into(),
             allowed: Vec::new(),
             recovers: if faults.is_empty() { 0.0 } else { 0.5 },
             found: found.iter().map(answers).collect(),
@@ -324,7 +318,7 @@ pub(super) mod tests {
     const UP: Option<Direction> = Some(Direction::Up);
     const LOSS: Fault = Fault::Loss(Direction::Down);
 
-    fn judged(faults: &[Fault], found: &[(&str, Option<Direction>, Severity)]) -> Judged {
+    fn judged(faults: &[Fault], found: &[(CauseCode, Option<Direction>, Severity)]) -> Judged {
         outcome(faults, found).judged
     }
 
@@ -332,24 +326,24 @@ pub(super) mod tests {
     fn the_first_finding_decides() {
         let high = Severity::High;
         assert_eq!(
-            judged(&[LOSS], &[("random-loss", DOWN, high)]),
+            judged(&[LOSS], &[(CauseCode::RANDOM_LOSS, DOWN, high)]),
             Judged::Right
         );
         assert_eq!(
-            judged(&[LOSS], &[("random-loss", UP, high)]),
+            judged(&[LOSS], &[(CauseCode::RANDOM_LOSS, UP, high)]),
             Judged::WrongDirection
         );
         assert_eq!(
-            judged(&[LOSS], &[("policer", DOWN, high)]),
+            judged(&[LOSS], &[(CauseCode::POLICER, DOWN, high)]),
             Judged::WrongCause
         );
         assert_eq!(
-            judged(&[LOSS], &[("healthy", None, Severity::Info)]),
+            judged(&[LOSS], &[(CauseCode::HEALTHY, None, Severity::Info)]),
             Judged::CalledHealthy
         );
         assert_eq!(judged(&[LOSS], &[]), Judged::Silent);
         assert_eq!(
-            judged(&[LOSS], &[("aqm-idle", DOWN, Severity::Info)]),
+            judged(&[LOSS], &[(CauseCode::AQM_IDLE, DOWN, Severity::Info)]),
             Judged::Silent
         );
     }
@@ -358,15 +352,15 @@ pub(super) mod tests {
     fn a_healthy_path_is_right_with_silence_and_with_healthy_only() {
         assert_eq!(judged(&[], &[]), Judged::Right);
         assert_eq!(
-            judged(&[], &[("healthy", None, Severity::Info)]),
+            judged(&[], &[(CauseCode::HEALTHY, None, Severity::Info)]),
             Judged::Right
         );
         assert_eq!(
-            judged(&[], &[("policer", DOWN, Severity::Low)]),
+            judged(&[], &[(CauseCode::POLICER, DOWN, Severity::Low)]),
             Judged::FalseAlarm
         );
         assert_eq!(
-            judged(&[], &[("host-settings", None, Severity::Low)]),
+            judged(&[], &[(CauseCode::HOST_SETTINGS, None, Severity::Low)]),
             Judged::Right
         );
     }
@@ -376,11 +370,11 @@ pub(super) mod tests {
         let short = Fault::ShortBuffer(Direction::Up);
         assert_eq!(judged(&[short], &[]), Judged::Right);
         assert_eq!(
-            judged(&[short], &[("healthy", None, Severity::Info)]),
+            judged(&[short], &[(CauseCode::HEALTHY, None, Severity::Info)]),
             Judged::CalledHealthy
         );
         assert_eq!(
-            judged(&[short], &[("random-loss", UP, Severity::High)]),
+            judged(&[short], &[(CauseCode::RANDOM_LOSS, UP, Severity::High)]),
             Judged::WrongCause
         );
     }
@@ -388,7 +382,7 @@ pub(super) mod tests {
     #[test]
     fn bbr_against_a_short_window_is_wrong_advice() {
         let window = Fault::ReceiveBuffer(Side::Near);
-        let found = [("random-loss", DOWN, Severity::High)];
+        let found = [(CauseCode::RANDOM_LOSS, DOWN, Severity::High)];
         assert!(outcome(&[window], &found).advises_wrong_congestion_control());
         assert!(!outcome(&[LOSS], &found).advises_wrong_congestion_control());
     }

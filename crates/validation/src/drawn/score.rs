@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::cause::CauseCode;
+
 use super::outcome::{Judged, Outcome};
 use crate::accuracy::count::Count;
 
@@ -70,7 +72,9 @@ impl Score {
         let wrong_cc = outcome.advises_wrong_congestion_control();
         self.wrong_congestion_control.add(wrong_cc);
         if right || outcome.judged == Judged::WrongDirection {
-            let is_placed = outcome.first().is_some_and(|s| s.code != "healthy");
+            let is_placed = outcome
+                .first()
+                .is_some_and(|s| s.code != CauseCode::HEALTHY);
             if is_placed {
                 self.misplaced.add(!right);
             }
@@ -96,26 +100,29 @@ impl Score {
 /// The fault of the largest weight, without its place.
 fn kind(outcome: &Outcome) -> String {
     let largest = outcome.causes.first();
-    largest.map_or("healthy".to_owned(), |cause| {
-        let text = cause.fault.to_string();
-        let ends = [" down", " up", " of the near host", " of the far host"];
-        let kind = ends.iter().find_map(|end| text.strip_suffix(end));
-        kind.unwrap_or(&text).to_owned()
-    })
+    largest.map_or_else(
+        || CauseCode::HEALTHY.to_string(),
+        |cause| {
+            let text = cause.fault.to_string();
+            let ends = [" down", " up", " of the near host", " of the far host"];
+            let kind = ends.iter().find_map(|end| text.strip_suffix(end));
+            kind.unwrap_or(&text).to_owned()
+        },
+    )
 }
 
 /// All true causes in words.
 pub fn truth(outcome: &Outcome) -> String {
     let all: Vec<String> = outcome.causes.iter().map(|c| c.fault.to_string()).collect();
     match all.is_empty() {
-        true => "healthy".to_owned(),
+        true => CauseCode::HEALTHY.to_string(),
         false => all.join(" + "),
     }
 }
 
 /// Findings that came true and all of them, by cause and strength.
-pub fn counts(all: &[Outcome]) -> BTreeMap<String, [[u32; 2]; 3]> {
-    let mut counts: BTreeMap<String, [[u32; 2]; 3]> = BTreeMap::new();
+pub fn counts(all: &[Outcome]) -> BTreeMap<CauseCode, [[u32; 2]; 3]> {
+    let mut counts: BTreeMap<CauseCode, [[u32; 2]; 3]> = BTreeMap::new();
     for (found, right) in all.iter().flat_map(Outcome::asserted) {
         let own = counts.entry(found.code.clone()).or_default();
         let [true_ones, of] = &mut own[found.strength as usize];
@@ -161,13 +168,13 @@ mod tests {
         let down = Some(Direction::Down);
         let loss = [Fault::Loss(Direction::Down)];
         let all = [
-            outcome(&loss, &[("random-loss", down, Severity::High)]),
+            outcome(&loss, &[(CauseCode::RANDOM_LOSS, down, Severity::High)]),
             outcome(
                 &loss,
-                &[("random-loss", Some(Direction::Up), Severity::High)],
+                &[(CauseCode::RANDOM_LOSS, Some(Direction::Up), Severity::High)],
             ),
             outcome(&loss, &[]),
-            outcome(&[], &[("policer", down, Severity::Low)]),
+            outcome(&[], &[(CauseCode::POLICER, down, Severity::Low)]),
             outcome(&[], &[]),
         ];
         let score = score(&all);

@@ -15,7 +15,7 @@ mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{cell::Cell, net::Direction};
+use model::{cause::CauseCode, cell::Cell, net::Direction};
 use serde::{Deserialize, Serialize};
 
 use super::fault::{self, Fault};
@@ -36,7 +36,7 @@ pub struct Truth {
     /// The causes, that with the largest weight first; none on a healthy path.
     pub causes: Vec<Cause>,
     /// Codes that are allowed, and count neither as right nor as wrong.
-    pub also: BTreeSet<String>,
+    pub also: BTreeSet<CauseCode>,
     /// Codes that are allowed in some directions: of faults that matter little there, also where
     /// another fault with the same code is a cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +51,7 @@ pub struct Truth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Allowed {
     /// The code.
-    pub code: String,
+    pub code: CauseCode,
     /// The directions; none if its fault has none.
     pub directions: Vec<Direction>,
 }
@@ -62,7 +62,7 @@ pub struct Cause {
     /// The fault.
     pub fault: Fault,
     /// Codes of findings that name it; none if no rule does.
-    pub codes: Vec<String>,
+    pub codes: Vec<CauseCode>,
     /// Directions in which a finding may place it.
     pub directions: Vec<Direction>,
     /// Its share of what all causes recover; they sum up to 1.

@@ -1,6 +1,7 @@
 //! Effects of faults to the truth.
 
 use model::{
+    cause::CauseCode,
     cell::{Buffer, Cell},
     net::Direction,
 };
@@ -34,14 +35,12 @@ impl Truth {
             truth.judge(cell, direction, &own);
         }
         for fault in fault::of(cell) {
-            let always = fault.always().iter().map(|c| (*c).to_owned());
-            truth.also.extend(always);
+            truth.also.extend(fault.always().iter().cloned());
             if fault == Fault::TunnelMtu {
                 truth.doubled_packets(cell);
             }
         }
-        let settings = fault::of_setting(cell).into_iter();
-        truth.also.extend(settings.map(str::to_owned));
+        truth.also.extend(fault::of_setting(cell));
         truth.effects = effects;
         truth.finish()
     }
@@ -93,8 +92,7 @@ impl Truth {
             return self.add(Fault::TunnelMtu, None, 0.5, false);
         }
         let codes = Fault::TunnelMtu.codes();
-        self.also
-            .extend(codes.right.iter().map(|c| (*c).to_owned()));
+        self.also.extend(codes.right.iter().cloned());
         self.causes.push(Cause {
             fault: Fault::TunnelMtu,
             codes: Vec::new(),
@@ -111,7 +109,7 @@ impl Truth {
 
     fn add(&mut self, fault: Fault, load: Option<Direction>, weight: f64, masked: bool) {
         let codes = fault.codes();
-        self.also.extend(codes.also.iter().map(|c| (*c).to_owned()));
+        self.also.extend(codes.also.iter().cloned());
         // Where a fault is, and on which load it acts; for neighbours only the former.
         let load = load.filter(|_| !matches!(fault, Fault::Neighbours(_)));
         let places = fault.direction().into_iter().chain(load);
@@ -127,7 +125,7 @@ impl Truth {
         directions.dedup();
         self.causes.push(Cause {
             fault,
-            codes: codes.right.iter().map(|c| (*c).to_owned()).collect(),
+            codes: codes.right.to_vec(),
             directions,
             weight,
             masked,
@@ -137,12 +135,12 @@ impl Truth {
     fn allow(&mut self, fault: Fault, load: Direction) {
         let codes = fault.codes();
         let all = codes.right.iter().chain(codes.also);
-        self.also.extend(all.map(|c| (*c).to_owned()));
+        self.also.extend(all.cloned());
         let mut directions: Vec<Direction> = fault.direction().into_iter().chain([load]).collect();
         directions.dedup();
         for code in codes.right {
             self.allowed.push(Allowed {
-                code: (*code).to_owned(),
+                code: code.clone(),
                 directions: directions.clone(),
             });
         }
@@ -169,7 +167,7 @@ impl Truth {
 pub(in crate::drawn) fn allows(
     causes: &[Cause],
     allowed: &[Allowed],
-    code: &str,
+    code: &CauseCode,
     direction: Option<Direction>,
 ) -> bool {
     let Some(direction) = direction else {
@@ -177,9 +175,9 @@ pub(in crate::drawn) fn allows(
     };
     let is_cause = |c: &Cause| {
         let here = c.directions.is_empty() || c.directions.contains(&direction);
-        here && c.codes.iter().any(|own| own == code)
+        here && c.codes.contains(code)
     };
-    let is_allowed = |a: &Allowed| a.code == code && a.directions.contains(&direction);
+    let is_allowed = |a: &Allowed| a.code == *code && a.directions.contains(&direction);
     allowed.iter().any(is_allowed) && !causes.iter().any(is_cause)
 }
 

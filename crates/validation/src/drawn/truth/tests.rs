@@ -61,7 +61,7 @@ fn what_recovers_seven_per_cent_is_allowed_and_not_demanded() {
         (if left.contains(&LOSS) { 93.0 } else { 100.0 }, 10.0)
     });
     assert!(truth.is_healthy());
-    assert!(truth.also.contains("random-loss"));
+    assert!(truth.also.contains(&CauseCode::RANDOM_LOSS));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_fault_behind_a_tighter_one_is_allowed() {
         (least.fold(48.0, f64::min), 5.0)
     });
     assert_eq!(faults(&truth), [WINDOW]);
-    assert!(truth.also.contains("random-loss"));
+    assert!(truth.also.contains(&CauseCode::RANDOM_LOSS));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_deep_queue_is_judged_by_latency() {
     let shallow = derive(&deep, |left| {
         (9.5, if left.contains(&queue) { 25.0 } else { 8.0 })
     });
-    assert!(shallow.is_healthy() && shallow.also.contains("bufferbloat-remote"));
+    assert!(shallow.is_healthy() && shallow.also.contains(&CauseCode::BUFFERBLOAT_REMOTE));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn an_effect_of_one_seed_alone_is_no_cause() {
         );
     }
     let truth = trial.truth();
-    assert!(truth.is_healthy() && truth.also.contains("random-loss"));
+    assert!(truth.is_healthy() && truth.also.contains(&CauseCode::RANDOM_LOSS));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_matters_little_is_allowed_in_its_own_direction() {
         allows(
             &truth.causes,
             &truth.allowed,
-            "bufferbloat-remote",
+            &CauseCode::BUFFERBLOAT_REMOTE,
             direction,
         )
     };
@@ -174,7 +174,7 @@ fn the_fair_share_of_a_line_is_no_fault() {
         (if shared { 4.8 } else { 9.6 }, 5.0)
     };
     let truth = derive(&cell(spec), half);
-    assert!(truth.is_healthy() && truth.also.contains("shared-line"));
+    assert!(truth.is_healthy() && truth.also.contains(&CauseCode::SHARED_LINE));
     let truth = derive(&cell(&spec.replace("fq_codel", "fifo")), half);
     assert_eq!(faults(&truth), [neighbours]);
 }
@@ -200,12 +200,12 @@ fn a_tunnel_between_routers_that_does_not_fit_has_a_name_by_what_it_costs() {
         "[path]\nrate = \"50mbit\"\nbuffer = \"20ms\"\n[tunnel]\nmtu = 1480\nat = \"routers\"\n";
     let truth = derive(&cell(spec), |_| (45.0, 5.0));
     assert_eq!(faults(&truth), [Fault::TunnelMtu]);
-    assert!(truth.causes[0].codes.is_empty() && truth.also.contains("fragmentation"));
+    assert!(truth.causes[0].codes.is_empty() && truth.also.contains(&CauseCode::FRAGMENTATION));
     let truth = derive(&cell(spec), |left| {
         let doubled = left.contains(&Fault::TunnelMtu);
         (if doubled { 5.0 } else { 45.0 }, 5.0)
     });
-    assert_eq!(truth.causes[0].codes, ["fragmentation"]);
+    assert_eq!(truth.causes[0].codes, [CauseCode::FRAGMENTATION]);
 }
 
 #[test]

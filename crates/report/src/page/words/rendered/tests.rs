@@ -9,6 +9,7 @@ use explain::{
 };
 use model::{
     advice::AdviceFigure,
+    cause::CauseCode,
     findings::Findings,
     net::{Direction, IpVersion, Layer},
     remedy::{self, Action},
@@ -254,7 +255,7 @@ fn what_the_catalogue_lacks_stays_english_and_is_marked() {
     let known = words.render(&Text::plain("no gain"));
     assert_eq!((known.lang, known.stop()), (None, "。"));
     let item = CannotTell {
-        code: "policer".to_owned(),
+        code: CauseCode::POLICER,
         place: Default::default(),
         because: Text::plain("the moon is full"),
         settle: Text::plain("a sweep to a higher rate"),
