@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The kept draws, by name of the file: evaluations last.
+/// The kept draws, evaluations last.
 fn draws() -> Vec<Vec<Outcome>> {
     let folder = std::fs::read_dir(root().join("corpus/judged")).unwrap();
     let paths = folder.map(|entry| entry.unwrap().path());
@@ -26,7 +26,9 @@ fn draws() -> Vec<Vec<Outcome>> {
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
         lines.collect()
     };
-    paths.into_iter().map(read).collect()
+    let mut draws: Vec<Vec<Outcome>> = paths.into_iter().map(read).collect();
+    draws.sort_by_key(|outcomes| outcomes[0].draw);
+    draws
 }
 
 const BEGIN: &str = "<!-- results: made by UPDATE_DOCS=1 cargo test -p pathtwin-validation -->\n";
