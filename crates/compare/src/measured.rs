@@ -46,7 +46,7 @@ impl Measured {
         }
     }
 
-    /// What was run, with at least one valid sample.
+    /// Measurements with at least one valid sample.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.values.keys()
     }

@@ -1,6 +1,6 @@
 //! Names of sets of runs.
 
-/// What a name of a set stands for.
+/// Meaning of the name of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Set<'a> {
     /// The newest runs, `last:5`.

@@ -13,7 +13,7 @@ fn normal(random: &mut Random) -> f64 {
     (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
 }
 
-/// What a run of a path is like.
+/// Properties of the runs of a path.
 #[derive(Clone, Copy)]
 struct Path {
     goodput: f64,

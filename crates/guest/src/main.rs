@@ -21,7 +21,7 @@ use model::job::{JOB_FILE, Job, OUTPUT_FILE};
 use sys::files::{Existing, Readers, write_by};
 use traffic::load::probe::Timing;
 
-/// What the engine gives a job.
+/// Input of a job from the engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engine<'a> {
     /// The cell's folder.
@@ -31,7 +31,7 @@ pub(crate) struct Engine<'a> {
 }
 
 impl Engine<'_> {
-    /// What times probes.
+    /// Source of the times of probes.
     pub(crate) fn timing(&self) -> Timing {
         if self.guest {
             Timing::Virtual

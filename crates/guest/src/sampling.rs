@@ -114,7 +114,7 @@ fn queue_sample(stats: &tc::QdiscStats) -> QueueSample {
     }
 }
 
-/// What the stages that lose packets on purpose have done.
+/// Counts of the stages that drop packets on purpose.
 pub(crate) fn losses(bed: &Testbed) -> anyhow::Result<Vec<LossTruth>> {
     let mut all = Vec::new();
     for stage in &bed.losses {

@@ -40,10 +40,10 @@ const LAST: Duration = Duration::from_secs(2);
 /// Time between two checks whether all bytes have arrived.
 const PEEK: Duration = Duration::from_millis(1);
 
-/// What a client is to do.
+/// Task of a client.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is asked of the server. `len` may be absent: then 128 KiB for TCP, and for UDP as much
+    /// Request to the server. `len` may be absent: then 128 KiB for TCP, and for UDP as much
     /// as a segment of the control connection carries. `time_s` is set from `duration`.
     pub params: Params,
     /// How long to send after the omitted part, if no bytes or blocks are given.

@@ -1,10 +1,10 @@
 //! UDP: the exchange that opens a stream, and the head of each datagram.
 
-/// What a client sends to open a stream. A server takes any datagram for it.
+/// Content of the datagram that opens a stream; a server accepts any.
 pub const HELLO: [u8; 4] = *b"9876";
-/// What a server answers (3.12 and newer).
+/// Reply of a server (3.12 and newer).
 pub const REPLY: [u8; 4] = *b"6789";
-/// What older servers answer, and the same from hosts of the other byte order.
+/// Reply of older servers, and the same from hosts of the other byte order.
 const OLD_REPLIES: [[u8; 4]; 2] = [987_654_321_u32.to_le_bytes(), 987_654_321_u32.to_be_bytes()];
 
 /// Bytes of a head with a number of 64 bits; a datagram has at least these.
@@ -15,7 +15,7 @@ pub fn is_reply(bytes: &[u8]) -> bool {
     bytes == REPLY || OLD_REPLIES.iter().any(|old| bytes == old)
 }
 
-/// What stands at the start of each datagram, all big endian.
+/// Header of each datagram, all big endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// When it was sent, on a clock of the sender's own, s.

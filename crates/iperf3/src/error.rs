@@ -47,7 +47,7 @@ pub enum Error {
     Refused(params::Refused),
     /// This end's kernel does not have, or does not allow, the congestion control asked for.
     Congestion {
-        /// What was asked for.
+        /// The requested value.
         name: String,
         /// The kernel's error.
         why: io::Error,

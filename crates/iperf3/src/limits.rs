@@ -29,7 +29,7 @@ pub(crate) const WORK: usize = 64 << 10;
 /// Which tests a server accepts, and of whom.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What clients may have, each and together. A test is a session; other protocols of this
+    /// Limits of clients, each and together. A test is a session; other protocols of this
     /// program may share it.
     pub admission: Admission,
     /// Connections that have not shown their cookie.
@@ -75,7 +75,7 @@ fn duration(params: &Params, limits: &Limits) -> Duration {
     }
 }
 
-/// What a test takes of what there is, or why it is refused.
+/// The resources of a test, or the reason why it is refused.
 /// `bytes`: what it is to move in each direction, if that is what it goes by.
 pub(crate) fn need(params: &Params, limits: &Limits, bytes: Option<u64>) -> Result<Need, Refused> {
     let (asked, most) = (params.parallel, limits.flows);

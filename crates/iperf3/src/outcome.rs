@@ -19,7 +19,7 @@ use super::{
 /// The outcome of a test.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was asked for.
+    /// The requested value.
     pub params: Params,
     /// The client.
     pub client: End,
@@ -47,16 +47,16 @@ pub enum Invalid {
     Congestion {
         /// The end that sends: near is the client.
         end: Side,
-        /// What was asked for.
+        /// The requested value.
         asked: String,
-        /// What was used.
+        /// The value in use.
         used: String,
     },
     /// The sender does not report what it used.
     CongestionUnknown {
         /// The end that sends: near is the client.
         end: Side,
-        /// What was asked for.
+        /// The requested value.
         asked: String,
     },
     /// No byte of a stream arrived in all the time.
@@ -124,7 +124,7 @@ pub struct Stream {
     pub retransmits: Option<u64>,
     /// Counts of the datagrams; UDP only.
     pub udp: Option<Udp>,
-    /// What the kernel of this end knows of the connection at the end; TCP only.
+    /// State of the connection at the end, by the kernel of this end; TCP only.
     pub tcp: Option<TcpInfo>,
 }
 

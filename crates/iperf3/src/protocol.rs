@@ -9,7 +9,7 @@ use model::{
 
 use super::state::State;
 
-/// What the other end sent that the protocol does not have, or not now.
+/// Violation of the protocol by the other end: something unknown, or not due now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProtocolError {
     /// A byte where a state is due.

@@ -49,7 +49,7 @@ pub enum RequestError {
     /// The length of a write or datagram is out of range.
     #[error("a length of {len} is not in {least} to {most} bytes")]
     Length {
-        /// What was requested.
+        /// The request.
         len: u64,
         /// The smallest.
         least: u64,

@@ -16,7 +16,7 @@ pub struct Cpu {
     pub system_percent: f64,
 }
 
-/// What one end reports of a test.
+/// Report of one end about a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// Its processor time.
@@ -29,7 +29,7 @@ pub struct Results {
     pub streams: Vec<StreamResults>,
 }
 
-/// What one end counted of a stream.
+/// Counts of one end for a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamResults {
     /// Number of the stream: 1, then 3, 4, 5, and so on.

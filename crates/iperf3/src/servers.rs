@@ -24,7 +24,7 @@ pub struct BindError {
     source: io::Error,
 }
 
-/// What happens on one of the servers.
+/// Event on one of the servers.
 #[derive(Debug)]
 pub enum Event {
     /// A test is over.

@@ -63,7 +63,7 @@ pub(super) struct Session<'a> {
     pub(super) control: Control,
     pub(super) peer: IpAddr,
     pub(super) limits: Limits,
-    /// What all of it draws from; the test is over when it is dropped.
+    /// The lease of the test; the test is over when it is dropped.
     pub(super) admitted: admission::Session,
     /// Data connections with this test's cookie, numbered as they were accepted.
     pub(super) data: Receiver<(u64, TcpStream)>,

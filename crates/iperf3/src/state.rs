@@ -1,6 +1,6 @@
 //! The states of a test.
 
-/// What one end signals to the other by a single byte (src/iperf_api.h, iperf 3.1 to 3.22).
+/// State that one end signals to the other by a single byte (src/iperf_api.h, iperf 3.1 to 3.22).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i8)]
 pub enum State {

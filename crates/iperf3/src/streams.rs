@@ -66,7 +66,7 @@ impl Link {
     }
 }
 
-/// What was counted before the part of the test that counts.
+/// Counts before the measured part of the test.
 #[derive(Clone, Copy, Debug, Default)]
 struct Omitted {
     bytes: u64,
@@ -129,7 +129,7 @@ fn lost(udp: &Counter) -> u64 {
     udp.highest.saturating_sub(udp.received)
 }
 
-/// What one end counted of a stream.
+/// Counts of one end for a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// Number of the stream.

@@ -7,7 +7,7 @@ use sys::{
 
 use super::results::Cpu;
 
-/// What the process had used when the test began.
+/// Usage of the process when the test began.
 pub(super) struct Usage {
     start: Instant,
     before: CpuTimes,

@@ -27,7 +27,7 @@ pub const MAX_RESULTS: usize = 1 << 20;
 /// Longest silence in the middle of a message, and longest time for a message to be taken.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What a test's connections have in common: the server knows by it which test a data connection
+/// Common part of a test's connections: the server knows by it which test a data connection
 /// belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cookie([u8; COOKIE_LEN]);

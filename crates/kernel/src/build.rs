@@ -16,7 +16,7 @@ use super::search::{Candidate, Search};
 use super::source::{self, Source};
 use super::tools::{self, SourceKind};
 
-/// What to build, and how.
+/// Configuration of a build.
 #[derive(Debug, Clone, Default)]
 pub struct BuildOptions {
     /// A kernel tarball, a `linux-source` package or a folder; else the pinned Debian package, or
@@ -37,7 +37,7 @@ pub struct Built {
     pub image: Image,
     /// False if it was in the cache already.
     pub fresh: bool,
-    /// What the user should know: sources that were rejected and why, another source than the
+    /// Messages for the user: sources that were rejected and why, another source than the
     /// pinned one.
     pub notes: Vec<Note>,
 }
@@ -122,7 +122,7 @@ pub(super) fn lock(
     })
 }
 
-/// What all attempts of one build share.
+/// State shared by all attempts of one build.
 struct Builder<'a> {
     cache: &'a Cache,
     lock: &'a Lock,

@@ -60,7 +60,7 @@ impl Config {
         self.0.get(name).map(String::as_str)
     }
 
-    /// What was wanted and is not there.
+    /// Missing options.
     pub(super) fn missing<'w>(&self, wanted: &'w [Wanted]) -> Vec<&'w Wanted> {
         wanted
             .iter()

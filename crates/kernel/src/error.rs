@@ -37,7 +37,7 @@ pub enum KernelError {
     BadImage {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its fault.
         fault: ImageFault,
     },
     /// Programs or libraries that the build needs are absent.
@@ -54,9 +54,9 @@ pub enum KernelError {
     /// The source that was named cannot be used.
     #[error("{} cannot be used as a kernel source: {fault}", path.display())]
     BadSource {
-        /// What was named.
+        /// The name that was given.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its fault.
         fault: SourceFault,
     },
     /// No archive has a source that serves.
@@ -93,7 +93,7 @@ pub enum KernelError {
     /// A program that was run failed.
     #[error("{step} failed ({end}); the whole log is {}\n{tail}", log.display())]
     Step {
-        /// What was being done.
+        /// The action.
         step: String,
         /// How it ended.
         end: StepEnd,
@@ -108,7 +108,7 @@ pub enum KernelError {
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was being done, as a verb.
+        /// The action, as a verb.
         action: &'static str,
         /// On what.
         path: PathBuf,

@@ -26,11 +26,11 @@ pub struct Image {
     pub path: PathBuf,
     /// SHA-256 of the program, in lower-case hex.
     pub sha256: String,
-    /// What is known about it; `None` if there is no document and the image has no configuration.
+    /// Its description; `None` if there is no document and the image has no configuration.
     pub meta: Option<Meta>,
 }
 
-/// What is known about an image. Written as `image.json` beside it.
+/// Description of an image. Written as `image.json` beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of this document.

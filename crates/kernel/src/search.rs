@@ -139,7 +139,8 @@ impl Search {
         });
     }
 
-    /// What may be built, the best first; takes the offers. The rest is rejected with the reason.
+    /// Sources that may be built, the best first; takes the offers. The rest is rejected with the
+    /// reason.
     pub(super) fn candidates(&mut self, untested: bool) -> Vec<Candidate> {
         if let Some(file) = &self.kept {
             return vec![Candidate::Kept(file.clone())];

@@ -34,7 +34,7 @@ const BUILD: &[(&str, &str)] = &[
     ("cmp", "diffutils"),
 ];
 
-/// What the chosen kind of source needs in addition.
+/// Further needs of the chosen kind of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceKind {
     /// Fetched from an archive: apt, and a package to open.

@@ -43,7 +43,7 @@ const SUBMISSIONS: u32 = 3;
 /// Cells to run on a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// What the results depend on.
+    /// Identity of everything that the results depend on.
     pub sweep: &'a Sweep,
     /// All cells.
     pub cells: &'a [Cell],

@@ -34,7 +34,7 @@ const SCHEMA: &[u8] = b"pathtwin result 2";
 /// The results that this user can reach.
 #[derive(Debug)]
 pub(crate) struct Cache {
-    /// What every key depends on besides the job and the kernel.
+    /// Part of every key besides the job and the kernel.
     guest: blake3::Hash,
     own: Folder,
     team: Option<Folder>,
@@ -52,7 +52,7 @@ pub enum RemoteError {
     Status(u16),
 }
 
-/// What the user should know about the cache.
+/// Messages about the cache for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheNote {
     /// A result was damaged; it was not used, and removed if it was the user's own.
@@ -60,7 +60,7 @@ pub enum CacheNote {
     Damaged {
         /// Where it was.
         place: String,
-        /// What is wrong with it.
+        /// Its fault.
         #[source]
         why: Damage,
     },
@@ -89,7 +89,7 @@ pub enum CacheNote {
 pub(crate) struct Found<T> {
     /// The result; absent = there is none.
     pub(crate) result: Option<T>,
-    /// What was found on the way.
+    /// Messages of the search.
     pub(crate) notes: Vec<CacheNote>,
 }
 

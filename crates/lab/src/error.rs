@@ -29,7 +29,7 @@ pub enum LabError {
     /// A file or folder could not be used.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was being done, as a verb.
+        /// The action, as a verb.
         action: &'static str,
         /// On what.
         path: PathBuf,
@@ -127,13 +127,13 @@ pub enum LabError {
          allow more with `sysctl vm.max_map_count=1048576`, or run a program that uses less memory at once"
     )]
     Mappings {
-        /// What the host allows (`vm.max_map_count`).
+        /// Limit of the host (`vm.max_map_count`).
         limit: usize,
     },
     /// The guest reported why the job failed.
     #[error("the guest could not {task}: {report}")]
     Guest {
-        /// What it was to do.
+        /// Its task.
         task: Task,
         /// The guest's own message.
         report: String,

@@ -89,7 +89,7 @@ impl ExecResult {
     }
 }
 
-/// What to do on a host that cannot make its files read-only.
+/// Behaviour on a host that cannot make its files read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostFiles {
     /// Run nothing.
@@ -103,7 +103,7 @@ pub enum HostFiles {
 pub struct Programs<'a> {
     /// The programs and their path.
     pub exec: &'a Exec,
-    /// What to do on a host that cannot make its files read-only.
+    /// Behaviour on a host that cannot make its files read-only.
     pub files: HostFiles,
 }
 

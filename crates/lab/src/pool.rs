@@ -25,7 +25,7 @@ pub struct Done<T> {
     pub result: Result<T, LabError>,
     /// Whether its result came from the cache.
     pub cached: bool,
-    /// What the user should know about the cache.
+    /// Messages about the cache for the user.
     pub notes: Vec<CacheNote>,
     /// Progress of the list with it.
     pub progress: Progress,

@@ -24,7 +24,7 @@ fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases")
 }
 
-/// What is in a folder, sorted.
+/// Names in a folder, sorted.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("read a folder of cases");
     let mut paths: Vec<_> = entries.map(|e| e.unwrap().path()).collect();

@@ -1,9 +1,9 @@
 //! The far end from the view of the near end.
 
-mod answer;
 mod data;
 mod error;
 pub mod load;
+mod reply;
 
 use std::{
     io,
@@ -18,12 +18,12 @@ use traffic::wire::{
     message::{Numbered, Request, Welcome},
 };
 
-pub use answer::{Named, Outcome};
 pub use data::{connector, datagrams, stream, streams};
 pub use error::{Action, FarError};
+pub use reply::{Named, Outcome};
 
-use answer::{Counters, Done, Facts, Finished, Opened, Reply};
 use load::{Agreed, Load, Service};
+use reply::{Counters, Done, Facts, Finished, Opened, Reply};
 
 /// How long to wait for a connection.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -35,7 +35,7 @@ const LONGEST_REPLY: usize = 64 << 20;
 pub struct Far {
     control: Control,
     address: SocketAddr,
-    /// What it reported of itself.
+    /// Its description of itself.
     pub welcome: Welcome,
 }
 
@@ -106,7 +106,7 @@ impl Far {
         Ok(())
     }
 
-    /// What the far host's counters did since.
+    /// Changes of the far host's counters since the mark.
     ///
     /// # Errors
     /// There was no mark, or the session failed.

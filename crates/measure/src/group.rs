@@ -11,7 +11,7 @@ use crate::{
     run::Target,
 };
 
-/// What the probes of one layer showed.
+/// Result of the probes of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// The layer.

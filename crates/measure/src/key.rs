@@ -30,12 +30,12 @@ pub enum KeyError {
     /// A text is neither a key nor a file.
     #[error("{0}; and there is no file of this name")]
     Text(key::KeyError),
-    /// What was read is no key.
+    /// The file holds no key.
     #[error("{from}: {error}")]
     NotKey {
         /// The file, or standard input.
         from: String,
-        /// What is wrong with it.
+        /// Its fault.
         error: key::KeyError,
     },
     /// The file cannot be read, or others can read it.

@@ -37,12 +37,12 @@ pub use rejected::Rejected;
 
 use registry::Registry;
 
-/// What a server allows, and to whom.
+/// Limits of a server, and its keys.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The key that clients must hold.
     pub key: Key,
-    /// What clients may have, each and together; other protocols of this program may share it.
+    /// Limits of clients, each and together; other protocols of this program may share it.
     pub admission: Admission,
     /// Version of the program, sent to clients.
     pub program: String,
@@ -55,7 +55,7 @@ pub struct Server {
     sockets: Vec<UdpSocket>,
 }
 
-/// What happens on a server, for its log.
+/// Event on a server, for its log.
 #[derive(Debug)]
 pub enum Event {
     /// A client connected.
@@ -71,7 +71,7 @@ pub enum Event {
 /// Takes the events of a server; called from several threads.
 pub type Log = Arc<dyn Fn(Event) + Send + Sync>;
 
-/// What all threads of a server share.
+/// State shared by all threads of a server.
 pub(crate) struct Shared {
     config: Arc<Config>,
     registry: Registry,

@@ -163,7 +163,7 @@ fn intervals_of_a_paired_ratio_hold() {
     table.is_in_the_docs("paired");
 }
 
-/// What draws a number with median 1 and a given spread.
+/// Generator of numbers with median 1 and a given spread.
 type Spread = fn(f64, &mut Random) -> f64;
 
 #[test]

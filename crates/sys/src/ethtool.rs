@@ -49,7 +49,7 @@ impl Offloads {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {op} of link {link}: {error}")]
 pub struct EthtoolError {
-    /// What was attempted.
+    /// The action.
     pub op: String,
     /// Name of the link.
     pub link: String,

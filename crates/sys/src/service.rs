@@ -68,7 +68,7 @@ impl Manager {
         self.send("WATCHDOG=1");
     }
 
-    /// What it does now, for `systemctl status`: one line.
+    /// Its current activity, for `systemctl status`: one line.
     pub fn status(&self, text: &str) {
         self.send(&format!("STATUS={}", text.replace('\n', " ")));
     }

@@ -44,7 +44,7 @@ const CONTROL_WORDS: usize = 32;
 /// Stamps fetched by one call.
 const BATCH: usize = 32;
 
-/// What the kernel stamps on a socket.
+/// Timestamps of the kernel on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Support {
     /// Received datagrams.

@@ -131,7 +131,7 @@ fn clsact(nl: &mut Netlink, device: u32) -> Result<(), NetlinkError> {
     )
 }
 
-/// What is applied to one device.
+/// Settings applied to one device.
 struct Applied {
     timers: Timers,
     nl: Netlink,

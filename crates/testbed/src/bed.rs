@@ -102,7 +102,7 @@ pub enum BuildError {
     Kernel {
         /// The host it was for.
         host: &'static str,
-        /// What and why.
+        /// The feature and the reason.
         source: NetlinkError,
     },
     /// Something other than netlink failed.
@@ -110,7 +110,7 @@ pub enum BuildError {
     System {
         /// The host it was for.
         host: &'static str,
-        /// What and why.
+        /// The feature and the reason.
         source: io::Error,
     },
 }

@@ -149,7 +149,7 @@ fn make_tunnel(bed: &mut Testbed, cell: &Cell, plan: &Plan) -> Result<(), BuildE
     };
     let at_ends = tunnel.at == TunnelAt::Ends;
     // Behind a router lies its LAN; behind an end nothing.
-    let (client_lan, server_lan) = if at_ends {
+    let (near_lan, far_lan) = if at_ends {
         (vec![], vec![])
     } else {
         (vec![1], vec![5])
@@ -157,9 +157,9 @@ fn make_tunnel(bed: &mut Testbed, cell: &Cell, plan: &Plan) -> Result<(), BuildE
     let outer = cell.path.ip;
     // The outer link of the near host is number 2, of the far one number 4.
     let node = &bed.hosts[near];
-    tunnel::make(&node.ns, tunnel, Side::Near, outer, 4, &server_lan).map_err(kernel(node.name))?;
+    tunnel::make(&node.ns, tunnel, Side::Near, outer, 4, &far_lan).map_err(kernel(node.name))?;
     let node = &bed.hosts[far];
-    tunnel::make(&node.ns, tunnel, Side::Far, outer, 2, &client_lan).map_err(kernel(node.name))
+    tunnel::make(&node.ns, tunnel, Side::Far, outer, 2, &near_lan).map_err(kernel(node.name))
 }
 
 fn name_ends(bed: &mut Testbed, cell: &Cell, plan: &Plan) {

@@ -51,7 +51,7 @@ pub fn try_all() -> Result<Vec<Tried>, super::BuildError> {
     try_these(&names)
 }
 
-/// What a cell needs and this kernel refuses.
+/// Features that a cell needs and this kernel refuses.
 ///
 /// # Errors
 /// The kernel refused the namespace in which it is tried.

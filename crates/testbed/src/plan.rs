@@ -18,7 +18,7 @@ pub struct Host {
     pub sysctls: Vec<(String, String)>,
 }
 
-/// What one device of a link is to do with the packets it sends.
+/// Treatment of the packets that one device of a link sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Hand them on at once.
@@ -36,9 +36,9 @@ pub enum Stage {
 pub struct Link {
     /// Number of its network.
     pub number: u8,
-    /// What the device on the near end's side does (it sends up).
+    /// Treatment by the device on the near end's side (it sends up).
     pub near_side: Stage,
-    /// What the device on the far end's side does (it sends down).
+    /// Treatment by the device on the far end's side (it sends down).
     pub far_side: Stage,
     /// Address families on it.
     pub families: Vec<IpVersion>,

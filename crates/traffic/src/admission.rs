@@ -61,7 +61,7 @@ use client::{Client, LARGE_ANSWERS, Meters};
 use meter::Meter;
 use network::Networks;
 
-/// What a server admits, in all and of each client.
+/// Limits of a server, in total and for each client.
 #[derive(Clone, Debug)]
 pub struct Admission(Arc<House>);
 
@@ -88,7 +88,7 @@ impl Admission {
         }))
     }
 
-    /// What one client is allowed.
+    /// Limits of one client.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
@@ -127,7 +127,7 @@ impl Admission {
         })))
     }
 
-    /// What is held now, of all clients together.
+    /// Resources held now by all clients together.
     pub fn held(&self) -> Amounts {
         self.0.server.held()
     }
@@ -143,7 +143,7 @@ impl Admission {
     }
 }
 
-/// What a session itself holds: the thread and the connection of its control.
+/// Resources of a session itself: the thread and the connection of its control.
 const SESSION: Amounts = Amounts {
     sessions: 1,
     threads: 1,

@@ -22,7 +22,7 @@ pub mod udp;
 
 pub(crate) use stop::Stop;
 
-/// What an end does with the data of a load.
+/// Role of an end for the data of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It sends.

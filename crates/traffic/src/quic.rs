@@ -42,7 +42,7 @@ use crate::{admission::Lease, wire::PublicKey};
 /// Whether this program was built with QUIC.
 pub const AVAILABLE: bool = cfg!(feature = "quic");
 
-/// What an end does in the handshake.
+/// Role of an end in the handshake.
 #[derive(Debug)]
 pub enum Handshake {
     /// It connects, to the end that has this key.
@@ -51,7 +51,7 @@ pub enum Handshake {
     Accept(Identity),
 }
 
-/// What is agreed on of a load.
+/// Agreed parameters of a load.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whether this end sends.

@@ -43,10 +43,10 @@ pub(super) enum Load {
     },
 }
 
-/// What a flow leaves behind.
+/// Result of a flow.
 #[derive(Default)]
 pub(super) struct Ended {
-    /// What it recorded.
+    /// Its records.
     pub(super) records: Stream,
     /// Datagrams it sent.
     pub(super) sent: Option<u64>,

@@ -79,7 +79,7 @@ pub(super) fn device(device: &Device, groups: &mut Groups) {
     groups.insert(format!("nic.{}", device.name), all);
 }
 
-/// What a queue hangs below, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues
+/// Parent of a queue, and its kind: `root.fq_codel`, `8001:1.fq`. Handles of default queues
 /// are all the same, and so do not distinguish those of a device with several queues.
 pub(super) fn place(qdisc: &QdiscStats) -> String {
     let parent = match qdisc.parent {

@@ -27,7 +27,7 @@ pub(super) struct Client {
     /// The command that prints the status as JSON.
     command: &'static [&'static str],
     parse: fn(&str, IpAddr) -> Option<Status>,
-    /// What is usually wrong if it prints none.
+    /// Usual reason if it prints none.
     hint: fn() -> Text,
 }
 

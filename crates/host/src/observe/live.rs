@@ -21,7 +21,7 @@ const MIN_INTERVAL: Duration = Duration::from_millis(10);
 /// Longest wait before the stop flag is checked.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What to observe, and for how long.
+/// Scope and duration of an observation.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     filter: Filter,

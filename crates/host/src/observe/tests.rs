@@ -54,7 +54,7 @@ fn sender() -> (TcpSocket, TcpInfo) {
     (socket, info)
 }
 
-/// What is said of a connection that is seen each second for ten, `change` being given the second.
+/// Verdict on a connection that is sampled each second for ten, `change` being given the second.
 fn seen(change: impl Fn(u64, &mut TcpSocket, &mut TcpInfo)) -> ObservedSocket {
     let mut watch = Watch::default();
     for second in 0..=10 {

@@ -23,7 +23,7 @@ pub const SENT_AT_LEAST: f64 = 0.05;
 /// A pacing rate limits when goodput uses this share of it; the rest is headers and the pauses of
 /// the pacing itself.
 pub const PACING_AT_LEAST: f64 = 0.85;
-/// What is left of the busy time when neither window nor buffer limits.
+/// Busy time during which neither window nor buffer limits.
 pub const CWND_AT_LEAST: f64 = 1.0 - 2.0 * WINDOW_OVER;
 
 /// The reason before there is any figure.

@@ -1,4 +1,4 @@
-//! What one half has counted.
+//! Counts of one half.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use std::{
 use sys::clock::Instant;
 use traffic::load::count::Counter;
 
-/// What a half has counted so far.
+/// Counts of a half so far.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     bytes: AtomicU64,

@@ -1,4 +1,4 @@
-//! What the halves of one test share: how far it is, and how much they may still send.
+//! State shared by the halves of one test: progress, and the bytes that are left to send.
 
 use std::{
     sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
@@ -26,7 +26,7 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// What the halves of one test share.
+/// State shared by the halves of one test.
 #[derive(Debug)]
 pub(crate) struct Load {
     phase: AtomicU8,
@@ -38,11 +38,11 @@ pub(crate) struct Load {
     pub(crate) rate_bps: Option<u64>,
     /// Datagrams have numbers of 64 bits.
     pub(crate) wide: bool,
-    /// What is sent.
+    /// The data to send.
     pub(super) payload: Vec<u8>,
     /// Bytes still to be sent over all streams, if they are limited.
     budget: Option<AtomicU64>,
-    /// What all streams draw from.
+    /// The lease of all streams.
     pub(crate) lease: Lease,
 }
 

@@ -137,7 +137,7 @@ struct UdpReceiver<'a> {
     socket: &'a UdpSocket,
     load: &'a Load,
     counts: &'a Counts,
-    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
+    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
     offset: u64,
 }
 

@@ -10,7 +10,7 @@ use model::net::LoadDirection;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What iperf 3.12 sends for `-c HOST -t 1 -b 8M`.
+/// Parameters that iperf 3.12 sends for `-c HOST -t 1 -b 8M`.
 const FROM_3_12: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":1,"len":131072,"bandwidth":8000000,"pacing_timer":1000,"client_version":"3.12"}"#;
 
 #[test]

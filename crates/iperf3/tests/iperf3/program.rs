@@ -49,7 +49,7 @@ impl Program {
         }
     }
 
-    /// What it printed, when it has ended.
+    /// Its output after it has ended.
     fn end(mut self) -> String {
         let mut text = String::new();
         self.out.read_to_string(&mut text).unwrap();

@@ -45,7 +45,7 @@ fn byte(stream: &mut TcpStream) -> u8 {
     byte[0]
 }
 
-/// What a server says to parameters that it does not take: the number of an error.
+/// Reply of a server to parameters that it refuses: the number of an error.
 fn refusal(text: &[u8]) -> i32 {
     let limits = Limits {
         flows: 4,

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitStatus;
 
-/// What is wrong with a file that should be an image.
+/// Fault of a file that should be an image.
 #[derive(Debug, thiserror::Error)]
 pub enum ImageFault {
     /// It cannot be found.
@@ -48,7 +48,7 @@ pub enum ImageFault {
     NotInside,
 }
 
-/// What is wrong with a kernel source.
+/// Fault of a kernel source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceFault {
     /// It cannot be found.

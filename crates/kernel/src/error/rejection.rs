@@ -51,7 +51,7 @@ pub(super) fn list(rejections: &[Rejection]) -> String {
     lines.join("\n")
 }
 
-/// What the user can do if all sources were rejected.
+/// Advice to the user if all sources were rejected.
 pub(super) fn remedy(rejections: &[Rejection]) -> String {
     let keyring = rejections
         .iter()

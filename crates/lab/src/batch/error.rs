@@ -86,7 +86,7 @@ pub enum BatchError {
     Refused {
         /// The program.
         program: &'static str,
-        /// What it printed.
+        /// Its output.
         report: String,
     },
     /// The scheduler has not answered for a long time.

@@ -118,7 +118,7 @@ impl Files {
         copy(spec, &self.spec(spec), 0o644)
     }
 
-    /// What each task of a submission left.
+    /// Result of each task of a submission.
     pub(super) fn left(&self, round: &Round) -> Result<Vec<Left>, LabError> {
         self.refresh();
         let tasks = 0..round.tasks.len();

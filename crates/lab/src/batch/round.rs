@@ -23,7 +23,7 @@ use crate::{
 /// One submission. Written as `round-N.json` before it is submitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// What the results depend on.
+    /// Identity of everything that the results depend on.
     pub sweep: Sweep,
     /// Number of the submission, from 0.
     pub number: u32,
@@ -53,7 +53,7 @@ pub struct Attempts {
     pub last: TaskId,
 }
 
-/// What a task left in its file.
+/// Result of a task in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Left {
     /// Cells with rows.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a task runs. All files are in folders that every worker sees.
+/// Command of a task. All files are in folders that every worker sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script<'a> {
     /// `pathtwin`

@@ -53,7 +53,7 @@ impl Active {
     }
 }
 
-/// What a driver needs of a scheduler.
+/// Interface of a scheduler.
 pub(super) trait Scheduler {
     /// Most tasks of an array job.
     fn most_tasks(&self) -> Result<usize, BatchError>;

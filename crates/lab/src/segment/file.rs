@@ -20,7 +20,7 @@ use crate::{Lab, LabError, cell::CellResult, rows};
 /// Version of the file.
 pub const SEGMENT_SCHEMA: u32 = 1;
 
-/// What the results of a segment depend on: files that differ in it belong to different sweeps.
+/// Identity of a sweep: files that differ in it belong to different sweeps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sweep {
     /// [`SEGMENT_SCHEMA`] of the writer.

@@ -20,16 +20,16 @@ pub enum FarError {
     },
     /// The control channel.
     Channel(ChannelError),
-    /// A reply that does not answer its request.
+    /// A reply to another request.
     Reply {
         /// Name of the request.
         request: &'static str,
-        /// What is wrong with the reply.
+        /// Fault of the reply.
         source: ChannelError,
     },
     /// The far end refused.
     Refused {
-        /// What kind of reason it gave.
+        /// Kind of its reason.
         code: Code,
         /// The reason, as it was sent.
         why: Text,
@@ -55,7 +55,7 @@ pub enum FarError {
     },
     /// A plan of which iperf3 can do nothing.
     Plan,
-    /// Datagrams to the far end, or their answers, are lost.
+    /// Datagrams to the far end, or their replies, are lost.
     Silent {
         /// Where they were sent.
         address: SocketAddr,
@@ -64,7 +64,7 @@ pub enum FarError {
     },
     /// A data connection or socket.
     Data {
-        /// What was tried.
+        /// The action.
         action: Action,
         /// With whom.
         address: SocketAddr,
@@ -99,7 +99,7 @@ impl From<ChannelError> for FarError {
     }
 }
 
-/// What is done with a data connection or socket.
+/// Action on a data connection or socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Open connections.

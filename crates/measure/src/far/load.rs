@@ -11,16 +11,16 @@ use traffic::wire::{
     },
 };
 
-use super::answer::Outcome;
+use super::reply::Outcome;
 
-/// A load or service of the far end. Its type ties the order to the one outcome that answers it.
+/// A load or service of the far end. Its type ties the order to its one outcome.
 pub trait Service {
-    /// What the far end saw of it.
+    /// Its outcome at the far end.
     type Outcome: Outcome;
     /// The key by which the far end is known on a connection of the load, where it shows one.
     type Key: DeserializeOwned;
 
-    /// What asks for it.
+    /// Its order.
     fn order(&self) -> Order;
 }
 
@@ -45,7 +45,7 @@ impl<S: Service> Agreed<S> {
     }
 }
 
-/// What connections and datagrams prove by that they belong to it.
+/// Secret by which connections and datagrams prove that they belong to it.
 impl<S: Service> Deref for Agreed<S> {
     type Target = Ticket;
 
@@ -102,7 +102,7 @@ impl Service for Quic {
 
 impl Load for Quic {}
 
-/// Answers to probes and to datagrams of any size.
+/// Replies to probes and to datagrams of any size.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo;
 
@@ -115,10 +115,10 @@ impl Service for Echo {
     }
 }
 
-/// Answers to requests, one on each connection.
+/// Responses to requests, one on each connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Short {
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub bytes: u64,
 }
 
@@ -131,10 +131,10 @@ impl Service for Short {
     }
 }
 
-/// Answers to HTTP/1.1 requests.
+/// Responses to HTTP/1.1 requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Http {
-    /// Bytes of an answer.
+    /// Bytes of a response.
     pub bytes: u64,
 }
 

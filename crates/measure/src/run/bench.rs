@@ -20,28 +20,28 @@ use super::{budget::bytes_left, estimate::Estimate};
 use crate::far::{Far, FarError};
 use host::{evidence::Scope, state};
 
-/// What happens in a run.
+/// Event of a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The session is open.
     Planned {
-        /// What the plan will take.
+        /// Estimate for the plan.
         estimate: Estimate,
         /// The layers.
         layers: &'a [LayerAddress],
         /// Version of the far program.
         far: &'a str,
     },
-    /// What the plan will take, now that the path is known: more than was planned.
+    /// Estimate for the plan, now that the path is known: more than was planned.
     Longer {
-        /// What the plan will take.
+        /// Estimate for the plan.
         estimate: Estimate,
         /// The longest step, s.
         step_s: f64,
     },
     /// A step starts.
     Began {
-        /// What it measures.
+        /// Its measurement.
         key: &'a Key,
         /// Number of the sample.
         number: u32,
@@ -77,7 +77,7 @@ pub struct Live {
     pub bytes: u64,
 }
 
-/// What a run has learned so far, for the steps to use.
+/// State that a run has gathered for its steps.
 pub(crate) struct Bench<'a> {
     pub(crate) far: Far,
     pub(crate) port: u16,
@@ -92,7 +92,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) control_us: Option<f64>,
     /// Median round trip while more was offered than a layer carries in a direction, µs.
     pub(crate) loaded_us: HashMap<(LayerAddress, Direction), f64>,
-    /// What durations follow, since the first block.
+    /// State that durations follow, since the first block.
     pub(crate) lines: HashMap<(LayerAddress, Direction), Line>,
     /// UDP payload that a layer carries in a direction, bit/s.
     pub(crate) capacity: HashMap<(LayerAddress, Direction), f64>,
@@ -116,7 +116,7 @@ impl Bench<'_> {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// What bounds this end's half of a load: the bytes that the plan still allows, and the rate
+    /// Limits of this end's half of a load: the bytes that the plan still allows, and the rate
     /// that the far end does.
     pub(crate) fn lease(&self, duration: Duration) -> Lease {
         let left = bytes_left(&self.plan.budget, self.bytes);

@@ -2,7 +2,7 @@
 
 use model::{plan::Budget, text, text::Text};
 
-/// What a run has spent.
+/// Resources that a run has spent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spent {
     /// Time since its start, s.
@@ -11,7 +11,7 @@ pub(crate) struct Spent {
     pub(crate) bytes: u64,
 }
 
-/// What a task takes.
+/// Cost of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Needs {
     /// From its start to its end, s.

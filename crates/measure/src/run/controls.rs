@@ -10,7 +10,7 @@ use model::{
 
 use super::schedule::USUAL;
 
-/// What each missing one leaves open, and how it can be had.
+/// Questions that each missing one leaves open, and how to load it.
 pub(crate) fn lacking(
     plan: &Plan,
     side: Side,

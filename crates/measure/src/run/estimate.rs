@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a plan will take.
+/// Estimate for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Seconds, with the fewest and with the most repeats.

@@ -42,13 +42,13 @@ use super::{
 use crate::far::FarError;
 use host::{evidence::Scope, state};
 
-/// What a run through iperf3 needs to know before it starts.
+/// Configuration of a run through iperf3.
 pub struct Start<'a> {
     /// The server.
     pub server: SocketAddr,
     /// The layer that leads there.
     pub layer: Layer,
-    /// What to measure.
+    /// The plan.
     pub plan: &'a Plan,
     /// Seed of the order, if the plan names none.
     pub seed: Seed,

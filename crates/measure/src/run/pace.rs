@@ -9,7 +9,7 @@ use model::{
 
 use super::{bench::Bench, task::Task};
 
-/// What a run has learned of a layer and direction.
+/// State of a run about a layer and direction.
 pub(crate) fn line(bench: &Bench<'_>, layer: &LayerAddress, direction: Direction) -> Line {
     let place = (layer.clone(), direction);
     Line {

@@ -111,7 +111,7 @@ fn tasks(step: &Step, layers: &[LayerAddress], senders: &Senders, block: u32) ->
 /// are in use.
 pub(crate) const USUAL: [&str; 2] = ["cubic", "bbr"];
 
-/// What a plan will take over so many layers, between ends with these congestion controls.
+/// Estimate for a plan over so many layers, between ends with these congestion controls.
 pub fn estimate(plan: &Plan, layers: usize, near: &[String], far: &[String]) -> Estimate {
     let senders = Senders {
         near: near.to_vec(),
@@ -142,7 +142,7 @@ pub(crate) fn time_s(step: &Step) -> f64 {
     AROUND_S + cost(step).time_s
 }
 
-/// What a step takes of a budget, at a rate if one is known.
+/// Cost of a step, at a rate if one is known.
 pub(crate) fn needs(step: &Step, rate_bps: Option<f64>) -> Needs {
     Needs {
         time_s: time_s(step),

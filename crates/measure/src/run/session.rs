@@ -34,13 +34,13 @@ use super::{
 use crate::far::{Far, FarError};
 use host::{facts, state};
 
-/// What a run needs to know before it starts.
+/// Configuration of a run.
 pub struct Start<'a> {
     /// Where the far end is controlled.
     pub control: SocketAddr,
     /// The key it wants.
     pub key: &'a AccessKey,
-    /// What to measure.
+    /// The plan.
     pub plan: &'a Plan,
     /// Seed of the order, if the plan names none.
     pub seed: Seed,

@@ -26,7 +26,7 @@ use model::{
 use super::{bench::Bench, task::Task};
 use crate::far::{Far, FarError};
 
-/// What a plan asks for by a step, and what is known of it without running it.
+/// A step of a plan, and its properties that are known without running it.
 pub(crate) trait Step {
     /// Its kind in a run.
     fn kind(&self) -> StepKind;
@@ -39,7 +39,7 @@ pub(crate) trait Step {
     /// Adds to the key of its samples what they do not share with other steps of the kind.
     fn distinguish(&self, _key: &mut Key) {}
 
-    /// What it takes where the plan gives it `duration_s`, s.
+    /// Its duration where the plan gives it `duration_s`, s.
     fn cost(&self, duration_s: f64) -> Cost;
 
     /// The direction and the congestion controls that the plan names for it; `None` where it has
@@ -71,7 +71,7 @@ pub(crate) struct Cost {
 
 /// A step that can be measured.
 trait Measure: Step {
-    /// What both ends saw.
+    /// Results of both ends.
     type Seen;
 
     /// Runs it.

@@ -37,7 +37,7 @@ impl Estimate {
 }
 
 impl Live {
-    /// What the running step shows, and what is left of a run of at most `total_s`.
+    /// Current value of the running step, and the time left of a run of at most `total_s`.
     pub fn text(&self, total_s: f64, budget: &Budget) -> String {
         let mut text = String::new();
         if let Some(rate) = self.rate_bps {

@@ -28,7 +28,7 @@ use traffic::{
 };
 
 use super::{
-    refused::{ANSWER, Arrivals, PAYLOAD, Refused},
+    refused::{Arrivals, PAYLOAD, RESPONSE, Refused},
     registry::{Arrival, Taker},
 };
 
@@ -38,7 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest and shortest time between samples.
 const SAMPLE: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
 
-/// How long a client of a service may take for a request, and for any part of its answer.
+/// How long a client of a service may take for a request, and for any part of its response.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Streams and sockets that have arrived.
@@ -94,7 +94,7 @@ pub(crate) struct Agreement {
     order: Order,
     lease: Lease,
     waiting: Arc<Waiting>,
-    /// Answers to requests, from the moment it is agreed on.
+    /// Responses to requests, from the moment it is agreed on.
     service: Option<Arc<RequestServer>>,
     /// The key pair of this end in QUIC.
     identity: Option<Identity>,
@@ -307,7 +307,7 @@ fn need(order: &Order) -> Need {
     }
 }
 
-/// The service that an order asks for, if it asks for one that answers requests.
+/// The service that an order asks for, if it asks for a service that responds to requests.
 fn service(order: &Order, limits: &Limits, lease: &Lease) -> Option<RequestServer> {
     let (service, bytes) = match order {
         Order::Short { bytes } => (Service::Short, *bytes),
@@ -338,8 +338,8 @@ fn check(order: &Order, limits: &Limits) -> Result<(), Refused> {
             }),
             _ => Ok(()),
         },
-        Order::Short { bytes } | Order::Http { bytes } if !ANSWER.contains(bytes) => {
-            Err(Refused::Answers { bytes: *bytes })
+        Order::Short { bytes } | Order::Http { bytes } if !RESPONSE.contains(bytes) => {
+            Err(Refused::Responses { bytes: *bytes })
         }
         Order::Quic { .. } if !quic::AVAILABLE => Err(Refused::WithoutQuic),
         Order::Tcp(_)

@@ -35,7 +35,7 @@ enum Stage {
     Opening(Box<Channel>, Partial),
 }
 
-/// What is to be done with a connection.
+/// Next step for a connection.
 pub(super) enum Next {
     /// More must come.
     Wait(Pending),

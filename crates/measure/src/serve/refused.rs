@@ -8,10 +8,10 @@ use traffic::{admission, wire::message::Code};
 /// Payload of a datagram, bytes: at least its number and time, at most what UDP over IPv4 carries.
 pub(super) const PAYLOAD: RangeInclusive<u32> = 17..=65_507;
 
-/// Length of an answer to a request, bytes.
-pub(super) const ANSWER: RangeInclusive<u64> = 1..=1 << 30;
+/// Length of a response, bytes.
+pub(super) const RESPONSE: RangeInclusive<u64> = 1..=1 << 30;
 
-/// What belongs to a load and has to arrive before it starts.
+/// Connections or datagrams of a load, which have to arrive before it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrivals {
     /// TCP connections.
@@ -41,8 +41,8 @@ pub(crate) enum Refused {
         /// Their rate, bit/s.
         rate_bps: u64,
     },
-    /// An order of answers that cannot be.
-    Answers {
+    /// An order of responses of an invalid length.
+    Responses {
         /// Length of one, bytes.
         bytes: u64,
     },
@@ -121,11 +121,11 @@ impl Refused {
                 least = *PAYLOAD.start(),
                 most = *PAYLOAD.end()
             ),
-            Self::Answers { bytes } => text!(
+            Self::Responses { bytes } => text!(
                 "answers of {bytes} bytes: one has {least} to {most} bytes",
                 bytes = *bytes,
-                least = *ANSWER.start(),
-                most = *ANSWER.end()
+                least = *RESPONSE.start(),
+                most = *RESPONSE.end()
             ),
             Self::Flows { most } => {
                 text!("a load may have 1 to {most} connections here", most = *most)
@@ -155,12 +155,12 @@ impl Refused {
         }
     }
 
-    /// What kind of reason it is, for the program at the other end.
+    /// Kind of reason, for the program at the other end.
     pub(super) fn code(&self) -> Code {
         match self {
             Self::Limit(refused) if refused.is_passing() => Code::Busy,
             Self::Limit(_) | Self::Flows { .. } | Self::Rate { .. } => Code::Limit,
-            Self::Datagrams { .. } | Self::Answers { .. } => Code::Order,
+            Self::Datagrams { .. } | Self::Responses { .. } => Code::Order,
             Self::WithoutQuic => Code::Unable,
             Self::Unknown | Self::Started | Self::Service | Self::Unmarked => Code::State,
             Self::Missing { .. } => Code::Missing,

@@ -31,7 +31,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// What an arrival must prove to hold.
+    /// Ticket that an arrival must prove to hold.
     pub(crate) fn ticket(&self) -> &Ticket {
         &self.ticket
     }

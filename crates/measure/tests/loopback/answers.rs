@@ -1,4 +1,4 @@
-//! What answers of services may cost: each test is named after what a client did.
+//! Limits on responses of services: each test is named after the action of a client.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What clients who hold the key may not do with loads: each test is named after what one did.
+//! Limits on loads of clients with the key: each test is named after the action of one.
 
 use std::{
     io::Write,

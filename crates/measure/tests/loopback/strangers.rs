@@ -1,4 +1,4 @@
-//! What strangers and other clients may not do: each test is named after what one did.
+//! Limits on strangers and other clients: each test is named after the action of one.
 
 use std::{
     io::{Read, Write},

@@ -18,7 +18,7 @@ pub fn exponential(random: &mut Random) -> f64 {
     -random.unit().ln()
 }
 
-/// What draws one number.
+/// Generator of one number.
 pub type Draw = fn(&mut Random) -> f64;
 
 pub struct Source {

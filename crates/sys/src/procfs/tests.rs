@@ -150,7 +150,7 @@ fn processors_of_several_architectures() {
     assert_eq!(memory_bytes("MemTotal:        2048 kB\n"), Some(2_097_152));
 }
 
-/// What Linux 6.18 shows of a descriptor of /dev/net/tun.
+/// Content that Linux 6.18 shows of a descriptor of /dev/net/tun.
 #[test]
 fn fdinfo_names_the_tun_device() {
     let info = "pos:\t0\nflags:\t02104002\nmnt_id:\t30\nino:\t5\niff:\ttun7\n";

@@ -31,7 +31,7 @@ pub struct Cake {
     pub target_us: Option<u32>,
     /// Priority tins.
     pub diffserv: Option<CakeDiffserv>,
-    /// What is a flow, and among whom the rate is shared.
+    /// Definition of a flow, and of those who share the rate.
     pub flow_mode: Option<CakeFlowMode>,
     /// Cuts segments of offloads apart.
     pub split_gso: Option<bool>,

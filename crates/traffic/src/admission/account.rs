@@ -8,7 +8,7 @@ use std::{
 
 use model::{text, text::Text};
 
-/// What there is a finite amount of.
+/// A limited resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     /// Clients.
@@ -78,7 +78,7 @@ pub enum Refused {
     Bytes,
     /// It is known to need more bytes than are left.
     MoreBytes {
-        /// What is left.
+        /// The remainder.
         left: u64,
     },
 }
@@ -235,7 +235,7 @@ impl Amounts {
     }
 }
 
-/// What is held at one level, and how much may be.
+/// Resources held at one level, and its limits.
 #[derive(Debug)]
 pub(super) struct Account {
     scope: Scope,
@@ -254,7 +254,7 @@ impl Account {
         })
     }
 
-    /// What is held now, by it and all below it.
+    /// Resources held now, by it and all below it.
     pub(super) fn held(&self) -> Amounts {
         *self.lock()
     }
@@ -301,7 +301,7 @@ impl Account {
         }
     }
 
-    /// What could be taken now.
+    /// Resources that could be taken now.
     fn room(&self) -> Amounts {
         let rooms = self.levels().map(|level| {
             let held = level.held();

@@ -28,7 +28,7 @@ impl Budget {
         Self(bytes.map(AtomicI64::new))
     }
 
-    /// What is left, if there is a bound.
+    /// The remainder, if there is a limit.
     pub(super) fn left(&self) -> Option<u64> {
         let left = self.0.as_ref()?.load(Ordering::Relaxed);
         Some(u64::try_from(left).unwrap_or(0))
@@ -88,7 +88,7 @@ impl Budget {
         }
     }
 
-    /// What is left without so many bytes, below 0 if there were fewer.
+    /// The remainder without so many bytes; below 0 if there were fewer.
     fn subtract(&self, bytes: u64) -> Option<i64> {
         let bytes = whole(bytes);
         let before = self.0.as_ref()?.fetch_sub(bytes, Ordering::Relaxed);

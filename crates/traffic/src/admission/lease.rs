@@ -190,7 +190,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// What is held.
+    /// Resources held.
     pub fn amounts(&self) -> Amounts {
         self.held.amounts()
     }

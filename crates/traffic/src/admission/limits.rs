@@ -3,7 +3,7 @@
 use super::account::Amounts;
 use crate::wire::message::Limits;
 
-/// What all clients of a server may have together.
+/// Limits of all clients of a server together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
     /// Sessions.
@@ -98,7 +98,7 @@ impl Totals {
         self.server().map(part)
     }
 
-    /// What one session may have: a load of all its connections in each direction, and what goes
+    /// Limits of one session: a load of all its connections in each direction, and what goes
     /// on beside it.
     pub(super) fn session(&self, limits: &Limits) -> Amounts {
         let connections = 2 * u64::from(limits.flows);

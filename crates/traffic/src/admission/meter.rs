@@ -15,12 +15,13 @@ use std::{
 
 use sys::clock::Instant;
 
-/// What may go at once after a pause: so much time of the rate, or so many bytes if that is more.
+/// Most that is moved at once after a pause: so much time of the rate, or so many bytes if that is
+/// more.
 /// As much as a sender may be late on a busy host and still keep the rate.
 const BURST: Duration = Duration::from_millis(80);
 const BURST_BYTES: u64 = 64 << 10;
 
-/// What is moved in one call: so much time of the rate, or so many bytes if that is more.
+/// Amount moved in one call: so much time of the rate, or so many bytes if that is more.
 const CALL: Duration = Duration::from_millis(5);
 const CALL_BYTES: u64 = 16 << 10;
 

@@ -24,7 +24,7 @@ pub(super) enum Prefix {
 }
 
 impl Prefix {
-    /// What counts as one address.
+    /// Prefix that counts as one address.
     fn address(ip: IpAddr) -> Self {
         Self::of(ip, 32, 64)
     }

@@ -11,10 +11,10 @@ use super::{
     lease::Lease,
 };
 
-/// What a load asks for.
+/// Resources that a load asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    /// What it holds from its start to its end.
+    /// Resources that it holds from its start to its end.
     pub amounts: Amounts,
     /// How long it is to last; absent = until its session ends, as a service does.
     pub duration: Option<Duration>,

@@ -17,7 +17,7 @@ use crate::{
 /// Largest payload of a UDP datagram over IPv4 (RFC 768, RFC 791).
 const LARGEST: usize = 65_507;
 
-/// What its lease must cover.
+/// Resources that its lease must cover.
 pub const NEED: Need = Need {
     amounts: Amounts {
         loads: 1,
@@ -84,7 +84,7 @@ impl Drop for Echo {
 struct Answering<'a> {
     socket: &'a UdpSocket,
     stop: &'a Stop,
-    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
+    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
     offset: u64,
     /// Room for an answer whose size matters.
     large: Vec<u8>,

@@ -37,11 +37,11 @@ pub struct Schedule {
     pub every: Duration,
     /// No probe from here on; absent = until finished.
     pub end: Option<Instant>,
-    /// What times them.
+    /// Source of their times.
     pub timing: Timing,
 }
 
-/// What times probes.
+/// Source of the times of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// The kernel, which stamps datagrams as they leave and arrive.
@@ -62,7 +62,7 @@ pub struct Probe {
     pub stamped: bool,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 #[derive(Default)]
 struct Shared {
     /// No more probes are wanted.
@@ -75,7 +75,7 @@ struct Shared {
     offset: OnceLock<u64>,
 }
 
-/// What is known of a probe so far.
+/// State of a probe.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     /// By this program's clock, right before the call, or by the schedule, ns.
@@ -110,7 +110,7 @@ impl Shared {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns, from the first time it is asked for.
+    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns, read at the first use.
     fn offset(&self) -> u64 {
         *self.offset.get_or_init(clock::realtime_offset)
     }

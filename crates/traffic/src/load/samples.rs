@@ -29,7 +29,7 @@ const MOST: usize = 60_000;
 /// Bytes of memory for samples of one load; the grid is made coarser to stay below.
 pub const MEMORY: u64 = 48 << 20;
 
-/// What the sampler of a load is to do.
+/// Configuration of the sampler of a load.
 pub(super) struct Config {
     pub(super) role: Role,
     /// Zero of all times.
@@ -148,7 +148,7 @@ pub struct Samples {
     /// Bytes of each sample; 0 = the kernel gave none.
     lengths: Vec<usize>,
     bytes: Vec<u8>,
-    /// What the program itself had moved at each sample.
+    /// Bytes that the program itself had moved at each sample.
     moved: Vec<u64>,
 }
 
@@ -195,7 +195,7 @@ impl Samples {
         series
     }
 
-    /// What the kernel reported, by field.
+    /// Values that the kernel reported, by field.
     fn reported(&self) -> Vec<(Column, Vec<Option<u64>>)> {
         let mut columns: Vec<(Column, Vec<Option<u64>>)> = Column::tcp_info()
             .map(|column| (column, Vec::with_capacity(self.lengths.len())))

@@ -27,7 +27,7 @@ impl Stop {
         }
     }
 
-    /// What the load draws from.
+    /// The lease of the load.
     pub(crate) fn lease(&self) -> &Lease {
         &self.lease
     }

@@ -33,7 +33,7 @@ use half::Task;
 /// (`/proc/sys/fs/pipe-max-size`) without privilege.
 const CHUNK: usize = 1 << 20;
 
-/// What is agreed on of a load.
+/// Agreed parameters of a load.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Whether this end sends.
@@ -46,7 +46,7 @@ pub struct Config {
     pub lease: Lease,
 }
 
-/// What the lease of a load must cover.
+/// Resources that the lease of a load must cover.
 pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     let flows = u64::from(flows);
     let descriptors = match role {
@@ -67,7 +67,7 @@ pub fn need(role: Role, flows: u16, duration: Duration) -> Need {
     }
 }
 
-/// What the senders of several loads may share: the zeroes that they send.
+/// Data that the senders of several loads may share: zeroes.
 ///
 /// # Errors
 /// The process has no descriptors left, or the kernel no memory.
@@ -213,7 +213,7 @@ impl TcpLoad {
         self.shared.stop.is_set()
     }
 
-    /// What failed so far.
+    /// Errors so far.
     pub fn errors(&self) -> Vec<String> {
         self.shared.errors().clone()
     }

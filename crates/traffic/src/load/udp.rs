@@ -42,7 +42,7 @@ const WAIT: Duration = Duration::from_millis(20);
 /// How long nothing must have come for a receiver that counts to the last datagram to end.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// What is agreed on of a load.
+/// Agreed parameters of a load.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Bit/s of payload.
@@ -55,7 +55,7 @@ pub struct Config {
     pub lease: Lease,
 }
 
-/// What the lease of a load must cover.
+/// Resources that the lease of a load must cover.
 pub fn need(order: &UdpOrder) -> Need {
     let duration = Duration::from_micros(order.duration_us);
     let bytes = order.rate_bps as f64 / 8.0 * duration.as_secs_f64();
@@ -112,12 +112,12 @@ struct Shared {
     count: AtomicU64,
 }
 
-/// What a half leaves behind.
+/// Result of a half.
 #[derive(Debug, Default)]
 pub struct Half {
-    /// What it counted.
+    /// Its counts.
     pub outcome: UdpOutcome,
-    /// What it had counted when, if it was to take samples.
+    /// Its counts over time, if it was to take samples.
     pub samples: Vec<(Instant, UdpSample)>,
     /// Why the own host refused datagrams for good, if it did.
     pub error: Option<String>,

@@ -27,7 +27,7 @@ impl Identity {
     }
 }
 
-/// What the lease of a load would have to cover.
+/// Resources that the lease of a load would have to cover.
 pub fn need(duration: Duration) -> Need {
     Need {
         duration: Some(duration),

@@ -211,7 +211,7 @@ impl Drive {
         }
     }
 
-    /// What counts as moved by this end so far.
+    /// Bytes that count as moved by this end so far.
     fn moved(&self) -> u64 {
         if self.settings.sends {
             self.sent

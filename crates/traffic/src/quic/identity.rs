@@ -14,7 +14,7 @@ use rustls::{
 
 use crate::wire::{PublicKey, key};
 
-/// What stands in front of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410 section 4).
+/// Prefix of an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410 section 4).
 const SPKI: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];

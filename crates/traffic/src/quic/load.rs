@@ -24,7 +24,7 @@ const STACK: usize = 512 << 10;
 const MEMORY: u64 =
     (drive::RECEIVE_BUFFER + drive::SEND_BUFFER) as u64 + settings::WINDOW as u64 + samples::MEMORY;
 
-/// What the lease of a load must cover.
+/// Resources that the lease of a load must cover.
 pub fn need(duration: Duration) -> Need {
     Need {
         amounts: Amounts {

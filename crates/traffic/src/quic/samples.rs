@@ -12,7 +12,7 @@ const MOST: usize = 60_000;
 /// time.
 pub(super) const MEMORY: u64 = (MOST * (11 * 16 + 8)) as u64;
 
-/// What a sender knows of its connection. All but the window and the times only grow.
+/// A sender's state of its connection. All but the window and the times only grow.
 const SENDER: [Column; 10] = [
     Column::BytesSent,
     Column::CongestionEvents,
@@ -26,7 +26,7 @@ const SENDER: [Column; 10] = [
     Column::BlackHoles,
 ];
 
-/// What is seen over time.
+/// The time series.
 #[derive(Debug)]
 pub(super) struct Samples {
     every: Duration,

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::wire::PublicKey;
 
-/// What the two ends speak over QUIC (ALPN, RFC 7301).
+/// Application protocol of the two ends over QUIC (ALPN, RFC 7301).
 const PROTOCOL: &[u8] = b"pathtwin/1";
 
 /// The one version that is spoken (RFC 9000).

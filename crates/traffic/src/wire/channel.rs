@@ -41,7 +41,7 @@ pub struct Channel {
     timeout: Option<Duration>,
 }
 
-/// What has come of a peer's first message.
+/// Progress of a peer's first message.
 #[derive(Debug, Default)]
 pub struct Partial(Vec<u8>);
 

@@ -13,7 +13,7 @@ pub const DATA: usize = HEAD + 16 + 4 + CODE;
 const MAGIC_CONTROL: &[u8; 4] = b"PTWC";
 const MAGIC_DATA: &[u8; 4] = b"PTWD";
 
-/// What a connection wants.
+/// Purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greeting {
     /// To control, with the first message of the handshake.
@@ -24,12 +24,12 @@ pub enum Greeting {
         token: Token,
         /// Number of the connection within it.
         number: u32,
-        /// What proves that it belongs to it.
+        /// Proof that it belongs to it.
         code: [u8; CODE],
     },
 }
 
-/// What is seen of a connection so far.
+/// State of a connection of which the first bytes were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// A whole greeting.

@@ -10,7 +10,7 @@ const FIELDS: usize = 64;
 /// The bytes of a request for the one resource there is.
 pub const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: pathtwin\r\nAccept: */*\r\n\r\n";
 
-/// What is seen of a message so far.
+/// State of a message that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed<T> {
     /// A whole head, and how many bytes it has.
@@ -286,7 +286,7 @@ mod tests {
             let _ = (request(&bytes), response(&bytes));
         }
 
-        /// What is near a request is where a parser would stumble.
+        /// Input close to a request is the hardest for a parser.
         #[test]
         fn requests_with_changed_bytes_are_read_or_refused(
             changes in proptest::collection::vec((0..REQUEST.len(), any::<u8>()), 0..4),

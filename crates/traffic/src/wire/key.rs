@@ -4,7 +4,7 @@ use std::{fmt, io, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What a written key starts with, so that a key is known for one.
+/// Prefix of a written key, by which it is recognized.
 const PREFIX: &str = "ptk1-";
 
 /// A secret that both ends hold: whoever has it may measure.

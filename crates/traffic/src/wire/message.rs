@@ -36,7 +36,7 @@ pub enum Request {
         /// Sample where its processors spend their time, too, if that is permitted.
         hotspots: bool,
     },
-    /// What they did since the mark.
+    /// The counters' changes since the mark.
     Evidence,
     /// A load or a service to be made ready.
     Open(Order),
@@ -69,14 +69,14 @@ pub enum Reply {
     },
     /// To `evidence`.
     Evidence {
-        /// What the counters did.
+        /// Changes of the counters.
         evidence: Box<Evidence>,
     },
     /// To `open`.
     Opened {
         /// The token that its connections and datagrams carry.
         token: Token,
-        /// What they prove it by.
+        /// Their proof.
         secret: Secret,
         /// Of QUIC: the one key that the far end will show (RFC 7250, Ed25519).
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ pub enum Reply {
     Done,
     /// It cannot be done, or not here; the session continues.
     No {
-        /// What kind of reason it is.
+        /// Kind of reason.
         #[serde(default)]
         code: Code,
         /// Why, for people.
@@ -102,7 +102,7 @@ pub enum Reply {
     },
 }
 
-/// What kind of reason a refusal has. One that a reader does not know counts as none in particular.
+/// Kind of reason of a refusal. One that a reader does not know counts as none in particular.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
@@ -134,16 +134,16 @@ pub const QUIC: &str = "quic";
 pub struct Welcome {
     /// Version of the far program.
     pub program: String,
-    /// What it can do beyond what every server of this version can, such as [`QUIC`].
+    /// Optional abilities beyond those of every server of this version, such as [`QUIC`].
     #[serde(default)]
     pub abilities: Vec<String>,
     /// Congestion controls it can send with.
     pub congestion: Vec<String>,
-    /// What it allows a client.
+    /// Its limits for a client.
     pub limits: Limits,
 }
 
-/// What a server allows a client. Absent = no limit.
+/// Limits of a server for a client. Absent = no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
     /// Highest rate of all loads of a session together, in each direction, bit/s.
@@ -252,19 +252,19 @@ pub struct ShortOutcome {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpOutcome {}
 
-/// What one end saw of bulk TCP.
+/// Result of bulk TCP at one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpOutcome {
     /// The samples of each connection, by the fields of `TCP_INFO`.
     pub flows: Vec<Series>,
     /// Congestion control of each socket, as the kernel reports it.
     pub cc_used: Vec<String>,
-    /// What failed.
+    /// Errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
 }
 
-/// What one end saw of datagrams.
+/// Result of datagrams at one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpOutcome {
     /// Datagrams given to the network, if this end sent.
@@ -294,14 +294,14 @@ pub struct UdpOutcome {
     pub late_span_ns: u64,
 }
 
-/// What one end saw of bulk QUIC.
+/// Result of bulk QUIC at one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuicOutcome {
     /// The samples: `bytes_received`, payload in order; of the sender also the library's own.
     pub series: Series,
     /// The library and its congestion control.
     pub cc_used: String,
-    /// What failed.
+    /// Errors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
 }

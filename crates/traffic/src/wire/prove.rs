@@ -13,7 +13,7 @@ impl Prover {
         Self(blake3::Hasher::new_keyed(secret))
     }
 
-    /// What only the holder of `address` receives.
+    /// Secret that only the holder of `address` receives.
     pub fn challenge(&self, token: Token, address: SocketAddr) -> [u8; 16] {
         let mut hasher = self.0.clone();
         hasher.update(&token.0);

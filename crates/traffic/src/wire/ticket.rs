@@ -15,11 +15,11 @@ use super::{
     key::{CODE, hex, random, unhex},
 };
 
-/// What distinguishes the code of a connection from that of a challenge.
+/// Domain that separates the code of a connection from that of a challenge.
 const CONNECTION: u8 = b'T';
 const CHALLENGE: u8 = b'U';
 
-/// What only the two ends of an agreement know.
+/// Secret of the two ends of an agreement.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Secret([u8; 32]);
@@ -75,12 +75,12 @@ impl Ticket {
         }
     }
 
-    /// What proves that a connection with this number belongs to the agreement.
+    /// Proof that a connection with this number belongs to the agreement.
     pub fn connection_code(&self, number: u32) -> [u8; CODE] {
         self.code(CONNECTION, &number.to_be_bytes())
     }
 
-    /// What proves that who has seen a challenge belongs to the agreement.
+    /// Proof that the receiver of a challenge belongs to the agreement.
     pub fn challenge_code(&self, challenge: &[u8; 16]) -> [u8; CODE] {
         self.code(CHALLENGE, challenge)
     }

@@ -52,7 +52,7 @@ fn an_address_belongs_to_the_function_before_it() {
     assert_eq!(class(name, module), HotSpotClass::Driver);
 }
 
-/// What a reader without privilege is shown.
+/// Lines that a reader without privilege is shown.
 #[test]
 fn hidden_addresses_are_no_symbols() {
     let text = "0000000000000000 T _text\n0000000000000000 t tcp_ack\n";

@@ -14,7 +14,7 @@ use crate::{
 /// Probes alone.
 pub(super) struct Idle;
 
-/// What the probes showed.
+/// Result of the probes.
 pub(super) struct Seen {
     /// Start of the counted time, µs since the run began.
     at_us: u64,

@@ -18,7 +18,7 @@ use crate::{
     run::bench::{Bench, Live},
 };
 
-/// Answers by which a path is judged quiet.
+/// Replies by which a path is judged quiet.
 const QUIET: usize = 5;
 
 /// How long to wait for it.
@@ -85,8 +85,8 @@ fn wait_quiet(bench: &Bench<'_>, layer: &LayerAddress, running: &Running) {
     while Instant::now() < deadline && !bench.cancelled() {
         Instant::now().after(Duration::from_millis(20)).wait();
         let probes = running.probing.so_far();
-        let answers: Vec<f64> = probes.iter().filter_map(rtt_us).collect();
-        let latest = &answers[answers.len().saturating_sub(QUIET)..];
+        let replies: Vec<f64> = probes.iter().filter_map(rtt_us).collect();
+        let latest = &replies[replies.len().saturating_sub(QUIET)..];
         let quiet = match idle {
             Some(idle) => latest
                 .iter()
@@ -105,7 +105,7 @@ fn rtt_us(probe: &Probe) -> Option<f64> {
 }
 
 impl Running {
-    /// The latest round trip, µs, and the share that was lost (of those whose answer is overdue).
+    /// The latest round trip, µs, and the share that was lost (of those whose reply is overdue).
     pub(crate) fn live(&self) -> (Option<f64>, Option<f64>) {
         let probes = self.probing.so_far();
         let latest = probes.iter().rev().find_map(rtt_us);
@@ -152,7 +152,7 @@ impl Running {
     }
 }
 
-/// What probes show.
+/// Result of probes.
 fn summarise(probes: &[Probe], zero: Instant, window: [i64; 2]) -> Probes {
     let at = |p: &Probe| p.sent.since(zero) / 1000;
     let counted: Vec<&Probe> = probes

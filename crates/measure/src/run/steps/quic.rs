@@ -38,7 +38,7 @@ pub(super) struct Quic {
     pub(super) warmup_s: f64,
 }
 
-/// What both ends saw of the connection.
+/// Results of both ends about the connection.
 pub(super) struct Seen {
     ends: Ends,
     /// The time that counts, µs after the start of the load.

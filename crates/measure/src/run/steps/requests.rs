@@ -27,10 +27,10 @@ use crate::{
     run::{bench::Bench, budget::bytes_left, task::Task},
 };
 
-/// How long to wait for a connection, and for any part of an answer.
+/// How long to wait for a connection, and for any part of a response.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long after the end of the step the last answer may come.
+/// How long after the end of the step the last response may come.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Requests for answers of the same size, each on a connection of its own.
@@ -45,7 +45,7 @@ pub(super) struct Http {
     pub(super) bytes: u64,
 }
 
-/// What the near end saw of the requests at a service of type `S`.
+/// The near end's result of the requests at a service of type `S`.
 pub(super) struct Seen<S> {
     requests: Requests,
     context: Context,
@@ -181,7 +181,7 @@ fn measure<S: Service>(
     })
 }
 
-/// What the plan's budget and the far end's limit leave.
+/// Remainder of the plan's budget and the far end's limit.
 fn left(bench: &Bench<'_>) -> Option<u64> {
     let limit = bench.far.welcome.limits.bytes;
     let limit = limit.map(|most| most.saturating_sub(bench.bytes));

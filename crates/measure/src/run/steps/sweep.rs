@@ -56,9 +56,9 @@ pub(super) struct Sweep {
     pub(super) to_bps: u64,
 }
 
-/// What the sweep found.
+/// Result of the sweep.
 pub(super) struct Seen {
-    /// What the path carries, bit/s of IP packets; absent if there was no knee.
+    /// Capacity of the path, bit/s of IP packets; absent if there was no knee.
     capacity_bps: Option<f64>,
     /// The load that stands for the path: below the knee, or the fastest.
     udp: Option<Udp>,

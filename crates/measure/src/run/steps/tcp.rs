@@ -46,14 +46,14 @@ pub(crate) struct Tcp {
     pub(crate) warmup_s: f64,
 }
 
-/// What both ends saw of the connections of one direction.
+/// Results of both ends about the connections of one direction.
 struct Flows {
     direction: Direction,
     sent: TcpOutcome,
     received: TcpOutcome,
 }
 
-/// What both ends saw of the load.
+/// Results of both ends about the load.
 pub(crate) struct Seen {
     flows: Vec<Flows>,
     /// Congestion control that was asked for.

@@ -42,7 +42,7 @@ pub(super) struct Udp {
     pub(super) payload: Option<u32>,
 }
 
-/// What both ends saw of the datagrams.
+/// Results of both ends about the datagrams.
 pub(super) struct Seen {
     udp: run::Udp,
     context: Context,
@@ -121,7 +121,7 @@ pub(crate) struct Offer {
     pub(crate) span: Duration,
 }
 
-/// What was delivered of an offer.
+/// Delivered part of an offered rate.
 pub(crate) struct Delivery {
     pub(crate) udp: run::Udp,
     /// Rate that arrived in the second half of the time, bit/s of payload.

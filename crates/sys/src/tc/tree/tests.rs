@@ -68,7 +68,7 @@ fn a_report_of_htb_becomes_a_request() {
     }
 }
 
-/// What the kernel keeps of a time, and what it reports of that (include/net/codel.h).
+/// A time as the kernel holds it, and as it reports it (include/net/codel.h).
 fn codel_report(us: u32) -> u32 {
     ((((u64::from(us) * 1000) >> 10) << 10) / 1000) as u32
 }

@@ -24,7 +24,7 @@ const QUIET: Duration = Duration::from_millis(500);
 /// longer than that.
 const COLLECT: Duration = Duration::from_millis(100);
 
-/// What reads answers.
+/// Reader of replies.
 pub(super) enum Reader {
     /// Each as it comes.
     Each(UdpSocket),

@@ -18,7 +18,7 @@ const PIECE: u64 = 1 << 20;
 /// Slowest peer that is waited for, bytes a second.
 const SLOWEST: u64 = 1000;
 
-/// What all connections of a service draw their answers from.
+/// Source of the responses of all connections of a service.
 pub(super) struct ResponseBody {
     /// Bytes of a request that come after its greeting.
     pub(super) upload: u64,

@@ -12,7 +12,7 @@ use std::{
 
 use sys::{clock::Instant, socket};
 
-/// What a client requests.
+/// Request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// When the first request is made; at once if it has passed.
@@ -79,7 +79,7 @@ impl Open {
     }
 }
 
-/// What is written at once.
+/// Bytes of one write.
 pub(super) static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Writes so many zeroes.

@@ -28,7 +28,7 @@ pub enum Service {
     Http,
 }
 
-/// What is agreed on.
+/// Agreed parameters.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// How requests are made.
@@ -41,11 +41,11 @@ pub struct Config {
     pub connections: usize,
     /// How long a peer may take for its request, and to take any part of its answer.
     pub timeout: Duration,
-    /// What bounds the service: its connections and threads are held as they come and go.
+    /// Limits of the service: its connections and threads are held as they come and go.
     pub lease: Lease,
 }
 
-/// What its lease must cover; `bytes`: of one answer.
+/// Resources that its lease must cover; `bytes`: of one response.
 pub fn need(bytes: u64) -> Need {
     Need {
         amounts: Amounts {
@@ -57,14 +57,14 @@ pub fn need(bytes: u64) -> Need {
     }
 }
 
-/// What a connection holds.
+/// Resources of a connection.
 const CONNECTION: Amounts = Amounts {
     connections: 1,
     descriptors: 1,
     ..Amounts::NONE
 };
 
-/// What a thread holds.
+/// Resources of a thread.
 const THREAD: Amounts = Amounts {
     threads: 1,
     ..Amounts::NONE

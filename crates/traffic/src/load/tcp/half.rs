@@ -23,7 +23,7 @@ use crate::{
 /// Bytes of the buffer of a receiver that copies.
 const BUFFER: usize = 64 << 10;
 
-/// What a half does on its connection.
+/// Task of a half on its connection.
 pub(super) enum Task {
     Send(Outlet),
     Receive,

@@ -83,7 +83,7 @@ struct Receiver<'a> {
     interval: Option<Duration>,
     counter: Counter,
     times: Times,
-    /// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, ns.
+    /// Lead of CLOCK_REALTIME over CLOCK_MONOTONIC, ns.
     offset: u64,
     /// When something came last: where datagrams come, the kernel reports the time with them.
     now: Option<Instant>,
@@ -142,7 +142,7 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// What may come in all: what was agreed on, and a quarter more, as a path may duplicate some.
+/// Most that may arrive: the agreed amount and a quarter more, as a path may duplicate some.
 fn most_bytes(config: &Config) -> u64 {
     let agreed = config.rate_bps as f64 / 8.0 * config.lease.duration().as_secs_f64();
     ((agreed * 1.25) as u64).saturating_add(65_536)

@@ -8,8 +8,8 @@ use crate::far;
 
 use super::*;
 
-/// What the server sends of a reply, read by the near end.
-fn read<T: Named>(reply: &message::Reply) -> Result<Answer<T>, String> {
+/// A reply of the server, as the near end reads it.
+fn read<T: Named>(reply: &message::Reply) -> Result<Result<T, Refusal>, String> {
     let text = serde_json::to_vec(reply).unwrap();
     let read: Result<Reply<T>, _> = serde_json::from_slice(&text);
     read.map(|reply| reply.0).map_err(|e| e.to_string())
@@ -17,7 +17,7 @@ fn read<T: Named>(reply: &message::Reply) -> Result<Answer<T>, String> {
 
 fn given<T: Named>(reply: &message::Reply) -> T {
     match read(reply).unwrap() {
-        Ok(answer) => answer,
+        Ok(body) => body,
         Err(refusal) => panic!("{}", refusal.why),
     }
 }
@@ -156,7 +156,7 @@ fn a_damaged_reply_is_refused_or_what_the_server_would_read() {
     assert!(taken > 0, "each byte itself is among the replacements");
 }
 
-/// The right kind of outcome of another request is no answer.
+/// The right kind of outcome of another request is no reply.
 #[test]
 fn a_reply_to_another_request_is_refused() {
     let [(_, tcp), ..] = outcomes();

@@ -68,17 +68,17 @@ pub(super) struct Facts {
     pub(super) facts: HostFacts,
 }
 
-/// What the far host's counters did.
+/// Changes of the far host's counters.
 #[derive(Deserialize)]
 pub(super) struct Counters {
     pub(super) evidence: Evidence,
 }
 
-/// What was asked is done.
+/// Reply: the request was carried out.
 #[derive(Deserialize)]
 pub(super) struct Done {}
 
-/// What was asked is not done.
+/// Reply: the request was refused.
 #[derive(Deserialize)]
 pub(super) struct Refusal {
     #[serde(default)]
@@ -123,11 +123,8 @@ impl<'de, T: Named> Deserialize<'de> for Only<T> {
     }
 }
 
-/// What was asked for, or why it is refused.
-pub(super) type Answer<T> = Result<T, Refusal>;
-
-/// A reply, as it is decoded.
-pub(super) struct Reply<T>(pub(super) Answer<T>);
+/// The reply that is due, or the refusal.
+pub(super) struct Reply<T>(pub(super) Result<T, Refusal>);
 
 impl<'de, T: Named> Deserialize<'de> for Reply<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
