@@ -1,4 +1,3 @@
-
 use model::{
     record::{MAGIC, OUTPUT_SCHEMA, Output},
     spec::Spec,
