@@ -7,6 +7,7 @@ use std::{
     fs::{self, File},
     path::Path,
     process::{Child, Command},
+    sync::Arc,
     time::Duration,
 };
 
@@ -32,6 +33,8 @@ const GAP: Duration = Duration::from_millis(200);
 /// Runs the programs; their output is in files of the folder.
 pub(crate) fn run(engine: Engine<'_>, exec: &Exec) -> anyhow::Result<ExecOutput> {
     let bed = testbed::build(&exec.cell, engine.timers()).context("build the path")?;
+    let bed = Arc::new(bed);
+    testbed::follow(&bed, Instant(0).after(FIRST)).context("start the changes of rates")?;
     default_congestion(&bed, &exec.cell).context("set the ends' congestion control")?;
     mount_host(&bed).context("mount the host's files")?;
     let limit = Duration::from_nanos(exec.limit_ns);

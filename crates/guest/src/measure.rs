@@ -78,6 +78,7 @@ impl Ends {
         let cross = quiet(cell);
         let times = Times::new(&cross, Instant::now().after(Duration::from_millis(10)));
         let cross = flows::start(&cross, &bed, times).context("start the traffic")?;
+        testbed::follow(&bed, times.zero).context("start the changes of rates")?;
         let targets = targets(cell, &bed)?;
         let stop = Arc::new(AtomicBool::new(false));
         let key = Key::generate()?;

@@ -49,6 +49,7 @@ pub(crate) fn measure(engine: Engine<'_>, cell: &Cell) -> anyhow::Result<Output>
         None => None,
     };
     let mut running = flows::start(cell, &bed, times).context("start the traffic")?;
+    testbed::follow(&bed, times.zero).context("start the changes of rates")?;
     let mut truth = Stream::default();
     sampling::run(cell, &bed, &mut running, times, &mut truth)?;
     let mut output = describe(cell, &bed, &mut running)?;

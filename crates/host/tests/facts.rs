@@ -55,6 +55,7 @@ fn pair() -> Option<(Netns, Netns)> {
         burst_bytes: 20_000,
         limit_bytes: 100_000,
         table_mtu_bytes: None,
+        peak: None,
     });
     tc::replace(&mut nl, index, Handle::ROOT, Handle::new(1, 0), &tbf).unwrap();
     Some((near, far))

@@ -10,14 +10,16 @@ pub mod default;
 mod field;
 mod line;
 mod rule;
+mod stage;
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 pub use field::{Field, Table};
-pub use line::loss_rule;
+pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
 pub use rule::{Impossible, Rule, is_cc, is_name};
+pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
 
 use crate::{
     net::{Direction, IpVersion, Side},
@@ -137,6 +139,26 @@ pub struct Line {
     /// Whether delay and impairments come before the bottleneck instead of after it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faults_first: bool,
+    /// A policer in front of the bottleneck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<Policer>,
+    /// A higher rate of the bottleneck at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak: Option<Peak>,
+    /// Changes of the bottleneck's rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_steps: Option<RateSteps>,
+    /// Distribution of the delay variation; `jitter` is then 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_quantiles: Option<Quantiles>,
+    /// Time for which packets gather after the first one, to leave together.
+    #[serde(
+        rename = "slots_ns",
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "opt_nanos"
+    )]
+    pub slots: Option<Duration>,
 }
 
 /// Capacity of a queue.

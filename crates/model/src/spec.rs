@@ -26,6 +26,7 @@ pub mod quantity;
 mod reason;
 mod reference;
 mod scalar;
+pub mod steps;
 mod text;
 mod value;
 mod view;
@@ -44,7 +45,9 @@ use build::Frame;
 use document::Document;
 use error::Problems;
 use matrix::{Factor, Level};
+use quantity::{StepsError, ValueError};
 use reason::MAX_CELLS;
+use steps::StepsText;
 use text::Entry;
 use value::{Scalar, Value};
 use view::View;
@@ -85,6 +88,34 @@ impl Spec {
         };
         spec.read_top();
         problems.or(file_name, spec)
+    }
+
+    /// Reads the files that the spec names, with `read`, which gets the name as written.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not a trace.
+    pub fn with_files(
+        mut self,
+        mut read: impl FnMut(&str) -> std::io::Result<String>,
+    ) -> Result<Self, SpecError> {
+        let mut problems = Problems::default();
+        let levels = self.document.factors.iter_mut().flat_map(|f| &mut f.levels);
+        let varied = levels.flat_map(|level| level.entries.iter_mut());
+        for (key, entry) in self.document.base.iter_mut().chain(varied) {
+            let Value::Steps(StepsText::File(file)) = &entry.value else {
+                continue;
+            };
+            let unread = |e: std::io::Error| StepsError::Unread {
+                file: file.clone(),
+                why: e.to_string(),
+            };
+            let read = read(file).map_err(unread);
+            match read.and_then(|text| steps::trace(file, &text)) {
+                Ok(steps) => entry.value = Value::Steps(StepsText::Steps(steps)),
+                Err(error) => problems.add(entry.place, key, ValueError::from(error)),
+            }
+        }
+        problems.or(&self.file.clone(), self)
     }
 
     /// The spec with another seed for its first repeat. Seeds wrap at 2^64.
@@ -266,9 +297,11 @@ impl Spec {
 
     fn is_special(&self, name: &str) -> bool {
         let of_kind = ["rate", "payload", "size", "cc"];
+        let of_stage = ["policer_burst", "peak_burst"];
         let leaf = name.rsplit_once('.').map_or(name, |(_, leaf)| leaf);
         let loads = name.starts_with("traffic.") || name.starts_with("cross.");
-        name.starts_with("tunnel.") || loads && of_kind.contains(&leaf)
+        let stage = of_stage.contains(&leaf);
+        stage || name.starts_with("tunnel.") || loads && of_kind.contains(&leaf)
     }
 }
 

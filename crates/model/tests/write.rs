@@ -6,8 +6,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use model::{
     cell::{
-        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Loss, Queue, Traffic,
-        TrafficKind, Tunnel, TunnelAt, TunnelKind,
+        Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Loss, Peak, Policer,
+        Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind, Tunnel, TunnelAt,
+        TunnelKind,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
     net::{Direction, IpVersion},
@@ -102,8 +103,89 @@ fn line() -> impl Strategy<Value = Line> {
             },
             duplicate,
             faults_first: faults_first && !matches!(loss, Loss::Every(_)),
+            policer: None,
+            peak: None,
+            rate_steps: None,
+            jitter_quantiles: None,
+            slots: None,
         }
     })
+}
+
+fn steps() -> impl Strategy<Value = RateSteps> {
+    let rate = (64_000..=1_000_000_000_000u64).prop_map(Rate::from_bps);
+    let step = (time(Duration::from_nanos(1), Duration::from_secs(60)), rate);
+    let tail = option::of(time(Duration::from_nanos(1), Duration::from_secs(60)));
+    (prop::collection::vec(step, 1..6), any::<bool>(), tail).prop_map(|(gaps, first, tail)| {
+        let mut at = Duration::ZERO;
+        let mut steps = Vec::new();
+        for (index, (gap, rate)) in gaps.into_iter().enumerate() {
+            if index > 0 || !first {
+                at += gap;
+            }
+            steps.push(RateStep { at, rate });
+        }
+        let repeat = tail.map(|tail| at + tail);
+        RateSteps { steps, repeat }
+    })
+}
+
+fn quantiles() -> impl Strategy<Value = Quantiles> {
+    let delay = time(Duration::from_nanos(1), Duration::from_secs(1));
+    prop::collection::vec((1e-6..0.1f64, delay), 1..8).prop_map(|parts| {
+        let (mut share, mut delay) = (0.0, Duration::ZERO);
+        let mut all = Vec::new();
+        for (more, gap) in parts {
+            share += more;
+            delay += gap;
+            all.push(Quantile {
+                share: Share::new(share).unwrap(),
+                delay,
+            });
+        }
+        Quantiles(all)
+    })
+}
+
+/// A line with some of its optional stages.
+fn staged() -> impl Strategy<Value = Line> {
+    let bucket = || option::of((rate(), size(65_549, u64::from(u32::MAX))));
+    let slots = option::of(time(Duration::from_nanos(1), Duration::from_secs(10)));
+    let jitter = option::of(quantiles());
+    (
+        line(),
+        bucket(),
+        bucket(),
+        option::of(steps()),
+        jitter,
+        slots,
+    )
+        .prop_map(|(line, policer, peak, steps, quantiles, slots)| {
+            let policed = line.queue == Queue::Policer;
+            let peak = peak
+                .filter(|_| !policed && line.queue != Queue::Cake)
+                .and_then(|(above, burst)| {
+                    let rate = line.rate?;
+                    let most = Rate::from_bps(1_000_000_000_000);
+                    let rate = Rate::from_bps(rate.bps() + above.bps()).min(most);
+                    (rate > line.rate?).then_some(Peak { rate, burst })
+                });
+            Line {
+                policer: policer
+                    .filter(|_| !policed)
+                    .map(|(rate, burst)| Policer { rate, burst }),
+                rate_steps: steps.filter(|_| peak.is_none() && !policed && line.rate.is_some()),
+                peak,
+                jitter: if quantiles.is_some() {
+                    Duration::ZERO
+                } else {
+                    line.jitter
+                },
+                jitter_quantiles: quantiles,
+                slots: slots.filter(|_| line.duplicate.is_zero()),
+                ..line
+            }
+        })
 }
 
 fn ip() -> impl Strategy<Value = IpVersion> {
@@ -118,7 +200,7 @@ fn mtu() -> impl Strategy<Value = (u32, IpVersion)> {
 }
 
 fn path() -> impl Strategy<Value = LabPath> {
-    (line(), line(), mtu()).prop_map(|(down, up, (mtu, ip))| LabPath { down, up, mtu, ip })
+    (staged(), staged(), mtu()).prop_map(|(down, up, (mtu, ip))| LabPath { down, up, mtu, ip })
 }
 
 fn tunnel() -> impl Strategy<Value = Tunnel> {
@@ -282,4 +364,38 @@ fn a_loss_with_many_digits_is_read() {
     let mut cell = read("").remove(0);
     cell.path.down.loss = Loss::Random(Share::new(1.234_567_890_123_456_7e-10).unwrap());
     assert_eq!(read(&write(&cell)), [cell]);
+}
+
+/// The key of a result in the cache is a hash over this text: what a spec does not say must not
+/// appear in it, or all kept results would be lost.
+#[test]
+fn a_line_without_new_stages_is_written_as_it_always_was() {
+    let cell = read("").remove(0);
+    assert_eq!(
+        serde_json::to_string(&cell.path.down).unwrap(),
+        "{\"delay_ns\":10000000,\"rate\":100000000,\"buffer\":{\"bytes\":250000},\
+         \"queue\":\"fifo\",\"loss\":\"none\",\"jitter_ns\":0,\"reorder\":0.0,\"duplicate\":0.0}"
+    );
+    let keys = |json: &serde_json::Value| -> Vec<String> {
+        json.as_object().unwrap().keys().cloned().collect()
+    };
+    let json = serde_json::to_value(&cell).unwrap();
+    assert_eq!(keys(&json["path"]), ["down", "ip", "mtu", "up"]);
+    assert_eq!(keys(&json["ends"]), ["client", "server"]);
+    let all = [
+        "cross",
+        "duration_ns",
+        "ends",
+        "factors",
+        "idle_ns",
+        "name",
+        "path",
+        "sample_ns",
+        "schema",
+        "seed",
+        "traffic",
+        "tunnel",
+        "warmup_ns",
+    ];
+    assert_eq!(keys(&json), all);
 }

@@ -29,10 +29,10 @@ pub use extra::QdiscExtra;
 pub use fair::{Fq, FqCodel};
 pub use filter::{Action, ActionStats, Hook, action_drops, add_matchall, delete_filters};
 pub use handle::Handle;
-pub use netem::{Gemodel, Loss, Netem, Reorder};
+pub use netem::{DISTRIBUTION_MAX, DISTRIBUTION_SCALE, Gemodel, Loss, Netem, Reorder};
 pub use qdisc::Qdisc;
 pub use reader::StatsReader;
-pub use shaper::{Htb, HtbClass, Tbf};
+pub use shaper::{Htb, HtbClass, Tbf, TbfPeak};
 pub use stats::{Kind, QdiscStats, stats};
 
 const RTM_NEWQDISC: u16 = 36;

@@ -3,7 +3,7 @@
 use std::io;
 
 use model::{
-    cell::{Cell, Loss, Queue},
+    cell::{Cell, Loss, Policer, Queue},
     net::{Direction, Side},
     units::Share,
 };
@@ -14,6 +14,7 @@ use sys::{
 
 use crate::{
     bed::{BuildError, LossCounter, LossStage, SampledQueue, Testbed, kernel, system},
+    course::Course,
     plan::{DEVICES, Plan, Stage},
     queues::{self, Timers},
 };
@@ -48,6 +49,7 @@ pub(crate) fn apply(
         host,
         queues: Vec::new(),
         losses: Vec::new(),
+        courses: Vec::new(),
     };
     match stage {
         Stage::Wire => {}
@@ -72,9 +74,15 @@ pub(crate) fn apply(
         }
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
     }
-    let Applied { queues, losses, .. } = applied;
+    let Applied {
+        queues,
+        losses,
+        courses,
+        ..
+    } = applied;
     bed.queues.extend(queues);
     bed.losses.extend(losses);
+    bed.courses.extend(courses);
     if let Stage::Bottleneck(direction) = stage {
         // What comes out of a device comes into the one at the other end of its link.
         let (next, device) = if device == 0 {
@@ -139,6 +147,7 @@ struct Applied {
     host: usize,
     queues: Vec<SampledQueue>,
     losses: Vec<LossStage>,
+    courses: Vec<Course>,
 }
 
 impl Applied {
@@ -168,37 +177,49 @@ impl Applied {
     fn bottleneck(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
         self.attach(queues::bottleneck(line, cell.path.mtu, self.timers))?;
+        // The hook of the action is before the queue of the same device (`__dev_queue_xmit`,
+        // net/core/dev.c, Linux 7.2).
+        if let Some(policer) = line.policer {
+            self.police(policer, cell.path.mtu, direction)?;
+        }
         let Some(rate) = line.rate else { return Ok(()) };
         if let Some((handle, kind)) = queues::waiting(line) {
             self.sample(handle, "bottleneck", direction, kind, rate.bps());
         }
         if line.queue == Queue::Policer {
-            clsact(&mut self.nl, self.index)?;
-            let burst_bytes = u32::try_from(line.buffer.bytes(cell.path.mtu).0).unwrap_or(u32::MAX);
-            let mtu_bytes = Some(cell.path.mtu + 14);
-            let police = Action::Police {
-                rate_bps: rate.bps(),
-                burst_bytes,
-                mtu_bytes,
-            };
-            tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
-            self.count_losses(LossCounter::Egress, "policer", direction);
+            let burst = line.buffer.bytes(cell.path.mtu);
+            self.police(Policer { rate, burst }, cell.path.mtu, direction)?;
         }
+        self.courses.extend(Course::of(
+            line,
+            cell.path.mtu,
+            self.timers,
+            self.host,
+            self.index,
+        ));
+        Ok(())
+    }
+
+    fn police(
+        &mut self,
+        policer: Policer,
+        mtu: u32,
+        direction: Direction,
+    ) -> Result<(), NetlinkError> {
+        clsact(&mut self.nl, self.index)?;
+        let police = Action::Police {
+            rate_bps: policer.rate.bps(),
+            burst_bytes: u32::try_from(policer.burst.0).unwrap_or(u32::MAX),
+            mtu_bytes: Some(mtu + 14),
+        };
+        tc::add_matchall(&mut self.nl, self.index, Hook::Egress, 1, &[police])?;
+        self.count_losses(LossCounter::Egress, "policer", direction);
         Ok(())
     }
 
     fn delay(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
         let line = cell.path.line(direction);
-        let Some(netem) = queues::delay(line, cell.seed, direction) else {
-            return Ok(());
-        };
-        tc::replace(
-            &mut self.nl,
-            self.index,
-            Handle::ROOT,
-            queues::ROOT_QUEUE,
-            &netem,
-        )?;
+        self.attach(queues::delay(line, cell.seed, direction))?;
         let random = match line.loss {
             Loss::Random(p) => p != Share::ZERO,
             Loss::GilbertElliott { .. } => true,

@@ -5,6 +5,8 @@ use std::{io, net::IpAddr};
 use model::net::{Direction, Side};
 use sys::{NetlinkError, Netns, tc::Handle};
 
+use crate::course::Course;
+
 /// A host.
 #[derive(Debug)]
 pub struct Node {
@@ -72,6 +74,8 @@ pub struct Testbed {
     pub queues: Vec<SampledQueue>,
     /// Stages that lose packets on purpose.
     pub losses: Vec<LossStage>,
+    /// Rates that change over time.
+    pub(crate) courses: Vec<Course>,
 }
 
 impl Testbed {

@@ -23,6 +23,7 @@ mod address;
 mod apply;
 mod bed;
 mod build;
+mod course;
 pub mod needs;
 pub mod plan;
 mod queues;
@@ -30,4 +31,5 @@ mod tunnel;
 
 pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};
 pub use build::build;
+pub use course::follow;
 pub use queues::Timers;

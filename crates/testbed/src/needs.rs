@@ -71,7 +71,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
         for queue in super::queues::bottleneck(line, cell.path.mtu, Timers::Late) {
             qdisc(queue.qdisc.kind());
         }
-        if super::queues::delay(line, cell.seed, direction).is_some() {
+        if !super::queues::delay(line, cell.seed, direction).is_empty() {
             qdisc("netem");
         }
     }
@@ -86,7 +86,7 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     }
     if lines
         .iter()
-        .any(|l| l.queue == Queue::Policer && l.rate.is_some())
+        .any(|l| l.queue == Queue::Policer && l.rate.is_some() || l.policer.is_some())
     {
         names.push((Kind::Action, "police".to_owned()));
     }
@@ -111,6 +111,7 @@ fn known() -> Vec<Qdisc> {
             burst_bytes: 1514,
             limit_bytes: 15140,
             table_mtu_bytes: None,
+            peak: None,
         }),
         Qdisc::Htb(tc::Htb::default()),
         Qdisc::Pfifo { limit: Some(10) },

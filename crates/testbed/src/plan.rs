@@ -1,7 +1,7 @@
 //! Plan of a testbed as a value.
 
 use model::{
-    cell::{Cell, TunnelAt},
+    cell::{Cell, Quantiles, TunnelAt},
     net::{Direction, IpVersion, Side},
 };
 
@@ -148,6 +148,8 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
     use model::cell::Loss;
     matches!(line.loss, Loss::None | Loss::Every(_))
         && line.jitter.is_zero()
+        && line.jitter_quantiles.is_none()
+        && line.slots.is_none()
         && line.reorder.is_zero()
         && line.duplicate.is_zero()
 }
@@ -157,7 +159,8 @@ fn is_pure_delay(line: &model::cell::Line) -> bool {
 /// all, would see it whole.
 fn cuts_segments(line: &model::cell::Line) -> bool {
     let first = line.faults_first && !is_pure_delay(line);
-    line.rate.is_some() && line.queue != model::cell::Queue::Policer && !first
+    let policed = line.queue == model::cell::Queue::Policer || line.policer.is_some();
+    line.rate.is_some() && !policed && !first
 }
 
 fn link(number: u8, near_side: Stage, far_side: Stage, ip: IpVersion) -> Link {
@@ -226,7 +229,12 @@ fn fitting_buffer(cell: &Cell) -> u64 {
         let rate = line
             .rate
             .unwrap_or(model::units::Rate::from_bps(10_000_000_000));
-        rate.bytes_in(path.rtt() + line.jitter).0 + line.buffer.bytes(path.mtu).0
+        let steps = line.rate_steps.iter().flat_map(|steps| &steps.steps);
+        let rates = steps.map(|step| step.rate).chain(line.peak.map(|p| p.rate));
+        let rate = rates.fold(rate, model::units::Rate::max);
+        let spread = line.jitter_quantiles.as_ref().map(Quantiles::most);
+        let spread = spread.unwrap_or_default() + line.slots.unwrap_or_default();
+        rate.bytes_in(path.rtt() + line.jitter + spread).0 + line.buffer.bytes(path.mtu).0
     };
     let most = holds(&path.down).max(holds(&path.up));
     (8 * most).clamp(LEAST, MOST)

@@ -1,7 +1,7 @@
 //! The kernel's queues for lines and ends.
 
 use model::{
-    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Queue},
+    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Peak, Quantiles, Queue},
     net::Direction,
     units::{Rate, Seed},
 };
@@ -50,7 +50,10 @@ pub(crate) fn bottleneck(line: &Line, mtu: u32, timers: Timers) -> Vec<AttachedQ
     match (line.rate, line.queue) {
         (None, _) | (_, Queue::Policer) => Vec::new(),
         (Some(rate), Queue::Cake) => vec![root(cake(Some(rate), Some(line.buffer), mtu))],
-        (Some(rate), queue) => shaped(rate, inner(queue, line.buffer, rate, mtu), mtu, timers),
+        (Some(rate), queue) => {
+            let queue = inner(queue, line.buffer, rate, mtu);
+            shaped((rate, line.peak), queue, mtu, timers)
+        }
     }
 }
 
@@ -86,7 +89,7 @@ pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
             let fifo = Qdisc::Pfifo {
                 limit: Some(HOST_FIFO),
             };
-            shaped(rate, qdisc.unwrap_or(fifo), mtu, timers)
+            shaped((rate, None), qdisc.unwrap_or(fifo), mtu, timers)
         }
     }
 }
@@ -96,7 +99,10 @@ pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
 /// netem sends packets in the order of their times, so varying delays reorder them. With a rate it
 /// never sends one before its predecessor (`netem_enqueue`, net/sched/sch_netem.c, Linux 7.2);
 /// [`FAST`] is that rate: one packet at 100 Gbit/s takes a tenth of a microsecond.
-pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdisc> {
+///
+/// Slots are a netem of their own inside the first one, which hands each packet on at its own time:
+/// in one netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
+pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<AttachedQueue> {
     let loss = match line.loss {
         Loss::None | Loss::Every(_) => None,
         Loss::Random(p) => Some(tc::Loss::Random(p.get())),
@@ -115,12 +121,33 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdi
         || !line.jitter.is_zero()
         || loss.is_some()
         || reorder.is_some()
-        || !line.duplicate.is_zero();
-    let in_order = !line.jitter.is_zero() && reorder.is_none();
-    wanted.then(|| {
-        Qdisc::Netem(tc::Netem {
-            delay_ns: line.delay.as_nanos() as u64,
-            jitter_ns: line.jitter.as_nanos() as u64,
+        || !line.duplicate.is_zero()
+        || line.jitter_quantiles.is_some()
+        || line.slots.is_some();
+    let varies = !line.jitter.is_zero() || line.jitter_quantiles.is_some();
+    let in_order = varies && reorder.is_none();
+    let jitter = match &line.jitter_quantiles {
+        Some(quantiles) => Jitter::of(quantiles),
+        None => Jitter {
+            width_ns: line.jitter.as_nanos() as u64,
+            ..Jitter::default()
+        },
+    };
+    let slots = line.slots.map(|slot| AttachedQueue {
+        parent: Handle::new(1, 1),
+        handle: INNER_QUEUE,
+        qdisc: Qdisc::Netem(tc::Netem {
+            limit_packets: Some(DELAY_LIMIT),
+            slot_ns: Some(slot.as_nanos() as u64),
+            seed: Some(netem_seed(seed, direction)),
+            ..tc::Netem::default()
+        }),
+    });
+    let delay = wanted.then(|| {
+        root(Qdisc::Netem(tc::Netem {
+            delay_ns: line.delay.as_nanos() as u64 + jitter.offset_ns,
+            jitter_ns: jitter.width_ns,
+            distribution: jitter.distribution,
             limit_packets: Some(DELAY_LIMIT),
             loss,
             reorder,
@@ -128,8 +155,70 @@ pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Option<Qdi
             rate_bps: in_order.then_some(FAST),
             seed: Some(netem_seed(seed, direction)),
             ..tc::Netem::default()
-        })
-    })
+        }))
+    });
+    delay.into_iter().chain(slots).collect()
+}
+
+/// A varying delay as netem takes it.
+#[derive(Debug, Default, PartialEq)]
+struct Jitter {
+    /// Added to the delay, ns.
+    offset_ns: u64,
+    /// Width of the deviation, ns.
+    width_ns: u64,
+    /// Its distribution; empty = uniform.
+    distribution: Vec<i16>,
+}
+
+impl Jitter {
+    /// Values of a distribution: enough for the 99.9 % quantile to have four of them.
+    const VALUES: usize = 4096;
+
+    /// A distribution by its quantiles, as values in the middle of parts of equal probability.
+    ///
+    /// The range of the delay is laid around its middle, to use all 16 bits of a value: netem adds
+    /// `jitter * value / 8192` (`tabledist`, net/sched/sch_netem.c, Linux 7.2).
+    fn of(quantiles: &Quantiles) -> Self {
+        let most_ns = quantiles.most().as_nanos() as u64;
+        let offset_ns = most_ns.div_ceil(2);
+        let scale = i64::from(tc::DISTRIBUTION_SCALE);
+        let width_ns = (offset_ns * scale as u64).div_ceil(i16::MAX as u64);
+        let value = |index: usize| {
+            let share = (index as f64 + 0.5) / Self::VALUES as f64;
+            let added = quantiles.at(share).as_nanos() as i64 - offset_ns as i64;
+            let value = (added * scale) as f64 / width_ns as f64;
+            // Within the range by the choice of the width; the cast saturates.
+            value.round() as i16
+        };
+        Self {
+            offset_ns,
+            width_ns,
+            distribution: (0..Self::VALUES).map(value).collect(),
+        }
+    }
+}
+
+/// A bottleneck's shaper at another rate: what replaces [`bottleneck`]'s first queue without
+/// touching the one inside.
+///
+/// A change of tbf also sets the limit of a fifo inside, in that queue's own unit
+/// (`fifo_set_limit`, net/sched/sch_fifo.c, Linux 7.2).
+pub(crate) fn at_rate(line: &Line, rate: Rate, mtu: u32, timers: Timers) -> Option<AttachedQueue> {
+    let line = Line {
+        rate: Some(rate),
+        ..line.clone()
+    };
+    let queues = bottleneck(&line, mtu, timers);
+    let limit = match queues.get(1).map(|inside| &inside.qdisc) {
+        Some(Qdisc::Pfifo { limit } | Qdisc::Bfifo { limit }) => *limit,
+        _ => None,
+    };
+    let mut shaper = queues.into_iter().next()?;
+    if let (Qdisc::Tbf(tbf), Some(limit)) = (&mut shaper.qdisc, limit) {
+        tbf.limit_bytes = limit;
+    }
+    Some(shaper)
 }
 
 /// Seed of the random numbers of a line's netem: the same for every setting of a matrix, so that
@@ -160,21 +249,36 @@ fn root(qdisc: Qdisc) -> AttachedQueue {
 /// The little more makes up for timers that end late, which a bucket of one packet would lose for
 /// good (`tbf_dequeue` caps the tokens at the bucket, net/sched/sch_tbf.c, Linux 7.2). With exact
 /// timers it stays below a second packet, or segments of two would pass uncut.
-fn shaped(rate: Rate, queue: Qdisc, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
+///
+/// With a peak rate that bucket is the second one, which every packet must pass as well, and the
+/// first one holds what may pass beyond the rate.
+fn shaped(
+    (rate, peak): (Rate, Option<Peak>),
+    queue: Qdisc,
+    mtu: u32,
+    timers: Timers,
+) -> Vec<AttachedQueue> {
     let packet = mtu + ETHERNET_HEADER as u32;
-    let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
-    let most = if timers == Timers::Exact {
-        packet / 2
-    } else {
-        u32::MAX / 2
+    let bucket = |rate: Rate| {
+        let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
+        let most = if timers == Timers::Exact {
+            packet / 2
+        } else {
+            u32::MAX / 2
+        };
+        packet + lateness.clamp(16, most)
     };
-    let spare = lateness.clamp(16, most);
+    let burst = peak.map(|peak| u32::try_from(peak.burst.0).unwrap_or(u32::MAX));
     let tbf = tc::Tbf {
         rate_bps: rate.bps(),
-        burst_bytes: packet + spare,
+        burst_bytes: burst.unwrap_or_else(|| bucket(rate)),
         // Only of the queue it starts with, which is replaced at once.
         limit_bytes: packet,
         table_mtu_bytes: None,
+        peak: peak.map(|peak| tc::TbfPeak {
+            rate_bps: peak.rate.bps(),
+            burst_bytes: bucket(peak.rate),
+        }),
     };
     let inside = AttachedQueue {
         parent: Handle::new(1, 1),
@@ -279,5 +383,44 @@ pub(crate) fn name(queue: Queue) -> &'static str {
         Queue::Dualpi2 => "dualpi2",
         Queue::Red => "red",
         Queue::Policer => "policer",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::{cell::Quantile, units::Share};
+
+    use super::*;
+
+    /// What netem makes of a value (`tabledist`).
+    fn added_ns(jitter: &Jitter, value: i16) -> i64 {
+        let scale = i64::from(tc::DISTRIBUTION_SCALE);
+        let (width, value) = (jitter.width_ns as i64, i64::from(value));
+        let x = (width % scale) * value;
+        let half = if x >= 0 { scale / 2 } else { -scale / 2 };
+        (x + half) / scale + (width / scale) * value + jitter.offset_ns as i64
+    }
+
+    #[test]
+    fn the_table_of_netem_has_the_quantiles_of_the_spec() {
+        let all = [(0.5, 1u64), (0.9, 4), (0.99, 20)].map(|(share, ms)| Quantile {
+            share: Share::new(share).unwrap_or(Share::ONE),
+            delay: Duration::from_millis(ms),
+        });
+        let jitter = Jitter::of(&Quantiles(all.to_vec()));
+        for quantile in all {
+            let index = (quantile.share.get() * Jitter::VALUES as f64) as usize;
+            let got = added_ns(&jitter, jitter.distribution[index]);
+            let expected = quantile.delay.as_nanos() as i64;
+            assert!((got - expected).abs() < 60_000, "{quantile:?}: {got}");
+        }
+        let (least, most) = (
+            jitter.distribution[0],
+            jitter.distribution[Jitter::VALUES - 1],
+        );
+        assert!(added_ns(&jitter, least).abs() < 2_000);
+        assert!((added_ns(&jitter, most) - 20_000_000).abs() < 2_000);
     }
 }

@@ -18,6 +18,7 @@ mod program;
 mod rtt;
 mod same;
 mod share;
+mod stages;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,7 @@ pub fn checks() -> Vec<Check> {
         fifo::CHECKS,
         loss::CHECKS,
         timing::CHECKS,
+        stages::CHECKS,
         window::CHECKS,
         cubic::CHECKS,
         bbr::CHECKS,

@@ -100,6 +100,7 @@ fn drops_of_a_queue_are_told_by_device_and_place() {
         burst_bytes: 2000,
         limit_bytes: 20_000,
         table_mtu_bytes: None,
+        peak: None,
     });
     tc::replace(&mut nl, a0, tc::Handle::ROOT, tc::Handle::new(1, 0), &tbf).unwrap();
     ns.run(|| {

@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use super::{
-    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Queue, bounds::MAX_BUFFER, collect::Check,
-    field::Table, rule::Rule,
+    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps,
+    bounds::{MAX_BUFFER, MAX_QUANTILE, MAX_SLOT, MAX_STEPS, MIN_STEP},
+    collect::Check,
+    field::Table,
+    rule::Rule,
 };
 use crate::net::Direction;
-use crate::units::{Bytes, Share};
+use crate::units::{Bytes, Share, show_duration};
 
 pub(super) fn check(path: &LabPath, direction: Direction, check: &mut Check) {
     let line = path.line(direction);
@@ -33,6 +36,113 @@ pub(super) fn check(path: &LabPath, direction: Direction, check: &mut Check) {
     let periodic = matches!(line.loss, Loss::Every(_));
     let after = !(line.faults_first && periodic);
     check.need(after, field("loss"), Rule::PeriodicLossFirst);
+    stages(line, path.mtu, direction, check);
+}
+
+/// Checks the optional stages.
+fn stages(line: &Line, mtu: u32, direction: Direction, check: &mut Check) {
+    let field = |leaf| Table::Line(direction).field(leaf);
+    let full = Bytes(u64::from(mtu) + ETHERNET_HEADER);
+    if let Some(policer) = line.policer {
+        check.rate(Some(policer.rate), field("policer"));
+        check.size(
+            Some(policer.burst),
+            full,
+            MAX_BUFFER,
+            field("policer_burst"),
+        );
+        let twice = line.queue == Queue::Policer;
+        check.need(!twice, field("policer"), Rule::PolicerTwice);
+    }
+    if let Some(peak) = line.peak {
+        check.rate(Some(peak.rate), field("peak"));
+        check.size(Some(peak.burst), full, MAX_BUFFER, field("peak_burst"));
+        match line.rate {
+            None => check.refuse(field("peak"), Rule::PeakWithoutRate),
+            Some(rate) => check.need(peak.rate > rate, field("peak"), Rule::PeakBelowRate(rate)),
+        }
+        let own = matches!(line.queue, Queue::Policer | Queue::Cake);
+        check.need(!own, field("peak"), Rule::PeakOfQueue(line.queue));
+    }
+    if let Some(steps) = &line.rate_steps {
+        if let Some(rule) = steps_rule(line, steps) {
+            check.refuse(field("rate_steps"), rule);
+        }
+    }
+    if let Some(quantiles) = &line.jitter_quantiles {
+        let once = line.jitter.is_zero();
+        check.need(once, field("jitter_quantiles"), Rule::JitterTwice);
+        if let Some(rule) = quantiles_rule(quantiles) {
+            check.refuse(field("jitter_quantiles"), rule);
+        }
+    }
+    if let Some(slot) = line.slots {
+        check.need(!slot.is_zero(), field("slots"), Rule::NoSlot);
+        check.within(
+            slot,
+            Duration::ZERO,
+            MAX_SLOT,
+            field("slots"),
+            show_duration,
+        );
+        let alone = line.duplicate.is_zero();
+        check.need(alone, field("slots"), Rule::SlotsWithDuplicates);
+    }
+}
+
+fn steps_rule(line: &Line, steps: &RateSteps) -> Option<Rule> {
+    if line.rate.is_none() {
+        return Some(Rule::StepsWithoutRate);
+    } else if line.queue == Queue::Policer {
+        return Some(Rule::StepsOfPolicer);
+    } else if line.peak.is_some() {
+        return Some(Rule::StepsWithPeak);
+    }
+    steps_alone_rule(steps)
+}
+
+/// The rule that changes of a rate violate whatever the rate, if any.
+pub fn steps_alone_rule(steps: &RateSteps) -> Option<Rule> {
+    let all = &steps.steps;
+    let Some(last) = all.last() else {
+        return Some(Rule::NoSteps);
+    };
+    if all.len() > MAX_STEPS {
+        return Some(Rule::TooManySteps(all.len()));
+    }
+    if let Some(slow) = all.iter().find(|step| step.rate < MIN_STEP) {
+        let (at, rate) = (slow.at, slow.rate);
+        return Some(Rule::StepTooSlow { at, rate });
+    }
+    let wrong = all.windows(2).find(|pair| pair[1].at <= pair[0].at);
+    if let Some(wrong) = wrong {
+        return Some(Rule::StepsOutOfOrder(wrong[1].at));
+    }
+    let early = steps.repeat.filter(|&repeat| repeat <= last.at);
+    early.map(Rule::RepeatTooEarly)
+}
+
+/// The rule that a distribution violates, if any.
+pub fn quantiles_rule(quantiles: &Quantiles) -> Option<Rule> {
+    let all = &quantiles.0;
+    if all.is_empty() {
+        return Some(Rule::NoQuantiles);
+    }
+    if let Some(wrong) = all.iter().find(|quantile| !is_share(quantile.share)) {
+        return Some(Rule::NoShare(wrong.share.get()));
+    }
+    let first = all[0].share.is_zero();
+    let grow = all
+        .windows(2)
+        .all(|pair| pair[0].share.get() < pair[1].share.get() && pair[0].delay <= pair[1].delay);
+    if first || !grow {
+        return Some(Rule::QuantilesOutOfOrder);
+    }
+    match quantiles.most() {
+        most if most > MAX_QUANTILE => Some(Rule::QuantileTooLong(most)),
+        most if most.is_zero() => Some(Rule::NoQuantiles),
+        _ => None,
+    }
 }
 
 fn buffer_rule(line: &Line, mtu: u32) -> Option<Rule> {

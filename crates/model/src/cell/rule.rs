@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::{
     Queue,
-    bounds::{MAX_CC, MAX_FLOWS, MAX_NAME, MIN_MTU_V6},
+    bounds::{MAX_CC, MAX_FLOWS, MAX_NAME, MAX_QUANTILE, MAX_STEPS, MIN_MTU_V6, MIN_STEP},
     field::Field,
 };
-use crate::units::{Bytes, show_duration};
+use crate::units::{Bytes, Rate, show_duration};
 
 /// A value of a cell that violates a rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,44 @@ pub enum Rule {
     LossOfEach,
     #[error("periodic loss always comes after the bottleneck; leave faults_first out")]
     PeriodicLossFirst,
+    #[error("the queue is a policer already; choose another queue, or leave this out")]
+    PolicerTwice,
+    #[error("{}", without_rate_for("a peak rate"))]
+    PeakWithoutRate,
+    #[error("is not above the rate of {0}; the peak rate is the higher of the two")]
+    PeakBelowRate(Rate),
+    #[error("a queue of kind \"{0}\" has no peak rate; choose another queue")]
+    PeakOfQueue(Queue),
+    #[error("{}", without_rate_for("a changing rate"))]
+    StepsWithoutRate,
+    #[error("the rate of a policer does not change; choose another queue")]
+    StepsOfPolicer,
+    #[error("a rate that changes has no peak rate; leave one of the two out")]
+    StepsWithPeak,
+    #[error("has no changes; write for instance \"5s 20mbit, 10s 100mbit\"")]
+    NoSteps,
+    #[error("has {0} changes; the maximum is {MAX_STEPS}")]
+    TooManySteps(usize),
+    #[error("{rate} at {} is too slow; the minimum is {MIN_STEP}", show_duration(*at))]
+    StepTooSlow { at: Duration, rate: Rate },
+    #[error("the change at {} does not come after the one before it", show_duration(*.0))]
+    StepsOutOfOrder(Duration),
+    #[error("repeats after {}, before its last change", show_duration(*.0))]
+    RepeatTooEarly(Duration),
+    #[error("a delay has one distribution; leave jitter or jitter_quantiles out")]
+    JitterTwice,
+    #[error("has no quantiles; write for instance \"50% 1ms, 99% 20ms\"")]
+    NoQuantiles,
+    #[error("shares and delays must grow from one quantile to the next, from 0 on")]
+    QuantilesOutOfOrder,
+    #[error(
+        "{} is too much; the maximum is {}", show_duration(*.0), show_duration(MAX_QUANTILE)
+    )]
+    QuantileTooLong(Duration),
+    #[error("slots of no length; leave them out")]
+    NoSlot,
+    #[error("the kernel does not combine duplicates with slots; leave one of the two out")]
+    SlotsWithDuplicates,
     #[error("IPv6 needs an MTU of at least {MIN_MTU_V6}")]
     ShortForIpv6,
     #[error("without load and without probes there is nothing to measure")]
@@ -90,6 +128,10 @@ fn without_rate(queue: Queue) -> String {
         Queue::Policer => "a policer needs a rate".to_owned(),
         queue => format!("\"{queue}\" needs a rate: without one no queue forms"),
     }
+}
+
+fn without_rate_for(what: &str) -> String {
+    format!("{what} needs a rate")
 }
 
 /// Whether this is a valid name of a cell, which is also used as a file name.

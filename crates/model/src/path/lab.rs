@@ -194,6 +194,11 @@ fn line(line: &Line, delay: Duration, rtt: Duration, mtu: u32) -> cell::Line {
         reorder: or(&line.reorder, Share::ZERO),
         duplicate: or(&line.duplicate, Share::ZERO),
         faults_first: or(&line.faults_first, false),
+        policer: value(&line.policer),
+        peak: value(&line.peak),
+        rate_steps: value(&line.rate_steps),
+        jitter_quantiles: value(&line.jitter_quantiles),
+        slots: value(&line.slots_ns).map(Duration::from),
     }
 }
 
@@ -264,6 +269,9 @@ fn name(field: Field) -> String {
         "shape" => "shape_bps",
         "delay" => "delay_ns",
         "jitter" => "jitter_ns",
+        "slots" => "slots_ns",
+        "policer_burst" => "policer",
+        "peak_burst" => "peak",
         "start" => "start_ns",
         "stop" => "stop_ns",
         "mtu" => "mtu_bytes",

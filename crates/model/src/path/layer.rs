@@ -7,7 +7,7 @@ use super::{
     walk::{Visitor, Walk, table},
 };
 use crate::{
-    cell::{Buffer, Queue, TunnelAt, TunnelKind},
+    cell::{Buffer, Peak, Policer, Quantiles, Queue, RateSteps, TunnelAt, TunnelKind},
     net::{Direction, IpVersion},
     units::{Rate, Share},
 };
@@ -69,6 +69,19 @@ table! {
         /// Whether loss, jitter, reordering and duplicates come before the bottleneck instead of
         /// after it.
         faults_first: Option<Parameter<bool>>,
+        /// Policer in front of the bottleneck: `{"rate_bps": …, "burst_bytes": …}`; absent = none.
+        policer: Option<Parameter<Policer>>,
+        /// Higher rate of the bottleneck until a bucket is empty: `{"rate_bps": …, "burst_bytes":
+        /// …}`; absent = none.
+        peak: Option<Parameter<Peak>>,
+        /// Changes of the bottleneck's rate: `{"steps": [{"at_ns": …, "rate_bps": …}],
+        /// "repeat_ns": …}`; absent = none.
+        rate_steps: Option<Parameter<RateSteps>>,
+        /// Delay variation by quantiles, instead of `jitter_ns`: `[{"share": …, "delay_ns": …}]`;
+        /// absent = none.
+        jitter_quantiles: Option<Parameter<Quantiles>>,
+        /// Time for which packets gather after the first one, to leave together, ns; absent = none.
+        slots_ns: Option<Parameter<Nanos>>,
     }
 }
 

@@ -67,6 +67,14 @@ impl Say {
             reorder: self.value(line.reorder),
             duplicate: self.value(line.duplicate),
             faults_first: self.value(line.faults_first),
+            policer: line.policer.and_then(|policer| self.value(policer)),
+            peak: line.peak.and_then(|peak| self.value(peak)),
+            rate_steps: line.rate_steps.clone().and_then(|steps| self.value(steps)),
+            jitter_quantiles: line
+                .jitter_quantiles
+                .clone()
+                .and_then(|all| self.value(all)),
+            slots_ns: line.slots.and_then(|slot| self.value(slot)),
         }
     }
 

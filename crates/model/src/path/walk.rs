@@ -2,7 +2,7 @@
 
 use super::{Limit, Nanos, Parameter, Source};
 use crate::{
-    cell::{Buffer, EndQdisc, Queue, TunnelAt, TunnelKind},
+    cell::{Buffer, EndQdisc, Peak, Policer, Quantiles, Queue, RateSteps, TunnelAt, TunnelKind},
     net::IpVersion,
     units::{Bytes, Rate, Share},
 };
@@ -75,7 +75,8 @@ macro_rules! words {
     };
 }
 words!(
-    bool, String, Queue, EndQdisc, IpVersion, TunnelKind, TunnelAt
+    Policer, Peak, RateSteps, Quantiles, bool, String, Queue, EndQdisc, IpVersion, TunnelKind,
+    TunnelAt
 );
 
 /// Called with each known parameter and its dotted name.

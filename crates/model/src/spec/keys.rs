@@ -10,8 +10,8 @@ use super::{
     value::{Scalar, Value},
 };
 use crate::cell::bounds::{
-    MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_MTU_V4,
-    MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
+    MAX_BUFFER, MAX_FLOWS, MAX_LOWAT, MAX_MTU, MAX_PAYLOAD, MAX_SIZE, MAX_SOCKET, MAX_TIME,
+    MIN_MTU_V4, MIN_PAYLOAD, MIN_PROBE, MIN_SOCKET, MIN_TIME,
 };
 
 /// A group of tables with the same keys.
@@ -163,6 +163,13 @@ pub(super) const KEYS: &[Key] = &[
     key(BOTH, "reorder", Kind::Share, Fallback::Text("0%"), "Share of packets that skip the delay; needs a delay."),
     key(BOTH, "duplicate", Kind::Share, Fallback::Text("0%"), "Share of packets that are duplicated."),
     key(BOTH, "faults_first", Kind::Bool, Fallback::Bool(false), "Whether loss, jitter, reordering and duplicates come before the bottleneck instead of after it. Periodic loss always comes after it."),
+    key(BOTH, "policer", Kind::MaybeRate, Fallback::Text("none"), "Rate of a policer in front of the bottleneck: a token bucket without a queue, which drops what exceeds it. The bottleneck keeps its own queue."),
+    key(BOTH, "policer_burst", Kind::Buffer, Fallback::Rule("10 ms at the policer's rate, at least 10 full packets"), "Size of the policer's bucket, which starts full."),
+    key(BOTH, "peak", Kind::MaybeRate, Fallback::Text("none"), "Peak rate of the bottleneck until its bucket is empty, then `rate`. Not for `policer` and `cake`."),
+    key(BOTH, "peak_burst", Kind::Size(1, MAX_BUFFER.0), Fallback::Text("10MB"), "Size of that bucket, which starts full and fills at `rate`. Idle for a while, a path sends `peak_burst` x `peak` / (`peak` - `rate`) bytes at the peak rate."),
+    key(BOTH, "rate_steps", Kind::Steps, Fallback::Text("none"), "Changes of the bottleneck's rate, counted from the start of the load: `\"5s 20mbit, 10s 100mbit, repeat 20s\"`, or `\"trace:FILE\"`. Until the first one `rate` holds. A buffer in BDP or time is at `rate`. Not for `policer`."),
+    key(BOTH, "jitter_quantiles", Kind::Quantiles, Fallback::Text("none"), "Added delay by quantiles instead of `jitter`: `\"50% 1ms, 99% 20ms\"`; 0 at 0 %, linear between, at most the last one. Never reorders: what follows a delayed packet waits for it."),
+    key(BOTH, "slots", Kind::MaybeTime(Duration::ZERO, "none"), Fallback::Text("none"), "Bursts, as of a radio that collects frames: packets wait for this time after the first one and leave together. On the way back it merges ACKs."),
     key(PATH, "mtu", MTU, Fallback::Integer(1500), "MTU of every link between the ends; at least 1280 with IPv6."),
     key(PATH, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family of the path, the outer one under a tunnel. `4` and `6` are accepted."),
 

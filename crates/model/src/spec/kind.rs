@@ -8,6 +8,7 @@ use super::{
         Checked, buffer, cc, count, is, maybe_time, name, names, not_in_lab, seed, shape, share,
         size, text, time, word,
     },
+    steps,
     value::{Load, Scalar, Switch, Value},
 };
 use crate::{
@@ -33,6 +34,12 @@ pub(super) enum Kind {
     /// A span of time, or a keyword for none.
     MaybeTime(Duration, &'static str),
     Rate,
+    /// A rate, or `none`.
+    MaybeRate,
+    /// Changes of a rate.
+    Steps,
+    /// A distribution of a delay.
+    Quantiles,
     /// A required rate.
     SomeRate,
     /// A size within bounds.
@@ -108,7 +115,8 @@ impl Kind {
             Self::Time(low, high) => time(scalar, low, high).map(Value::Time),
             Self::MaybeTime(low, none) => maybe_time(scalar, low, none).map(Value::MaybeTime),
             Self::Rate if is(scalar, "unlimited") => Ok(Value::Rate(None)),
-            Self::Rate | Self::SomeRate => {
+            Self::MaybeRate if is(scalar, "none") => Ok(Value::Rate(None)),
+            Self::Rate | Self::SomeRate | Self::MaybeRate => {
                 let rate = quantity::rate(text(scalar, "100mbit")?)?;
                 Ok(Value::Rate(Some(rate)))
             }
@@ -120,6 +128,8 @@ impl Kind {
             Self::Loss if matches!(scalar, Scalar::Integer(0)) => Ok(Value::Loss(Loss::None)),
             Self::Loss => Ok(Value::Loss(quantity::loss(text(scalar, "0.5%")?)?)),
             Self::Buffer => text(scalar, "1bdp").and_then(buffer).map(Value::Buffer),
+            Self::Steps => steps::steps(text(scalar, "5s 20mbit")?).map(Value::Steps),
+            Self::Quantiles => steps::quantiles(text(scalar, "99% 20ms")?).map(Value::Quantiles),
             Self::Shape => text(scalar, "95%").and_then(shape).map(Value::Shape),
             _ => self.check_word(scalar),
         }
@@ -169,6 +179,9 @@ impl Kind {
                 format!("duration, at least {}, or `\"{none}\"`", show_duration(low))
             }
             Self::Rate => "rate or `\"unlimited\"`".to_owned(),
+            Self::MaybeRate => "rate or `\"none\"`".to_owned(),
+            Self::Steps => "changes, a trace or `\"none\"`".to_owned(),
+            Self::Quantiles => "quantiles or `\"none\"`".to_owned(),
             Self::SomeRate => "rate".to_owned(),
             Self::Size(..) => "size".to_owned(),
             Self::MaybeSize(..) => "size or `\"auto\"`".to_owned(),

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::{
+    quantity::{StepsError, ValueError},
     reason::Reason,
+    steps::StepsText,
     value::BufferText,
     view::{Found, View},
 };
 use crate::{
-    cell::{Buffer, LabPath, Line, Queue, default},
+    cell::{Buffer, LabPath, Line, Peak, Policer, Queue, RateSteps, default},
     net::Direction,
     units::{Bytes, Rate},
 };
@@ -88,7 +90,63 @@ fn line(
         reorder: view.first(keys(direction, "reorder"))?.value,
         duplicate: view.first(keys(direction, "duplicate"))?.value,
         faults_first: view.first(keys(direction, "faults_first"))?.value,
+        policer: policer(view, direction, shared)?,
+        peak: peak(view, direction)?,
+        rate_steps: rate_steps(view, direction)?,
+        jitter_quantiles: view.first(keys(direction, "jitter_quantiles"))?.value,
+        slots: view.first(keys(direction, "slots"))?.value,
     })
+}
+
+/// The policer in front; `Some(None)` if there is none.
+fn policer(view: &mut View<'_>, direction: Direction, shared: &Shared) -> Option<Option<Policer>> {
+    let Some(rate) = view
+        .first::<Option<Rate>, 2>(keys(direction, "policer"))?
+        .value
+    else {
+        return Some(None);
+    };
+    let burst = view
+        .first::<BufferText, 2>(keys(direction, "policer_burst"))
+        .map(|found| match found.value {
+            BufferText::Packets(n) => Buffer::Packets(n).bytes(shared.mtu),
+            BufferText::Bytes(bytes) => bytes,
+            BufferText::Bdp(n) => {
+                let bdp = rate.bytes_in(shared.rtt).0 as f64;
+                Bytes((bdp * n).round() as u64)
+            }
+            BufferText::Time(span) => rate.bytes_in(span),
+        });
+    let usual = default::buffer(Some(rate), Queue::Policer, shared.mtu, shared.rtt);
+    let burst = burst.unwrap_or(usual.bytes(shared.mtu));
+    Some(Some(Policer { rate, burst }))
+}
+
+/// The peak rate; `Some(None)` if there is none.
+fn peak(view: &mut View<'_>, direction: Direction) -> Option<Option<Peak>> {
+    let Some(rate) = view
+        .first::<Option<Rate>, 2>(keys(direction, "peak"))?
+        .value
+    else {
+        return Some(None);
+    };
+    let burst: Option<Bytes> = view.first(keys(direction, "peak_burst"))?.value;
+    Some(burst.map(|burst| Peak { rate, burst }))
+}
+
+/// The changes of the rate; `Some(None)` if there are none.
+fn rate_steps(view: &mut View<'_>, direction: Direction) -> Option<Option<RateSteps>> {
+    let found: Found<StepsText> = view.first(keys(direction, "rate_steps"))?;
+    match &found.value {
+        StepsText::None => Some(None),
+        StepsText::Steps(steps) => Some(Some(steps.clone())),
+        StepsText::File(file) => {
+            let file = file.clone();
+            let unread = ValueError::from(StepsError::NotLoaded { file });
+            view.refuse(&found, unread.into());
+            Some(None)
+        }
+    }
 }
 
 /// Hint for a key that needs a rate where there is none.

@@ -4,6 +4,7 @@
 //! the same value.
 
 mod error;
+mod steps;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::{
 
 pub use crate::units::show_duration;
 pub use error::{QuantityError, ValueError};
+pub use steps::StepsError;
 
 /// A quantity, or the reason why the text is not one.
 type Parsed<T> = Result<T, QuantityError>;

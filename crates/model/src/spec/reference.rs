@@ -25,11 +25,22 @@ A spec is a TOML file that describes a path, the traffic on it, and the settings
 | percentage | `\"0.5%\"` |
 | buffer | `\"1bdp\"` (this direction's rate times the two-way delay), `\"200p\"` (packets), \
 `\"256kB\"`, `\"40ms\"` (at the rate) |
+| changes | `\"5s 20mbit, 10s 100mbit, repeat 20s\"`: times and rates, `\"trace:FILE\"` |
+| quantiles | `\"50% 1ms, 99% 20ms\"`: shares and delays |
 | loss | `\"0.5%\"` (independent), `\"every 1000\"` (exactly every n-th), \
 `\"gemodel(p, r, 1-h, 1-k)\"` |
 
 `gemodel(p, r, 1-h, 1-k)` is netem's: the probabilities of entering and leaving the bad state, the loss in the bad state (default `100%`) and in the good one (default `0%`). A buffer must hold one
 full packet: the MTU and 14 bytes of Ethernet header.
+
+## Traces
+
+The file of `\"trace:FILE\"` is beside the spec, and has one of two formats. Its content, not its name, is part of a cell.
+
+- CSV: the header `seconds,mbit`, then a time and a rate in each line. A last line without a rate (`60,`) is the time after which the trace starts again. Lines that begin with `#` are comments.
+- mahimahi: in each line the time, in whole ms, at which one packet of 1500 bytes (1514 with its header) may pass. The rate is the average over parts of 100 ms. The trace starts again after its last line.
+
+A change is made by netlink at its time, which is exact in the lab. A packet that waits already keeps its time, so a rate must be at least 64 kbit/s; an outage in a trace has that rate.
 ";
 
 const TAIL: &str = "\

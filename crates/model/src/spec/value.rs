@@ -2,8 +2,9 @@
 
 use std::{fmt, time::Duration};
 
+use super::steps::StepsText;
 use crate::{
-    cell::{EndQdisc, Loss, Queue, TunnelAt, TunnelKind},
+    cell::{EndQdisc, Loss, Quantiles, Queue, TunnelAt, TunnelKind},
     net::IpVersion,
     net::LoadDirection,
     units::{Bytes, Rate, Share},
@@ -114,5 +115,6 @@ values! {
     Text(String), Count(u64), Bool(bool), Time(Duration), MaybeTime(Option<Duration>),
     Rate(Option<Rate>), Size(Option<Bytes>), Share(Share), Loss(Loss), Buffer(BufferText),
     Shape(ShapeText), Queue(Queue), Qdisc(EndQdisc), Ip(IpVersion), At(TunnelAt),
+    Steps(StepsText), Quantiles(Option<Quantiles>),
     Tunnel(TunnelKind), Switch(Switch), Directions(LoadDirection), Load(Load),
 }

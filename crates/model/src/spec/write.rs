@@ -6,6 +6,7 @@ use super::{
     kind::{self, word_for},
     line::name,
     quantity::{show_duration, show_loss},
+    steps::{show_quantiles, show_steps},
 };
 use crate::{
     cell::{Buffer, Cell, End, Line, Traffic, TrafficKind, Tunnel},
@@ -102,6 +103,23 @@ impl Writer {
         self.quoted("reorder", line.reorder);
         self.quoted("duplicate", line.duplicate);
         self.plain("faults_first", line.faults_first);
+        if let Some(policer) = line.policer {
+            self.quoted("policer", policer.rate);
+            self.quoted("policer_burst", policer.burst);
+        }
+        if let Some(peak) = line.peak {
+            self.quoted("peak", peak.rate);
+            self.quoted("peak_burst", peak.burst);
+        }
+        if let Some(steps) = &line.rate_steps {
+            self.quoted("rate_steps", show_steps(steps));
+        }
+        if let Some(quantiles) = &line.jitter_quantiles {
+            self.quoted("jitter_quantiles", show_quantiles(quantiles));
+        }
+        if let Some(slot) = line.slots {
+            self.time("slots", slot);
+        }
     }
 
     fn tunnel(&mut self, tunnel: &Tunnel) {

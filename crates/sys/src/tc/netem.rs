@@ -6,6 +6,7 @@ use crate::netlink::{Message, NLA_F_NESTED};
 use super::TCA_OPTIONS;
 use super::ticks::{bytes_per_second, needs_rate64, probability, rate32, ticks, words};
 
+const TCA_NETEM_DELAY_DIST: u16 = 2;
 const TCA_NETEM_REORDER: u16 = 3;
 const TCA_NETEM_CORRUPT: u16 = 4;
 const TCA_NETEM_LOSS: u16 = 5;
@@ -14,10 +15,16 @@ const TCA_NETEM_ECN: u16 = 7;
 const TCA_NETEM_RATE64: u16 = 8;
 const TCA_NETEM_LATENCY64: u16 = 10;
 const TCA_NETEM_JITTER64: u16 = 11;
+const TCA_NETEM_SLOT: u16 = 12;
 const TCA_NETEM_PRNG_SEED: u16 = 14;
 const NETEM_LOSS_GE: u16 = 2;
 /// iproute2's default limit; the kernel has none.
 const DEFAULT_LIMIT_PACKETS: u32 = 1000;
+
+/// Scale of the values of a distribution: so much is one `jitter_ns` (`NETEM_DIST_SCALE`).
+pub const DISTRIBUTION_SCALE: i32 = 8192;
+/// Most values of a distribution (`NETEM_DIST_MAX`).
+pub const DISTRIBUTION_MAX: usize = 16384;
 
 /// Options of netem; the default passes packets unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +34,9 @@ pub struct Netem {
     /// Deviation of the delay, uniform in ± this, ns. Packets are reordered if it exceeds their
     /// spacing.
     pub jitter_ns: u64,
+    /// Distribution of the deviation instead of the uniform one: values drawn with equal
+    /// probability, in units of `jitter_ns` / [`DISTRIBUTION_SCALE`]; empty = uniform.
+    pub distribution: Vec<i16>,
     /// Packets held, delayed ones included; absent = 1000.
     pub limit_packets: Option<u32>,
     /// Loss.
@@ -43,6 +53,9 @@ pub struct Netem {
     pub rate_bps: Option<u64>,
     /// Bytes added to each packet's length for the rate; may be negative.
     pub rate_overhead_bytes: i32,
+    /// Time from the first packet that waits to the one at which all that wait leave, ns; absent =
+    /// each leaves at its own time.
+    pub slot_ns: Option<u64>,
     /// Seed of the random numbers, so that a run can be repeated (since Linux 6.6).
     pub seed: Option<u64>,
 }
@@ -84,6 +97,10 @@ impl Netem {
             m.raw(&self.qopt());
             m.u64(TCA_NETEM_LATENCY64, self.delay_ns);
             m.u64(TCA_NETEM_JITTER64, self.jitter_ns);
+            if !self.distribution.is_empty() {
+                let values = self.distribution.iter().flat_map(|v| v.to_ne_bytes());
+                m.attr(TCA_NETEM_DELAY_DIST, &values.collect::<Vec<u8>>());
+            }
             if let Some(reorder) = &self.reorder {
                 m.attr(
                     TCA_NETEM_REORDER,
@@ -100,6 +117,9 @@ impl Netem {
                 m.nest(TCA_NETEM_LOSS | NLA_F_NESTED, |m| model.encode(m));
             }
             self.encode_rate(m);
+            if let Some(slot) = self.slot_ns {
+                m.attr(TCA_NETEM_SLOT, &slot_of(slot));
+            }
             if let Some(seed) = self.seed {
                 m.u64(TCA_NETEM_PRNG_SEED, seed);
             }
@@ -137,6 +157,13 @@ impl Netem {
         let overhead = self.rate_overhead_bytes.cast_unsigned();
         m.attr(TCA_NETEM_RATE, &words(&[rate32(rate), overhead, 0, 0]));
     }
+}
+
+/// `struct tc_netem_slot`: least and most delay, packets and bytes of a slot (0 = any), and the
+/// delay and jitter of a distribution of slots.
+fn slot_of(ns: u64) -> Vec<u8> {
+    let ns = i64::try_from(ns).unwrap_or(i64::MAX).to_ne_bytes();
+    [&ns[..], &ns, &[0; 8], &[0; 16]].concat()
 }
 
 impl Gemodel {

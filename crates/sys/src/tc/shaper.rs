@@ -9,8 +9,11 @@ use super::ticks::{
 
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RTAB: u16 = 2;
+const TCA_TBF_PTAB: u16 = 3;
 const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_PRATE64: u16 = 5;
 const TCA_TBF_BURST: u16 = 6;
+const TCA_TBF_PBURST: u16 = 7;
 
 const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_INIT: u16 = 2;
@@ -39,6 +42,18 @@ pub struct Tbf {
     pub limit_bytes: u32,
     /// Longest packet of the rate table; absent = 2047.
     pub table_mtu_bytes: Option<u32>,
+    /// Rate at which the bucket may be emptied; absent = at once.
+    pub peak: Option<TbfPeak>,
+}
+
+/// The second bucket of tbf, which every packet must pass as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TbfPeak {
+    /// Its rate, bits a second, above that of the first.
+    pub rate_bps: u64,
+    /// Its size, bytes: what may pass at once. Packets longer than it are dropped, or cut up if
+    /// they are segments of several.
+    pub burst_bytes: u32,
 }
 
 impl Tbf {
@@ -48,22 +63,39 @@ impl Tbf {
             bytes_per_s,
             self.table_mtu_bytes.unwrap_or(DEFAULT_TABLE_MTU),
         );
+        let peak = self.peak.map(|peak| {
+            let bytes_per_s = bytes_per_second(peak.rate_bps);
+            let table_mtu = self.table_mtu_bytes.unwrap_or(DEFAULT_TABLE_MTU);
+            (peak, bytes_per_s, Rate::new(bytes_per_s, table_mtu))
+        });
         m.nest(TCA_OPTIONS, |m| {
-            m.attr(TCA_TBF_PARMS, &self.qopt(bytes_per_s, &rate));
+            let own = peak.as_ref().map(|(peak, bytes, rate)| {
+                let ticks = transmit_ticks(*bytes, u64::from(peak.burst_bytes));
+                (&rate.spec, ticks)
+            });
+            m.attr(TCA_TBF_PARMS, &self.qopt(bytes_per_s, &rate, own));
             m.u32(TCA_TBF_BURST, self.burst_bytes);
             if needs_rate64(bytes_per_s) {
                 m.u64(TCA_TBF_RATE64, bytes_per_s);
             }
             m.attr(TCA_TBF_RTAB, &rate.table);
+            if let Some((peak, bytes_per_s, rate)) = &peak {
+                m.u32(TCA_TBF_PBURST, peak.burst_bytes);
+                if needs_rate64(*bytes_per_s) {
+                    m.u64(TCA_TBF_PRATE64, *bytes_per_s);
+                }
+                m.attr(TCA_TBF_PTAB, &rate.table);
+            }
         });
     }
 
     /// `struct tc_tbf_qopt`: rate, peak rate, limit, buffer in ticks (`TCA_TBF_BURST` overrides
-    /// it), mtu.
-    fn qopt(&self, bytes_per_s: u64, rate: &Rate) -> Vec<u8> {
+    /// it), size of the peak's bucket in ticks (`TCA_TBF_PBURST` overrides it).
+    fn qopt(&self, bytes_per_s: u64, rate: &Rate, peak: Option<(&[u8; 12], u32)>) -> Vec<u8> {
         let buffer = transmit_ticks(bytes_per_s, u64::from(self.burst_bytes));
-        let tail = words(&[self.limit_bytes, buffer, 0]);
-        [&rate.spec[..], &Rate::NONE, &tail].concat()
+        let (spec, peak_buffer) = peak.unwrap_or((&Rate::NONE, 0));
+        let tail = words(&[self.limit_bytes, buffer, peak_buffer]);
+        [&rate.spec[..], spec, &tail].concat()
     }
 }
 

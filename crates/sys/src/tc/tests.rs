@@ -189,6 +189,7 @@ fn token_buckets_match_iproute2() {
         burst_bytes: 12_500,
         limit_bytes: 300_000,
         table_mtu_bytes: None,
+        peak: None,
     };
     assert_replace(
         "tbf rate 100mbit burst 12500 limit 300000",
@@ -230,6 +231,7 @@ fn a_rate_beyond_32_bits_gets_its_attribute() {
         burst_bytes: 1_000_000,
         limit_bytes: 1,
         table_mtu_bytes: None,
+        peak: None,
     }));
     let options = Attrs::after(m.payload(), TCMSG_LEN)
         .get(TCA_OPTIONS)

@@ -113,6 +113,13 @@ impl<'a> Outcome<'a> {
             .collect()
     }
 
+    /// Payload bytes that the UDP receiver had by each of its samples, with the time in s.
+    pub(super) fn udp_over_time(&self) -> Vec<(f64, u64)> {
+        self.records(&self.result.records, Kind::Udp)
+            .map(|r| (r.at_ns as f64 / 1e9, UdpSample::read(r.payload).bytes))
+            .collect()
+    }
+
     /// TCP_INFO of the first flow's sender from the start of measuring on, with the time in s.
     pub(super) fn senders(&self) -> Vec<(f64, TcpInfo)> {
         let from = nanos(self.cell.warmup);

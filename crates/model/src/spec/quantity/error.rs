@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::steps::StepsError;
 use crate::{
     cell::{
         Rule,
@@ -83,6 +84,9 @@ pub enum QuantityError {
 /// Reason why a value does not fit its key.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ValueError {
+    /// Not changes of a rate, not a distribution, or not a trace.
+    #[error("{0}")]
+    Steps(#[from] StepsError),
     /// It is not a quantity.
     #[error("{0}")]
     Quantity(#[from] QuantityError),

@@ -28,7 +28,11 @@ pub(crate) fn read_spec(path: &Path, cells: &Cells) -> Result<Spec, Failure> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("read {}", path.display()))
         .map_err(wrong)?;
-    let mut spec = Spec::parse(&path.display().to_string(), &text).map_err(|e| wrong(e.into()))?;
+    // The files that a spec names are beside it.
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let mut spec = Spec::parse(&path.display().to_string(), &text)
+        .and_then(|spec| spec.with_files(|name| std::fs::read_to_string(beside.join(name))))
+        .map_err(|e| wrong(e.into()))?;
     for setting in &cells.set {
         let (key, value) = setting
             .split_once('=')

@@ -73,6 +73,7 @@ fn a_tree_of_queues_is_described() {
         burst_bytes: 20_000,
         limit_bytes: 100_000,
         table_mtu_bytes: None,
+        peak: None,
     });
     replace(&mut nl, a1, Handle::ROOT, root, &tbf).unwrap();
     let described = describe(&mut nl, a1).unwrap();

@@ -15,6 +15,7 @@ fn a_tbf_can_be_put_sampled_and_removed() {
             burst_bytes: 20_000,
             limit_bytes: 100_000,
             table_mtu_bytes: None,
+            peak: None,
         })
     };
     let handle = Handle::new(1, 0);

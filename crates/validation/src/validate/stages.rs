@@ -1,0 +1,252 @@
+//! Checks of the optional stages of a line: a policer in front of a queue, a peak rate, a rate that
+//! changes, a distribution of the delay, and slots.
+
+use model::cell::RateSteps;
+
+use super::{
+    Check, Expect, Line, Work,
+    outcome::Outcome,
+    theory::{FRAME, binomial_99},
+};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        name: "policer and queue",
+        source: "arithmetic: the slower of the two",
+        work: Work::Cells(include_str!("specs/series.toml"), series),
+    },
+    Check {
+        name: "peak rate",
+        source: "token bucket (RFC 2215: b + r t)",
+        work: Work::Cells(include_str!("specs/peak.toml"), peak),
+    },
+    Check {
+        name: "changing rate",
+        source: "arithmetic: each rate in its time",
+        work: Work::Cells(include_str!("specs/steps.toml"), steps),
+    },
+    Check {
+        name: "delay by quantiles",
+        source: "binomial distribution, 99 % interval",
+        work: Work::Cells(include_str!("specs/quantiles.toml"), quantiles),
+    },
+    Check {
+        name: "slots",
+        source: "arithmetic: packets wait for the end of their slot",
+        work: Work::Cells(include_str!("specs/slots.toml"), slots),
+    },
+];
+
+/// Bytes of the payload of a full datagram in a frame.
+const PAYLOAD: f64 = FRAME - 42.0;
+
+/// Frames that have arrived by a time after the start of the load: seconds and bytes.
+struct Arrived(Vec<(f64, f64)>);
+
+impl Arrived {
+    fn of(outcome: &Outcome<'_>) -> Self {
+        let all = outcome.udp_over_time();
+        let frames = |(at, bytes): (f64, u64)| (at, bytes as f64 * FRAME / PAYLOAD);
+        Self(all.into_iter().map(frames).collect())
+    }
+
+    /// Bytes by this time: those of the last sample before, and its own time.
+    fn by(&self, at: f64) -> Option<(f64, f64)> {
+        self.0.iter().rev().find(|(t, _)| *t <= at).copied()
+    }
+
+    /// Average rate between two times, Mbit/s.
+    fn mbps(&self, from: f64, to: f64) -> Option<f64> {
+        let ((t0, b0), (t1, b1)) = (self.by(from)?, self.by(to)?);
+        (t1 > t0).then(|| 8.0 * (b1 - b0) / (t1 - t0) / 1e6)
+    }
+}
+
+fn series(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
+        let what = s.factor("path.down.policer");
+        let policed = s.cell.path.down.policer.map(|p| p.rate.bps() as f64 / 1e6);
+        let policed = policed.unwrap_or(f64::NAN);
+        let passes = policed.min(s.rate_mbps());
+        let wire = s.goodput().map(|mbps| mbps * FRAME / PAYLOAD);
+        let waiting = s.queue_samples().into_iter();
+        let most = waiting.map(|q| q.backlog_bytes as f64 / FRAME).reduce(f64::max);
+        // One packet on its way through the shaper is no queue.
+        let queue = match policed > s.rate_mbps() {
+            true => Expect::near(100.0, 0.0),
+            false => Expect::at_most(1.0),
+        };
+        [
+            Line::new(
+                format!("{what} before 50mbit, rate"),
+                Expect::within(passes, 0.003),
+                wire,
+                "Mbit/s",
+            ),
+            Line::new(
+                format!("{what} before 50mbit, queue"),
+                queue,
+                most,
+                "packets",
+            ),
+        ]
+    };
+    outcomes.iter().flat_map(one).collect()
+}
+
+fn peak(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
+        let what = s.factor("peak");
+        let arrived = Arrived::of(s);
+        let line = &s.cell.path.down;
+        let (rate, delay) = (s.rate_mbps(), line.delay.as_secs_f64());
+        let (high, burst) = line.peak.map_or((f64::NAN, f64::NAN), |peak| {
+            (peak.rate.bps() as f64 / 1e6, peak.burst.0 as f64)
+        });
+        let lasts = 8.0 * burst / (high - rate) / 1e6;
+        // What has passed beyond the rate, when the peak is long over.
+        let beyond = arrived
+            .by(3.5)
+            .map(|(at, bytes)| bytes - rate * 1e6 / 8.0 * (at - delay));
+        vec![
+            Line::new(
+                format!("{what}, at first"),
+                Expect::within(high, 0.003),
+                arrived.mbps(delay + 0.1 * lasts, delay + 0.9 * lasts),
+                "Mbit/s",
+            ),
+            Line::new(
+                format!("{what}, then"),
+                Expect::within(rate, 0.003),
+                arrived.mbps(delay + 1.2 * lasts, 3.5),
+                "Mbit/s",
+            ),
+            Line::new(
+                format!("{what}, beyond the rate"),
+                Expect::near(burst / 1e6, 2.0 * FRAME / 1e6),
+                beyond.map(|bytes| bytes / 1e6),
+                "MB",
+            ),
+        ]
+    };
+    outcomes.iter().flat_map(one).collect()
+}
+
+fn steps(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    outcomes.iter().flat_map(one_course).collect()
+}
+
+/// The rates of each second, and the times of the changes: where the straight lines of the bytes
+/// before and after a change cross.
+fn one_course(s: &Outcome<'_>) -> Vec<Line> {
+    let queue = s.factor("path.down.queue");
+    let arrived = Arrived::of(s);
+    let line = &s.cell.path.down;
+    let delay = line.delay.as_secs_f64();
+    let repeat = |steps: &RateSteps| steps.repeat.map_or(f64::NAN, |span| span.as_secs_f64());
+    let Some(steps) = &line.rate_steps else {
+        return Vec::new();
+    };
+    let changes: Vec<(f64, f64)> = [0.0, repeat(steps)]
+        .into_iter()
+        .flat_map(|begin| {
+            let change = |step: &model::cell::RateStep| {
+                (begin + step.at.as_secs_f64(), step.rate.bps() as f64 / 1e6)
+            };
+            steps.steps.iter().map(change).collect::<Vec<_>>()
+        })
+        .collect();
+    let mut lines = Vec::new();
+    let mut before = s.rate_mbps();
+    for (at, rate) in changes {
+        let middle = arrived.mbps(at + 0.3, at + 0.9);
+        lines.push(Line::new(
+            format!("{queue}, from {at} s"),
+            Expect::within(rate, 0.003),
+            middle,
+            "Mbit/s",
+        ));
+        let lines_cross = || {
+            let ((t0, b0), (t1, b1)) = (arrived.by(at - 0.1)?, arrived.by(at + 0.8)?);
+            let bits = 8.0 * (b1 - b0) / 1e6;
+            // b0 + before (x - t0) = b1 - rate (t1 - x)
+            Some((bits + before * t0 - rate * t1) / (before - rate))
+        };
+        // A packet that waits for the old rate still waits for it; a bucket starts full; and each
+        // of the two samples may have missed a packet.
+        let frame = 8.0 * FRAME / 1e6;
+        let wait = frame / before;
+        let tolerance = wait + 4.0 * frame / (before - rate).abs();
+        lines.push(Line::new(
+            format!("{queue}, change at {at} s"),
+            Expect::near((at + delay) * 1e3, tolerance * 1e3),
+            lines_cross().map(|x| x * 1e3),
+            "ms",
+        ));
+        before = rate;
+    }
+    lines
+}
+
+fn quantiles(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let Some(s) = outcomes.first() else {
+        return Vec::new();
+    };
+    let rtts = s.probes_ms(true);
+    let n = rtts.len() as f64;
+    let base = s.rtt_s() * 1e3;
+    // Of netem's table and of the clock.
+    let rounding = 0.003;
+    let given = s.cell.path.down.jitter_quantiles.iter().flat_map(|q| &q.0);
+    let mut lines: Vec<Line> = given
+        .map(|quantile| {
+            let (share, added) = (quantile.share.get(), quantile.delay.as_secs_f64() * 1e3);
+            let within = rtts.iter().filter(|rtt| **rtt <= base + added + rounding);
+            // The largest value has a share of its own.
+            let expected = match share {
+                share if share > 0.98 => Expect::exactly(100.0),
+                share => Expect::near(100.0 * share, 100.0 * binomial_99(n, share) / n + 0.5),
+            };
+            let got = 100.0 * within.count() as f64 / n;
+            Line::new(format!("within {added} ms"), expected, Some(got), "%")
+        })
+        .collect();
+    let least = rtts.iter().copied().reduce(f64::min);
+    lines.push(Line::new(
+        "least",
+        Expect {
+            value: Some(base),
+            low: Some(base - 0.01),
+            high: Some(base + 0.01),
+        },
+        least,
+        "ms",
+    ));
+    lines
+}
+
+/// Probes 0.9 ms apart: the first waits for 10 ms, the twelfth for 0.1 ms, and the thirteenth is the
+/// first of the next slot. Probes far apart are each the first of a slot.
+fn slots(outcomes: &[Outcome<'_>]) -> Vec<Line> {
+    let one = |s: &Outcome<'_>| {
+        let what = s.factor("traffic.probe");
+        let rtts = s.probes_ms(true);
+        let base = s.rtt_s() * 1e3;
+        let (least, mean) = match what.as_str() {
+            "50ms" => (10.0, 10.0),
+            _ => (0.1, 5.05),
+        };
+        let near = |added: f64, tolerance| Expect::near(base + added, tolerance);
+        let least_got = rtts.iter().copied().reduce(f64::min);
+        let most = rtts.iter().copied().reduce(f64::max);
+        let line = |part: &str, expected, got| {
+            Line::new(format!("probes every {what}, {part}"), expected, got, "ms")
+        };
+        [
+            line("least", near(least, 0.01), least_got),
+            line("mean", near(mean, 0.05), stats::mean(&rtts)),
+            line("most", near(10.0, 0.01), most),
+        ]
+    };
+    outcomes.iter().flat_map(one).collect()
+}

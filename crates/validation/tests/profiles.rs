@@ -1,0 +1,141 @@
+//! Every profile of `cases/paths` runs, and `docs/paths.md` shows what each delivers.
+//! `UPDATE_DOCS=1` writes the table there anew.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use lab::{Config, Lab};
+use model::{cell::Cell, net::Direction, row::Row, spec::Spec};
+
+/// Where the table begins and ends in the page.
+const HEAD: &str = "| profile | sender | one cubic flow | one bbr flow | delay idle | with cubic | with bbr |\n\
+                    |---|---|--:|--:|--:|--:|--:|\n";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The profiles by name.
+fn profiles() -> Vec<(String, Cell)> {
+    let folder = root().join("cases/paths");
+    let mut all: Vec<(String, Cell)> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let spec = Spec::parse(&path.display().to_string(), &text)
+                .and_then(|spec| spec.with_files(|name| fs::read_to_string(folder.join(name))))
+                .unwrap_or_else(|e| panic!("{e}"));
+            let cell = spec.first_cell().unwrap_or_else(|e| panic!("{e}")).0;
+            (cell.name.clone(), cell)
+        })
+        .collect();
+    all.sort_by(|one, two| one.0.cmp(&two.0));
+    all
+}
+
+/// The cell with one flow of this congestion control.
+fn with(cell: &Cell, cc: &str, direction: Direction) -> Cell {
+    let mut cell = cell.clone();
+    cell.ends.near.cc = cc.to_owned();
+    cell.ends.far.cc = cc.to_owned();
+    cell.traffic.directions = vec![direction];
+    cell
+}
+
+#[test]
+fn every_profile_delivers_what_the_page_says() {
+    let made = root().join("target/x86_64-unknown-linux-musl/release/pathtwin-guest");
+    let guest = std::env::var_os("PATHTWIN_GUEST").map_or(made, PathBuf::from);
+    let lab = Lab::open(&Config {
+        guest: Some(guest),
+        ..Config::default()
+    })
+    .expect("a kernel image and a guest program; make test builds them");
+    let profiles = profiles();
+    let mut cells = Vec::new();
+    for (_, cell) in &profiles {
+        let direction = cell.traffic.directions[0];
+        cells.extend(["cubic", "bbr"].map(|cc| with(cell, cc, direction)));
+    }
+    let results = lab.all(&cells, &AtomicBool::new(false), &mut |_| ());
+    let rows: Vec<Row> = cells
+        .iter()
+        .zip(results)
+        .map(|(cell, result)| {
+            let result = result.unwrap().unwrap_or_else(|e| panic!("{}: {e}", cell.name));
+            let rows = lab::rows::rows(cell, &result).unwrap();
+            rows.into_iter().find(|row| row.cross.is_none()).unwrap()
+        })
+        .collect();
+    let mut table = HEAD.to_owned();
+    for ((name, cell), rows) in profiles.iter().zip(rows.as_chunks::<2>().0) {
+        table += &line(name, cell, rows);
+        bounded(cell, rows);
+    }
+    document(&table);
+}
+
+fn line(name: &str, cell: &Cell, [cubic, bbr]: &[Row; 2]) -> String {
+    let sender = match cell.traffic.directions[0] {
+        Direction::Down => "server",
+        Direction::Up => "client",
+    };
+    let mbps = |row: &Row| {
+        row.goodput_mbps
+            .map_or("-".to_owned(), |mbps| format!("{mbps:.2} Mbit/s"))
+    };
+    let ms = |ms: Option<f64>| ms.map_or("-".to_owned(), |ms| format!("{ms:.1} ms"));
+    format!(
+        "| {name} | {sender} | {} | {} | {} | {} | {} |\n",
+        mbps(cubic),
+        mbps(bbr),
+        ms(cubic.probe_idle_p50_ms),
+        ms(cubic.probe_p50_ms),
+        ms(bbr.probe_p50_ms),
+    )
+}
+
+/// Arithmetic that every profile must keep: no flow gets more than the average rate of the path, and
+/// an idle path has at least its propagation delay.
+fn bounded(cell: &Cell, rows: &[Row; 2]) {
+    let line = cell.path.line(cell.traffic.directions[0]);
+    let rate = line.rate.expect("a profile has a rate");
+    let average = line
+        .rate_steps
+        .as_ref()
+        .map_or(rate, |steps| steps.average(rate));
+    // What a buffer or a bucket held when measuring began, and the part of a period that was
+    // measured.
+    let burst = line.peak.map_or(0.0, |peak| peak.burst.0 as f64 * 8.0 / 1e6);
+    let held = line.buffer.bytes(cell.path.mtu).0 as f64 * 8.0 / 1e6;
+    let changes = if line.rate_steps.is_some() { 1.15 } else { 1.0 };
+    let seconds = cell.duration.as_secs_f64();
+    let most = average.mbps() * changes + (burst + held) / seconds;
+    for row in rows {
+        assert!(row.valid, "{}: {:?}", cell.name, row.invalid_because);
+        let got = row.goodput_mbps.expect("a goodput");
+        assert!(got > 0.0 && got <= most, "{}: {got} of {most}", cell.name);
+        let idle = row.probe_idle_p50_ms.expect("idle probes");
+        assert!(idle >= cell.path.rtt().as_secs_f64() * 1e3 - 0.01, "{}: {idle}", cell.name);
+    }
+}
+
+fn document(table: &str) {
+    let path = root().join("docs/paths.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(HEAD).expect("the head of the table");
+    let end = rest.find("\n\n").map_or(rest.len(), |end| end + 1);
+    let (documented, after) = rest.split_at(end);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{table}{after}")).unwrap();
+        return;
+    }
+    assert_eq!(format!("{HEAD}{documented}"), table, "UPDATE_DOCS=1 writes it anew");
+}
