@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use field::{Field, Table};
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
 pub use rule::{Impossible, Rule, is_cc, is_name};
-pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
+pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps, TunnelStage};
 
 use crate::{
     net::{Direction, IpVersion, Side},
@@ -280,6 +280,22 @@ pub struct Tunnel {
     pub at: TunnelAt,
     /// Address family inside.
     pub ip: IpVersion,
+    /// What only its packets from the far end pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub down: Option<TunnelStage>,
+    /// What only its packets to the far end pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<TunnelStage>,
+}
+
+impl Tunnel {
+    /// What only its packets in `direction` pass.
+    pub fn stage(&self, direction: Direction) -> Option<&TunnelStage> {
+        match direction {
+            Direction::Down => self.down.as_ref(),
+            Direction::Up => self.up.as_ref(),
+        }
+    }
 }
 
 /// Implementation of a tunnel.

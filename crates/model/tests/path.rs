@@ -166,6 +166,7 @@ fn what_the_lab_has_nothing_for_is_refused_not_dropped() {
     let mut path = Path::named("test");
     let mut tunnel = Tunnel::default();
     tunnel.up.rate_bps = Some(Parameter::given(Limit::At(Rate::from_bps(1_000_000))));
+    tunnel.up.reorder = Some(Parameter::given(Share::ONE));
     path.tunnel = Some(tunnel);
     path.competitors = vec![Competitor {
         kind: Some(Parameter::given(CompetitorKind::Udp)),
@@ -175,7 +176,7 @@ fn what_the_lab_has_nothing_for_is_refused_not_dropped() {
     assert_eq!(
         refused[..2],
         [
-            "tunnel.up.rate_bps: the lab has no stage that only tunnel packets pass",
+            "tunnel.up.reorder: of what only tunnel packets pass, the lab has rate, buffer and loss",
             "competitors.0.rate_bps: this kind needs it, and it has no default",
         ]
     );

@@ -8,7 +8,7 @@ use model::{
     cell::{
         Buffer, CELL_SCHEMA, Cell, End, EndQdisc, Ends, LabPath, Line, Loss, Peak, Policer,
         Quantile, Quantiles, Queue, RateStep, RateSteps, Traffic, TrafficKind, Tunnel, TunnelAt,
-        TunnelKind,
+        TunnelKind, TunnelStage,
         bounds::{MAX_LOWAT, MAX_SIZE, MAX_SOCKET, MAX_TIME, MIN_PROBE, MIN_TIME},
     },
     net::{Direction, IpVersion},
@@ -205,11 +205,28 @@ fn path() -> impl Strategy<Value = LabPath> {
 
 fn tunnel() -> impl Strategy<Value = Tunnel> {
     let at = select(&[TunnelAt::Ends, TunnelAt::Routers]);
-    (mtu(), at).prop_map(|((mtu, ip), at)| Tunnel {
+    let stages = (tunnel_stage(), tunnel_stage());
+    (mtu(), at, stages).prop_map(|((mtu, ip), at, (down, up))| Tunnel {
         kind: TunnelKind::Wireguard,
         mtu,
         at,
         ip,
+        down,
+        up,
+    })
+}
+
+fn tunnel_stage() -> impl Strategy<Value = Option<TunnelStage>> {
+    let buffer = prop_oneof![
+        (1..=u32::MAX).prop_map(Buffer::Packets),
+        size(65_549, u64::from(u32::MAX)).prop_map(Buffer::Bytes),
+    ];
+    let stage = (option::of(rate()), buffer, loss());
+    let stage = stage.prop_map(|(rate, buffer, loss)| TunnelStage { rate, buffer, loss });
+    option::of(stage).prop_map(|stage| {
+        stage
+            .filter(|stage| !matches!(stage.loss, Loss::Every(_)))
+            .filter(|stage| stage.rate.is_some() || stage.loss != Loss::None)
     })
 }
 

@@ -15,6 +15,7 @@ mod handle;
 mod netem;
 mod qdisc;
 mod reader;
+mod select;
 mod shaper;
 pub(crate) mod stats;
 mod ticks;
@@ -32,6 +33,7 @@ pub use handle::Handle;
 pub use netem::{DISTRIBUTION_MAX, DISTRIBUTION_SCALE, Gemodel, Loss, Netem, Reorder};
 pub use qdisc::Qdisc;
 pub use reader::StatsReader;
+pub use select::add_udp_port;
 pub use shaper::{Htb, HtbClass, Tbf, TbfPeak};
 pub use stats::{Kind, QdiscStats, stats};
 
@@ -39,6 +41,7 @@ const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
 const RTM_GETQDISC: u16 = 38;
 const RTM_NEWTCLASS: u16 = 40;
+const RTM_NEWTFILTER: u16 = 44;
 
 const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;

@@ -13,10 +13,12 @@ use sys::{
 };
 
 use crate::{
+    address,
     bed::{BuildError, LossCounter, LossStage, SampledQueue, Testbed, kernel, system},
     course::Course,
     plan::{DEVICES, Plan, Stage},
     queues::{self, Timers},
+    tunnel,
 };
 
 /// A device of the plan.
@@ -73,6 +75,7 @@ pub(crate) fn apply(
             applied.bottleneck(cell, direction).map_err(&fault)?;
         }
         Stage::Delay(direction) => applied.delay(cell, direction).map_err(&fault)?,
+        Stage::Tunnel(direction) => applied.tunnel(cell, direction).map_err(&fault)?,
     }
     let Applied {
         queues,
@@ -228,6 +231,23 @@ impl Applied {
         if random {
             self.count_losses(LossCounter::Queue(queues::ROOT_QUEUE), "loss", direction);
         }
+        Ok(())
+    }
+
+    /// Only the tunnel's packets go into the class; all others pass beside it.
+    fn tunnel(&mut self, cell: &Cell, direction: Direction) -> Result<(), NetlinkError> {
+        let stage = cell.tunnel.as_ref().and_then(|t| t.stage(direction));
+        let Some(stage) = stage else { return Ok(()) };
+        let parts = queues::tunnel(stage, cell, direction, self.timers);
+        let (root, class) = (queues::ROOT_QUEUE, queues::TUNNEL_CLASS);
+        tc::replace(&mut self.nl, self.index, Handle::ROOT, root, &parts.root)?;
+        tc::add_htb_class(&mut self.nl, self.index, root, class, &parts.class)?;
+        self.attach(vec![parts.queue])?;
+        let any = address::host(cell.path.ip, address::TUNNEL, Side::Near);
+        let port = (any, tunnel::PORT);
+        tc::add_udp_port(&mut self.nl, self.index, root, port, class)?;
+        let counter = LossCounter::Queue(queues::INNER_QUEUE);
+        self.count_losses(counter, "tunnel", direction);
         Ok(())
     }
 

@@ -90,6 +90,10 @@ pub fn needed(cell: &Cell) -> Vec<(Kind, String)> {
     {
         names.push((Kind::Action, "police".to_owned()));
     }
+    let staged = |t: &model::cell::Tunnel| t.down.is_some() || t.up.is_some();
+    if cell.tunnel.as_ref().is_some_and(staged) {
+        names.extend(["htb", "netem"].map(|name| (Kind::Qdisc, name.to_owned())));
+    }
     if cell.tunnel.is_some() {
         names.push((Kind::Tunnel, "wireguard".to_owned()));
     }

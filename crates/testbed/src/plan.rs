@@ -29,6 +29,8 @@ pub enum Stage {
     Bottleneck(Direction),
     /// The delay of a direction, with its faults.
     Delay(Direction),
+    /// What only packets of the tunnel pass.
+    Tunnel(Direction),
 }
 
 /// A link between host `n` and host `n + 1` of the plan.
@@ -62,8 +64,8 @@ pub struct Plan {
 /// these names, as they see those of the hosts.
 pub(crate) const DEVICES: [&str; 2] = ["to-client", "to-server"];
 
-/// Number of the link between `near` and `far`.
-pub(crate) const MIDDLE: u8 = 3;
+/// Numbers of the links between `near` and `far`.
+pub(crate) const MIDDLE: [u8; 2] = [3, 6];
 
 impl Plan {
     /// The plan for a cell.
@@ -81,14 +83,18 @@ impl Plan {
             links.push(link(1, Stage::End, Stage::Wire, inner));
         }
         // Names of the two in the middle, for `lab exec`; the ends are the client and the server.
+        let (down, up) = (stages(cell, Direction::Down), stages(cell, Direction::Up));
+        let inner_links = down.len() - 1;
         hosts.push(router("near"));
+        hosts.extend((1..inner_links).map(|_| router("middle")));
         hosts.push(router("far"));
         let outward = if routers { Stage::Wire } else { Stage::End };
-        let (down_first, down_last) = stages(cell, Direction::Down);
-        let (up_first, up_last) = stages(cell, Direction::Up);
-        links.push(link(2, outward, down_last, path));
-        links.push(link(MIDDLE, up_first, down_first, path));
-        links.push(link(4, up_last, outward, path));
+        // Each router sends one direction's packets to the next and the other's to the one before.
+        links.push(link(2, outward, down[inner_links], path));
+        for (index, number) in (0..inner_links).zip(MIDDLE) {
+            links.push(link(number, up[index], down[inner_links - 1 - index], path));
+        }
+        links.push(link(4, up[inner_links], outward, path));
         if routers {
             hosts.push(router("server-router"));
             links.push(link(5, Stage::Wire, Stage::End, inner));
@@ -103,7 +109,9 @@ impl Plan {
             TunnelAt::Routers => (1, last - 1),
         });
         let lines = [&cell.path.down, &cell.path.up];
-        let segmentation = timers == Timers::Exact && lines.into_iter().all(cuts_segments);
+        let staged = inner_links > 1;
+        let segmentation =
+            timers == Timers::Exact && lines.into_iter().all(cuts_segments) && !staged;
         Self {
             hosts,
             links,
@@ -127,20 +135,27 @@ impl Plan {
     }
 }
 
-/// The two stages of a direction in the order in which packets meet them: the bottleneck, then the
-/// delay with its faults.
+/// The stages of a direction in the order in which packets meet them: what only the tunnel's
+/// packets pass, the bottleneck, then the delay with its faults. Both directions have as many.
 ///
 /// A delay without faults may as well come first, and then does: a sender's segments of many
 /// packets cross it whole, which is cheaper, and are cut up by the bottleneck as ever. What arrives
 /// at the queue, and the time from there around to it again, are the same either way.
-fn stages(cell: &Cell, direction: Direction) -> (Stage, Stage) {
+fn stages(cell: &Cell, direction: Direction) -> Vec<Stage> {
     let line = cell.path.line(direction);
     let (queue, delay) = (Stage::Bottleneck(direction), Stage::Delay(direction));
-    if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
-        (delay, queue)
+    let tunnel = cell.tunnel.as_ref().map(|tunnel| {
+        let own = tunnel.stage(direction);
+        let staged = tunnel.down.is_some() || tunnel.up.is_some();
+        let stage = own.map_or(Stage::Wire, |_| Stage::Tunnel(direction));
+        staged.then_some(stage)
+    });
+    let line = if line.faults_first || line.rate.is_some() && is_pure_delay(line) {
+        [delay, queue]
     } else {
-        (queue, delay)
-    }
+        [queue, delay]
+    };
+    tunnel.flatten().into_iter().chain(line).collect()
 }
 
 /// Whether packets of a line all take the same time and none is lost on the way by chance.

@@ -1,7 +1,10 @@
 //! The kernel's queues for lines and ends.
 
 use model::{
-    cell::{Buffer, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Peak, Quantiles, Queue},
+    cell::{
+        Buffer, Cell, ETHERNET_HEADER, End, EndQdisc, Line, Loss, Peak, Quantiles, Queue,
+        TunnelStage,
+    },
     net::Direction,
     units::{Rate, Seed},
 };
@@ -103,16 +106,7 @@ pub(crate) fn end(end: &End, mtu: u32, timers: Timers) -> Vec<AttachedQueue> {
 /// Slots are a netem of their own inside the first one, which hands each packet on at its own time:
 /// in one netem the slots would be counted from a packet's arrival instead (`netem_dequeue`).
 pub(crate) fn delay(line: &Line, seed: Seed, direction: Direction) -> Vec<AttachedQueue> {
-    let loss = match line.loss {
-        Loss::None | Loss::Every(_) => None,
-        Loss::Random(p) => Some(tc::Loss::Random(p.get())),
-        Loss::GilbertElliott { p, r, bad, good } => Some(tc::Loss::Gemodel(tc::Gemodel {
-            p: p.get(),
-            r: r.get(),
-            bad_loss: bad.get(),
-            good_loss: good.get(),
-        })),
-    };
+    let loss = netem_loss(line.loss);
     let reorder = (!line.reorder.is_zero()).then(|| tc::Reorder {
         probability: line.reorder.get(),
         gap: 1,
@@ -199,6 +193,70 @@ impl Jitter {
     }
 }
 
+/// Class of the tunnel's packets.
+pub(crate) const TUNNEL_CLASS: Handle = Handle::new(1, 1);
+
+/// The queues of a stage that only packets of a tunnel pass.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TunnelQueues {
+    /// Holds the class; what no filter names passes at once.
+    pub(crate) root: Qdisc,
+    /// The rate.
+    pub(crate) class: tc::HtbClass,
+    /// The queue of the class, with its loss.
+    pub(crate) queue: AttachedQueue,
+}
+
+/// The queues of a tunnel's stage.
+pub(crate) fn tunnel(
+    stage: &TunnelStage,
+    cell: &Cell,
+    direction: Direction,
+    timers: Timers,
+) -> TunnelQueues {
+    let mtu = cell.path.mtu;
+    let rate = stage.rate.unwrap_or(Rate::from_bps(FAST));
+    let burst = Some(bucket(rate, mtu, timers));
+    TunnelQueues {
+        root: Qdisc::Htb(tc::Htb {
+            default_class: 0,
+            direct_qlen: Some(DELAY_LIMIT),
+        }),
+        class: tc::HtbClass {
+            rate_bps: rate.bps(),
+            burst_bytes: burst,
+            ceil_burst_bytes: burst,
+            quantum_bytes: Some(mtu + ETHERNET_HEADER as u32),
+            ..tc::HtbClass::default()
+        },
+        queue: AttachedQueue {
+            parent: TUNNEL_CLASS,
+            handle: INNER_QUEUE,
+            qdisc: Qdisc::Netem(tc::Netem {
+                limit_packets: Some(stage.buffer.packets(mtu)),
+                loss: netem_loss(stage.loss),
+                // Other numbers than those of the delay behind it.
+                seed: Some(!netem_seed(cell.seed, direction)),
+                ..tc::Netem::default()
+            }),
+        },
+    }
+}
+
+/// Random loss as netem takes it; periodic loss is an action.
+fn netem_loss(loss: Loss) -> Option<tc::Loss> {
+    match loss {
+        Loss::None | Loss::Every(_) => None,
+        Loss::Random(p) => Some(tc::Loss::Random(p.get())),
+        Loss::GilbertElliott { p, r, bad, good } => Some(tc::Loss::Gemodel(tc::Gemodel {
+            p: p.get(),
+            r: r.get(),
+            bad_loss: bad.get(),
+            good_loss: good.get(),
+        })),
+    }
+}
+
 /// A bottleneck's shaper at another rate: what replaces [`bottleneck`]'s first queue without
 /// touching the one inside.
 ///
@@ -259,25 +317,16 @@ fn shaped(
     timers: Timers,
 ) -> Vec<AttachedQueue> {
     let packet = mtu + ETHERNET_HEADER as u32;
-    let bucket = |rate: Rate| {
-        let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
-        let most = if timers == Timers::Exact {
-            packet / 2
-        } else {
-            u32::MAX / 2
-        };
-        packet + lateness.clamp(16, most)
-    };
     let burst = peak.map(|peak| u32::try_from(peak.burst.0).unwrap_or(u32::MAX));
     let tbf = tc::Tbf {
         rate_bps: rate.bps(),
-        burst_bytes: burst.unwrap_or_else(|| bucket(rate)),
+        burst_bytes: burst.unwrap_or_else(|| bucket(rate, mtu, timers)),
         // Only of the queue it starts with, which is replaced at once.
         limit_bytes: packet,
         table_mtu_bytes: None,
         peak: peak.map(|peak| tc::TbfPeak {
             rate_bps: peak.rate.bps(),
-            burst_bytes: bucket(peak.rate),
+            burst_bytes: bucket(peak.rate, mtu, timers),
         }),
     };
     let inside = AttachedQueue {
@@ -286,6 +335,18 @@ fn shaped(
         qdisc: queue,
     };
     vec![root(Qdisc::Tbf(tbf)), inside]
+}
+
+/// A bucket for little more than one packet; see [`shaped`].
+fn bucket(rate: Rate, mtu: u32, timers: Timers) -> u32 {
+    let packet = mtu + ETHERNET_HEADER as u32;
+    let lateness = u32::try_from(rate.bytes_in(timers.lateness()).0).unwrap_or(u32::MAX / 2);
+    let most = if timers == Timers::Exact {
+        packet / 2
+    } else {
+        u32::MAX / 2
+    };
+    packet + lateness.clamp(16, most)
 }
 
 /// The queue inside a bottleneck's shaper. AQMs mark packets that can be marked.

@@ -16,7 +16,8 @@ use crate::address::{self, TUNNEL};
 
 /// Name of the tunnel device.
 pub(crate) const DEVICE: &str = "wg0";
-const PORT: u16 = 51820;
+/// UDP port of both ends.
+pub(crate) const PORT: u16 = 51820;
 
 /// Keys of the lab's tunnels. They guard nothing: both ends live in one kernel, and a fixed key
 /// keeps runs alike.

@@ -69,7 +69,9 @@ fn every_profile_delivers_what_the_page_says() {
         .iter()
         .zip(results)
         .map(|(cell, result)| {
-            let result = result.unwrap().unwrap_or_else(|e| panic!("{}: {e}", cell.name));
+            let result = result
+                .unwrap()
+                .unwrap_or_else(|e| panic!("{}: {e}", cell.name));
             let rows = lab::rows::rows(cell, &result).unwrap();
             rows.into_iter().find(|row| row.cross.is_none()).unwrap()
         })
@@ -113,7 +115,9 @@ fn bounded(cell: &Cell, rows: &[Row; 2]) {
         .map_or(rate, |steps| steps.average(rate));
     // What a buffer or a bucket held when measuring began, and the part of a period that was
     // measured.
-    let burst = line.peak.map_or(0.0, |peak| peak.burst.0 as f64 * 8.0 / 1e6);
+    let burst = line
+        .peak
+        .map_or(0.0, |peak| peak.burst.0 as f64 * 8.0 / 1e6);
     let held = line.buffer.bytes(cell.path.mtu).0 as f64 * 8.0 / 1e6;
     let changes = if line.rate_steps.is_some() { 1.15 } else { 1.0 };
     let seconds = cell.duration.as_secs_f64();
@@ -123,7 +127,11 @@ fn bounded(cell: &Cell, rows: &[Row; 2]) {
         let got = row.goodput_mbps.expect("a goodput");
         assert!(got > 0.0 && got <= most, "{}: {got} of {most}", cell.name);
         let idle = row.probe_idle_p50_ms.expect("idle probes");
-        assert!(idle >= cell.path.rtt().as_secs_f64() * 1e3 - 0.01, "{}: {idle}", cell.name);
+        assert!(
+            idle >= cell.path.rtt().as_secs_f64() * 1e3 - 0.01,
+            "{}: {idle}",
+            cell.name
+        );
     }
 }
 
@@ -137,5 +145,9 @@ fn document(table: &str) {
         fs::write(&path, format!("{before}{table}{after}")).unwrap();
         return;
     }
-    assert_eq!(format!("{HEAD}{documented}"), table, "UPDATE_DOCS=1 writes it anew");
+    assert_eq!(
+        format!("{HEAD}{documented}"),
+        table,
+        "UPDATE_DOCS=1 writes it anew"
+    );
 }

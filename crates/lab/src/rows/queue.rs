@@ -37,7 +37,10 @@ pub(super) fn fill(row: &mut Row, result: &CellResult, truth: &[Record<'_>], win
         .filter(|l| l.direction == row.direction)
     {
         match loss.stage.as_str() {
-            "policer" => row.queue_drops = Some(loss.drops),
+            // Beside a queue, or instead of one.
+            "policer" => row.queue_drops = Some(row.queue_drops.unwrap_or(0) + loss.drops),
+            // Its drops are those of its queue and of its loss.
+            "tunnel" => {}
             _ => row.true_loss = loss.share().or(row.true_loss),
         }
     }

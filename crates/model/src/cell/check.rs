@@ -32,6 +32,12 @@ impl Cell {
                 &mut check,
             );
         }
+        for direction in [Direction::Down, Direction::Up] {
+            let stage = self.tunnel.as_ref().and_then(|t| t.stage(direction));
+            if let Some(stage) = stage {
+                line::tunnel(stage, self.path.mtu, direction, &mut check);
+            }
+        }
         end(&self.ends.near, Side::Near, &mut check);
         end(&self.ends.far, Side::Far, &mut check);
         self.check_traffic(&mut check);

@@ -22,6 +22,8 @@ pub enum Table {
     Line(Direction),
     /// The tunnel.
     Tunnel,
+    /// The stage of the tunnel's packets in one direction.
+    TunnelLine(Direction),
     /// One host.
     End(Side),
     /// The measured traffic.

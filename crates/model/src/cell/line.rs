@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps,
+    Buffer, ETHERNET_HEADER, LabPath, Line, Loss, Quantiles, Queue, RateSteps, TunnelStage,
     bounds::{MAX_BUFFER, MAX_QUANTILE, MAX_SLOT, MAX_STEPS, MIN_STEP},
     collect::Check,
     field::Table,
@@ -19,7 +19,7 @@ pub(super) fn check(path: &LabPath, direction: Direction, check: &mut Check) {
     check.rate(line.rate, field("rate"));
     let rated = line.rate.is_some() || line.queue == Queue::Fifo;
     check.need(rated, field("queue"), Rule::QueueWithoutRate(line.queue));
-    if let Some(rule) = buffer_rule(line, path.mtu) {
+    if let Some(rule) = buffer_rule(line.buffer, line.queue, path.mtu) {
         check.refuse(field("buffer"), rule);
     }
     check.time(line.jitter, Duration::ZERO, field("jitter"));
@@ -145,13 +145,27 @@ pub fn quantiles_rule(quantiles: &Quantiles) -> Option<Rule> {
     }
 }
 
-fn buffer_rule(line: &Line, mtu: u32) -> Option<Rule> {
+/// Checks the stage of a tunnel's packets.
+pub(super) fn tunnel(stage: &TunnelStage, mtu: u32, direction: Direction, check: &mut Check) {
+    let field = |leaf| Table::TunnelLine(direction).field(leaf);
+    check.rate(stage.rate, field("rate"));
+    if let Some(rule) = buffer_rule(stage.buffer, Queue::Fifo, mtu) {
+        check.refuse(field("buffer"), rule);
+    }
+    let periodic = matches!(stage.loss, Loss::Every(_));
+    check.need(!periodic, field("loss"), Rule::PeriodicLossOfTunnel);
+    if let Some(rule) = loss_rule(&stage.loss) {
+        check.refuse(field("loss"), rule);
+    }
+}
+
+fn buffer_rule(buffer: Buffer, queue: Queue, mtu: u32) -> Option<Rule> {
     let full = Bytes(u64::from(mtu) + ETHERNET_HEADER);
-    match line.buffer {
+    match buffer {
         Buffer::Packets(0) => Some(Rule::NoBuffer),
         Buffer::Bytes(bytes) if bytes < full => Some(Rule::BufferTooSmall { bytes, full }),
         Buffer::Bytes(bytes) if bytes > MAX_BUFFER => Some(Rule::BufferTooLarge(bytes)),
-        Buffer::Kernel if !line.queue.has_own_limit() => Some(Rule::KernelBuffer(line.queue)),
+        Buffer::Kernel if !queue.has_own_limit() => Some(Rule::KernelBuffer(queue)),
         _ => None,
     }
 }

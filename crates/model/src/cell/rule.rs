@@ -101,6 +101,10 @@ pub enum Rule {
     NoSlot,
     #[error("the kernel does not combine duplicates with slots; leave one of the two out")]
     SlotsWithDuplicates,
+    #[error(
+        "a stage of the tunnel has random loss, alone or in bursts; write a percentage or gemodel"
+    )]
+    PeriodicLossOfTunnel,
     #[error("IPv6 needs an MTU of at least {MIN_MTU_V6}")]
     ShortForIpv6,
     #[error("without load and without probes there is nothing to measure")]

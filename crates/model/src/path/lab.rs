@@ -101,7 +101,12 @@ impl Path {
         if let Some(tunnel) = &self.tunnel {
             for (line, name) in [(&tunnel.down, "tunnel.down"), (&tunnel.up, "tunnel.up")] {
                 line.walk(name, &mut |name, _| {
-                    refuse(name, "the lab has no stage that only tunnel packets pass");
+                    let leaf = name.rsplit('.').next().unwrap_or(name);
+                    if !matches!(leaf, "rate_bps" | "buffer") && !name.contains(".loss.") {
+                        let has =
+                            "of what only tunnel packets pass, the lab has rate, buffer and loss";
+                        refuse(name, has);
+                    }
                 });
             }
         }
@@ -139,7 +144,10 @@ impl Path {
             idle: trial.idle,
             sample: trial.sample,
             path: self.lab_path(),
-            tunnel: self.tunnel.as_ref().map(tunnel),
+            tunnel: self
+                .tunnel
+                .as_ref()
+                .map(|own| tunnel(own, &self.lab_path())),
             ends: cell::Ends {
                 near: end(&self.ends.near),
                 far: end(&self.ends.far),
@@ -216,8 +224,20 @@ fn loss(loss: &Loss) -> cell::Loss {
     }
 }
 
-fn tunnel(tunnel: &Tunnel) -> cell::Tunnel {
+/// What only tunnel packets pass, if anything of it is known and is not nothing.
+fn tunnel_stage(line: &Line, path: &LabPath) -> Option<cell::TunnelStage> {
+    let rate = bound(&line.rate_bps);
+    let loss = line.loss.as_ref().map_or(cell::Loss::None, loss);
+    let usual = default::buffer(rate, Queue::Fifo, path.mtu, path.rtt());
+    let buffer = or(&line.buffer, usual);
+    let some = rate.is_some() || loss != cell::Loss::None;
+    some.then_some(cell::TunnelStage { rate, buffer, loss })
+}
+
+fn tunnel(tunnel: &Tunnel, path: &LabPath) -> cell::Tunnel {
     cell::Tunnel {
+        down: tunnel_stage(&tunnel.down, path),
+        up: tunnel_stage(&tunnel.up, path),
         kind: or(&tunnel.kind, TunnelKind::Wireguard),
         mtu: or(&tunnel.mtu_bytes, default::TUNNEL_MTU),
         at: or(&tunnel.at, TunnelAt::Ends),
@@ -288,6 +308,7 @@ fn name(field: Field) -> String {
         Table::Path => format!("underlay.{leaf}"),
         Table::Line(direction) => format!("underlay.{direction}.{leaf}"),
         Table::Tunnel => format!("tunnel.{leaf}"),
+        Table::TunnelLine(direction) => format!("tunnel.{direction}.{leaf}"),
         Table::End(Side::Near) => format!("ends.near.{leaf}"),
         Table::End(Side::Far) => format!("ends.far.{leaf}"),
         Table::Traffic => format!("trial.traffic.{}", field.leaf),

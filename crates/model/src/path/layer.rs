@@ -38,9 +38,9 @@ table! {
         at: Option<Parameter<TunnelAt>>,
         /// Address family inside: `"v4"` or `"v6"`.
         ip: Option<Parameter<IpVersion>>,
-        /// Additional impairments of tunnel packets from the far end. Not supported by the lab yet.
+        /// What only tunnel packets from the far end pass; the lab has its rate, buffer and loss.
         down: Line,
-        /// Additional impairments of tunnel packets to the far end. Not supported by the lab yet.
+        /// What only tunnel packets to the far end pass; the lab has its rate, buffer and loss.
         up: Line,
     }
 }

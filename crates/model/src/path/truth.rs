@@ -97,15 +97,25 @@ impl Say {
         }
     }
 
-    /// The tunnel; its lines remain unknown, since the lab has none.
+    /// The tunnel; a direction without a stage of its own remains unknown.
     fn tunnel(self, tunnel: &cell::Tunnel) -> Tunnel {
         Tunnel {
             kind: self.value(tunnel.kind),
             mtu_bytes: self.value(tunnel.mtu),
             at: self.value(tunnel.at),
             ip: self.value(tunnel.ip),
-            ..Tunnel::default()
+            down: self.tunnel_stage(tunnel.down),
+            up: self.tunnel_stage(tunnel.up),
         }
+    }
+
+    fn tunnel_stage(self, stage: Option<cell::TunnelStage>) -> Line {
+        stage.map_or_else(Line::default, |stage| Line {
+            rate_bps: self.value(stage.rate),
+            buffer: self.value(stage.buffer),
+            loss: Some(self.loss(stage.loss)),
+            ..Line::default()
+        })
     }
 
     fn end(self, end: &cell::End) -> End {

@@ -26,7 +26,10 @@ pub(super) struct Frame<'a> {
 /// Builds a cell without its seed, or reports invalid values.
 pub(super) fn cell(view: &mut View<'_>, frame: &Frame<'_>) -> Option<Cell> {
     let path = line::path(view);
-    let tunnel = tunnel(view);
+    let tunnel = match &path {
+        Some(path) => tunnel(view, path),
+        None => None,
+    };
     let ends = path.as_ref().and_then(|path| ends(view, path));
     let traffic = load::measured(view);
     let (numbers, cross) = load::competing(view, frame.crosses);
@@ -60,6 +63,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         Table::Path => dotted("path", leaf),
         Table::Line(direction) => format!("path.{}.{leaf}", line::name(direction)),
         Table::Tunnel => dotted("tunnel", leaf),
+        Table::TunnelLine(direction) => format!("tunnel.{}.{leaf}", line::name(direction)),
         Table::End(side) => format!("ends.{}.{leaf}", side.spec_name()),
         Table::Traffic => dotted("traffic", leaf),
         Table::Cross(index) => {
@@ -71,6 +75,7 @@ fn refuse(view: &mut View<'_>, impossible: &Impossible, numbers: &[usize]) {
         (Table::Line(_), "delay") => Some("path.rtt".to_owned()),
         (Table::Line(_), _) => Some(dotted("path", leaf)),
         (Table::End(_), _) => Some(dotted("ends", leaf)),
+        (Table::TunnelLine(_), _) => Some(dotted("tunnel", leaf)),
         _ => None,
     };
     let keys: Vec<String> = std::iter::once(own).chain(shared).collect();
@@ -98,7 +103,7 @@ fn factors(view: &View<'_>, factors: &[Factor]) -> BTreeMap<String, serde_json::
 }
 
 /// The tunnel; `Some(None)` if there is none.
-fn tunnel(view: &mut View<'_>) -> Option<Option<Tunnel>> {
+fn tunnel(view: &mut View<'_>, path: &LabPath) -> Option<Option<Tunnel>> {
     if view
         .plain("tunnel")
         .is_none_or(|switch: Switch| switch == Switch::Off)
@@ -110,6 +115,8 @@ fn tunnel(view: &mut View<'_>) -> Option<Option<Tunnel>> {
         mtu: line::mtu(view, "tunnel.mtu")?,
         at: view.plain("tunnel.at")?,
         ip: view.plain("tunnel.ip")?,
+        down: line::tunnel_stage(view, Direction::Down, path)?,
+        up: line::tunnel_stage(view, Direction::Up, path)?,
     }))
 }
 

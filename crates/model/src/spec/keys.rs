@@ -25,6 +25,8 @@ pub(super) enum Section {
     Line,
     /// `[tunnel]`.
     Tunnel,
+    /// `[tunnel.down]` and `[tunnel.up]`.
+    TunnelLine,
     /// `[ends]`, `[ends.server]` and `[ends.client]`.
     Ends,
     /// `[traffic]`.
@@ -35,11 +37,12 @@ pub(super) enum Section {
 
 impl Section {
     /// All, in the order of the reference.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::Top,
         Self::Path,
         Self::Line,
         Self::Tunnel,
+        Self::TunnelLine,
         Self::Ends,
         Self::Traffic,
         Self::Cross,
@@ -52,6 +55,7 @@ impl Section {
             "path" => Self::Path,
             "path.down" | "path.up" => Self::Line,
             "tunnel" => Self::Tunnel,
+            "tunnel.down" | "tunnel.up" => Self::TunnelLine,
             "ends" | "ends.server" | "ends.client" => Self::Ends,
             "traffic" => Self::Traffic,
             _ => table
@@ -133,6 +137,7 @@ const PATH: &[Section] = &[Section::Path];
 const LINE: &[Section] = &[Section::Line];
 const BOTH: &[Section] = &[Section::Path, Section::Line];
 const TUNNEL: &[Section] = &[Section::Tunnel];
+const STAGE: &[Section] = &[Section::Tunnel, Section::TunnelLine];
 const ENDS: &[Section] = &[Section::Ends];
 const TRAFFIC: &[Section] = &[Section::Traffic];
 const CROSS: &[Section] = &[Section::Cross];
@@ -177,6 +182,10 @@ pub(super) const KEYS: &[Key] = &[
     key(TUNNEL, "mtu", MTU, Fallback::Integer(1420), "MTU of the tunnel device; at least 1280 with IPv6 inside. Packets that do not fit the path with 60 bytes (outer IPv4) or 80 bytes (IPv6) on top are fragmented."),
     key(TUNNEL, "at", Kind::At, Fallback::Text("ends"), "Where it ends: on the two hosts, or on routers in front of them."),
     key(TUNNEL, "ip", Kind::Ip, Fallback::Text("ipv4"), "Address family inside."),
+
+    key(STAGE, "rate", Kind::Rate, Fallback::Text("unlimited"), "Rate of a stage in front of the bottleneck that only packets of the tunnel pass, counted with all headers: a line that treats UDP worse, or a host too slow for the tunnel."),
+    key(STAGE, "buffer", Kind::Buffer, Fallback::Rule("1 BDP at that rate, at least 10 full packets"), "Capacity of that stage's queue, counted in full packets."),
+    key(STAGE, "loss", Kind::Loss, Fallback::Text("0%"), "Loss of that stage: a percentage or `gemodel`."),
 
     key(ENDS, "cc", Kind::Cc, Fallback::Text("cubic"), "Congestion control of the flows this end sends."),
     key(ENDS, "qdisc", Kind::Qdisc, Fallback::Text("fq"), "Queue of the end's own device; `none` is `noqueue`."),
@@ -283,6 +292,8 @@ fn all(cross: usize) -> Vec<String> {
         "path.down",
         "path.up",
         "tunnel",
+        "tunnel.down",
+        "tunnel.up",
         "ends",
         "ends.server",
     ];

@@ -10,7 +10,7 @@ use super::{
     view::{Found, View},
 };
 use crate::{
-    cell::{Buffer, LabPath, Line, Peak, Policer, Queue, RateSteps, default},
+    cell::{Buffer, LabPath, Line, Loss, Peak, Policer, Queue, RateSteps, TunnelStage, default},
     net::Direction,
     units::{Bytes, Rate},
 };
@@ -108,15 +108,8 @@ fn policer(view: &mut View<'_>, direction: Direction, shared: &Shared) -> Option
     };
     let burst = view
         .first::<BufferText, 2>(keys(direction, "policer_burst"))
-        .map(|found| match found.value {
-            BufferText::Packets(n) => Buffer::Packets(n).bytes(shared.mtu),
-            BufferText::Bytes(bytes) => bytes,
-            BufferText::Bdp(n) => {
-                let bdp = rate.bytes_in(shared.rtt).0 as f64;
-                Bytes((bdp * n).round() as u64)
-            }
-            BufferText::Time(span) => rate.bytes_in(span),
-        });
+        .and_then(|found| sized(found.value, Some(rate), shared))
+        .map(|buffer| buffer.bytes(shared.mtu));
     let usual = default::buffer(Some(rate), Queue::Policer, shared.mtu, shared.rtt);
     let burst = burst.unwrap_or(usual.bytes(shared.mtu));
     Some(Some(Policer { rate, burst }))
@@ -132,6 +125,39 @@ fn peak(view: &mut View<'_>, direction: Direction) -> Option<Option<Peak>> {
     };
     let burst: Option<Bytes> = view.first(keys(direction, "peak_burst"))?.value;
     Some(burst.map(|burst| Peak { rate, burst }))
+}
+
+/// What only packets of the tunnel pass; `Some(None)` if they pass what all others do.
+pub(super) fn tunnel_stage(
+    view: &mut View<'_>,
+    direction: Direction,
+    path: &LabPath,
+) -> Option<Option<TunnelStage>> {
+    let keys = |leaf: &str| {
+        let own = format!("tunnel.{}.{leaf}", name(direction));
+        [own, format!("tunnel.{leaf}")]
+    };
+    let rate: Option<Rate> = view.first(keys("rate"))?.value;
+    let loss: Loss = view.first(keys("loss"))?.value;
+    let shared = Shared {
+        mtu: path.mtu,
+        rtt: path.rtt(),
+    };
+    let usual = default::buffer(rate, Queue::Fifo, shared.mtu, shared.rtt);
+    let written = view.first::<BufferText, 2>(keys("buffer"));
+    let buffer = match written {
+        None => usual,
+        Some(found) => match sized(found.value, rate, &shared) {
+            Some(buffer) => buffer,
+            None => {
+                let remedy = format!("set {}", keys("rate")[1]);
+                view.refuse(&found, Reason::NoRate { remedy });
+                usual
+            }
+        },
+    };
+    let stage = TunnelStage { rate, buffer, loss };
+    Some((rate.is_some() || loss != Loss::None).then_some(stage))
 }
 
 /// The changes of the rate; `Some(None)` if there are none.
@@ -171,7 +197,16 @@ fn buffer(
     let Some(found) = view.first::<BufferText, 2>(keys(direction, "buffer")) else {
         return usual;
     };
-    match (found.value, rate) {
+    sized(found.value, rate, shared).unwrap_or_else(|| {
+        let remedy = set_a_rate(&found.key, direction);
+        view.refuse(&found, Reason::NoRate { remedy });
+        usual
+    })
+}
+
+/// A buffer at a rate; none if its size depends on a rate that is missing.
+fn sized(written: BufferText, rate: Option<Rate>, shared: &Shared) -> Option<Buffer> {
+    Some(match (written, rate) {
         (BufferText::Packets(n), _) => Buffer::Packets(n),
         (BufferText::Bytes(bytes), _) => Buffer::Bytes(bytes),
         (BufferText::Bdp(n), Some(rate)) => {
@@ -179,10 +214,6 @@ fn buffer(
             Buffer::Bytes(Bytes((bdp * n).round() as u64))
         }
         (BufferText::Time(span), Some(rate)) => Buffer::Bytes(rate.bytes_in(span)),
-        (_, None) => {
-            let remedy = set_a_rate(&found.key, direction);
-            view.refuse(&found, Reason::NoRate { remedy });
-            usual
-        }
-    }
+        (_, None) => return None,
+    })
 }

@@ -84,6 +84,7 @@ fn row(key: &Key, section: Section) -> String {
         _ if section == Section::Line && key.sections.len() > 1 => {
             format!("`path.{}`", key.name)
         }
+        _ if section == Section::TunnelLine => format!("`tunnel.{}`", key.name),
         Fallback::Text(text) => format!("`\"{text}\"`"),
         Fallback::Integer(n) => format!("`{n}`"),
         Fallback::Bool(b) => format!("`{b}`"),
@@ -112,6 +113,10 @@ fn heading(section: Section) -> (&'static str, &'static str) {
         Section::Tunnel => (
             "`[tunnel]`",
             "A tunnel over the path; without the table there is none.",
+        ),
+        Section::TunnelLine => (
+            "`[tunnel.down]`, `[tunnel.up]`",
+            "One direction of the tunnel, overriding `[tunnel]`.",
         ),
         Section::Ends => (
             "`[ends]`, `[ends.server]`, `[ends.client]`",

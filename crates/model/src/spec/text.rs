@@ -122,12 +122,12 @@ impl Reader<'_> {
 
 /// Records that there is a tunnel if this table is the tunnel's.
 pub(super) fn mark(table: &str, place: Place, entries: &mut Entries) {
-    if table == "tunnel" {
+    if table == "tunnel" || table.starts_with("tunnel.") {
         let on = Entry {
             value: Value::Switch(Switch::On),
             place,
         };
-        entries.entry(table.to_owned()).or_insert(on);
+        entries.entry("tunnel".to_owned()).or_insert(on);
     }
 }
 

@@ -92,12 +92,7 @@ impl Writer {
         self.time("delay", line.delay);
         self.optional("rate", line.rate, "unlimited");
         self.quoted("queue", line.queue);
-        match line.buffer {
-            Buffer::Packets(packets) => self.quoted("buffer", format_args!("{packets}p")),
-            Buffer::Bytes(bytes) => self.quoted("buffer", bytes),
-            // The default of this queue.
-            Buffer::Kernel => {}
-        }
+        self.buffer(line.buffer);
         self.quoted("loss", show_loss(&line.loss));
         self.time("jitter", line.jitter);
         self.quoted("reorder", line.reorder);
@@ -128,6 +123,23 @@ impl Writer {
         self.plain("mtu", tunnel.mtu);
         self.quoted("at", word_for(kind::PLACES, &tunnel.at));
         self.quoted("ip", word_for(kind::FAMILIES, &tunnel.ip));
+        for direction in [Direction::Down, Direction::Up] {
+            if let Some(stage) = tunnel.stage(direction) {
+                self.table(&format!("[tunnel.{}]", name(direction)));
+                self.optional("rate", stage.rate, "unlimited");
+                self.buffer(stage.buffer);
+                self.quoted("loss", show_loss(&stage.loss));
+            }
+        }
+    }
+
+    fn buffer(&mut self, buffer: Buffer) {
+        match buffer {
+            Buffer::Packets(packets) => self.quoted("buffer", format_args!("{packets}p")),
+            Buffer::Bytes(bytes) => self.quoted("buffer", bytes),
+            // The default of this queue.
+            Buffer::Kernel => {}
+        }
     }
 
     fn end(&mut self, end: &End) {

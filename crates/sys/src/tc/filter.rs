@@ -8,9 +8,8 @@ use super::stats::{Basic, Queue, basic, queue};
 use super::ticks::{
     DEFAULT_TABLE_MTU, Rate, bytes_per_second, needs_rate64, transmit_ticks, words,
 };
-use super::{Handle, Kind, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
+use super::{Handle, Kind, RTM_NEWTFILTER, TCA_KIND, TCA_OPTIONS, TCMSG_LEN, tcmsg};
 
-const RTM_NEWTFILTER: u16 = 44;
 const RTM_DELTFILTER: u16 = 45;
 const RTM_GETTFILTER: u16 = 46;
 
@@ -160,7 +159,7 @@ pub(super) fn matchall_message(
     m
 }
 
-fn info(priority: u16) -> u32 {
+pub(super) fn info(priority: u16) -> u32 {
     u32::from(priority) << 16 | PROTOCOL_ALL
 }
 
