@@ -7,6 +7,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::atomic::AtomicBool,
+    time::Duration,
 };
 
 use lab::{Config, Lab};
@@ -108,31 +109,51 @@ fn line(name: &str, cell: &Cell, [cubic, bbr]: &[Row; 2]) -> String {
 /// an idle path has at least its propagation delay.
 fn bounded(cell: &Cell, rows: &[Row; 2]) {
     let line = cell.path.line(cell.traffic.directions[0]);
-    let rate = line.rate.expect("a profile has a rate");
-    let average = line
-        .rate_steps
-        .as_ref()
-        .map_or(rate, |steps| steps.average(rate));
-    // What a buffer or a bucket held when measuring began, and the part of a period that was
-    // measured.
+    let average_mbps = average_mbps(cell, line);
+    // What a buffer or a bucket held when measuring began.
     let burst = line
         .peak
         .map_or(0.0, |peak| peak.burst.0 as f64 * 8.0 / 1e6);
     let held = line.buffer.bytes(cell.path.mtu).0 as f64 * 8.0 / 1e6;
-    let changes = if line.rate_steps.is_some() { 1.15 } else { 1.0 };
     let seconds = cell.duration.as_secs_f64();
-    let most = average.mbps() * changes + (burst + held) / seconds;
+    let most = average_mbps * 1.001 + (burst + held) / seconds;
     for row in rows {
         assert!(row.valid, "{}: {:?}", cell.name, row.invalid_because);
         let got = row.goodput_mbps.expect("a goodput");
         assert!(got > 0.0 && got <= most, "{}: {got} of {most}", cell.name);
         let idle = row.probe_idle_p50_ms.expect("idle probes");
-        assert!(
-            idle >= cell.path.rtt().as_secs_f64() * 1e3 - 0.01,
-            "{}: {idle}",
-            cell.name
-        );
+        assert!(idle >= least_ms(cell), "{}: {idle}", cell.name);
     }
+}
+
+/// The least round trip of an idle path: jitter is half of the time below the delay.
+fn least_ms(cell: &Cell) -> f64 {
+    let jitter = cell.path.down.jitter + cell.path.up.jitter;
+    (cell.path.rtt() - jitter).as_secs_f64() * 1e3 - 0.01
+}
+
+/// The average rate of a line while measuring, over times 1 ms apart.
+fn average_mbps(cell: &Cell, line: &model::cell::Line) -> f64 {
+    let rate = line.rate.expect("a profile has a rate").mbps();
+    let Some(steps) = &line.rate_steps else {
+        return rate;
+    };
+    let last = steps.steps.last().expect("a change").rate.mbps();
+    let at = |ms: u64| {
+        let time = Duration::from_millis(ms);
+        let (time, before) = match steps.repeat {
+            Some(span) if time >= span => {
+                let rest = time.as_nanos() % span.as_nanos();
+                (Duration::from_nanos(rest as u64), last)
+            }
+            _ => (time, rate),
+        };
+        let step = steps.steps.iter().rev().find(|step| step.at <= time);
+        step.map_or(before, |step| step.rate.mbps())
+    };
+    let from = cell.warmup.as_millis() as u64;
+    let length = cell.duration.as_millis() as u64;
+    (from..from + length).map(at).sum::<f64>() / length as f64
 }
 
 fn document(table: &str) {
