@@ -12,7 +12,7 @@ mod tunnel;
 mod wire;
 
 use model::{
-    net::{Direction, IpVersion, Layer, Side},
+    net::{Direction, IpVersion, Layer},
     run::{FigureKind, Invalid, Key, Pmtu, Probes, Run, Sample, SizeStep, StepKind},
 };
 
@@ -114,11 +114,6 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// One of the two hosts.
-    pub fn host(&self, side: Side) -> Host<'a> {
-        Host::new(self.run, *self, side)
-    }
-
     /// Whether the ends were those of a lab path: processors are then not to be judged.
     pub fn lab(&self) -> bool {
         self.run.lab
@@ -199,16 +194,6 @@ impl<'a> DirectionView<'a> {
             Direction::Up => Direction::Down,
         };
         Self { direction, ..*self }
-    }
-
-    /// The host that sends.
-    pub fn sender(&self) -> Host<'a> {
-        self.view.host(Side::sends(self.direction))
-    }
-
-    /// The host that receives.
-    pub fn receiver(&self) -> Host<'a> {
-        self.view.host(Side::receives(self.direction))
     }
 
     /// All TCP loads of this direction, by congestion control and number of flows.

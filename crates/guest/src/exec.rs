@@ -166,7 +166,7 @@ fn watchdog(engine: Engine<'_>, programs: usize, limit: Duration) {
         };
         boot::sync();
         if let Ok(bytes) = serde_json::to_vec(&output) {
-            let _ = crate::put(&file, &bytes);
+            let _ = crate::engine::put(&file, &bytes);
         }
         boot::power_off();
     });

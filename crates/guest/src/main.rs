@@ -4,6 +4,7 @@
 //! folder, writes what came out and ends the machine. Called as `pathtwin-guest native FOLDER` it
 //! does the same job in the kernel it is on, and only ends itself.
 
+mod engine;
 mod exec;
 mod facts;
 mod flows;
@@ -19,36 +20,8 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context, bail};
 use model::job::{JOB_FILE, Job, OUTPUT_FILE};
 use sys::files::{Existing, Readers, write_by};
-use traffic::load::probe::Timing;
 
-/// Input of a job from the engine.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Engine<'a> {
-    /// The cell's folder.
-    pub(crate) folder: &'a Path,
-    /// Whether this is a guest, with virtual time and a kernel of its own.
-    pub(crate) guest: bool,
-}
-
-impl Engine<'_> {
-    /// Source of the times of probes.
-    pub(crate) fn timing(&self) -> Timing {
-        if self.guest {
-            Timing::Virtual
-        } else {
-            Timing::Kernel
-        }
-    }
-
-    /// How well the timers of its kernel keep time.
-    pub(crate) fn timers(&self) -> testbed::Timers {
-        if self.guest {
-            testbed::Timers::Exact
-        } else {
-            testbed::Timers::Late
-        }
-    }
-}
+use engine::Engine;
 
 fn main() -> ExitCode {
     if sys::boot::is_init() {
@@ -102,11 +75,6 @@ pub(crate) fn work(engine: Engine<'_>) -> anyhow::Result<()> {
         Job::Prove(_) => bail!("hosts of a lab path are only changed in a guest"),
         Job::Facts => write(engine, &facts::collect()?),
     }
-}
-
-/// Writes bytes whole or not at all.
-pub(crate) fn put(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    sys::files::write(file, Readers::Owner, Existing::Replace, bytes)
 }
 
 /// Piece by piece: a long run is large, and a guest has room for few pages at a time.

@@ -256,7 +256,7 @@ pub(crate) fn watchdog(
     std::thread::spawn(move || {
         deadline.wait();
         if let Ok(bytes) = serde_json::to_vec(&output) {
-            let _ = crate::put(&file, &bytes);
+            let _ = crate::engine::put(&file, &bytes);
         }
         sys::boot::power_off();
     });

@@ -122,7 +122,7 @@ fn watchdog(engine: Engine<'_>, times: Times) {
         deadline.wait();
         let output = empty(Some(format!("hung: still running {GRACE:?} after its end")));
         if let Ok(bytes) = serde_json::to_vec(&output) {
-            let _ = crate::put(&file, &bytes);
+            let _ = crate::engine::put(&file, &bytes);
         }
         sys::boot::power_off();
     });

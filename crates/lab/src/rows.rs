@@ -3,6 +3,7 @@
 mod queue;
 mod tcp;
 mod udp;
+mod window;
 
 use analysis::{flow, percentile, probes};
 use model::{
@@ -15,6 +16,7 @@ use model::{
 };
 
 use crate::{LabError, cell::CellResult};
+pub(crate) use window::{Window, at_or_before, of};
 
 /// The rows of a cell.
 ///
@@ -56,52 +58,6 @@ pub fn rows(cell: &Cell, result: &CellResult) -> Result<Vec<Row>, LabError> {
         }
     }
     Ok(rows)
-}
-
-/// The time over which a group is measured, ns after the load started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
-    from: i64,
-    to: i64,
-}
-
-impl Window {
-    fn new(cell: &Cell, traffic: &model::cell::Traffic) -> Self {
-        let ns = |d: std::time::Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
-        let end = ns(cell.warmup + cell.duration);
-        let to = traffic.stop.map_or(end, |stop| ns(stop).min(end));
-        Self {
-            from: ns(cell.warmup.max(traffic.start)).min(to),
-            to,
-        }
-    }
-
-    /// From and to, µs.
-    fn us(self) -> [i64; 2] {
-        [self.from / 1000, self.to / 1000]
-    }
-
-    fn span_us(self) -> f64 {
-        (self.to - self.from) as f64 / 1e3
-    }
-
-    fn holds(self, at: i64) -> bool {
-        (self.from..=self.to).contains(&at)
-    }
-}
-
-/// The last record at or before `at`, of records in the order of time.
-pub(crate) fn at_or_before<'a, 'r>(records: &[&'a Record<'r>], at: i64) -> Option<&'a Record<'r>> {
-    records[..records.partition_point(|r| r.at_ns <= at)]
-        .last()
-        .copied()
-}
-
-/// Records of one kind and flow or queue.
-pub(crate) fn of<'a, 'r>(all: &'a [Record<'r>], kind: Kind, id: u16) -> Vec<&'a Record<'r>> {
-    all.iter()
-        .filter(|r| r.kind == kind && r.id == id)
-        .collect()
 }
 
 fn empty(

@@ -14,6 +14,7 @@ mod explain;
 pub(crate) mod facts;
 #[cfg(feature = "lab")]
 pub(crate) mod fix;
+mod format;
 #[cfg(feature = "history")]
 pub(crate) mod history;
 pub(crate) mod iperf3;
@@ -33,12 +34,13 @@ mod validation;
 #[cfg(feature = "history")]
 pub(crate) mod watch;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 #[cfg(feature = "lab")]
 pub use check::Check;
 pub(crate) use explain::Explain;
 pub use explain::Form;
+pub use format::Format;
 #[cfg(feature = "lab")]
 pub(crate) use lab::{Cells, Engine, Exec, Gather, Kernel, KernelCommand, Kubernetes, Lab, Run};
 #[cfg(feature = "lab")]
@@ -106,15 +108,4 @@ pub(crate) enum Command {
         /// The folder; it is made if it does not exist
         folder: std::path::PathBuf,
     },
-}
-
-/// Output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// A table
-    Text,
-    /// One JSON document
-    Json,
-    /// One JSON row a line
-    Jsonl,
 }

@@ -2,6 +2,7 @@
 
 mod address;
 mod error;
+mod message;
 mod refusal;
 mod tls;
 mod trust;
@@ -16,6 +17,7 @@ use postgres::{
 };
 
 pub use address::Address;
+use message::message;
 
 use crate::{
     StoreError,
@@ -52,17 +54,6 @@ impl Postgres {
             .batch_execute("SET client_min_messages = warning; SET lock_timeout = '30s'")
             .map_err(|e| cannot(message(&e).into()))?;
         Ok(Self(client))
-    }
-}
-
-/// The server's message, or that of the connection.
-fn message(error: &postgres::Error) -> String {
-    if let Some(reported) = error.as_db_error() {
-        return reported.message().to_owned();
-    }
-    match error.source() {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
     }
 }
 

@@ -14,6 +14,7 @@
 //!
 //! All capabilities are dropped, also for root, and cannot be regained.
 
+mod call;
 mod landlock;
 mod metadata;
 mod namespace;
@@ -27,6 +28,8 @@ use std::{
     process::Command,
     sync::OnceLock,
 };
+
+use call::{NOWHERE, check};
 
 use self::{landlock::Landlock, namespace::Namespace};
 
@@ -106,16 +109,4 @@ pub fn isolate(command: &mut Command, folder: &Path, means: Means) -> io::Result
         });
     }
     Ok(())
-}
-
-/// The only writable file outside of the folder; the guest's kernel needs it for its console.
-const NOWHERE: &std::ffi::CStr = c"/dev/null";
-
-/// The result of a system call as `io::Result`.
-fn check(rc: libc::c_long) -> io::Result<libc::c_long> {
-    if rc < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(rc)
-    }
 }

@@ -7,6 +7,7 @@
 
 mod aqm;
 mod bbr;
+mod check;
 mod clean;
 mod cubic;
 mod fifo;
@@ -26,50 +27,21 @@ mod theory;
 mod timing;
 mod window;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use model::{
-    cell::Cell,
-    spec::{Spec, SpecError},
-};
-use serde::Serialize;
+use model::{cell::Cell, spec::Spec};
 
+pub use check::{Bench, Check, ValidateError};
 pub use line::{Expect, Line, Verdict};
-pub use table::table;
+pub use table::{REPORT_SCHEMA, Report, table};
 
+use check::{Judge, Work};
 use lab::{
-    CacheNote, Done, Lab, LabError,
+    CacheNote, Done, LabError,
     cell::CellResult,
     job::{Fresh, Job},
 };
 use outcome::Outcome;
-
-/// Version of [`Report`].
-pub const REPORT_SCHEMA: u32 = 1;
-
-/// One check: its work, and its judge.
-#[derive(Clone, Copy, Debug)]
-pub struct Check {
-    /// Name; its lines are named `name: what`.
-    pub name: &'static str,
-    /// Where the expectation comes from, in short.
-    pub source: &'static str,
-    work: Work,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Work {
-    /// Cells of a spec.
-    Cells(&'static str, Judge),
-    /// Cells of a spec, each run twice and none taken from the cache.
-    Twice(&'static str, Judge),
-    /// A comparison with a program of this host.
-    Program(fn(Bench<'_>) -> Result<Vec<Line>, ValidateError>),
-    /// No cells of its own: it judges those of all others.
-    All(Judge),
-}
-
-type Judge = fn(&[Outcome<'_>]) -> Vec<Line>;
 
 /// All checks, in the order of the table.
 pub fn checks() -> Vec<Check> {
@@ -90,47 +62,6 @@ pub fn checks() -> Vec<Check> {
         same::CHECKS,
     ]
     .concat()
-}
-
-/// Why checks could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum ValidateError {
-    /// A check has an invalid spec.
-    #[error("the spec of the check \"{check}\": {source}")]
-    Spec {
-        /// The check.
-        check: &'static str,
-        /// The fault.
-        source: SpecError,
-    },
-    /// The lab failed, or the user stopped.
-    #[error(transparent)]
-    Lab(#[from] LabError),
-}
-
-impl ValidateError {
-    fn spec(check: &'static str, source: SpecError) -> Self {
-        Self::Spec { check, source }
-    }
-}
-
-/// The results of checks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
-    /// [`REPORT_SCHEMA`].
-    pub schema: u32,
-    /// Release of the kernel; absent if no cell ran.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// The lines of the table.
-    pub lines: Vec<Line>,
-}
-
-impl Report {
-    /// Lines with a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.lines.iter().filter(|l| l.verdict == verdict).count()
-    }
 }
 
 /// The cells of a check, in the order in which its judge gets them.
@@ -161,15 +92,6 @@ pub fn steps(checks: &[Check]) -> Result<usize, ValidateError> {
         };
         Ok(sum + own)
     })
-}
-
-/// The means to run checks.
-#[derive(Clone, Copy, Debug)]
-pub struct Bench<'a> {
-    /// The lab.
-    pub lab: &'a Lab,
-    /// Set when the user wants to stop.
-    pub stop: &'a AtomicBool,
 }
 
 /// Runs checks, and calls `on_step` after each step, with what the user should know about the

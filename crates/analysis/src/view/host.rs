@@ -7,7 +7,7 @@ use model::{
     run::{Run, Sample},
 };
 
-use super::View;
+use super::{DirectionView, View};
 use crate::processor;
 
 /// One of the two hosts.
@@ -24,8 +24,27 @@ pub struct Host<'a> {
     view: View<'a>,
 }
 
+impl<'a> View<'a> {
+    /// One of the two hosts.
+    pub fn host(&self, side: Side) -> Host<'a> {
+        Host::new(self.run, *self, side)
+    }
+}
+
+impl<'a> DirectionView<'a> {
+    /// The host that sends.
+    pub fn sender(&self) -> Host<'a> {
+        self.view.host(Side::sends(self.direction))
+    }
+
+    /// The host that receives.
+    pub fn receiver(&self) -> Host<'a> {
+        self.view.host(Side::receives(self.direction))
+    }
+}
+
 impl<'a> Host<'a> {
-    pub(super) fn new(run: &'a Run, view: View<'a>, side: Side) -> Self {
+    fn new(run: &'a Run, view: View<'a>, side: Side) -> Self {
         let end = match side {
             Side::Near => &run.near,
             Side::Far => &run.far,

@@ -1,12 +1,14 @@
 //! `pathtwin lab accuracy`.
 
+mod bench;
 mod drawn;
 mod pairs;
 mod twins;
 
-use std::{fmt::Write as _, process::ExitCode, sync::atomic::AtomicBool, time::Duration};
+use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
+use bench::Bench;
 use lab::{Config, Lab, LabError, measure::Measured};
 use model::{
     cell::Cell,
@@ -25,13 +27,6 @@ use pathtwin::{
 
 /// Real time after which a run is stopped: long, because the machine may have other work.
 const WALL_LIMIT: Duration = Duration::from_secs(4 * 3600);
-
-/// The means to measure.
-#[derive(Clone, Copy)]
-struct Bench<'a> {
-    lab: &'a Lab,
-    stop: &'a AtomicBool,
-}
 
 pub(crate) fn accuracy(arguments: &Accuracy) -> Result<ExitCode, Failure> {
     let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;

@@ -4,7 +4,31 @@ use std::fmt::Write;
 
 use report::plain;
 
-use super::{Line, Report, Verdict, line::number};
+use serde::Serialize;
+
+use super::line::{Line, Verdict, number};
+
+/// Version of [`Report`].
+pub const REPORT_SCHEMA: u32 = 1;
+
+/// The results of checks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema: u32,
+    /// Release of the kernel; absent if no cell ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The lines of the table.
+    pub lines: Vec<Line>,
+}
+
+impl Report {
+    /// Lines with a verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.lines.iter().filter(|l| l.verdict == verdict).count()
+    }
+}
 
 const HEADING: [&str; 5] = ["check", "expected", "got", "verdict", "source"];
 

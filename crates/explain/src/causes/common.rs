@@ -1,0 +1,78 @@
+//! Conditions and values that several causes share.
+
+use analysis::view::{DirectionView, Load, View};
+use model::{findings::Value, net::Layer, text, text::Text};
+
+use crate::{
+    cause::{FULL, Need},
+    verdict::{Verdict, ruled_out, undecided},
+};
+
+/// Share of the underlay's capacity below which a tunnel itself limits.
+const TUNNEL_SHARE: f64 = 0.7;
+
+/// Whether TCP takes what the path carries, wherever that is known.
+pub(super) fn filled(view: &View) -> bool {
+    let share = |dir: &DirectionView| dir.utilization(&dir.default_load()?);
+    let shares: Vec<f64> = view.directions().iter().filter_map(share).collect();
+    !shares.is_empty() && shares.iter().all(|share| *share >= FULL)
+}
+
+/// The share of the capacity that a load uses, and the capacity as payload, bit/s; the verdict
+/// where the load fills the path, or where the capacity is unknown.
+pub(super) fn below_capacity(dir: &DirectionView, load: &Load) -> Result<(f64, f64), Verdict> {
+    let (Some(filled), Some(carries)) = (dir.utilization(load), dir.payload_capacity_bps(load))
+    else {
+        return Err(undecided(Need::Sweep.missing(), Need::Sweep.settle()));
+    };
+    if filled >= FULL {
+        return Err(ruled_out(text!(
+            "TCP reaches {filled} of the path's capacity",
+            filled = percent(filled)
+        )));
+    }
+    Ok((filled, carries))
+}
+
+/// Whether a tunnel carries about what the path below it does: then nothing on the hosts limits it.
+/// True of the underlay itself.
+pub(super) fn carries_the_underlay(view: &View) -> bool {
+    view.layer == Layer::Underlay
+        || view.directions().iter().all(|dir| {
+            let outside = dir.underlay().and_then(|b| b.sweep());
+            let (inside, outside) = (dir.sweep(), outside);
+            inside.zip(outside).is_some_and(|(inside, outside)| {
+                inside.capacity_bps >= TUNNEL_SHARE * outside.capacity_bps
+            })
+        })
+}
+
+/// A share in percent, for sentences.
+pub(super) fn percent(share: f64) -> Value {
+    Value::Share(share)
+}
+
+/// A rate in Mbit/s, for sentences.
+pub(super) fn rate(bps: f64) -> Value {
+    Value::Bps(bps)
+}
+
+/// A time in ms, for sentences.
+pub(super) fn time(us: f64) -> Value {
+    Value::Us(us)
+}
+
+/// A number of bytes, for sentences.
+pub(super) fn bytes(bytes: f64) -> Value {
+    Value::Bytes(bytes)
+}
+
+/// A number without a fraction, for sentences.
+pub(super) fn whole(number: f64) -> Value {
+    Value::Count(number.round())
+}
+
+/// A value formatted by `text`, or a placeholder if it is unknown.
+pub(super) fn known_or(value: Option<f64>, text: fn(f64) -> Value, unknown: Text) -> Value {
+    value.map_or(Value::Text(unknown), text)
+}

@@ -1,0 +1,63 @@
+//! One check, what it is run with, and why it may fail to run.
+
+use std::sync::atomic::AtomicBool;
+
+use lab::{Lab, LabError};
+use model::spec::SpecError;
+
+use super::{line::Line, outcome::Outcome};
+
+/// One check: its work, and its judge.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Name; its lines are named `name: what`.
+    pub name: &'static str,
+    /// Where the expectation comes from, in short.
+    pub source: &'static str,
+    pub(super) work: Work,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    /// Cells of a spec.
+    Cells(&'static str, Judge),
+    /// Cells of a spec, each run twice and none taken from the cache.
+    Twice(&'static str, Judge),
+    /// A comparison with a program of this host.
+    Program(fn(Bench<'_>) -> Result<Vec<Line>, ValidateError>),
+    /// No cells of its own: it judges those of all others.
+    All(Judge),
+}
+
+pub(super) type Judge = fn(&[Outcome<'_>]) -> Vec<Line>;
+
+/// The means to run checks.
+#[derive(Clone, Copy, Debug)]
+pub struct Bench<'a> {
+    /// The lab.
+    pub lab: &'a Lab,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Why checks could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// A check has an invalid spec.
+    #[error("the spec of the check \"{check}\": {source}")]
+    Spec {
+        /// The check.
+        check: &'static str,
+        /// The fault.
+        source: SpecError,
+    },
+    /// The lab failed, or the user stopped.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+impl ValidateError {
+    pub(super) fn spec(check: &'static str, source: SpecError) -> Self {
+        Self::Spec { check, source }
+    }
+}
