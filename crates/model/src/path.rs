@@ -30,7 +30,7 @@ mod walk;
 use serde::{Deserialize, Serialize};
 
 pub use end::{Competitor, CompetitorKind, End, Ends, NotModelled, StandIn};
-pub use error::{PathError, Refused};
+pub use error::{PathError, RefusalReason, Refused};
 pub use lab::Trial;
 pub use layer::{Line, Loss, Tunnel, Underlay, average_of_states};
 pub use parameter::{Limit, Nanos, Parameter, Source};
@@ -119,8 +119,7 @@ impl Path {
         self.walk(&mut |name, parameter| {
             names.push(name.to_owned());
             if !parameter.is_within() {
-                let reason = "the interval does not contain the value";
-                refused.push(Refused::new(name, reason));
+                refused.push(Refused::new(name, RefusalReason::OutsideInterval));
             }
         });
         for (index, stand_in) in self.stand_ins.iter().enumerate() {
@@ -130,7 +129,8 @@ impl Path {
                 .find(|name| !names.contains(name));
             if let Some(missing) = missing {
                 let name = format!("stand_ins.{index}");
-                refused.push(Refused::new(&name, &format!("{missing} is not known here")));
+                let reason = RefusalReason::UnknownParameter(missing.clone());
+                refused.push(Refused::new(name, reason));
             }
         }
         PathError::of(refused)

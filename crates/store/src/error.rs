@@ -16,8 +16,9 @@ pub enum StoreError {
     Place {
         /// What was given.
         text: String,
-        /// What is wrong with it.
-        why: String,
+        /// The reason.
+        #[source]
+        why: PlaceError,
     },
     /// The URL of a database is wrong.
     #[error("the URL {scheme}://... of a history is wrong: {why}")]
@@ -122,6 +123,20 @@ pub enum StoreError {
         #[source]
         why: Cause,
     },
+}
+
+/// Reason why a text names no place of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    /// Nothing was given.
+    #[error("it is empty")]
+    Empty,
+    /// A connection string of libpq.
+    #[error("a database is named by a URL")]
+    ConnectionString,
+    /// A URL with another scheme.
+    #[error("this kind of URL is not known")]
+    Scheme,
 }
 
 impl StoreError {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{StoreError, postgres::Address};
+use crate::{StoreError, error::PlaceError, postgres::Address};
 
 /// Keys of connection strings of libpq (PostgreSQL 17, 32.1.2), which are no URLs. Any of them may
 /// stand first.
@@ -73,15 +73,15 @@ impl Place {
     ///
     /// It is empty, a URL of another kind, or a URL of a database that is wrong.
     pub fn parse(text: &str) -> Result<Self, StoreError> {
-        let wrong = |text: &str, why: &str| StoreError::Place {
+        let wrong = |text: &str, why| StoreError::Place {
             text: text.to_owned(),
-            why: why.to_owned(),
+            why,
         };
         if text.is_empty() {
-            return Err(wrong(text, "it is empty"));
+            return Err(wrong(text, PlaceError::Empty));
         }
         if is_connection_string(text) {
-            return Err(wrong("KEY=VALUE ...", "a database is named by a URL"));
+            return Err(wrong("KEY=VALUE ...", PlaceError::ConnectionString));
         }
         match text.split_once(':') {
             Some((scheme @ ("postgres" | "postgresql"), _)) => Address::parse(text)
@@ -93,10 +93,9 @@ impl Place {
             Some(("sqlite" | "file", rest)) if rest.starts_with("//") => {
                 Ok(Self::File(rest[2..].into()))
             }
-            Some((scheme, rest)) if rest.starts_with("//") => Err(wrong(
-                &format!("{scheme}://..."),
-                "this kind of URL is not known",
-            )),
+            Some((scheme, rest)) if rest.starts_with("//") => {
+                Err(wrong(&format!("{scheme}://..."), PlaceError::Scheme))
+            }
             _ => Ok(Self::File(text.into())),
         }
     }

@@ -21,7 +21,7 @@ pub enum TwinError {
         /// What figure.
         what: &'static str,
         /// Its value.
-        value: String,
+        value: f64,
     },
     /// No lab path has the properties of the Run.
     #[error("the lab has no such path: {0}")]

@@ -213,7 +213,6 @@ fn sane(what: &'static str, value: f64, least: f64, most: f64) -> Result<(), Twi
     if value.is_finite() && (least..=most).contains(&value) {
         return Ok(());
     }
-    let value = format!("{value}");
     Err(TwinError::Impossible { what, value })
 }
 

@@ -4,7 +4,7 @@ use analysis::{flow, flows};
 use model::{
     record::{Flow, Kind, Record},
     row::Row,
-    run::{Column, FlowResult, Series},
+    run::{Column, FlowResult, Invalid, Series},
     text,
 };
 use sys::tcp_info::{TcpInfo, entries};
@@ -20,12 +20,14 @@ pub(super) fn fill(row: &mut Row, group: &[&Flow], all: &[Record<'_>], window: W
                 .invalid_because
                 .push(text!("flow {id} never ran", id = u32::from(flow.id))),
         }
-        if flow.cc_used.is_some() && flow.cc_used != flow.cc_requested {
-            row.invalid_because.push(text!(
-                "requested {asked}, the socket used {used}",
-                asked = flow.cc_requested.as_deref().unwrap_or("default"),
-                used = flow.cc_used.as_deref().unwrap_or("unknown")
-            ));
+        if let (Some(requested), Some(used)) = (&flow.cc_requested, &flow.cc_used)
+            && requested != used
+        {
+            let replaced = Invalid::CongestionReplaced {
+                requested: requested.clone(),
+                used: used.clone(),
+            };
+            row.invalid_because.push(replaced.text());
         }
     }
     row.cc_requested = group.first().and_then(|f| f.cc_requested.clone());

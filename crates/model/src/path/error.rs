@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::cell::Rule;
+
 /// Error of reading a Path or of making a lab path of it.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
@@ -33,19 +35,39 @@ impl PathError {
 }
 
 /// An invalid parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
     /// Its dotted name, such as `underlay.down.jitter_ns`.
     pub parameter: String,
-    /// The reason, and what to do.
-    pub reason: String,
+    /// The reason.
+    pub reason: RefusalReason,
+}
+
+/// Reason why a parameter is invalid; the message follows its name and a colon.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RefusalReason {
+    /// Its value is outside of its interval.
+    #[error("the interval does not contain the value")]
+    OutsideInterval,
+    /// A stand-in for a parameter that the Path does not have.
+    #[error("{0} is not known here")]
+    UnknownParameter(String),
+    /// A property of the line inside a tunnel that the lab does not have.
+    #[error("of what only tunnel packets pass, the lab has rate, buffer and loss")]
+    InsideTunnel,
+    /// It is missing, and competing traffic of this kind needs it.
+    #[error("this kind needs it, and it has no default")]
+    Required,
+    /// A rule of cells.
+    #[error(transparent)]
+    Rule(#[from] Rule),
 }
 
 impl Refused {
-    pub(super) fn new(parameter: &str, reason: &str) -> Self {
+    pub(super) fn new(parameter: impl Into<String>, reason: impl Into<RefusalReason>) -> Self {
         Self {
-            parameter: parameter.to_owned(),
-            reason: reason.to_owned(),
+            parameter: parameter.into(),
+            reason: reason.into(),
         }
     }
 }

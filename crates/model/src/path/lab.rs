@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    Competitor, CompetitorKind, End, Limit, Line, Loss, Nanos, Parameter, Path, PathError, Refused,
-    Source, Tunnel,
+    Competitor, CompetitorKind, End, Limit, Line, Loss, Nanos, Parameter, Path, PathError,
+    RefusalReason, Refused, Source, Tunnel,
     walk::{Fill, Walk},
 };
 use crate::{
@@ -72,8 +72,7 @@ impl Path {
         let mut refused = self.not_in_the_lab();
         let cell = self.unchecked(trial);
         for impossible in cell.impossible() {
-            let reason = impossible.rule.to_string();
-            refused.push(Refused::new(&name(impossible.field), &reason));
+            refused.push(Refused::new(name(impossible.field), impossible.rule));
         }
         PathError::of(refused).map(|()| cell)
     }
@@ -97,15 +96,14 @@ impl Path {
     /// Parameters that the lab does not support.
     fn not_in_the_lab(&self) -> Vec<Refused> {
         let mut refused = Vec::new();
-        let mut refuse = |name: &str, reason: &str| refused.push(Refused::new(name, reason));
+        let mut refuse =
+            |name: &str, reason: RefusalReason| refused.push(Refused::new(name, reason));
         if let Some(tunnel) = &self.tunnel {
             for (line, name) in [(&tunnel.down, "tunnel.down"), (&tunnel.up, "tunnel.up")] {
                 line.walk(name, &mut |name, _| {
                     let leaf = name.rsplit('.').next().unwrap_or(name);
                     if !matches!(leaf, "rate_bps" | "buffer") && !name.contains(".loss.") {
-                        let has =
-                            "of what only tunnel packets pass, the lab has rate, buffer and loss";
-                        refuse(name, has);
+                        refuse(name, RefusalReason::InsideTunnel);
                     }
                 });
             }
@@ -115,7 +113,7 @@ impl Path {
             let mut need = |known: bool, of: CompetitorKind, leaf: &str| {
                 if kind == Some(of) && !known {
                     let name = format!("competitors.{index}.{leaf}");
-                    refuse(&name, "this kind needs it, and it has no default");
+                    refuse(&name, RefusalReason::Required);
                 }
             };
             need(
