@@ -110,7 +110,7 @@ impl Error {
                 "the iperf3 test was still running after {n} s",
                 n = *seconds
             ),
-            Self::Refused(why) => text!("refused: {why}", why = why.to_string()),
+            Self::Refused(why) => text!("refused: {why}", why = why.text()),
             Self::Congestion { name, why } => text!(
                 "set congestion control {name}: {why}; net.ipv4.tcp_available_congestion_control names what this kernel has, tcp_allowed_congestion_control what all may use",
                 name = name,

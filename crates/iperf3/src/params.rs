@@ -1,6 +1,8 @@
 //! Parameters of a test: the JSON object that a client sends first.
 
-use model::net::LoadDirection;
+use std::fmt;
+
+use model::{net::LoadDirection, text, text::Text};
 use serde_json::{Map, Value, json};
 use traffic::admission;
 
@@ -84,16 +86,13 @@ impl Default for Params {
 }
 
 /// Why a server does not do a test with the parameters of a client.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Refused {
     /// No parameters came, but something else.
-    #[error("the parameters cannot be read: {0}")]
     Unreadable(ProtocolError),
     /// JSON, but no object.
-    #[error("the parameters are no JSON object")]
     NotAnObject,
     /// A value that iperf3 does not allow.
-    #[error("`{key}` is {value}; it must be in {least} to {most}")]
     Range {
         /// Its key.
         key: &'static str,
@@ -107,16 +106,12 @@ pub enum Refused {
         code: i32,
     },
     /// A transport that is not implemented here.
-    #[error("SCTP is not supported: use TCP or UDP")]
     Sctp,
     /// A transport that is not implemented here.
-    #[error("MPTCP is not supported: use TCP or UDP")]
     Mptcp,
     /// Two directions that exclude each other.
-    #[error("reverse and bidirectional exclude each other: give one of them")]
     ReverseBidirectional,
     /// More streams than this server allows.
-    #[error("{asked} streams were asked for and {most} are allowed: give fewer with -P")]
     Streams {
         /// Streams in each direction that were asked for.
         asked: u32,
@@ -124,13 +119,11 @@ pub enum Refused {
         most: u32,
     },
     /// UDP at any rate, where the rate is limited.
-    #[error("UDP without a rate, where {most} bit/s are allowed: give one with -b")]
     NoRate {
         /// The limit, bit/s.
         most: u64,
     },
     /// A higher rate than this server allows.
-    #[error("{asked} bit/s were asked for and {most} bit/s are allowed: give less with -b")]
     Rate {
         /// The rate of all streams together, bit/s.
         asked: u64,
@@ -138,11 +131,54 @@ pub enum Refused {
         most: u64,
     },
     /// A limit of what clients may use.
-    #[error("{0}")]
-    Limit(#[from] admission::Refused),
+    Limit(admission::Refused),
 }
 
 impl Refused {
+    /// The reason with its values, for reports in any language.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Unreadable(error) => text!(
+                "the parameters cannot be read: {error}",
+                error = error.text()
+            ),
+            Self::NotAnObject => text!("the parameters are not a JSON object"),
+            Self::Range {
+                key,
+                value,
+                least,
+                most,
+                ..
+            } => text!(
+                "`{key}` is {value}; it must be in {least} to {most}",
+                key = *key,
+                value = value.to_string(),
+                least = *least,
+                most = *most
+            ),
+            Self::Sctp => text!("SCTP is not supported: use TCP or UDP"),
+            Self::Mptcp => text!("MPTCP is not supported: use TCP or UDP"),
+            Self::ReverseBidirectional => {
+                text!("reverse and bidirectional exclude each other: give one of them")
+            }
+            Self::Streams { asked, most } => text!(
+                "{asked} streams were requested and {most} are allowed: give fewer with -P",
+                asked = *asked,
+                most = *most
+            ),
+            Self::NoRate { most } => text!(
+                "UDP without a rate, where {most} bit/s are allowed: give one with -b",
+                most = *most
+            ),
+            Self::Rate { asked, most } => text!(
+                "{asked} bit/s were requested and {most} bit/s are allowed: give less with -b",
+                asked = *asked,
+                most = *most
+            ),
+            Self::Limit(why) => why.text(),
+        }
+    }
+
     /// The number by which the client learns of it (`enum` in src/iperf_api.h, iperf 3.21).
     pub fn code(&self) -> i32 {
         use admission::{Refused as Why, Resource};
@@ -162,6 +198,20 @@ impl Refused {
             },
             Self::Limit(Why::Bytes | Why::MoreBytes { .. }) => code::TOTAL_RATE,
         }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text().fmt(f)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl From<admission::Refused> for Refused {
+    fn from(why: admission::Refused) -> Self {
+        Self::Limit(why)
     }
 }
 
