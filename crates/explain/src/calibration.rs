@@ -30,8 +30,8 @@ pub(crate) type Counts = [[u32; 2]; 3];
 /// at while the rules of that time were made, the last 48 of draw 1 (37 of 39) and the first 72 of
 /// draw 2 (59 of 65): for causes that a draw can have.
 const UNSEEN_DRAWN: [f64; 2] = [96.0, 104.0];
-/// Weight of that share, in findings. With ten, rules of draw 1 stated 96.8 % on draw 2, where 90.8 %
-/// came true.
+/// Weight of that share, in findings. With ten, rules of draw 1 stated 96.8 % on draw 2, where
+/// 90.8 % came true.
 const PRIOR_DRAWN: f64 = 60.0;
 /// Correct first findings and all of them on 57 lab paths that were written without looking at the
 /// corpus (cable, DSL, satellite, 5G, long haul, office, VPS), with the quick plan and the rules of

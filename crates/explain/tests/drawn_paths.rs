@@ -159,8 +159,8 @@ fn a_window_is_the_limit_although_the_delay_varies() {
     assert!(problems(&findings).contains(&("receive-window", DOWN)));
 }
 
-/// 6 Mbit/s with a bucket of ten packets and 0.3 ms: TCP's bursts are lost, it waits for timeouts and
-/// gets 10 % of the rate, at which UDP loses nothing.
+/// 6 Mbit/s with a bucket of ten packets and 0.3 ms: TCP's bursts are lost, it waits for timeouts
+/// and gets 10 % of the rate, at which UDP loses nothing.
 #[test]
 fn a_policer_is_found_although_tcp_stays_far_below_its_rate() {
     let findings = findings("policer-6m-timeouts");
@@ -174,8 +174,8 @@ fn a_fair_queue_far_above_what_tcp_reaches_is_no_policer() {
     assert!(!problems(&findings).iter().any(|f| f.0 == "policer"));
 }
 
-/// 6 Mbit/s behind CoDel with five flows of others, round trips of 0.6 to 73 ms while nothing of our
-/// own runs: "random loss".
+/// 6 Mbit/s behind CoDel with five flows of others, round trips of 0.6 to 73 ms while nothing of
+/// our own runs: "random loss".
 #[test]
 fn a_queue_that_others_empty_and_fill_within_moments_is_not_random_loss() {
     let findings = findings("codel-others-6m");

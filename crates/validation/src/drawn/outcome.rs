@@ -174,7 +174,7 @@ impl Outcome {
         largest.is_some_and(|c| first.is_some_and(|code| c.codes.contains(code)))
     }
 
-    /// A path counts as full from 85 % of its goodput, so up to there CauseCode::HEALTHY is not wrong; but
+    /// A path counts as full from 85 % of its goodput, so up to there "healthy" is not wrong; but
     /// it is with delay under load or a tunnel that does not fit.
     fn may_be_healthy(&self) -> bool {
         let only_goodput = |c: &Cause| !c.fault.is_of_latency() && c.fault != Fault::TunnelMtu;
