@@ -23,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         for step in &change.steps {
             let _ = step.setting.commands();
+            let _ = step.setting.options();
             let _ = step.setting.to_string();
             if let Saved::Route { entry } = &step.old {
                 let _ = Entry::from_bytes(&entry.0);

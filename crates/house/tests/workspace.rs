@@ -48,6 +48,23 @@ fn crates_use_only_crates_above_them() {
     assert_eq!(house::breaches(&workspace()), Vec::<String>::new());
 }
 
+/// A change of a host is for whoever is root on it: what takes connections is built without it.
+#[test]
+fn what_listens_on_the_network_cannot_change_a_host() {
+    for listens in ["traffic", "iperf3", "measure", "web", "watch"] {
+        let file = workspace().join("crates").join(listens).join("Cargo.toml");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("[dependencies]"), "{}", file.display());
+        assert!(!text.contains("tune"), "{listens} uses tune");
+    }
+    let serve = workspace().join("crates/pathtwin/src/commands");
+    let all = [serve.join("serve.rs"), serve.join("serve/web.rs")];
+    for file in all {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("tune"), "{}", file.display());
+    }
+}
+
 #[test]
 fn a_report_neither_judges_nor_computes_statistics() {
     assert_eq!(house::forbidden(&workspace()), Vec::<String>::new());

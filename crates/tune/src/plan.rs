@@ -95,6 +95,13 @@ fn step(
         return Ok(None);
     }
     warnings.extend(found);
+    if let Some(capability) = host.lacks(setting) {
+        warnings.push(text!(
+            "{setting} needs {capability}, which this user lacks",
+            setting = setting.to_string(),
+            capability = capability
+        ));
+    }
     Ok(Some(Step {
         setting: setting.clone(),
         old,

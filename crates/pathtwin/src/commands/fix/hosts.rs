@@ -7,8 +7,7 @@ use std::{
 
 use ::measure::plans;
 use ::tune::{
-    ByHand, Criteria, Person, Place, Refusal, RemoteError, Site, Sites, There, TuneError,
-    settings_of_all,
+    ByHand, Criteria, Person, Place, RemoteError, Site, Sites, There, TuneError, settings_of_all,
 };
 use anyhow::Context;
 use model::{
@@ -33,7 +32,7 @@ use crate::{
             transaction::here,
         },
     },
-    exit::Failure,
+    exit::{Failure, code},
     format,
 };
 
@@ -62,15 +61,25 @@ pub(super) fn prove(
     let toward = arguments.far.via.first().copied().unwrap_or(line);
     let near = apply::of_end(&best.remedies, Side::Near, line, toward)?;
     let near = match apply::plan_of(near, Vec::new()) {
-        Err(TuneError::Refused(all)) => return Ok(refused(&all)),
+        Err(TuneError::Refused(all)) => {
+            let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+            return Ok(not_applied("this host", &all));
+        }
         planned => here(&arguments.journal, planned?),
     };
     let there = match arguments.far_ssh.as_ref().filter(|_| is_on_far) {
         None => None,
         Some(login) => {
             let own = far.own_address().context("find the own address")?;
-            let there = There::plan(Ssh { login }, found.advice, &own.to_string());
-            Some(there.map_err(TuneError::from)?)
+            match There::plan(Ssh { login }, found.advice, &own.to_string()) {
+                // With the exit code of `tune` for what a host refuses or lacks.
+                Err(RemoteError::Failed {
+                    exit: Some(exit),
+                    message,
+                    ..
+                }) if exit == i32::from(code::LACKS) => return Ok(not_applied(login, &[message])),
+                there => Some(there.map_err(TuneError::from)?),
+            }
         }
     };
     let by_hand = match is_on_far && there.is_none() {
@@ -95,17 +104,11 @@ pub(super) fn prove(
     in_turns(&Sites::new(there, Some(&near)), &to)
 }
 
-/// What this host cannot have; another remedy may be possible.
-fn refused(all: &[Refusal]) -> ProveOutput {
-    let sentence = |refusal: &Refusal| {
-        text!(
-            "{host}: {source}",
-            host = "this host",
-            source = refusal.to_string()
-        )
-    };
+/// What a host cannot have; another remedy may be possible.
+fn not_applied(host: &str, why: &[String]) -> ProveOutput {
+    let sentence = |why: &String| text!("{host}: {source}", host = host, source = why.clone());
     ProveOutput {
-        not_applied: all.iter().map(sentence).collect(),
+        not_applied: why.iter().map(sentence).collect(),
         ..ProveOutput::default()
     }
 }
