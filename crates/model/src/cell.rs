@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use field::{Field, Table};
 pub use line::{loss_rule, quantiles_rule, steps_alone_rule};
 pub use rule::{Impossible, Rule, is_cc, is_name};
-pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps, TunnelStage};
+pub use stage::{Peak, Policer, Quantile, Quantiles, RateStep, RateSteps};
 
 use crate::{
     net::{Direction, IpVersion, Side},
@@ -296,6 +296,20 @@ impl Tunnel {
             Direction::Up => self.up.as_ref(),
         }
     }
+}
+
+/// A stage in front of the bottleneck that only packets of the tunnel pass: a line that treats UDP
+/// worse, or a host that is too slow for the tunnel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TunnelStage {
+    /// Its rate, outer and Ethernet headers included; absent = not limited.
+    #[serde(rename = "rate_bps")]
+    pub rate: Option<Rate>,
+    /// Capacity of its queue, which drops at the tail; counted in full packets.
+    pub buffer: Buffer,
+    /// Its loss, random or in bursts.
+    pub loss: Loss,
 }
 
 /// Implementation of a tunnel.

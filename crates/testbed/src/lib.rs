@@ -24,6 +24,7 @@ mod apply;
 mod bed;
 mod build;
 mod course;
+mod follow;
 pub mod needs;
 pub mod plan;
 mod queues;
@@ -31,5 +32,5 @@ mod tunnel;
 
 pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};
 pub use build::build;
-pub use course::follow;
+pub use follow::follow;
 pub use queues::Timers;

@@ -105,8 +105,8 @@ fn line(name: &str, cell: &Cell, [cubic, bbr]: &[Row; 2]) -> String {
     )
 }
 
-/// Arithmetic that every profile must keep: no flow gets more than the average rate of the path, and
-/// an idle path has at least its propagation delay.
+/// Arithmetic that every profile must keep: no flow gets more than the average rate of the path,
+/// and an idle path has at least its propagation delay.
 fn bounded(cell: &Cell, rows: &[Row; 2]) {
     let line = cell.path.line(cell.traffic.directions[0]);
     let average_mbps = average_mbps(cell, line);

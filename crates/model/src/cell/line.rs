@@ -64,10 +64,9 @@ fn stages(line: &Line, mtu: u32, direction: Direction, check: &mut Check) {
         let own = matches!(line.queue, Queue::Policer | Queue::Cake);
         check.need(!own, field("peak"), Rule::PeakOfQueue(line.queue));
     }
-    if let Some(steps) = &line.rate_steps {
-        if let Some(rule) = steps_rule(line, steps) {
-            check.refuse(field("rate_steps"), rule);
-        }
+    let steps = line.rate_steps.as_ref();
+    if let Some(rule) = steps.and_then(|steps| steps_rule(line, steps)) {
+        check.refuse(field("rate_steps"), rule);
     }
     if let Some(quantiles) = &line.jitter_quantiles {
         let once = line.jitter.is_zero();

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Buffer, Loss};
 use crate::units::{Bytes, Rate, Share, nanos, opt_nanos};
 
 /// A token bucket without a queue in front of the bottleneck: drops what exceeds it.
@@ -120,20 +119,6 @@ pub struct Quantile {
     /// The added delay.
     #[serde(rename = "delay_ns", with = "nanos")]
     pub delay: Duration,
-}
-
-/// A stage in front of the bottleneck that only packets of the tunnel pass: a line that treats UDP
-/// worse, or a host that is too slow for the tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TunnelStage {
-    /// Its rate, outer and Ethernet headers included; absent = not limited.
-    #[serde(rename = "rate_bps")]
-    pub rate: Option<Rate>,
-    /// Capacity of its queue, which drops at the tail; counted in full packets.
-    pub buffer: Buffer,
-    /// Its loss, random or in bursts.
-    pub loss: Loss,
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ const TERMINAL: u8 = 1;
 /// `IPPROTO_UDP`.
 const UDP: u32 = 17;
 
-/// Sends datagrams to a UDP port into a class. `address` names the family: packets of another have
-/// to be kept away, because a key compares whatever is at its offset. IPv4 options are not expected,
-/// and only the first fragment of a datagram has a port.
+/// Sends datagrams to a UDP port into a class. Of an address only the family counts: packets of
+/// another one have to be kept away, because a key compares whatever is at its offset. IPv4 options
+/// are not expected, and only the first fragment of a datagram has a port.
 ///
 /// # Errors
 /// There is no such queue discipline or class, or the kernel lacks u32.

@@ -237,8 +237,8 @@ fn quantiles(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     lines
 }
 
-/// Probes 0.9 ms apart: the first waits for 10 ms, the twelfth for 0.1 ms, and the thirteenth is the
-/// first of the next slot. Probes far apart are each the first of a slot.
+/// Probes 0.9 ms apart: the first waits for 10 ms, the twelfth for 0.1 ms, and the thirteenth is
+/// the first of the next slot. Probes far apart are each the first of a slot.
 fn slots(outcomes: &[Outcome<'_>]) -> Vec<Line> {
     let one = |s: &Outcome<'_>| {
         let what = s.factor("traffic.probe");

@@ -1,0 +1,35 @@
+//! Start of the rates that change over time.
+
+use std::{io, sync::Arc};
+
+use sys::{clock::Instant, sched};
+
+use crate::bed::{BuildError, Testbed, kernel, system};
+
+/// Starts the changes of a path's rates, with their times counted from `zero`. They go on until
+/// this process ends.
+///
+/// A shaper whose rate changes forgets what its bucket held, and a packet that waits for the old
+/// rate still waits as long as that asked for (`tbf_change`, `tbf_dequeue`, net/sched/sch_tbf.c,
+/// Linux 7.2): a change acts one packet's time late at most.
+///
+/// # Errors
+/// A namespace, or a thread, was refused.
+pub fn follow(bed: &Arc<Testbed>, zero: Instant) -> Result<(), BuildError> {
+    for course in bed.courses.iter().cloned() {
+        let node = &bed.hosts[course.host];
+        let name = node.name;
+        let mut nl = node.ns.route().map_err(kernel(name))?;
+        // The namespace lives as long as its path.
+        let bed = bed.clone();
+        let spawned = std::thread::Builder::new().spawn(move || {
+            let _ = sched::set_timer_slack(1);
+            if let Err(error) = course.run(&mut nl, zero) {
+                eprintln!("change the rate on {name}: {error}");
+            }
+            drop(bed);
+        });
+        spawned.map(drop).map_err(|e: io::Error| system(name)(e))?;
+    }
+    Ok(())
+}
