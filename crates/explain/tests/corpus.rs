@@ -100,9 +100,7 @@ fn names_are_unique_and_causes_exist() {
 fn the_corpus_is_large_enough() {
     let all = scenarios();
     for cause in registry() {
-        let there = all
-            .iter()
-            .filter(|s| s.cause.iter().any(|c| *c == cause.code));
+        let there = all.iter().filter(|s| s.cause.contains(&cause.code));
         let least = if cause.code.as_str() == "healthy" {
             40
         } else {
