@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod here;
+mod site;
 mod there;
 
 use std::{fmt, time::Duration};
@@ -20,46 +21,8 @@ use crate::{
 
 pub use by_hand::{ByHand, Person};
 pub use here::{CONNECTIVITY, Here, Machine};
+pub use site::Site;
 pub use there::There;
-
-/// A host with a planned change.
-pub trait Site {
-    /// The id of its change, if this program makes it.
-    fn id(&self) -> Option<&ChangeId>;
-
-    /// Whether anything is to be changed.
-    fn is_needed(&self) -> bool;
-
-    /// Whether it can be switched only once, from without the change to with it.
-    fn is_switched_once(&self) -> bool {
-        false
-    }
-
-    /// Applies the plan; it then waits for a confirmation for the time `window`.
-    ///
-    /// # Errors
-    /// It is not applied, or was undone.
-    fn apply(&self, window: Duration) -> Result<(), TuneError>;
-
-    /// Applies the pending change again, or sets it aside.
-    ///
-    /// # Errors
-    /// It could not be switched; it is undone then.
-    fn set(&self, on: bool) -> Result<(), TuneError>;
-
-    /// Whether its settings acted during a measurement with the change.
-    fn evidence(&self, run: &Run) -> Vec<Acted>;
-
-    /// Confirms the change, or undoes it. Returns the settings that somebody else has changed
-    /// since.
-    ///
-    /// # Errors
-    /// It could be neither.
-    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError>;
-
-    /// The change as its journal has it now, if it can be read.
-    fn change(&self) -> Option<Change>;
-}
 
 /// The hosts that are changed, the far end first: while the near one is changed the far one can
 /// still be reached as before.

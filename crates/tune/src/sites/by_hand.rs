@@ -9,7 +9,7 @@ use model::{
     run::Run,
 };
 
-use super::Site;
+use super::site::Site;
 use crate::{error::TuneError, prove::evidence_of_far};
 
 /// Whoever changes the far host.

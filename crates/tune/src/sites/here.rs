@@ -10,7 +10,7 @@ use model::{
 };
 use sys::process::Process;
 
-use super::Site;
+use super::site::Site;
 use crate::{
     BootClock, Env,
     confirm::{confirm, prolong, undo},

@@ -1,0 +1,50 @@
+//! What a transaction on several hosts asks of each.
+
+use std::time::Duration;
+
+use model::{
+    change::{Change, ChangeId},
+    proof::Acted,
+    run::Run,
+};
+
+use crate::error::TuneError;
+
+/// A host with a planned change.
+pub trait Site {
+    /// The id of its change, if this program makes it.
+    fn id(&self) -> Option<&ChangeId>;
+
+    /// Whether anything is to be changed.
+    fn is_needed(&self) -> bool;
+
+    /// Whether it can be switched only once, from without the change to with it.
+    fn is_switched_once(&self) -> bool {
+        false
+    }
+
+    /// Applies the plan; it then waits for a confirmation for the time `window`.
+    ///
+    /// # Errors
+    /// It is not applied, or was undone.
+    fn apply(&self, window: Duration) -> Result<(), TuneError>;
+
+    /// Applies the pending change again, or sets it aside.
+    ///
+    /// # Errors
+    /// It could not be switched; it is undone then.
+    fn set(&self, on: bool) -> Result<(), TuneError>;
+
+    /// Whether its settings acted during a measurement with the change.
+    fn evidence(&self, run: &Run) -> Vec<Acted>;
+
+    /// Confirms the change, or undoes it. Returns the settings that somebody else has changed
+    /// since.
+    ///
+    /// # Errors
+    /// It could be neither.
+    fn settle(&self, keep: bool) -> Result<Vec<String>, TuneError>;
+
+    /// The change as its journal has it now, if it can be read.
+    fn change(&self) -> Option<Change>;
+}
