@@ -88,7 +88,10 @@ fn every_spec_stands_for_cells() {
 
 #[test]
 fn every_profile_stands_for_a_cell() {
-    for file in entries(&cases().join(PROFILES)) {
+    let is_spec = |file: &PathBuf| file.extension().is_some_and(|e| e == "toml");
+    // Others are traces that specs name.
+    let files = entries(&cases().join(PROFILES)).into_iter().filter(is_spec);
+    for file in files {
         assert_eq!(cells(&file).len(), 1, "{}", file.display());
     }
 }
