@@ -47,7 +47,9 @@ fn folders() -> Vec<PathBuf> {
 
 fn cells(file: &Path) -> Vec<Cell> {
     let text = fs::read_to_string(file).unwrap();
+    let folder = file.parent().unwrap();
     Spec::parse(&file.display().to_string(), &text)
+        .and_then(|spec| spec.with_files(|name| fs::read_to_string(folder.join(name))))
         .and_then(|spec| spec.cells())
         .unwrap_or_else(|e| panic!("{e}"))
 }

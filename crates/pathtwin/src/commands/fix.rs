@@ -189,7 +189,7 @@ fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failu
     );
     arguments.place.open()?.save(&document)?;
     format::say(format_args!(
-        "kept as {}; see pathtwin advise --calibration",
+        "recorded as {}; see pathtwin advise --calibration",
         id.short()
     ));
     Ok(())
