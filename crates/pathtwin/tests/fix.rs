@@ -99,7 +99,7 @@ impl Hosts {
         for (pid, address) in [(near, NEAR), (far, FAR)] {
             sh(&format!(
                 "nsenter -t {pid} -n sh -ec 'ip link set lo up; ip address add {address}/24 dev eth0; \
-                 ip link set eth0 up; echo reno >/proc/sys/net/ipv4/tcp_congestion_control; \
+                 ip link set eth0 addrgenmode none; ip link set eth0 up; echo reno >/proc/sys/net/ipv4/tcp_congestion_control; \
                  {bench} --plain eth0'"
             ));
         }
