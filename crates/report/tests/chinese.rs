@@ -6,7 +6,6 @@ mod common;
 
 use std::{collections::BTreeMap, time::Duration};
 
-use explain::compose::{self, Line, Scene};
 use model::{
     facts::HostFacts,
     row::{Row, Rows},
@@ -68,22 +67,7 @@ fn facts() -> HostFacts {
 
 /// A path with a small window in one direction and a deep queue in the other.
 fn run() -> Run {
-    let down = Line {
-        rtt_ms: 80.0,
-        rwnd_kb: Some(200.0),
-        ..Line::default()
-    };
-    let up = Line {
-        rate_mbps: 20.0,
-        buffer_ms: 300.0,
-        ..Line::default()
-    };
-    let scene = Scene {
-        down,
-        up,
-        ..Scene::default()
-    };
-    let mut run = compose::run(&scene, 1);
+    let mut run = common::window_and_queue();
     run.near.facts = facts();
     run.far.facts = facts();
     run.far.facts.kernel = Some("6.1.0".to_owned());

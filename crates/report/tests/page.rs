@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use model::text::Text;
+mod common;
+
 use std::net::{IpAddr, Ipv4Addr};
 
-use explain::compose::{self, Line, Scene};
 use model::{
     facts::HostFacts,
     findings::Findings,
@@ -236,22 +237,7 @@ fn message<'a>(document: &'a serde_json::Value, found: &mut Vec<&'a str>) {
 
 /// A path with a small window in one direction and a deep queue in the other, with its findings.
 fn judged() -> (Run, Findings) {
-    let down = Line {
-        rtt_ms: 80.0,
-        rwnd_kb: Some(200.0),
-        ..Line::default()
-    };
-    let up = Line {
-        rate_mbps: 20.0,
-        buffer_ms: 300.0,
-        ..Line::default()
-    };
-    let scene = Scene {
-        down,
-        up,
-        ..Scene::default()
-    };
-    let run = compose::run(&scene, 1);
+    let run = common::window_and_queue();
     let findings = explain::judge(&run);
     (run, findings)
 }

@@ -15,9 +15,9 @@ use sys::{
 use crate::{
     address,
     bed::{BuildError, LossCounter, LossStage, SampledQueue, Testbed, kernel, system},
-    course::Course,
     plan::{DEVICES, Plan, Stage},
     queues::{self, Timers},
+    rate_changes::RateChanges,
     tunnel,
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn apply(
         host,
         queues: Vec::new(),
         losses: Vec::new(),
-        courses: Vec::new(),
+        rate_changes: Vec::new(),
     };
     match stage {
         Stage::Wire => {}
@@ -80,12 +80,12 @@ pub(crate) fn apply(
     let Applied {
         queues,
         losses,
-        courses,
+        rate_changes,
         ..
     } = applied;
     bed.queues.extend(queues);
     bed.losses.extend(losses);
-    bed.courses.extend(courses);
+    bed.rate_changes.extend(rate_changes);
     if let Stage::Bottleneck(direction) = stage {
         // What comes out of a device comes into the one at the other end of its link.
         let (next, device) = if device == 0 {
@@ -150,7 +150,7 @@ struct Applied {
     host: usize,
     queues: Vec<SampledQueue>,
     losses: Vec<LossStage>,
-    courses: Vec<Course>,
+    rate_changes: Vec<RateChanges>,
 }
 
 impl Applied {
@@ -193,7 +193,7 @@ impl Applied {
             let burst = line.buffer.bytes(cell.path.mtu);
             self.police(Policer { rate, burst }, cell.path.mtu, direction)?;
         }
-        self.courses.extend(Course::of(
+        self.rate_changes.extend(RateChanges::of(
             line,
             cell.path.mtu,
             self.timers,

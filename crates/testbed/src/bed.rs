@@ -5,7 +5,7 @@ use std::{io, net::IpAddr};
 use model::net::{Direction, Side};
 use sys::{NetlinkError, Netns, tc::Handle};
 
-use crate::course::Course;
+use crate::rate_changes::RateChanges;
 
 /// A host.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ pub struct Testbed {
     /// Stages that lose packets on purpose.
     pub losses: Vec<LossStage>,
     /// Rates that change over time.
-    pub(crate) courses: Vec<Course>,
+    pub(crate) rate_changes: Vec<RateChanges>,
 }
 
 impl Testbed {

@@ -35,7 +35,7 @@ pub fn build(cell: &Cell, timers: Timers) -> Result<Testbed, BuildError> {
         hosts,
         queues: Vec::new(),
         losses: Vec::new(),
-        courses: Vec::new(),
+        rate_changes: Vec::new(),
     };
     for (index, link) in plan.links.iter().enumerate() {
         make_link(&bed.hosts, index, link, cell.path.mtu)?;

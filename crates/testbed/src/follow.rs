@@ -16,15 +16,15 @@ use crate::bed::{BuildError, Testbed, kernel, system};
 /// # Errors
 /// A namespace, or a thread, was refused.
 pub fn follow(bed: &Arc<Testbed>, zero: Instant) -> Result<(), BuildError> {
-    for course in bed.courses.iter().cloned() {
-        let node = &bed.hosts[course.host];
+    for changes in bed.rate_changes.iter().cloned() {
+        let node = &bed.hosts[changes.host];
         let name = node.name;
         let mut nl = node.ns.route().map_err(kernel(name))?;
         // The namespace lives as long as its path.
         let bed = bed.clone();
         let spawned = std::thread::Builder::new().spawn(move || {
             let _ = sched::set_timer_slack(1);
-            if let Err(error) = course.run(&mut nl, zero) {
+            if let Err(error) = changes.run(&mut nl, zero) {
                 eprintln!("change the rate on {name}: {error}");
             }
             drop(bed);

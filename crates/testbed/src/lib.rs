@@ -23,11 +23,11 @@ mod address;
 mod apply;
 mod bed;
 mod build;
-mod course;
 mod follow;
 pub mod needs;
 pub mod plan;
 mod queues;
+mod rate_changes;
 mod tunnel;
 
 pub use bed::{BuildError, LossCounter, LossStage, Node, SampledQueue, Testbed};

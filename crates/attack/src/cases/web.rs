@@ -69,6 +69,11 @@ impl Token {
         })
     }
 
+    /// Options of a server that asks for it.
+    fn arguments(&self) -> [&str; 4] {
+        ["--web", "0", "--web-token", &self.file]
+    }
+
     fn read(&self) -> Result<String, Trouble> {
         Ok(std::fs::read_to_string(&self.file)?.trim().to_owned())
     }
@@ -126,7 +131,7 @@ fn taken(mut stream: TcpStream, longest: Duration) -> Result<(u16, usize), Troub
 
 fn half_open(target: &Target) -> Result<Seen, Trouble> {
     let token = Token::new()?;
-    let scene = Scene::new(target, &["--web", "0", "--web-token", &token.file])?;
+    let scene = Scene::new(target, &token.arguments())?;
     let at = web(&scene)?;
     let mut seen = Seen::default();
     let (status, most) = scene.beside(&mut seen, |going| {
@@ -161,7 +166,7 @@ fn half_open(target: &Target) -> Result<Seen, Trouble> {
 
 fn wrong_token(target: &Target) -> Result<Seen, Trouble> {
     let token = Token::new()?;
-    let scene = Scene::new(target, &["--web", "0", "--web-token", &token.file])?;
+    let scene = Scene::new(target, &token.arguments())?;
     let at = web(&scene)?;
     let right = token.read()?;
     let mut seen = Seen::default();
@@ -199,14 +204,7 @@ fn wrong_token(target: &Target) -> Result<Seen, Trouble> {
 fn bytes(target: &Target) -> Result<Seen, Trouble> {
     const ALLOWED: f64 = 1e6;
     let token = Token::new()?;
-    let limits = [
-        "--web",
-        "0",
-        "--web-token",
-        &token.file,
-        "--max-bytes",
-        "1MB",
-    ];
+    let limits = [&token.arguments()[..], &["--max-bytes", "1MB"]].concat();
     let served = Served::start(target, &limits)?;
     let at = web(&served)?;
     let mut seen = Seen::default();
@@ -223,20 +221,13 @@ fn bytes(target: &Target) -> Result<Seen, Trouble> {
 fn rate(target: &Target) -> Result<Seen, Trouble> {
     const FOR: Duration = Duration::from_secs(3);
     let token = Token::new()?;
-    let limits = [
-        "--web",
-        "0",
-        "--web-token",
-        &token.file,
-        "--total-rate",
-        "50mbit",
-    ];
+    let limits = [&token.arguments()[..], &["--total-rate", "50mbit"]].concat();
     let scene = Scene::new(target, &limits)?;
     let at = web(&scene)?;
     let mut seen = Seen::default();
     let path = token.on(DOWNLOAD)?;
-    let streams = || (0..8).map(|_| ask(HOLDER, at, &path));
-    let streams: Vec<_> = streams().collect::<Result<_, _>>()?;
+    let streams = (0..8).map(|_| ask(HOLDER, at, &path));
+    let streams: Vec<_> = streams.collect::<Result<_, _>>()?;
     let begun = Instant::now();
     let bytes: usize = thread::scope(|scope| {
         let started = streams.into_iter().map(|s| scope.spawn(|| taken(s, FOR)));

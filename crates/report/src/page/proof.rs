@@ -85,7 +85,7 @@ fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The settings of a host with the commands that mean them, and what became of them.
+/// Settings of a host, the commands for them, and their states.
 fn settings(change: &Change, words: &Words) -> Markup {
     let commands: Vec<String> = change
         .steps

@@ -3,6 +3,7 @@
 // Not every test program uses all helpers.
 #![allow(dead_code, missing_docs)]
 
+use explain::compose::{self, Line, Scene};
 use model::{
     advice::{
         ADVICE_SCHEMA, Advice, AdviceFigure, Change, Effect, Goal, NotTried, Origin, Outcome,
@@ -207,4 +208,24 @@ pub(crate) fn advice() -> Advice {
         runs: 40,
         failed: 0,
     }
+}
+
+/// A path with a small window in one direction and a deep queue in the other.
+pub(crate) fn window_and_queue() -> Run {
+    let down = Line {
+        rtt_ms: 80.0,
+        rwnd_kb: Some(200.0),
+        ..Line::default()
+    };
+    let up = Line {
+        rate_mbps: 20.0,
+        buffer_ms: 300.0,
+        ..Line::default()
+    };
+    let scene = Scene {
+        down,
+        up,
+        ..Scene::default()
+    };
+    compose::run(&scene, 1)
 }

@@ -145,13 +145,13 @@ fn peak(outcomes: &[Outcome<'_>]) -> Vec<Line> {
 }
 
 fn steps(outcomes: &[Outcome<'_>]) -> Vec<Line> {
-    outcomes.iter().flat_map(one_course).collect()
+    outcomes.iter().flat_map(one_line_rate).collect()
 }
 
 /// The rates of each second, and the times of the changes: where the straight lines of the bytes
 /// before and after a change cross. A delay without faults comes before the bottleneck, so that
 /// nothing lies between it and the receiver.
-fn one_course(s: &Outcome<'_>) -> Vec<Line> {
+fn one_line_rate(s: &Outcome<'_>) -> Vec<Line> {
     let queue = s.factor("path.down.queue");
     let arrived = Arrived::of(s);
     let line = &s.cell.path.down;

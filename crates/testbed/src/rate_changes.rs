@@ -13,7 +13,7 @@ use crate::queues::{self, AttachedQueue, Timers};
 
 /// The changes of one bottleneck.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct RateChanges {
     /// Index of its host.
     pub(crate) host: usize,
     /// Index of its device.
@@ -24,7 +24,7 @@ pub(crate) struct Course {
     repeat: Option<Duration>,
 }
 
-impl Course {
+impl RateChanges {
     /// The changes of a line whose bottleneck is on this device; none if its rate is constant.
     pub(crate) fn of(
         line: &Line,
