@@ -22,7 +22,7 @@ pub use keep::{Bound, Keep, KeepError, Kept};
 /// Version of [`Advice`].
 pub const ADVICE_SCHEMA: u32 = 1;
 
-/// What remedies did on a Twin.
+/// Predicted effects of remedies on a Twin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// [`ADVICE_SCHEMA`] of the writer.
@@ -31,9 +31,9 @@ pub struct Advice {
     pub program: String,
     /// Name of the Run behind the Twin.
     pub run: String,
-    /// What the Twin may be used for.
+    /// Permitted use of the Twin.
     pub twin: TwinVerdict,
-    /// What was asked for.
+    /// The goal requested.
     pub goal: Goal,
     /// Bounds that the user set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,18 +44,18 @@ pub struct Advice {
     /// Place in `tried` of what is advised; absent = change nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advised: Option<usize>,
-    /// Where members disagree on what is best, or nothing can be advised: the measurement that
-    /// would decide.
+    /// The measurement that would decide, if members disagree on the best remedy or nothing can be
+    /// advised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
     /// The path without any change.
     pub unchanged: Unchanged,
-    /// What was tried, the best first; what does nothing is among it.
+    /// Candidates tried, best first, including those without effect.
     pub tried: Vec<Tried>,
-    /// What the lab cannot try: not ranked.
+    /// Remedies the lab cannot try; not ranked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_tried: Vec<NotTried>,
-    /// What the numbers do not include.
+    /// Effects the numbers do not include.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text>,
     /// Runs in the lab, those from the cache included.
@@ -64,7 +64,7 @@ pub struct Advice {
     pub failed: usize,
 }
 
-/// What is to improve.
+/// Figure to improve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -80,13 +80,13 @@ pub enum Goal {
 /// The path without any change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unchanged {
-    /// What one flow gets.
+    /// Outcomes of one flow.
     pub outcomes: Vec<Outcome>,
     /// Names of the results behind it: BLAKE3, the first 16 digits.
     pub runs: Vec<String>,
 }
 
-/// What one flow gets in a direction: medians over members and seeds.
+/// Outcome of one flow in one direction: medians over members and seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Direction of the data.
@@ -106,13 +106,14 @@ pub struct Outcome {
 pub struct Tried {
     /// In a few words.
     pub name: Text,
-    /// Where it comes from.
+    /// Origin of the remedy.
     pub origin: Origin,
-    /// What is changed, in this order.
+    /// Remedies applied, in this order.
     pub remedies: Vec<Remedy>,
-    /// What it does for the goal.
+    /// Effect on the goal.
     pub effect: Effect,
-    /// Why it does nothing here and where it would help, which part of it acts, or what it costs.
+    /// Reason why it has no effect here and where it would help, which part of it acts, or what it
+    /// costs.
     #[serde(
         rename = "text",
         alias = "says",
@@ -120,12 +121,11 @@ pub struct Tried {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub texts: Vec<Text>,
-    /// What one flow gets with it.
+    /// Outcomes of one flow with it.
     pub outcomes: Vec<Outcome>,
     /// Changes from what it is without, pair by pair of member and seed.
     pub changes: Vec<Change>,
-    /// What it is worth for the goal: median over the pairs of the logarithm of a ratio, 0 = as
-    /// without.
+    /// Value for the goal: median over the pairs of the logarithm of a ratio; 0 = no change.
     pub worth: f64,
     /// The largest shortfall of any member from what is best there: logarithm of a ratio.
     pub regret: f64,
@@ -140,7 +140,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Whether something of it belongs to a host.
+    /// Returns true if any of its remedies is applied on this side.
     pub fn is_on(&self, side: Side) -> bool {
         let mut all = self.remedies.iter();
         all.any(|remedy| remedy.on.side() == Some(side))
@@ -166,7 +166,7 @@ pub enum Origin {
 pub struct Change {
     /// Direction of the data.
     pub direction: Direction,
-    /// What changes.
+    /// The figure that changes.
     pub figure: AdviceFigure,
     /// Median over the pairs.
     pub ratio: f64,
@@ -176,7 +176,7 @@ pub struct Change {
     pub high: f64,
 }
 
-/// What a remedy does for the goal.
+/// Effect of a remedy on the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -197,14 +197,14 @@ pub enum Effect {
 pub struct NotTried {
     /// In a few words.
     pub name: Text,
-    /// Why it was not tried, or what is known of it.
+    /// Reason why it was not tried, or what is known about it.
     pub why: Text,
     /// The remedy, if it is one of the findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
 }
 
-/// Why a document cannot be read.
+/// Error reading an Advice document.
 #[derive(Debug, thiserror::Error)]
 pub enum AdviceError {
     /// Not an Advice at all.
@@ -215,7 +215,7 @@ pub enum AdviceError {
         "the advice has schema {0}, and this program knows up to {ADVICE_SCHEMA}: update pathtwin"
     )]
     Newer(u32),
-    /// What is advised is not among what was tried.
+    /// The advised index is not an index of the candidates tried.
     #[error("the advice advises number {0} of {1} that were tried")]
     Advised(usize, usize),
 }
@@ -267,7 +267,7 @@ impl Advice {
         }
     }
 
-    /// What is advised; `None` is to change nothing.
+    /// Returns the advised candidate; `None` is to change nothing.
     pub fn advised(&self) -> Option<&Tried> {
         self.tried.get(self.advised?)
     }

@@ -136,7 +136,7 @@ pub struct Line {
     pub reorder: Share,
     /// Share of packets that are duplicated.
     pub duplicate: Share,
-    /// Whether delay and impairments come before the bottleneck instead of after it.
+    /// True if delay and impairments come before the bottleneck instead of after it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub faults_first: bool,
     /// A policer in front of the bottleneck.
@@ -224,7 +224,7 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// Whether the kernel's default limit is usable as its buffer.
+    /// Returns true if the kernel's default limit is usable as its buffer.
     pub const fn has_own_limit(self) -> bool {
         !matches!(self, Self::Fifo | Self::Red | Self::Policer)
     }
@@ -276,20 +276,20 @@ pub struct Tunnel {
     pub kind: TunnelKind,
     /// MTU of the tunnel device.
     pub mtu: u32,
-    /// Where it ends.
+    /// Location of the tunnel's endpoints.
     pub at: TunnelAt,
     /// Address family inside.
     pub ip: IpVersion,
-    /// What only its packets from the far end pass.
+    /// Stage passed only by tunnel packets from the far end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down: Option<TunnelStage>,
-    /// What only its packets to the far end pass.
+    /// Stage passed only by tunnel packets to the far end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<TunnelStage>,
 }
 
 impl Tunnel {
-    /// What only its packets in `direction` pass.
+    /// Returns the stage passed only by tunnel packets in `direction`.
     pub fn stage(&self, direction: Direction) -> Option<&TunnelStage> {
         match direction {
             Direction::Down => self.down.as_ref(),
@@ -320,7 +320,7 @@ pub enum TunnelKind {
     Wireguard,
 }
 
-/// Where a tunnel ends.
+/// Location of a tunnel's endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TunnelAt {
@@ -368,7 +368,7 @@ pub struct End {
     pub qdisc: EndQdisc,
     /// Rate of a shaper on its own device, around `qdisc`; absent = none.
     pub shape: Option<Rate>,
-    /// Whether it requests and accepts ECN.
+    /// True if it requests and accepts ECN.
     pub ecn: bool,
     /// Upper limit of receive buffer autotuning; absent = sized for the path.
     pub rmem: Option<Bytes>,
@@ -403,7 +403,7 @@ pub enum EndQdisc {
 /// A group of flows of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// What kind.
+    /// Kind of traffic.
     pub kind: TrafficKind,
     /// Directions of the data; both = one group per direction.
     pub directions: Vec<Direction>,

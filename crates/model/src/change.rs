@@ -40,11 +40,11 @@ pub struct Change {
     pub program: String,
     /// Its name; unguessable.
     pub id: ChangeId,
-    /// How far it is.
+    /// Current state.
     pub state: State,
-    /// Where the settings are.
+    /// Scope of the settings.
     pub scope: Scope,
-    /// When it was planned, seconds since 1970 by the host's clock, which may be wrong.
+    /// Planning time, seconds since 1970 by the host's clock, which may be wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_unix_s: Option<u64>,
     /// The process that applies it.
@@ -53,10 +53,10 @@ pub struct Change {
     /// The process that undoes it unless it is confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keeper: Option<ProcessId>,
-    /// When it is undone unless it is confirmed, nanoseconds of CLOCK_BOOTTIME.
+    /// Deadline for confirmation, after which it is undone, nanoseconds of CLOCK_BOOTTIME.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_boottime_ns: Option<u64>,
-    /// Where new TCP connections must succeed before and after, as `host:port`.
+    /// Targets, as `host:port`, to which new TCP connections must succeed before and after.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<String>,
     /// The steps, in the order in which they are applied.
@@ -64,13 +64,13 @@ pub struct Change {
     /// Files that make it last beyond the next boot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<SettingFile>,
-    /// What is worth knowing before it is applied.
+    /// Warnings to read before it is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Text>,
-    /// What happened.
+    /// Events, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// Why it is undone; absent if it is not, or somebody asked for it.
+    /// Reason for the rollback; absent if it is not rolled back, or if the user requested it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone_because: Option<Text>,
 }
@@ -99,7 +99,7 @@ pub struct Step {
     /// Index of its device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<u32>,
-    /// Where the setting comes from.
+    /// Origin of the setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
@@ -111,10 +111,10 @@ pub struct SettingFile {
     pub path: String,
     /// Its contents, or the target of a symbolic link.
     pub text: String,
-    /// Whether it is a symbolic link.
+    /// True if it is a symbolic link.
     #[serde(default)]
     pub link: bool,
-    /// Whether it can be executed.
+    /// True if it is executable.
     #[serde(default)]
     pub executable: bool,
 }
@@ -122,13 +122,13 @@ pub struct SettingFile {
 /// Something that happened to a Change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// When, nanoseconds of CLOCK_BOOTTIME.
+    /// Time, nanoseconds of CLOCK_BOOTTIME.
     pub boottime_ns: u64,
-    /// What.
+    /// Description.
     pub what: String,
 }
 
-/// Why a document is not a Change.
+/// Error reading a Change document.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// It is not one.
@@ -165,7 +165,7 @@ impl Change {
         Ok(change)
     }
 
-    /// As JSON, with a line break at the end.
+    /// Serializes it to JSON, with a line break at the end.
     ///
     /// # Errors
     /// None in practice: every field has a JSON form.
@@ -175,7 +175,7 @@ impl Change {
         Ok(text)
     }
 
-    /// Whether it waits for a confirmation, or was interrupted before that.
+    /// Returns true if it waits for a confirmation, or was interrupted before that.
     pub fn is_pending(&self) -> bool {
         self.state.is_pending()
     }

@@ -32,8 +32,8 @@ pub struct Comparison {
     /// Measured only by the second set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_after: Vec<Key>,
-    /// Why no throughput is compared, if either set tried to measure it: the comparison then states
-    /// nothing of what it is usually for.
+    /// Reason why no throughput is compared although either set tried to measure it: the comparison
+    /// then says nothing about its usual subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_throughput: Option<Text>,
     /// Caveats.
@@ -47,7 +47,7 @@ impl Comparison {
         self.lines.iter().filter(move |l| l.verdict == verdict)
     }
 
-    /// Whether any figure became worse.
+    /// Returns true if any figure became worse.
     pub fn regressed(&self) -> bool {
         self.with(Verdict::Worse).next().is_some()
     }
@@ -96,7 +96,7 @@ pub struct Compared {
     pub verdict: Verdict,
 }
 
-/// What one value of a comparison represents.
+/// Unit of one value of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {

@@ -37,7 +37,7 @@ pub struct HostFacts {
     /// Physical or virtual machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// Whether this runs in a container.
+    /// The container this runs in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
     /// Processors that are online.
@@ -69,7 +69,7 @@ pub struct HostFacts {
     /// Route to the far end; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<PathFacts>,
-    /// What could not be determined, and why.
+    /// Facts that could not be determined, with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text>,
 }
@@ -207,7 +207,7 @@ pub struct RouteFacts {
     /// Number of its routing table; 254 is the main table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<u32>,
-    /// Whether the address belongs to this host.
+    /// True if the address belongs to this host.
     pub local: bool,
     /// Next hop; absent = the destination is on-link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,7 +221,7 @@ pub struct RouteFacts {
     /// MTU of the route, configured or learned by PMTU discovery, bytes; absent = the device's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
-    /// Whether the MTU is locked against ICMP.
+    /// True if the MTU is locked against ICMP.
     #[serde(default)]
     pub mtu_locked: bool,
     /// MSS announced to the far end, bytes.
@@ -236,7 +236,7 @@ pub struct RouteFacts {
     /// Initial receive window, segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initrwnd: Option<u32>,
-    /// Whether the route requests ECN.
+    /// True if the route requests ECN.
     #[serde(default)]
     pub ecn: bool,
 }

@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
-    /// Where they were published.
+    /// Publication of the value.
     pub source: String,
     /// Maximum relative difference of a matching result.
     #[serde(default = "tenth")]

@@ -70,7 +70,7 @@ impl Findings {
         self.problems().skip(1)
     }
 
-    /// Whether it was found that nothing limits the path.
+    /// Returns true if the finding is that nothing limits the path.
     pub fn is_healthy(&self) -> bool {
         self.problems().next().is_none()
             && self.findings.iter().any(|f| f.code == CauseCode::HEALTHY)
@@ -78,7 +78,7 @@ impl Findings {
 }
 
 impl Finding {
-    /// Whether it costs something: what is only informational does not.
+    /// Returns true if it costs something; informational findings do not.
     pub fn is_problem(&self) -> bool {
         self.severity > Severity::Info
     }
@@ -132,7 +132,7 @@ pub enum Next {
     Remedy(Box<Remedy>),
     /// To measure.
     Measure {
-        /// What.
+        /// The measurement that settles it.
         settle: Text,
         /// Number of the open causes that it decides.
         decides: usize,
@@ -176,7 +176,7 @@ pub struct EvidenceItem {
     /// The threshold it was compared with: `above 15 %`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Text>,
-    /// Whether it is decisive.
+    /// True if it is decisive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
     /// The formula it was computed by, with its source.
@@ -195,7 +195,7 @@ pub struct EvidenceItem {
 pub struct RuledOut {
     /// Code of the cause.
     pub code: CauseCode,
-    /// Where.
+    /// Place on the path.
     #[serde(flatten)]
     pub place: Place,
     /// Reason, with the figure.
@@ -207,7 +207,7 @@ pub struct RuledOut {
 pub struct CannotTell {
     /// Code of the cause.
     pub code: CauseCode,
-    /// Where.
+    /// Place on the path.
     #[serde(flatten)]
     pub place: Place,
     /// Missing or contradictory data.
@@ -216,7 +216,7 @@ pub struct CannotTell {
     pub settle: Text,
 }
 
-/// Why a document cannot be read.
+/// Error reading a Findings document.
 #[derive(Debug, thiserror::Error)]
 pub enum FindingsError {
     /// Not a Findings document.

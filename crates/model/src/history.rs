@@ -1,4 +1,4 @@
-//! What a history tells of its documents: kinds, lists, series of figures, and changes in them.
+//! Queries of a history: document kinds, lists, series of figures, and changes in them.
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// What was measured.
+    /// Measurements.
     Run,
-    /// What it means.
+    /// Causes found in a Run.
     Findings,
-    /// What would help.
+    /// Remedies and their predicted effects.
     Advice,
-    /// What was done to a host.
+    /// Changes applied to a host.
     Change,
 }
 
@@ -61,7 +61,7 @@ pub struct Entry {
     pub id: String,
     /// Version of its shape.
     pub schema: u32,
-    /// When it was made, µs since 1970.
+    /// Creation time, µs since 1970.
     pub created_us: u64,
     /// The path it is of.
     pub path: String,
@@ -69,23 +69,24 @@ pub struct Entry {
     pub labels: BTreeMap<String, String>,
     /// Its size as text, bytes.
     pub size_bytes: u64,
-    /// What it takes in the history, about, bytes.
+    /// Approximate size in the history, bytes.
     pub stored_bytes: u64,
 }
 
-/// What a series is of.
+/// Identity of a series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SeriesName {
     /// The path.
     pub path: String,
-    /// What was run.
+    /// Step that was run.
     pub step: String,
     /// Kind of figure.
     pub figure: String,
 }
 
 impl SeriesName {
-    /// Whether it is of this kind of figure, and its step has all of these words in its name.
+    /// Returns true if its figure is of this kind and the name of its step contains all of these
+    /// words.
     pub fn matches(&self, figure: Option<&str>, step: Option<&str>) -> bool {
         let words = |text| str::split(text, [' ', '/']).filter(|word| !word.is_empty());
         let has = |word: &str| words(&self.step).any(|own| own == word);
@@ -99,7 +100,7 @@ impl SeriesName {
 pub struct Point {
     /// Id of the run.
     pub run: String,
-    /// When it started, µs since 1970.
+    /// Start time, µs since 1970.
     pub created_us: u64,
     /// Number of samples.
     pub n: u64,
@@ -130,12 +131,12 @@ impl Point {
 /// A lasting change in a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trend {
-    /// Which series.
+    /// The series.
     #[serde(flatten)]
     pub series: SeriesName,
     /// The first run after the change, by the best estimate.
     pub run: String,
-    /// When that was, µs since 1970.
+    /// Time of the change, µs since 1970.
     pub at_us: u64,
     /// The run that made it certain.
     pub found: String,

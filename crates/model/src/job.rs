@@ -67,7 +67,7 @@ impl Measure {
     }
 }
 
-/// What runs plans on paths for a search: the lab, or what stands for it in a test.
+/// Executor of plans on paths for a search: the lab, or its substitute in a test.
 pub trait Bench {
     /// Runs all jobs, in any order, and reports each as it ends, by its index.
     ///
@@ -80,7 +80,7 @@ pub trait Bench {
     ) -> Result<(), Stopped>;
 }
 
-/// Why a job failed: what runs it has errors of its own.
+/// Reason for a failed job: an executor has its own error types.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Result of a job of a [`Bench`].
@@ -101,13 +101,13 @@ pub struct Stopped;
 pub struct Prove {
     /// The path with its cross traffic.
     pub cell: Cell,
-    /// What is measured in each turn.
+    /// Plan measured in each turn.
     pub plan: Plan,
     /// The remedies.
     pub remedies: Vec<Remedy>,
-    /// What is to improve.
+    /// Figure to improve.
     pub goal: Goal,
-    /// What an Advice predicts.
+    /// Changes predicted by an Advice.
     pub predicted: Vec<crate::advice::Change>,
     /// Bounds that the user set.
     pub keep: Vec<Keep>,
@@ -134,14 +134,14 @@ pub struct ProveOutput {
     /// The proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Box<Proof>>,
-    /// What was read of the hosts' settings before and after everything, if they differ although
-    /// the change was undone.
+    /// Differences between the hosts' settings read before and after the job, if any remain
+    /// although the change was undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_changed: Option<String>,
 }
 
 impl ProveOutput {
-    /// Whether the changes were kept.
+    /// Returns true if the changes were kept.
     pub fn is_kept(&self) -> bool {
         let proof = self.proof.as_ref();
         proof.is_some_and(|proof| proof.decision.is_kept())

@@ -101,7 +101,7 @@ impl LoadDirection {
         all.into_iter().find(|load| load.directions() == directions)
     }
 
-    /// Whether data goes that way.
+    /// Returns true if data flows in that direction.
     pub fn has(self, direction: Direction) -> bool {
         self.directions().contains(&direction)
     }

@@ -23,7 +23,7 @@ pub struct Observation {
     pub dumps: usize,
     /// Time from the first dump to the last, us.
     pub observed_us: u64,
-    /// Whether it ended early.
+    /// True if it ended early.
     pub cut_short: bool,
     /// Number of connections that are not listed.
     pub left_out: usize,
@@ -55,7 +55,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether a connection is selected.
+    /// Returns true if a connection is selected.
     pub fn admits(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         let port = |p| local.port() == p || remote.port() == p;
         self.dst.is_none_or(|dst| dst.contains(remote.ip())) && self.port.is_none_or(port)
@@ -82,7 +82,7 @@ pub struct ObservedSocket {
     pub local: SocketAddr,
     /// Remote address and port.
     pub remote: SocketAddr,
-    /// What limits it.
+    /// Limiting factor.
     pub verdict: Verdict,
     /// The decisive figure.
     #[serde(flatten)]
@@ -102,7 +102,7 @@ pub struct ObservedSocket {
     pub samples: usize,
     /// Time from the first sample to the last, us.
     pub observed_us: u64,
-    /// Whether it closed before the end.
+    /// True if it closed before the end.
     pub ended: bool,
     /// Acknowledged payload, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub struct ObservedSocket {
     pub bbr_min_rtt_us: Option<u32>,
 }
 
-/// What limits a connection, as seen from this host.
+/// Limiting factor of a connection, as seen from this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

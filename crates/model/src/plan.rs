@@ -20,7 +20,7 @@ pub const OF_HOST: &str = "default";
 pub enum Preset {
     /// About a minute.
     Quick,
-    /// What is measured if nothing else is asked for.
+    /// Default plan.
     Default,
     /// More loads, and repeats until the intervals are narrow.
     Thorough,
@@ -92,11 +92,11 @@ pub struct Plan {
     /// Interval of the latency probes beside every load, ms; absent = no probes.
     #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
     pub probe_ms: Option<f64>,
-    /// Whether both hosts profile their processors under load, if permitted.
+    /// True if both hosts profile their processors under load, if permitted.
     #[serde(default = "yes")]
     pub hotspots: bool,
-    /// Whether loads last longer than in their steps where the path needs it: past slow start,
-    /// and tens of round trips.
+    /// True if loads last longer than in their steps where the path needs it: past slow start, and
+    /// tens of round trips.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adapt: bool,
     /// Number of repeats.
@@ -178,17 +178,17 @@ impl Budget {
 /// One measurement, run on every layer and family.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What it measures.
+    /// Measurement of the step.
     #[serde(flatten)]
     pub measurement: Measurement,
     /// Duration, s; the maximum for steps that end by count.
     pub duration_s: f64,
-    /// Whether it is repeated in every block; otherwise it runs once, at the start.
+    /// True if it is repeated in every block; otherwise it runs once, at the start.
     #[serde(default)]
     pub repeat: bool,
 }
 
-/// What a step measures.
+/// Measurement of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Measurement {

@@ -51,8 +51,8 @@ impl Prefix {
         self.length
     }
 
-    /// Whether it contains an address. An IPv4 prefix never contains an IPv6 address, nor the
-    /// reverse.
+    /// Returns true if it contains an address. An IPv4 prefix never contains an IPv6 address, nor
+    /// the reverse.
     pub fn contains(self, address: IpAddr) -> bool {
         let ((own, width), (other, other_width)) = (bits(self.address), bits(address));
         let differing = own ^ other;
@@ -73,7 +73,7 @@ fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
-/// Why a text is no prefix.
+/// Error parsing a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// It is no address with or without a length.
@@ -82,7 +82,7 @@ pub enum PrefixError {
     /// The length is more than the bits of the address.
     #[error("\"{text}\": the prefix of such an address is at most /{bits}")]
     TooLong {
-        /// What was given.
+        /// The text given.
         text: String,
         /// Bits of the address.
         bits: u8,

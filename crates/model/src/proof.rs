@@ -15,7 +15,7 @@ use crate::{
 /// Version of [`Proof`].
 pub const PROOF_SCHEMA: u32 = 1;
 
-/// What a Change did on its path.
+/// Measured effect of a Change on its path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Proof {
     /// [`PROOF_SCHEMA`] of the writer.
@@ -24,14 +24,14 @@ pub struct Proof {
     pub program: String,
     /// The changes, one for each host.
     pub changes: Vec<ChangeId>,
-    /// What was to improve.
+    /// Figure to improve.
     pub goal: Goal,
     /// The decision.
     pub decision: Decision,
     /// The decision in one sentence, with the figures that made it.
     #[serde(alias = "says")]
     pub text: Text,
-    /// Whether the settings acted at all, one by one.
+    /// Evidence for each setting that it acted at all.
     pub acted: Vec<Acted>,
     /// The figures that decide.
     pub figures: Vec<Proved>,
@@ -41,7 +41,7 @@ pub struct Proof {
     pub comparison: Comparison,
 }
 
-/// What becomes of a Change.
+/// Decision on a Change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -58,7 +58,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether the change stays.
+    /// Returns true if the change is kept.
     pub fn is_kept(self) -> bool {
         self == Self::Kept
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Decision {
 pub struct Acted {
     /// The setting.
     pub setting: String,
-    /// Whether it acted; absent = nothing shows it either way.
+    /// True if it acted; absent if there is no evidence either way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acted: Option<bool>,
     /// The evidence.
@@ -123,7 +123,7 @@ pub struct Proved {
 }
 
 impl Proved {
-    /// Whether the measured ratio lies in the predicted interval; `None` if one is unknown.
+    /// Returns whether the measured ratio lies in the predicted interval; `None` if one is unknown.
     pub fn as_predicted(&self) -> Option<bool> {
         let (predicted, ratio) = (self.predicted?, self.ratio?);
         Some((predicted.low..=predicted.high).contains(&ratio.value))
@@ -156,7 +156,7 @@ pub struct Calibration {
 pub struct Predicted {
     /// The figure.
     pub figure: AdviceFigure,
-    /// Whether it was to improve, or was only guarded.
+    /// Role: to be improved, or only guarded.
     pub role: Role,
     /// Number of predictions.
     pub count: usize,
@@ -168,7 +168,7 @@ pub struct Predicted {
     pub ratio: f64,
 }
 
-/// Why a document is not a Proof.
+/// Error reading a Proof document.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
     /// Not a Proof at all.

@@ -39,7 +39,7 @@ pub struct Remedy {
     pub action: Action,
     /// The location.
     pub on: Location,
-    /// Why at this location, and not at another.
+    /// Reason for this location rather than another.
     pub why_there: Text,
 }
 

@@ -124,7 +124,7 @@ pub struct Row {
     /// Completion time of the exchanges, 99th percentile, ms; absent below 100 of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_p99_ms: Option<f64>,
-    /// Whether the row is valid.
+    /// True if the row is valid.
     pub valid: bool,
     /// Reasons why it is not.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -139,7 +139,7 @@ pub struct Row {
     /// Wall time of the cell, s; of a cached cell, that of its original run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
-    /// Whether the result came from the cache.
+    /// True if the result came from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
     /// BLAKE3 over the complete result of the cell.

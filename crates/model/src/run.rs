@@ -46,11 +46,11 @@ pub struct Run {
     pub id: String,
     /// Version of the program on the near end.
     pub program: String,
-    /// When it started, µs since 1970 by the near end's clock.
+    /// Start time, µs since 1970 by the near end's clock.
     pub started_us: u64,
     /// Duration, s (on a lab path: virtual time).
     pub took_s: f64,
-    /// Whether it was measured on a lab path in virtual time. Figures that depend on processors are
+    /// True if it was measured on a lab path in virtual time. Figures that depend on processors are
     /// then meaningless.
     #[serde(default)]
     pub lab: bool,
@@ -68,7 +68,7 @@ pub struct Run {
     /// Requested addresses of the far end that were not reached: nothing is known of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<Unreached>,
-    /// What could not be measured and how it can be, which bears on the verdict.
+    /// Missing measurements that affect the verdict, with how to make them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<Text>,
     /// All samples, including invalid ones.
@@ -80,7 +80,7 @@ pub struct Run {
     /// skipped when reading.
     #[serde(deserialize_with = "kind::of_known_kinds")]
     pub ratios: Vec<Ratio>,
-    /// Why the run ended early, if it did.
+    /// Reason why the run ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_short: Option<Text>,
     /// Notes, such as skipped steps with the reason.
@@ -103,7 +103,7 @@ pub struct End {
 /// A layer with the addresses of both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LayerAddress {
-    /// Which.
+    /// The layer.
     pub layer: Layer,
     /// Address family.
     pub family: IpVersion,

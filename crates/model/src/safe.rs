@@ -8,9 +8,9 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Whether a character controls an output instead of being displayed: controls (C0, DEL, C1), line
-/// and paragraph separators, and invisible format characters (general category Cf of Unicode 16:
-/// marks, embeddings, overrides and isolates of direction, joiners, tags and the like).
+/// Returns true if a character controls an output instead of being displayed: controls (C0, DEL,
+/// C1), line and paragraph separators, and invisible format characters (general category Cf of
+/// Unicode 16: marks, embeddings, overrides and isolates of direction, joiners, tags and the like).
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -61,11 +61,11 @@ pub struct Spec {
     document: Document,
     seed: u64,
     repeats: u64,
-    /// Whether [`Spec::set`] was used; values of the file may then have no effect.
+    /// True if [`Spec::set`] was used; values of the file may then have no effect.
     overridden: bool,
 }
 
-/// Whether a dotted key of a spec, such as `path.down.loss`, is a loss.
+/// Returns true if a dotted key of a spec, such as `path.down.loss`, is a loss.
 pub fn is_loss(key: &str) -> bool {
     keys::find(key).is_some_and(|key| matches!(key.kind, kind::Kind::Loss))
 }

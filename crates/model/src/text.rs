@@ -84,7 +84,7 @@ impl Text {
         self.values.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Whether it is empty.
+    /// Returns true if it is empty.
     pub fn is_empty(&self) -> bool {
         self.template.is_empty()
     }

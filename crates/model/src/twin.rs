@@ -33,12 +33,12 @@ pub struct Twin {
     pub layer: Layer,
     /// Address family whose figures were fitted.
     pub family: IpVersion,
-    /// What it may be used for.
+    /// Permitted use of the twin.
     pub verdict: TwinVerdict,
     /// The verdict in one sentence, with the figure that decides.
     #[serde(alias = "says")]
     pub text: Text,
-    /// What measurement would make it better.
+    /// The measurement that would improve it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
     /// The path that fits best; [`crate::path::Path::cell`] makes it in the lab.
@@ -56,20 +56,20 @@ pub struct Twin {
     /// The errors of those predictions together; absent if nothing could be left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub errors: Option<Errors>,
-    /// What the members do not agree on.
+    /// Parameters on which the members disagree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
-    /// What the Run lacks, what stands for it, and what therefore cannot be predicted.
+    /// Data missing from the Run, their substitutes, and what therefore cannot be predicted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Text>,
-    /// What the findings of the Run propose, to be tried on the members.
+    /// Remedies proposed by the findings of the Run, to be tried on the members.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
-    /// What the fit took.
+    /// Cost of the fit.
     pub effort: Effort,
 }
 
-/// What a Twin may be used for.
+/// Permitted use of a Twin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TwinVerdict {
@@ -100,9 +100,9 @@ pub struct Member {
 /// A figure that was fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// What was run.
+    /// The step that was run.
     pub key: Key,
-    /// What it is.
+    /// The figure.
     pub figure: TwinFigure,
     /// In the Run: the median.
     pub measured: f64,
@@ -114,7 +114,7 @@ pub struct Fitted {
     pub implausibility: f64,
 }
 
-/// What was left out of a fit.
+/// Data left out of a fit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeftOut {
@@ -131,11 +131,11 @@ pub enum LeftOut {
 /// A figure that was left out of a fit, and predicted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
-    /// What else was left out with it.
+    /// Other data left out with it.
     pub left_out: LeftOut,
-    /// What was run.
+    /// The step that was run.
     pub key: Key,
-    /// What it is.
+    /// The figure.
     pub figure: TwinFigure,
     /// In the Run: the median.
     pub measured: f64,
@@ -177,7 +177,7 @@ pub struct Errors {
     pub delay_beyond_p90_us: Option<f64>,
 }
 
-/// What the members do not agree on.
+/// A parameter on which the members disagree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Undecided {
     /// Direction it is in.
@@ -189,7 +189,7 @@ pub struct Undecided {
     pub settle: Text,
 }
 
-/// What a fit took.
+/// Cost of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Effort {
     /// Paths that were tried.
@@ -202,7 +202,7 @@ pub struct Effort {
     pub processor_s: f64,
 }
 
-/// Why a document cannot be read.
+/// Error reading a Twin document.
 #[derive(Debug, thiserror::Error)]
 pub enum TwinDocumentError {
     /// Not a Twin at all.

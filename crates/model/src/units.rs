@@ -100,7 +100,7 @@ impl Share {
         self.0
     }
 
-    /// Whether it is 0.
+    /// Returns true if it is 0.
     pub fn is_zero(self) -> bool {
         self.0 == 0.0
     }

@@ -75,7 +75,7 @@ impl WatchFigure {
         self.unit().value(number)
     }
 
-    /// Whether it comes from probes, and not from loads.
+    /// Returns true if it comes from probes, not from loads.
     pub const fn is_of_probes(self) -> bool {
         matches!(self, Self::Rtt | Self::Lost)
     }

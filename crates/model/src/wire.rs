@@ -19,7 +19,7 @@ pub const fn wireguard_headers(outer: IpVersion) -> u32 {
     WIREGUARD + outer.header_bytes()
 }
 
-/// What surrounds the IP packets of a layer in the bottleneck's queue.
+/// Encapsulation of a layer's IP packets in the bottleneck's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
     mtu: u32,

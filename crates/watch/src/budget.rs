@@ -13,7 +13,7 @@ use crate::moment::Month;
 /// Months that are remembered: a clock that jumps and comes back finds its month again.
 const KEPT: usize = 24;
 
-/// What a run costs beside its payload: headers of IP, TCP and a tunnel around it are at most 40 +
+/// Overhead of a run beyond its payload: headers of IP, TCP and a tunnel around it are at most 40 +
 /// 32 + 80 bytes of a packet that carries 1200 or more, an eighth.
 const HEADERS: u64 = 8;
 
@@ -35,7 +35,7 @@ pub fn payload(cost: u64) -> u64 {
     (u128::from(rest) * u128::from(HEADERS) / u128::from(HEADERS + 1)) as u64
 }
 
-/// What was spent in a month.
+/// Bytes spent in a month.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// Of all paths, bytes.
@@ -56,13 +56,13 @@ pub struct Reservation {
     pub bytes: u64,
 }
 
-/// Why bytes are not there.
+/// Error when a budget lacks the bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoBudget {
     /// The budget of all paths.
     #[error("the budget of {month} has {left} bytes left, and {wanted} are needed")]
     All {
-        /// Which month.
+        /// The month.
         month: Month,
         /// Bytes left.
         left: u64,
@@ -72,9 +72,9 @@ pub enum NoBudget {
     /// The budget of the path.
     #[error("the budget of {path} for {month} has {left} bytes left, and {wanted} are needed")]
     Path {
-        /// Which path.
+        /// The path.
         path: String,
-        /// Which month.
+        /// The month.
         month: Month,
         /// Bytes left.
         left: u64,
@@ -91,7 +91,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// What was spent in a month.
+    /// Returns the bytes spent in a month.
     pub fn spent(&self, month: Month) -> Spent {
         self.months.get(&month).cloned().unwrap_or_default()
     }

@@ -28,7 +28,7 @@ pub struct Config {
     pub state: PathBuf,
     /// The history, as for `--store`; absent = the user's own.
     pub store: Option<String>,
-    /// Where pages and metrics are served; absent = nowhere.
+    /// Listen address of pages and metrics; absent = not served.
     pub listen: Option<SocketAddr>,
     /// Names under which they are served beside those of this host.
     pub names: Vec<String>,
@@ -42,14 +42,14 @@ pub struct Config {
     pub paths: Vec<PathConfig>,
 }
 
-/// When and to whom a change is reported.
+/// Recipients and conditions of change reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alarm {
     /// A program with its arguments, which gets the message as JSON on standard input.
     pub command: Vec<String>,
     /// A URL to which the message is posted.
     pub webhook: Option<Url>,
-    /// When no message is sent.
+    /// Hours in which no message is sent.
     pub quiet: Option<QuietHours>,
     /// The smallest change that is to be found, a share.
     pub change: f64,
@@ -66,7 +66,7 @@ pub struct PathConfig {
     pub via: Vec<IpAddr>,
     /// File with the key; absent = the key that the host was measured with before.
     pub key: Option<PathBuf>,
-    /// Whether the far end needs no key.
+    /// True if the far end needs no key.
     pub open: bool,
     /// The layers; empty = all that exist.
     pub layers: Vec<Layer>,
@@ -88,7 +88,7 @@ pub struct PathConfig {
     pub cc: Vec<String>,
     /// The rate of the line, if it is known.
     pub rate: Option<Rate>,
-    /// Whether the line costs by the byte.
+    /// Billing of the line, by the byte or not.
     pub metered: Metered,
 }
 

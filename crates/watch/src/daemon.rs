@@ -36,9 +36,9 @@ use crate::{
 /// Longest sleep, so that a request to end is heard.
 const NAP: Duration = Duration::from_millis(200);
 
-/// What a watch is started with.
+/// Start parameters of a watch.
 pub struct Start<'a> {
-    /// What to watch.
+    /// Configuration.
     pub config: Config,
     /// The history.
     pub place: &'a Place,
@@ -91,10 +91,10 @@ pub fn run(start: Start<'_>) -> Result<(), DaemonError> {
     daemon.watch()
 }
 
-/// What is served.
+/// Content served, for the log.
 #[cfg(feature = "page")]
 const SERVED: &str = "pages and metrics";
-/// What is served.
+/// Content served, for the log.
 #[cfg(not(feature = "page"))]
 const SERVED: &str = "metrics";
 
@@ -110,7 +110,7 @@ fn service(_: &Start<'_>, live: &Live) -> Arc<dyn web::Service> {
     Arc::new(http::Metrics(live.clone()))
 }
 
-/// Why a watch ended.
+/// Reason why a watch ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     /// Its state.
@@ -122,9 +122,9 @@ pub enum DaemonError {
     /// Its metrics.
     #[error("serve metrics on {address}: {source}; name another port: listen = \"127.0.0.1:PORT\"")]
     Listen {
-        /// Where.
+        /// The listen address.
         address: SocketAddr,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
 }
@@ -142,7 +142,7 @@ struct Daemon<'a> {
     hours: Option<u64>,
     /// The state, as it is served.
     live: Live,
-    /// When they are written to a file next, ns of CLOCK_BOOTTIME.
+    /// Next write of the metrics file, ns of CLOCK_BOOTTIME.
     textfile_due: u64,
 }
 

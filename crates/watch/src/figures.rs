@@ -43,7 +43,7 @@ pub struct Probed {
     pub family: IpVersion,
     /// Round trips of those that were answered, s.
     pub rtt_s: Vec<f64>,
-    /// How many were not.
+    /// Number of unanswered probes.
     pub lost: u64,
 }
 
@@ -74,8 +74,8 @@ pub fn of_run(run: &Run) -> Vec<(Figure, f64)> {
     found.into_iter().filter_map(mean).collect()
 }
 
-/// What is watched of a figure of a load. Added delay is over the base RTT of the Run, as in its
-/// findings.
+/// Returns the watched value of a figure of a load. Added delay is over the base RTT of the Run, as
+/// in its findings.
 fn of_figure(run: &Run, figure: &model::run::Figure) -> Option<(WatchFigure, f64)> {
     let value = figure.spread.median;
     match figure.kind {

@@ -1,4 +1,4 @@
-//! What a watch serves: its metrics, and with the feature `page` its pages.
+//! Web server of a watch: its metrics, and with the feature `page` its pages.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use crate::watcher::PathStatus;
 /// Most connections at a time: browsers open six each.
 const CONNECTIONS: usize = 32;
 
-/// What the loop of a watch has found out, as others read it.
+/// Current results of the watch loop, shared with readers.
 #[derive(Clone, Debug, Default)]
 pub struct Live(Arc<Mutex<Snapshot>>);
 

@@ -13,17 +13,18 @@ const QUIET_BPS: f64 = 500_000.0;
 /// Share of its rate above which it is busy: a tenth moves a goodput by a tenth.
 const BUSY: f64 = 0.1;
 
-/// What is known of a line before a load.
+/// State of a line before a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
-    /// What others send or receive over it, the larger of both, bit/s; absent = not known.
+    /// Rate of other traffic in the busier direction, bit/s; absent = unknown.
     pub others_bps: Option<f64>,
-    /// Whether it costs by the byte.
+    /// True if it is billed by the byte.
     pub metered: bool,
 }
 
 impl Line {
-    /// Whether nothing else uses a line of this rate that would disturb a load, or be disturbed.
+    /// Returns true if nothing else uses a line of this rate that would disturb a load, or be
+    /// disturbed.
     pub fn is_quiet(&self, rate_bps: Option<f64>) -> bool {
         let most = rate_bps.map_or(QUIET_BPS, |rate| (BUSY * rate).max(QUIET_BPS));
         self.others_bps.is_none_or(|others| others <= most)
@@ -51,7 +52,7 @@ impl Device {
         })
     }
 
-    /// What it has carried since, in the direction with more, bit/s.
+    /// Returns its rate since then in the busier direction, bit/s.
     pub(crate) fn rate_bps(&self, span_s: f64) -> Option<f64> {
         let mut netlink = Netlink::route().ok()?;
         let now = link::show(&mut netlink, self.index).ok()?.counters;
@@ -60,8 +61,8 @@ impl Device {
         Some(received.max(sent) as f64 * 8.0 / span_s)
     }
 
-    /// Whether the system takes it for one that costs by the byte: a modem by its type, else what
-    /// NetworkManager says (`guess-yes` counts).
+    /// Returns true if the system considers it metered: a modem by its type, otherwise according to
+    /// NetworkManager (`guess-yes` counts).
     pub(crate) fn is_metered(&self) -> bool {
         let uevent = format!("/sys/class/net/{}/uevent", self.name);
         let uevent = std::fs::read_to_string(uevent).unwrap_or_default();

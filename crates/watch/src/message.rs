@@ -17,11 +17,11 @@ pub struct Message {
     pub id: u64,
     /// The path.
     pub path: String,
-    /// What happened.
+    /// The event.
     pub event: Event,
-    /// When it began, by the best estimate, µs since 1970.
+    /// Estimated start, µs since 1970.
     pub at_us: u64,
-    /// When it was certain, µs since 1970.
+    /// Time of detection, µs since 1970.
     pub found_us: u64,
     /// The figures that changed.
     pub figures: Vec<FigureChange>,
@@ -31,14 +31,14 @@ pub struct Message {
     pub changes: Vec<String>,
     /// The causes that the run after it shows, the most important first.
     pub causes: Vec<Cause>,
-    /// That run, in the history.
+    /// Id of that run in the history.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// All of it in words.
     pub text: String,
 }
 
-/// What happened.
+/// Kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -53,9 +53,9 @@ pub enum Event {
 /// A figure that changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigureChange {
-    /// Which, in words.
+    /// Name for people.
     pub name: String,
-    /// Which.
+    /// The figure.
     #[serde(flatten)]
     pub figure: Figure,
     /// Before: s, share or bit/s.
@@ -70,7 +70,7 @@ pub struct FigureChange {
 /// A fact of a host that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactChange {
-    /// When the new value was seen first, µs since 1970.
+    /// First sample with the new value, µs since 1970.
     pub at_us: u64,
     /// Its name, such as `near.kernel`.
     pub fact: String,

@@ -14,12 +14,12 @@ use crate::{
     post::{PostError, Url},
 };
 
-/// How long a program may take.
+/// Timeout of a program.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How often it is polled.
+/// Poll interval.
 const PIECE: Duration = Duration::from_millis(50);
 
-/// Why a message was not delivered.
+/// Error delivering a message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DeliveryError {
     /// It cannot be written as JSON.
@@ -28,39 +28,39 @@ pub(crate) enum DeliveryError {
     /// The program could not be started or waited for.
     #[error("{program}: {error}")]
     Program {
-        /// Which.
+        /// The program.
         program: String,
-        /// Why.
+        /// The I/O error.
         #[source]
         error: io::Error,
     },
     /// The program reported a failure.
     #[error("{program}: ended with {status}")]
     Ended {
-        /// Which.
+        /// The program.
         program: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
     /// The program took too long.
     #[error("{program}: did not end in {} s", TIMEOUT.as_secs())]
     Late {
-        /// Which.
+        /// The program.
         program: String,
     },
     /// It could not be posted.
     #[error("{url}: {error}")]
     Post {
-        /// Where to.
+        /// The URL.
         url: Url,
-        /// Why.
+        /// The error posting it.
         #[source]
         error: PostError,
     },
     /// The server of the webhook did not take it.
     #[error("{url} responded with status {status}")]
     Status {
-        /// Where to.
+        /// The URL.
         url: Url,
         /// The status of its response.
         status: u16,

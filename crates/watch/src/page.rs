@@ -47,7 +47,7 @@ pub struct Pages {
     memory: Mutex<Memory>,
 }
 
-/// What was computed before, and is the same as long as a series has the same newest run.
+/// Cache of computed values, valid as long as the newest run of a series is the same.
 #[derive(Default)]
 pub(crate) struct Memory {
     causes: HashMap<String, Vec<(Severity, Text)>>,
@@ -58,13 +58,13 @@ pub(crate) struct Memory {
 struct Remembered {
     /// Its newest run when they were computed.
     newest: String,
-    /// How many points it had.
+    /// Number of points in the series.
     points: usize,
     /// Index of the first point after each change, and the change.
     changes: Vec<(usize, Trend)>,
 }
 
-/// Why there is no page.
+/// Error building a page.
 #[derive(Debug, thiserror::Error)]
 enum PageError {
     #[error(transparent)]
@@ -231,7 +231,7 @@ impl Memory {
     }
 }
 
-/// Whether the connection to the history, and not a document, is what failed.
+/// Returns true if the connection to the history failed, not a document.
 fn is_lost(error: &StoreError) -> bool {
     !matches!(
         error,

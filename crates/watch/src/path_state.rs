@@ -14,16 +14,16 @@ use crate::{
 /// Most changed facts that are remembered.
 const FACTS: usize = 200;
 
-/// What is remembered of a path.
+/// State kept for a path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PathState {
-    /// When the next group of probes is due, ns of CLOCK_BOOTTIME.
+    /// Next group of probes, ns of CLOCK_BOOTTIME.
     pub(crate) probe_due: Option<u64>,
-    /// When the next load is.
+    /// Next load, likewise.
     pub(crate) load_due: Option<u64>,
-    /// When the next run of the full plan is.
+    /// Next run of the full plan, likewise.
     pub(crate) full_due: Option<u64>,
-    /// When the last load and the last full plan were, µs since 1970.
+    /// Time of the last load and of the last full plan, µs since 1970.
     pub(crate) load_us: Option<u64>,
     /// See `load_us`.
     pub(crate) full_us: Option<u64>,
@@ -35,9 +35,9 @@ pub(crate) struct PathState {
     pub(crate) fact_changes: Vec<FactChange>,
     /// Figures that changed and are about to be reported.
     pub(crate) incident: Option<Incident>,
-    /// When the last change began that was reported, µs since 1970.
+    /// Start of the last reported change, µs since 1970.
     pub(crate) reported_us: Option<u64>,
-    /// Whether the far end answers.
+    /// Reachability of the far end.
     pub(crate) reach: Reach,
     /// The highest goodput so far, bit/s: what the line carries at least.
     pub(crate) rate_bps: Option<f64>,
@@ -45,7 +45,7 @@ pub(crate) struct PathState {
     pub(crate) run: Option<String>,
     /// The last value of each figure.
     pub(crate) latest: Vec<(Figure, f64)>,
-    /// What was found to limit the path, at the last run of the full plan.
+    /// Causes found by the last run of the full plan.
     pub(crate) causes: Vec<Cause>,
     /// Probes of this hour.
     #[serde(skip)]
@@ -58,38 +58,39 @@ pub(crate) struct PathState {
 /// Repeats of a suspicious load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Retest {
-    /// How many are left.
+    /// Number of repeats left.
     pub(crate) left: u32,
-    /// When the next is due, ns of CLOCK_BOOTTIME.
+    /// Next repeat, ns of CLOCK_BOOTTIME.
     pub(crate) due: Option<u64>,
     /// Day since 1970 on which the rounds were.
     pub(crate) day: u64,
     /// Rounds on that day.
     pub(crate) rounds: u32,
-    /// When the last repeat was, µs since 1970.
+    /// Last repeat, µs since 1970.
     pub(crate) done_us: Option<u64>,
 }
 
 /// Figures that changed at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Incident {
-    /// When it began, µs since 1970.
+    /// Start, µs since 1970.
     pub(crate) at_us: u64,
-    /// When the first was certain.
+    /// Detection of the first change.
     pub(crate) found_us: u64,
-    /// When it is reported even without a run of the full plan, ns of CLOCK_BOOTTIME.
+    /// Deadline after which it is reported even without a run of the full plan, ns of
+    /// CLOCK_BOOTTIME.
     pub(crate) report_by: u64,
     pub(crate) figures: Vec<FigureChange>,
 }
 
-/// Whether the far end answers.
+/// Reachability of the far end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
     /// Failures since it last did.
     pub(crate) failures: u32,
-    /// When the first of them was, µs since 1970.
+    /// Time of the first failure, µs since 1970.
     pub(crate) since_us: Option<u64>,
-    /// Whether that was reported.
+    /// True if that was reported.
     pub(crate) reported: bool,
     /// The last error.
     pub(crate) error: Option<String>,
@@ -98,7 +99,7 @@ pub(crate) struct Reach {
 /// Probes of an hour.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Hour {
-    /// When it began, ns of CLOCK_BOOTTIME and µs since 1970.
+    /// Start, ns of CLOCK_BOOTTIME and µs since 1970.
     pub(crate) began: Option<(u64, u64)>,
     pub(crate) groups: Vec<Probed>,
 }

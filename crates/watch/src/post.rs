@@ -28,7 +28,7 @@ const FIELDS: usize = 64;
 #[error("must be http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
 pub struct UrlError;
 
-/// Why nothing was posted.
+/// Error posting a message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostError {
     /// The host has no address.
@@ -48,7 +48,7 @@ pub(crate) enum PostError {
     NotHttp,
 }
 
-/// Where messages are posted: `http://HOST[:PORT][/PATH]`, or `https://`.
+/// Destination of posted messages: `http://HOST[:PORT][/PATH]`, or `https://`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Url {
     tls: bool,

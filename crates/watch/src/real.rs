@@ -40,12 +40,12 @@ use crate::{
 
 /// Time between two probes of a group.
 const BETWEEN: Duration = Duration::from_millis(100);
-/// How long the counters of a line are watched before a load.
+/// Observation time of a line's counters before a load.
 const COUNTED: Duration = Duration::from_secs(2);
 /// Runs that the history did not take, below the folder of the state.
 const UNSAVED: &str = "unsaved";
 
-/// Why nothing was measured.
+/// Error of a measurement.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RealError {
     /// The far end cannot be reached.
@@ -111,7 +111,7 @@ pub(crate) fn full_plan(path: &PathConfig) -> Result<Plan, PlanFileError> {
     }
 }
 
-/// What is known of the line of a path before a load.
+/// Reads the state of a path's line before a load.
 pub(crate) fn line(path: &PathConfig, alive: &mut dyn FnMut()) -> Line {
     let address = reach::host(&path.host, None).ok();
     let address = address.and_then(|all| all.first().map(SocketAddr::ip));
@@ -141,7 +141,7 @@ pub(crate) fn probe(path: &PathConfig, program: &str) -> Result<Vec<Probed>, Rea
     Ok(probed.collect())
 }
 
-/// What a run is carried out with.
+/// Dependencies of a run.
 pub(crate) struct Runner<'a> {
     /// Version of this program.
     pub(crate) program: &'a str,

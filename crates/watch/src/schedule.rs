@@ -22,7 +22,7 @@ const SESSION_BYTES: u64 = 8192;
 const DAYS: f64 = 31.0;
 /// Share of the budget that probes may take at most; they are made rarer above it.
 const OF_PROBES: f64 = 0.5;
-/// What is added for repeats of suspicious measurements.
+/// Allowance for repeats of suspicious measurements.
 const REPEATS: f64 = 1.15;
 
 /// Mean times between measurements of a path.
@@ -67,8 +67,7 @@ pub fn probe_cost(path: &PathConfig) -> u64 {
     SESSION_BYTES + layers(path) * u64::from(PROBES) * PROBE_BYTES
 }
 
-/// What all paths are measured at: as the config says, or as much more rarely as the budget of a
-/// month demands.
+/// Returns the pace of each path: as configured, or slower if the monthly budget requires it.
 pub fn paces(config: &Config) -> Vec<Pace> {
     let paths = &config.paths;
     let probes: f64 = paths.iter().map(probes_of_month).sum();

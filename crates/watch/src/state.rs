@@ -25,21 +25,21 @@ const STATE: &str = "watch.json";
 const TRACKS: &str = "watch-values.json";
 const LOCK: &str = "watch.lock";
 
-/// Why there is no state.
+/// Error reading or writing the state.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The folder or a file cannot be used.
     #[error("{}: {source}; name a folder that this user may write: state = \"FOLDER\"", path.display())]
     Io {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The I/O error.
         source: io::Error,
     },
     /// A file of a newer program.
     #[error("{} is of a newer program (version {found}): update pathtwin", path.display())]
     Newer {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Its version.
         found: u32,

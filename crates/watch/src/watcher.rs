@@ -24,16 +24,16 @@ use crate::{
 pub use results::Measured;
 pub use status::{FigureStatus, PathStatus};
 
-/// How long a run may last, ns: it is charged to the month in which it may end, too.
+/// Maximum duration of a run, ns: it is also charged to the month in which it may end.
 const LONGEST_NS: u64 = 2 * HOUR_NS;
-/// How long a busy line is left alone on average.
+/// Mean postponement on a busy line.
 const BUSY: Duration = Duration::from_secs(300);
-/// How long to wait for a budget that is spent.
+/// Postponement when a budget is spent.
 const SPENT: Duration = Duration::from_secs(3600);
-/// How long the loop sleeps at most.
+/// Maximum sleep of the loop.
 const NAP_NS: u64 = 60 * SECOND_NS;
 
-/// What is measured.
+/// Kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Work {
     /// The full plan.
@@ -62,11 +62,11 @@ impl std::fmt::Display for Work {
 pub struct Candidate {
     /// Number of the path in the config.
     pub path: usize,
-    /// What.
+    /// Kind of measurement.
     pub work: Work,
 }
 
-/// What to do next.
+/// Next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// This is due; see [`Watcher::begin`].
@@ -81,14 +81,14 @@ pub enum Next {
 pub struct Job {
     /// Number of the path in the config.
     pub path: usize,
-    /// What to measure.
+    /// Kind of measurement.
     pub work: Work,
     /// Payload bytes that it may move at most; probes are charged by the hour.
     pub payload: u64,
     reservation: Option<Reservation>,
 }
 
-/// Whether a candidate is measured now.
+/// Decision whether a candidate is measured now.
 #[derive(Debug, PartialEq)]
 pub enum Begin {
     /// It is.
@@ -97,7 +97,7 @@ pub enum Begin {
     Postponed(Postponed),
 }
 
-/// Why something is not measured now.
+/// Reason for postponing a measurement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Postponed {
     /// The line costs by the byte.
@@ -136,7 +136,7 @@ impl Watcher {
         &self.config
     }
 
-    /// What is due now, or when something will be.
+    /// Returns the candidate due now, or the time of the next one.
     pub fn next(&self, now: Moment) -> Next {
         let paths = self.config.paths.iter().enumerate();
         let states = paths.filter_map(|(path, c)| Some((path, self.saved.paths.get(&c.name)?)));
@@ -295,7 +295,7 @@ impl Watcher {
         self.saved.paths.entry(name.clone()).or_default()
     }
 
-    /// When the next of a kind is due after one that was measured, or failed.
+    /// Schedules the next of a kind after a measurement or a failure.
     fn again(&mut self, path: usize, work: Work, now: Moment, random: &mut Random) {
         let pace = self.paces[path];
         let after = |every: Option<Duration>, random: &mut Random| {
@@ -318,7 +318,7 @@ impl Watcher {
         }
     }
 
-    /// What the line of a path carries at least, bit/s: its rate if it is given, else the highest
+    /// Returns the minimum capacity of a path's line, bit/s: its configured rate, or the highest
     /// goodput so far.
     pub(crate) fn rate_bps(&self, path: usize) -> Option<f64> {
         let config = &self.config.paths[path];
@@ -327,7 +327,7 @@ impl Watcher {
         given.or(state.and_then(|state| state.rate_bps))
     }
 
-    /// What is remembered of a path.
+    /// Returns the state kept for a path.
     pub(crate) fn state_of(&self, path: &str) -> Option<&PathState> {
         self.saved.paths.get(path)
     }

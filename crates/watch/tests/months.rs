@@ -51,7 +51,7 @@ fn planted() -> Vec<Planted> {
     ]
 }
 
-/// Whether a report is of a change.
+/// Returns true if a report is of a change.
 fn is_of(message: &Message, planted: &Planted) -> bool {
     let at = World::at_us(planted.day);
     message.path == format!("p{}", planted.path)

@@ -96,7 +96,7 @@ impl AdviceFigure {
         self.unit().value(number)
     }
 
-    /// How much better a ratio of values is: its logarithm, above 0 where the figure improves.
+    /// Returns the gain of a ratio of values: its logarithm, positive if the figure improves.
     pub fn gain(self, ratio: f64) -> f64 {
         match self.better() {
             Better::Lower => -ratio.ln(),

@@ -19,7 +19,7 @@ pub struct Keep {
     /// The direction; absent = both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Whether it must be at least or at most this.
+    /// Direction of the bound: at least or at most.
     pub bound: Bound,
     /// The value.
     pub value: Kept,
@@ -45,7 +45,7 @@ pub enum Kept {
     Value(f64),
 }
 
-/// Why a text is no bound.
+/// Error parsing a bound.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum KeepError {
     /// Neither >= nor <=.
@@ -61,7 +61,7 @@ pub enum KeepError {
     Value {
         /// The figure.
         figure: String,
-        /// What was given.
+        /// The value given.
         value: String,
         /// The reason.
         why: KeptError,
@@ -80,7 +80,7 @@ pub enum KeptError {
 }
 
 impl Keep {
-    /// Whether an outcome keeps it, beside that without any change.
+    /// Returns true if an outcome satisfies it, compared with the outcome without any change.
     pub fn holds(&self, unchanged: &Outcome, with: &Outcome) -> bool {
         if self.direction.is_some_and(|d| d != with.direction) {
             return true;
@@ -88,7 +88,8 @@ impl Keep {
         self.is_kept(unchanged.value(self.figure), with.value(self.figure))
     }
 
-    /// Whether a value of the figure keeps it, beside that without any change.
+    /// Returns true if a value of the figure satisfies it, compared with the value without any
+    /// change.
     pub fn is_kept(&self, before: f64, after: f64) -> bool {
         let bound = match self.value {
             Kept::OfUnchanged(share) => share * before,

@@ -138,13 +138,13 @@ fn without_rate_for(what: &str) -> String {
     format!("{what} needs a rate")
 }
 
-/// Whether this is a valid name of a cell, which is also used as a file name.
+/// Returns true if this is a valid cell name, which is also used as a file name.
 pub fn is_name(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=MAX_NAME).contains(&text.len()) && !text.starts_with('.') && text.chars().all(fits)
 }
 
-/// Whether this is a valid name of a congestion control.
+/// Returns true if this is a valid name of a congestion control.
 pub fn is_cc(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
     (1..=MAX_CC).contains(&text.len()) && text.chars().all(fits)

@@ -75,7 +75,7 @@ impl RateSteps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
-    /// When, after the start of the load.
+    /// Time after the start of the load.
     #[serde(rename = "at_ns", with = "nanos")]
     pub at: Duration,
     /// The rate from then on.

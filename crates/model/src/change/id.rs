@@ -29,7 +29,7 @@ impl ChangeId {
     }
 }
 
-/// Why a text is not an id.
+/// Error parsing an id.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not the id of a change, which is 32 hexadecimal digits")]
 pub struct IdError(String);

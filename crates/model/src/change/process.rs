@@ -7,6 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct ProcessId {
     /// Its number.
     pub pid: u32,
-    /// When it started, ticks since boot.
+    /// Start time, ticks since boot.
     pub start_ticks: u64,
 }

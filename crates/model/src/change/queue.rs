@@ -60,7 +60,7 @@ pub struct FqCodel {
     /// Time for an end to react, us.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_us: Option<u32>,
-    /// Whether packets are marked rather than dropped.
+    /// True if packets are marked rather than dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
 }
@@ -77,10 +77,10 @@ pub struct Cake {
     /// Bytes that the line adds to a packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead_bytes: Option<i32>,
-    /// Whether addresses behind the host's own NAT are looked up.
+    /// True if addresses behind the host's own NAT are looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nat: Option<bool>,
-    /// Whether dropped packets count as sent.
+    /// True if dropped packets count as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ingress: Option<bool>,
 }

@@ -34,7 +34,7 @@ pub enum Saved {
     },
     /// The table of the MSS clamp.
     MssClamp {
-        /// Whether it exists.
+        /// True if it exists.
         present: bool,
     },
     /// Offloads of a device by the kernel's names; those that nobody can switch are left out.

@@ -54,7 +54,7 @@ pub enum Setting {
         device: String,
         /// The kernel's name of it.
         feature: String,
-        /// Whether it is to be on.
+        /// True to turn it on.
         on: bool,
     },
     /// The processors on which the packets that a device receives are processed (RPS).
@@ -109,7 +109,8 @@ impl Setting {
         }
     }
 
-    /// Whether another setting has the same value on a host, so that only one of them can hold.
+    /// Returns true if another setting writes the same value on a host, so that only one of them
+    /// can hold.
     pub fn is_same_place(&self, other: &Setting) -> bool {
         use Setting as S;
         match (self, other) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a Change is.
+/// State of a Change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum State {
@@ -36,13 +36,13 @@ pub enum State {
     RollbackFailed {
         /// Index of the first of them.
         step: usize,
-        /// What failed.
+        /// The failure.
         error: String,
     },
 }
 
 impl State {
-    /// Whether a Change in this state may go to `next`.
+    /// Returns true if a Change in this state may go to `next`.
     pub fn may_become(&self, next: &State) -> bool {
         use State as S;
         let forward = match (self, next) {
@@ -65,7 +65,7 @@ impl State {
         forward || back
     }
 
-    /// Whether it is neither kept nor undone yet.
+    /// Returns true if it is neither kept nor undone yet.
     pub fn is_pending(&self) -> bool {
         !matches!(
             self,
@@ -73,12 +73,12 @@ impl State {
         )
     }
 
-    /// Whether its settings stay.
+    /// Returns true if its settings stay.
     pub fn is_kept(&self) -> bool {
         matches!(self, State::Confirmed | State::Persisted)
     }
 
-    /// How many steps, from the first, may have been written, if there are `all`.
+    /// Returns how many steps, from the first, may have been written out of `all`.
     pub fn written(&self, all: usize) -> usize {
         match self {
             State::Planned | State::Armed | State::RolledBack => 0,

@@ -236,7 +236,7 @@ fn queues() -> impl Strategy<Value = Queue> {
 }
 
 proptest! {
-    /// What is printed for people is what the parser takes.
+    /// The parser accepts the printed form of every queue.
     #[test]
     fn a_printed_queue_is_the_queue(queue in queues()) {
         prop_assert_eq!(queue.to_string().parse::<Queue>(), Ok(queue));

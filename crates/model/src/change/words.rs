@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// As a shell splits it.
+    /// Splits a command line like a shell.
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
         for (n, part) in text.split('\'').enumerate() {

@@ -24,7 +24,7 @@ impl CounterGroup {
         }
     }
 
-    /// Whether a counter, gauge or group of a document belongs to it.
+    /// Returns true if a counter, gauge or group of a document belongs to it.
     pub fn includes(self, name: &str) -> bool {
         let rest = name.strip_prefix(self.name());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -93,7 +93,7 @@ impl CounterKind {
         }
     }
 
-    /// Whether a counter of a document is of this kind.
+    /// Returns true if a counter of a document is of this kind.
     pub fn includes(self, name: &str) -> bool {
         self.group().includes(name) && self.ends().iter().any(|end| name.ends_with(end))
     }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{TunnelFacts, TunnelPath};
 use crate::{text, text::Text};
 
-/// How a tunnel reached its peer. Written as text: `direct`, `relayed`, `relayed through RELAY`.
+/// A tunnel's connection to its peer. Written as text: `direct`, `relayed`, `relayed through
+/// RELAY`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Connection {
@@ -15,7 +16,7 @@ pub enum Connection {
     Direct,
     /// Through a relay, with its name or address if that is known.
     Relayed(Option<String>),
-    /// As an older document or another program names it.
+    /// Name used by an older document or another program.
     Other(String),
 }
 

@@ -19,7 +19,7 @@ pub struct DeviceFacts {
     /// Driver, such as `virtio_net`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// Whether it is administratively up.
+    /// True if it is administratively up.
     pub up: bool,
     /// MTU, bytes.
     pub mtu: u32,
@@ -66,7 +66,7 @@ pub struct DeviceFacts {
 }
 
 impl DeviceFacts {
-    /// Whether an offload is on; `None` if unknown.
+    /// Returns whether an offload is on; `None` if unknown.
     pub fn offload(&self, name: &str) -> Option<bool> {
         self.offloads.as_ref()?.get(name).copied()
     }
@@ -142,7 +142,7 @@ pub struct WirelessFacts {
     /// Frames that failed since association.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_failed: Option<u64>,
-    /// Whether power saving is on.
+    /// True if power saving is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_save: Option<bool>,
 }

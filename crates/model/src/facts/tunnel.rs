@@ -77,7 +77,7 @@ pub enum TunnelKind {
 }
 
 impl TunnelKind {
-    /// Whether packets pass through user space; `None` if unknown.
+    /// Returns whether packets pass through user space; `None` if unknown.
     pub fn is_userspace(self) -> Option<bool> {
         match self {
             Self::KernelWireguard | Self::Plain => Some(false),

@@ -32,7 +32,7 @@ table! {
         qdisc: Option<Parameter<EndQdisc>>,
         /// Rate of a shaper around that queue, bit/s, or `"unlimited"` for none.
         shape_bps: Option<Parameter<Limit<Rate>>>,
-        /// Whether it requests and accepts ECN.
+        /// True if it requests and accepts ECN.
         ecn: Option<Parameter<bool>>,
         /// Maximum receive buffer (`tcp_rmem`), bytes, or `"unlimited"` if it is never the limit.
         rmem_bytes: Option<Parameter<Limit<Bytes>>>,

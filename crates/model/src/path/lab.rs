@@ -34,7 +34,7 @@ pub struct Trial {
 }
 
 impl Default for Trial {
-    /// That of an empty spec.
+    /// Returns the trial of an empty spec.
     fn default() -> Self {
         Self {
             seed: Seed(1),
@@ -222,7 +222,7 @@ fn loss(loss: &Loss) -> cell::Loss {
     }
 }
 
-/// What only tunnel packets pass, if anything of it is known and is not nothing.
+/// Returns the stage passed only by tunnel packets, if anything about it is known and not zero.
 fn tunnel_stage(line: &Line, path: &LabPath) -> Option<cell::TunnelStage> {
     let rate = bound(&line.rate_bps);
     let loss = line.loss.as_ref().map_or(cell::Loss::None, loss);

@@ -33,14 +33,16 @@ table! {
         kind: Option<Parameter<TunnelKind>>,
         /// MTU of the tunnel device, bytes of the inner IP packet.
         mtu_bytes: Option<Parameter<u32>>,
-        /// Where it ends: on the two hosts (`"ends"`), or on routers in front of them
+        /// Location of its endpoints: on the two hosts (`"ends"`), or on routers in front of them
         /// (`"routers"`).
         at: Option<Parameter<TunnelAt>>,
         /// Address family inside: `"v4"` or `"v6"`.
         ip: Option<Parameter<IpVersion>>,
-        /// What only tunnel packets from the far end pass; the lab has its rate, buffer and loss.
+        /// Stage passed only by tunnel packets from the far end; the lab has its rate, buffer and
+        /// loss.
         down: Line,
-        /// What only tunnel packets to the far end pass; the lab has its rate, buffer and loss.
+        /// Stage passed only by tunnel packets to the far end; the lab has its rate, buffer and
+        /// loss.
         up: Line,
     }
 }
@@ -66,7 +68,7 @@ table! {
         reorder: Option<Parameter<Share>>,
         /// Share of packets that are duplicated, 0 to 1.
         duplicate: Option<Parameter<Share>>,
-        /// Whether loss, jitter, reordering and duplicates come before the bottleneck instead of
+        /// True if loss, jitter, reordering and duplicates come before the bottleneck instead of
         /// after it.
         faults_first: Option<Parameter<bool>>,
         /// Policer in front of the bottleneck: `{"rate_bps": …, "burst_bytes": …}`; absent = none.

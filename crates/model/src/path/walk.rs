@@ -10,7 +10,7 @@ use crate::{
 /// A known parameter of any type.
 pub(super) trait Stated {
     fn source(&self) -> Source;
-    /// Whether the value lies within its interval, if it has one.
+    /// Returns true if the value lies within its interval, or has none.
     fn is_within(&self) -> bool;
 }
 
@@ -31,7 +31,7 @@ impl<T: AtMost> Stated for Parameter<T> {
 
 /// Values that can have an interval.
 pub(super) trait AtMost {
-    /// Whether it is known to be at most the other; never for names, which have no order.
+    /// Returns true if it is known to be at most the other; never for names, which have no order.
     fn at_most(&self, other: &Self) -> bool;
 }
 
@@ -101,7 +101,7 @@ impl<T: Walk> Walk for Option<T> {
     }
 }
 
-/// Whether nothing in it is known; such parts are left out of the document.
+/// Returns true if nothing in it is known; such parts are left out of the document.
 pub(super) fn is_unknown(part: &impl Walk) -> bool {
     let mut known = false;
     part.walk("", &mut |_, _| known = true);

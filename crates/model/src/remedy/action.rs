@@ -51,7 +51,7 @@ pub enum Action {
     },
     /// A larger limit of an overflowing queue.
     QueueLimit {
-        /// Which limit.
+        /// The limit.
         limit: LimitKind,
         /// The device, if the limit belongs to one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub enum Action {
     },
     /// A larger limit of TCP buffer autotuning.
     SocketBuffer {
-        /// Which one.
+        /// The buffer.
         buffer: Buffer,
         /// Current minimum and default, which are kept, bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub enum Action {
     },
     /// No fixed buffer size set by a program, so that autotuning works.
     FreeBuffer {
-        /// Which one.
+        /// The buffer.
         buffer: Buffer,
     },
     /// A larger buffer of UDP sockets.
@@ -107,7 +107,7 @@ pub enum Action {
     MtuProbing,
     /// Explicit congestion notification.
     Ecn {
-        /// Whether to request it.
+        /// True to request it.
         on: bool,
     },
     /// A limit of unsent bytes in a TCP socket.
@@ -144,7 +144,7 @@ pub enum Action {
     },
     /// Less work for a saturated processor.
     Relieve {
-        /// What saturates it.
+        /// Consumer that saturates it.
         by: Processor,
     },
     /// Removal of an unneeded shaper.
@@ -168,7 +168,7 @@ pub enum Action {
     },
     /// Another mode of the tunnel.
     Tunnel {
-        /// Which one.
+        /// The mode.
         mode: TunnelMode,
     },
     /// Several parallel connections.
@@ -190,7 +190,7 @@ pub enum Action {
     },
     /// A further measurement.
     Measure {
-        /// Which one.
+        /// The measurement, in one sentence.
         what: Text,
     },
     /// Free text from a document of schema 1.
@@ -198,7 +198,7 @@ pub enum Action {
     FreeText {
         /// Kind.
         class: RemedyClass,
-        /// What to do, in one sentence.
+        /// The action, in one sentence.
         what: Text,
     },
 }

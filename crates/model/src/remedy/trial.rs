@@ -9,7 +9,7 @@ use crate::{
     units::{Bytes, Rate},
 };
 
-/// Why a remedy cannot be tried on a path in the lab.
+/// Reason why a remedy cannot be tried on a path in the lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTriable {
     /// It changes nothing.

@@ -25,7 +25,7 @@ pub struct SampleRow {
     /// Direction of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Whether the load ran in both directions at once.
+    /// True if the load ran in both directions at once.
     #[serde(rename = "opposed", alias = "bidirectional")]
     pub bidirectional: bool,
     /// Parallel connections.
@@ -84,7 +84,7 @@ pub struct SampleRow {
     /// Completion time of the requests, median, ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete_p50_ms: Option<f64>,
-    /// Whether the sample is valid.
+    /// True if the sample is valid.
     pub valid: bool,
     /// Reasons why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -23,7 +23,7 @@ pub struct Key {
     /// Direction of the data; absent for steps that use both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Whether the load ran in both directions at once. Documents of version 1 call it `opposed`.
+    /// True if the load ran in both directions at once. Documents of version 1 call it `opposed`.
     #[serde(
         rename = "opposed",
         alias = "bidirectional",

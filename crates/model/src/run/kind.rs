@@ -162,7 +162,7 @@ impl FigureKind {
         }
     }
 
-    /// Whether it depends on processor time, which is zero on a lab path.
+    /// Returns true if it depends on processor time, which is zero on a lab path.
     pub const fn depends_on_cpu(self) -> bool {
         matches!(self, Self::NearCpu | Self::FarCpu)
     }

@@ -189,7 +189,7 @@ pub struct Probes {
     /// 99th percentile, µs; absent below 100 answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
-    /// Whether the near end used kernel timestamps instead of the program's clock.
+    /// True if the near end used kernel timestamps instead of the program's clock.
     pub kernel_times: bool,
     /// Sending times, µs after the step's load started, and RTTs, ns (absent = no answer).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,7 +211,7 @@ pub struct Pmtu {
     /// Path MTU cached by the far kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far_kernel: Option<u32>,
-    /// Whether larger packets were dropped without ICMP to the near end.
+    /// True if larger packets were dropped without ICMP to the near end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_up: Option<bool>,
     /// The same for the far end.

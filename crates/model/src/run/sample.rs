@@ -14,9 +14,9 @@ use crate::{
 /// A load that was too short on its path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TooShort {
-    /// How long it lasted, s.
+    /// Actual duration, s.
     pub took_s: f64,
-    /// How long it should have lasted at least, s.
+    /// Minimum duration required, s.
     pub needed_s: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct Sample {
     /// Start of the load, µs after the run's start; times in its series are relative to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_at_us: Option<u64>,
-    /// Whether it is valid.
+    /// True if it is valid.
     pub valid: bool,
     /// Reasons why it is not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -37,7 +37,7 @@ impl Series {
         self.columns.insert(column.name().to_owned(), values);
     }
 
-    /// Whether a column exists.
+    /// Returns true if a column exists.
     pub fn has(&self, column: Column) -> bool {
         self.columns.contains_key(column.name())
     }

@@ -45,7 +45,7 @@ impl SpecError {
 /// One problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Where the value was written.
+    /// Location of the value in the spec.
     pub place: Place,
     /// Full dotted path of the key; empty if the text is not TOML.
     pub key: String,

@@ -246,7 +246,7 @@ const HINTS: &[(Section, &str, &str)] = &[
     ),
 ];
 
-/// Whether this dotted name is a table.
+/// Returns true if this dotted name is a table.
 pub(super) fn is_table(name: &str) -> bool {
     !name.is_empty() && Section::of(name).is_some()
 }

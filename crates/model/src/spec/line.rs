@@ -127,7 +127,8 @@ fn peak(view: &mut View<'_>, direction: Direction) -> Option<Option<Peak>> {
     Some(burst.map(|burst| Peak { rate, burst }))
 }
 
-/// What only packets of the tunnel pass; `Some(None)` if they pass what all others do.
+/// Returns the stage passed only by tunnel packets; `Some(None)` if they pass the same stage as all
+/// others.
 pub(super) fn tunnel_stage(
     view: &mut View<'_>,
     direction: Direction,

@@ -36,7 +36,7 @@ pub(super) struct Level {
 }
 
 impl Factor {
-    /// Whether a level of this factor sets `key`.
+    /// Returns true if a level of this factor sets `key`.
     pub(super) fn sets(&self, key: &str) -> bool {
         self.levels
             .iter()

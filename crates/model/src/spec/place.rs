@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a value was written.
+/// Location where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// No line: a default, or the file as a whole.

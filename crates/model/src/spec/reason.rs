@@ -22,7 +22,7 @@ pub enum Reason {
     Cell {
         /// The violated rule.
         rule: Rule,
-        /// What to set.
+        /// Setting that resolves it.
         remedy: Option<String>,
     },
     /// A key that does not exist.
@@ -112,7 +112,7 @@ pub enum Reason {
     /// A buffer that has no size without a rate.
     #[error("has no size without a rate; {remedy}, or write packets or bytes")]
     NoRate {
-        /// What to set.
+        /// Setting that resolves it.
         remedy: String,
     },
     /// A defect of this program.

@@ -85,7 +85,7 @@ pub(super) enum Load {
     Idle,
 }
 
-/// Whether there is a tunnel.
+/// Presence of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Switch {
     Off,

@@ -33,7 +33,7 @@ impl Catalogue {
         all.map(|(english, own)| (english.as_str(), own.as_str()))
     }
 
-    /// Whether the language has capital letters.
+    /// Returns true if the language has capital letters.
     pub fn has_capitals(&self) -> bool {
         self.capitals
     }

@@ -97,7 +97,7 @@ impl TwinFigure {
         self.unit().value(number)
     }
 
-    /// Whether it is an added delay.
+    /// Returns true if it is an added delay.
     pub fn is_delay(self) -> bool {
         self.unit() == Unit::Microseconds
     }

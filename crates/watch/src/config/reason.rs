@@ -1,10 +1,10 @@
-//! What can be wrong with a key of a config.
+//! Errors in config keys.
 
 use model::spec::quantity::QuantityError;
 
 use crate::post::UrlError;
 
-/// What is wrong with a key, and what would be right. The message follows the key and a colon.
+/// Error in a key, with valid alternatives. The message follows the key and a colon.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Reason {
     /// The file is not TOML.
@@ -61,7 +61,7 @@ pub enum Reason {
     /// A share out of its range.
     #[error("{text} must be in {}% to {}%", 100.0 * least, 100.0 * most)]
     ShareRange {
-        /// What is written.
+        /// The text in the file.
         text: String,
         /// The smallest.
         least: f64,
@@ -71,7 +71,7 @@ pub enum Reason {
     /// A time out of its range.
     #[error("{text} must be in {least_s}s to {most_s}s, or \"never\"")]
     TimeRange {
-        /// What is written.
+        /// The text in the file.
         text: String,
         /// The shortest, s.
         least_s: u64,

@@ -28,7 +28,7 @@ pub struct Problem {
     pub line: usize,
     /// The dotted key; empty if the text is no TOML.
     pub key: String,
-    /// What is wrong, and what would be right.
+    /// The error, with valid alternatives.
     pub reason: Reason,
 }
 
@@ -127,7 +127,7 @@ impl<'a, 'p> Section<'a, 'p> {
         }
     }
 
-    /// Whether there is such a key.
+    /// Returns true if the key exists.
     pub(super) fn has(&self, key: &str) -> bool {
         self.find(key).is_some()
     }

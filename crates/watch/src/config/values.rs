@@ -10,7 +10,7 @@ pub struct QuietHours {
 }
 
 impl QuietHours {
-    /// Whether a minute of the day is one of them.
+    /// Returns true if they contain this minute of the day.
     pub fn has(self, minute: u32) -> bool {
         match self.from <= self.to {
             true => (self.from..self.to).contains(&minute),
@@ -19,10 +19,10 @@ impl QuietHours {
     }
 }
 
-/// Whether a line costs by the byte. On such a line there are probes only.
+/// Billing of a line: a metered line gets probes only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metered {
-    /// As the system reports it.
+    /// Detected from the system.
     Auto,
     /// It does.
     Yes,

@@ -1,4 +1,4 @@
-//! What the pages show, from a history and from the state of a watch.
+//! Content of the pages, from a history and from the state of a watch.
 
 use std::collections::BTreeMap;
 
@@ -211,8 +211,8 @@ impl Collect<'_> {
         Ok(found)
     }
 
-    /// What limits the path: by the newest run that measured its capacity, which short loads do
-    /// not; else by the newest.
+    /// Returns the causes that limit the path: from the newest run that measured its capacity,
+    /// which short loads do not, otherwise from the newest run.
     fn causes(
         &mut self,
         newest: &Latest,
@@ -279,7 +279,7 @@ fn causes(findings: &model::findings::Findings) -> Vec<(Severity, Text)> {
     found
 }
 
-/// How the tunnel of a run reached its far end, by the facts of the near host.
+/// Returns how the tunnel of a run was connected to its far end, from the facts of the near host.
 pub(super) fn connection(latest: &Latest) -> Option<Connection> {
     let of = |end: &str| {
         let mut facts = latest.facts.iter();

@@ -6,10 +6,10 @@ use store::Latest;
 
 use super::collect::connection;
 
-/// What can stand between the names of two hosts in the name of a path.
+/// Separators between the names of two hosts in the name of a path.
 const BETWEEN: [&str; 4] = ["->", "→", "/", "-"];
 
-/// How many hosts have measured.
+/// Counts the hosts that have measured.
 pub(super) fn hosts(latest: &[Latest]) -> usize {
     nears(latest).len()
 }

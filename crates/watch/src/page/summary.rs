@@ -7,15 +7,15 @@ use model::{
 use report::page::dashboard::{Glance, State, Tone};
 
 const DAY_US: u64 = 86_400_000_000;
-/// How long a change is new.
+/// Time for which a change is shown as new.
 const NEW_US: u64 = 7 * DAY_US;
 /// Fewest values of a usual level.
 const FEWEST: usize = 5;
 /// Smallest difference that is worth a word: below it, no reader acts.
 const SMALL: f64 = 0.05;
-/// How long after the usual distance between runs a path counts as not measured.
+/// Multiple of the usual interval between runs after which a path counts as not measured.
 const LATE: f64 = 3.0;
-/// How many values a sparkline has.
+/// Number of values in a sparkline.
 const DRAWN: usize = 60;
 
 /// The latest day of a series against the level before it.
@@ -45,7 +45,8 @@ pub(crate) fn glance(series: &SeriesName, points: &[Point], changes: &[(usize, T
     }
 }
 
-/// Whether a day is beyond 95 % of the usual values, and by more than what is small.
+/// Returns the tone of a day: marked if it is outside 95 % of the usual values by more than a small
+/// difference.
 fn tone(figure: &str, today: f64, usual: &[f64]) -> Tone {
     let Ok(kind) = figure.parse::<FigureKind>() else {
         return Tone::Usual;

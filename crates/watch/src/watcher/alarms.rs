@@ -28,7 +28,7 @@ const WAITING: usize = 1000;
 /// Tries to deliver a message.
 const TRIES: u32 = 200;
 
-/// What was found by the run after a change: its id, its causes, and changes of `tune`.
+/// Results of the run after a change: its id, its causes, and changes of `tune`.
 type After = (Option<String>, Vec<Cause>, Vec<(u64, String)>);
 
 impl Watcher {
@@ -47,7 +47,7 @@ impl Watcher {
         retest.due = Some(now.boot_ns + wait);
     }
 
-    /// Whether a change of a load's figure was seen by repeats, too. Probes repeat themselves.
+    /// Returns true if repeats confirm a change of a load's figure. Probes repeat themselves.
     pub(super) fn is_confirmed(&mut self, path: usize, figure: Figure, shift: &Shift) -> bool {
         let repeated = self.state(path).retest.done_us;
         figure.kind.is_of_probes() || repeated.is_some_and(|at| at >= shift.at_us)

@@ -26,7 +26,7 @@ use crate::{
 /// Fewest probes of an hour whose median counts.
 const FEWEST: usize = 20;
 
-/// What a run showed.
+/// Results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The run in the history; absent if it could not be kept.

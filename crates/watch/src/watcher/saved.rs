@@ -76,7 +76,7 @@ impl Watcher {
         folder.write(&self.saved)
     }
 
-    /// What all paths are measured at.
+    /// Returns the paces of all paths.
     pub fn paces(&self) -> &[Pace] {
         &self.paces
     }

@@ -6,7 +6,7 @@ use crate::{figures::Figure, message::Cause};
 /// A figure now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureStatus {
-    /// Which.
+    /// The figure.
     pub figure: Figure,
     /// The latest value: s, share or bit/s.
     pub latest: f64,
@@ -19,7 +19,7 @@ pub struct FigureStatus {
 pub struct PathStatus {
     /// Its name.
     pub name: String,
-    /// Whether the far end answers, as far as is known.
+    /// True if the far end answers, as far as is known.
     pub reachable: bool,
     /// Its figures.
     pub figures: Vec<FigureStatus>,

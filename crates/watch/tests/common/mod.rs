@@ -26,7 +26,7 @@ const START: Moment = Moment {
     offset_s: 3600,
 };
 
-/// What a path is like.
+/// Simulated truth about a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Truth {
     pub(crate) rtt_s: f64,
@@ -47,9 +47,9 @@ pub(crate) struct Planted {
 /// A simulated path.
 struct Path {
     truth: Truth,
-    /// How much worse its evenings are, a share.
+    /// Degradation in its evenings, a share.
     evening: f64,
-    /// How its level deviates now, a share.
+    /// Current deviation of its level, a share.
     wander: f64,
     wander_hour: u64,
 }
@@ -70,7 +70,7 @@ pub(crate) struct World {
     planted: Vec<Planted>,
     random: Random,
     noise: Random,
-    /// Where the state is saved, as the daemon saves it.
+    /// Folder in which the state is saved, in the daemon's format.
     pub(crate) folder: Option<Folder>,
 }
 
@@ -133,7 +133,7 @@ impl World {
         (self.now.boot_ns - START.boot_ns) as f64 / DAY_NS as f64
     }
 
-    /// When a day began, µs since 1970.
+    /// Returns the start of a day, µs since 1970.
     pub(crate) fn at_us(day: f64) -> u64 {
         START.wall_us + (day * 86_400e6) as u64
     }

@@ -142,7 +142,7 @@ impl Buffer {
     }
 }
 
-/// What saturates a processor.
+/// Consumer that saturates a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Processor {

@@ -127,7 +127,7 @@ pub enum ValueError {
     NotInLab {
         /// The keyword.
         word: &'static str,
-        /// What to write instead.
+        /// Text to write instead.
         instead: &'static str,
     },
     /// It is neither true nor false.
@@ -164,7 +164,7 @@ pub enum ValueError {
     /// Neither a value nor the keyword that may stand for it.
     #[error("{error}, or \"{word}\"")]
     OrWord {
-        /// Why it is not a value.
+        /// The error in the value.
         error: Box<ValueError>,
         /// The keyword.
         word: &'static str,

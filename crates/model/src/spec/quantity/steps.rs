@@ -2,7 +2,7 @@
 
 use crate::cell::bounds::MAX_STEPS;
 
-/// Why a text is no trace or no list of changes.
+/// Error parsing a trace or a list of changes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages are the documentation")]
 pub enum StepsError {
