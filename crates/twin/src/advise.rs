@@ -133,7 +133,7 @@ impl<'a> Trials<'a> {
                 alive = survivors(self.worths(&field, &alive), round.arms);
             }
             if number > 0 && number + 1 == self.rounds.len() {
-                alive.extend(self.combine(&mut field, &alive));
+                alive.extend(self.combine(&mut field));
             }
             field.measure(&alive, round.pairs, bench)?;
             if field.unchanged().is_empty() {
@@ -200,23 +200,51 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// Pairs of arms that help, of different kinds or hosts.
-    fn combine(&self, field: &mut Field<'_>, alive: &[usize]) -> Vec<usize> {
+    /// Pairs of single remedies that help, those first that promise most together: each direction
+    /// gets what the better of the two does for it. Without that, both would be for the direction
+    /// in which remedies gain most, and nothing for the other.
+    fn combine(&self, field: &mut Field<'_>) -> Vec<usize> {
         let single = |arm: &usize| {
             let candidate = &field.arms[*arm].candidate;
             candidate.remedies.len() == 1 && self.mean(field, *arm) > GAIN
         };
-        let singles: Vec<usize> = alive.iter().copied().filter(single).collect();
-        let mut combined = Vec::new();
-        for (i, first) in singles.iter().enumerate() {
-            for second in &singles[i + 1..] {
-                combined.extend(combination(&field.arms[*first], &field.arms[*second]));
+        let all = (0..field.arms.len()).filter(single);
+        let singles: Vec<(usize, [f64; 2])> = all
+            .map(|arm| (arm, self.by_direction(field, arm)))
+            .collect();
+        let mut pairs = Vec::new();
+        for (i, (first, a)) in singles.iter().enumerate() {
+            for (second, b) in &singles[i + 1..] {
+                let together = a[0].max(b[0]) + a[1].max(b[1]);
+                pairs.push((Reverse(ordered(together)), *first, *second));
             }
         }
-        let known = |arm: &Arm| field.arms.iter().any(|a| same(&a.paths, &arm.paths));
-        combined.retain(|arm| !known(arm));
-        combined.truncate(COMBINED);
-        combined.into_iter().map(|arm| field.add(arm)).collect()
+        pairs.sort_unstable();
+        let mut combined: Vec<usize> = Vec::new();
+        for (_, first, second) in pairs {
+            let Some(arm) = combination(&field.arms[first], &field.arms[second]) else {
+                continue;
+            };
+            if !field
+                .arms
+                .iter()
+                .any(|known| same(&known.paths, &arm.paths))
+            {
+                combined.push(field.add(arm));
+            }
+            if combined.len() == COMBINED {
+                break;
+            }
+        }
+        combined
+    }
+
+    /// Mean worth of an arm down and up.
+    fn by_direction(&self, field: &Field<'_>, arm: usize) -> [f64; 2] {
+        let pairs = field.pairs(arm);
+        let goal = self.objective.goal;
+        [Direction::Down, Direction::Up]
+            .map(|direction| judge::mean_in(&pairs, goal, direction).unwrap_or(f64::NEG_INFINITY))
     }
 }
 

@@ -180,6 +180,19 @@ fn a_large_buffer_is_answered_with_a_shaper() {
 }
 
 #[test]
+fn queues_of_both_directions_are_answered_with_remedies_for_both() {
+    let mut scene = scene(150.0, 0.0);
+    scene.up.buffer_ms = 400.0;
+    let twin = fitted(&scene);
+    let advice = advise(&twin, objective(Goal::Latency, &[]), &mut Lab::new());
+    let best = advice.advised().unwrap();
+    for direction in [Direction::Down, Direction::Up] {
+        let delay = best.change(direction, AdviceFigure::LoadedP50).unwrap();
+        assert!(delay.ratio < 0.5, "{direction} in {}", advice.text);
+    }
+}
+
+#[test]
 fn on_a_good_path_nothing_is_changed_and_each_recipe_says_why() {
     let twin = fitted(&scene(8.0, 0.0));
     let advice = advise(&twin, objective(Goal::Throughput, &[]), &mut Lab::new());

@@ -24,11 +24,12 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let program = env!("CARGO_PKG_VERSION");
     let document = Document::parse(&text).map_err(|e| wrong(name, Some(e)))?;
     let lab = || open_lab(!arguments.no_cache, arguments.jobs);
+    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let twin = match document {
         Document::Twin(twin) => *twin,
         Document::Run(run) => {
             let fit = Fit::prepare(&run, Budget(arguments.budget_time), program)?;
-            search(&fit, &lab()?)?
+            search(&fit, &lab()?, stop)?
         }
         Document::Rows(_) | Document::Advice(_) => return Err(wrong(name, None)),
     };
@@ -40,7 +41,6 @@ pub(crate) fn advise(arguments: &Advise) -> Result<ExitCode, Failure> {
     let trials = Trials::prepare(&twin, objective, program)?;
     format::say(format_args!("{}", trials.forecast()));
     let lab = lab()?;
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let advice = progress::search(&lab, trials.runs(), stop, |bench| trials.search(bench))?;
     match arguments.output {
         TwinForm::Text => format::text(&report::advice::text(&advice))?,

@@ -1,6 +1,7 @@
 //! `pathtwin fix`.
 
 mod hosts;
+pub mod lab;
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,10 +10,9 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use ::measure::{plans, run::usual_estimate};
-use ::twin::{Budget, Fit, Objective, Trials, turns};
+use ::measure::plans;
+use ::twin::turns;
 use anyhow::{Context, anyhow};
-use lab::Lab;
 use model::{
     advice::{Advice, Tried},
     cell::Cell,
@@ -24,14 +24,15 @@ use model::{
 };
 use serde::Serialize;
 
+use self::lab::InLab;
 use super::{
     measure::{Far, Progress, Reached},
-    twin::{open_lab, search},
+    twin::open_lab,
 };
 use crate::{
     cli::{fix::Fix, twin::TwinForm},
     exit::{Failure, code},
-    format, progress,
+    format,
 };
 
 /// All that was found and done.
@@ -57,7 +58,15 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
         true => None,
         false => Some(open_lab(!arguments.no_cache, arguments.jobs)?),
     };
-    let on = place(arguments, lab.as_ref())?;
+    let in_lab = lab.as_ref().map(|lab| InLab {
+        lab,
+        goal: arguments.proof.goal.into(),
+        keep: &arguments.proof.keep,
+        budget: arguments.budget_time,
+        pairs: arguments.proof.pairs,
+        stop,
+    });
+    let on = place(arguments, in_lab)?;
     let is_text = arguments.output == TwinForm::Text;
     let run = measured(arguments, &on, stop)?;
     let findings = explain::judge(&run);
@@ -67,7 +76,7 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
             &report::findings::text(&findings, false),
         ))?;
     }
-    let known = known(arguments, lab.as_ref(), &run, stop)?;
+    let known = known(arguments, in_lab, &run)?;
     if let Some(twin) = known.twin.as_ref().filter(|_| is_text) {
         let twin = format!("The twin: {}.\n\n", twin.text);
         let advice = report::advice::text(&known.advice);
@@ -80,7 +89,14 @@ pub(crate) fn fix(arguments: &Fix) -> Result<ExitCode, Failure> {
             return Ok(None);
         }
         let output = match &on {
-            On::Lab(lab, cell) => prove(arguments, lab, cell, &known.turns, best, stop)?,
+            On::Lab(lab, cell) => {
+                format::say(format_args!(
+                    "\"{}\" is applied and measured in {} turns",
+                    best.name,
+                    2 * lab.pairs
+                ));
+                lab.prove(cell, &known.turns, best)?
+            }
             On::Hosts(far) => {
                 let found = hosts::Found {
                     run: &run,
@@ -147,12 +163,7 @@ fn page(
 }
 
 /// What the lab knows; without a budget, it is not asked.
-fn known(
-    arguments: &Fix,
-    lab: Option<&Lab>,
-    run: &Run,
-    stop: &'static AtomicBool,
-) -> Result<Known, Failure> {
+fn known(arguments: &Fix, lab: Option<InLab<'_>>, run: &Run) -> Result<Known, Failure> {
     let Some(lab) = lab else {
         let proof = &arguments.proof;
         let program = env!("CARGO_PKG_VERSION");
@@ -162,9 +173,9 @@ fn known(
             turns: plans::turns(),
         });
     };
-    let twin = twin(arguments, lab, run)?;
+    let twin = lab.twin(run)?;
     Ok(Known {
-        advice: advice(arguments, lab, &twin, stop)?,
+        advice: lab.advice(&twin)?,
         turns: turns(&twin),
         twin: Some(twin),
     })
@@ -197,11 +208,11 @@ fn keep(arguments: &Fix, run: &Run, done: &job::ProveOutput) -> Result<(), Failu
 
 /// Where it is done.
 enum On<'a> {
-    Lab(&'a Lab, Box<Cell>),
+    Lab(InLab<'a>, Box<Cell>),
     Hosts(Reached),
 }
 
-fn place<'a>(arguments: &Fix, lab: Option<&'a Lab>) -> Result<On<'a>, Failure> {
+fn place<'a>(arguments: &Fix, lab: Option<InLab<'a>>) -> Result<On<'a>, Failure> {
     let (Some(spec), Some(lab)) = (&arguments.lab, lab) else {
         let end = &arguments.far;
         let far = Far {
@@ -214,7 +225,7 @@ fn place<'a>(arguments: &Fix, lab: Option<&'a Lab>) -> Result<On<'a>, Failure> {
         return Ok(On::Hosts(far.reach()?));
     };
     let cell = cell(arguments, spec)?;
-    lab.check(std::slice::from_ref(&cell))?;
+    lab.lab.check(std::slice::from_ref(&cell))?;
     Ok(On::Lab(lab, Box::new(cell)))
 }
 
@@ -229,47 +240,10 @@ fn measured(arguments: &Fix, on: &On<'_>, stop: &'static AtomicBool) -> Result<R
         true => plans::default(),
         false => plans::quick(),
     };
-    let (lab, cell) = match on {
-        On::Lab(lab, cell) => (lab, cell),
-        On::Hosts(far) => return far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
-    };
-    let limit = usual_estimate(&plan, cell.layers()).limit();
-    let program = env!("CARGO_PKG_VERSION");
-    let job = job::Measure::new(Cell::clone(cell), plan, program, limit);
-    Ok(with_bar(lab, &job, stop)?.run)
-}
-
-fn with_bar<J: lab::job::Job>(
-    lab: &Lab,
-    job: &J,
-    stop: &'static AtomicBool,
-) -> Result<J::Output, Failure> {
-    let bar = progress::bar(1);
-    let done = lab.run(job, stop, &mut |done| progress::step(&bar, done));
-    bar.finish_and_clear();
-    Ok(done?)
-}
-
-fn twin(arguments: &Fix, lab: &Lab, run: &Run) -> Result<Twin, Failure> {
-    let budget = Budget(arguments.budget_time);
-    let fit = Fit::prepare(run, budget, env!("CARGO_PKG_VERSION"))?;
-    search(&fit, lab)
-}
-
-fn advice(
-    arguments: &Fix,
-    lab: &Lab,
-    twin: &Twin,
-    stop: &'static AtomicBool,
-) -> Result<Advice, Failure> {
-    let objective = Objective {
-        goal: arguments.proof.goal.into(),
-        keep: arguments.proof.keep.clone(),
-        budget: Budget(arguments.budget_time),
-    };
-    let trials = Trials::prepare(twin, objective, env!("CARGO_PKG_VERSION"))?;
-    let advice = progress::search(lab, trials.runs(), stop, |bench| trials.search(bench));
-    Ok(advice?)
+    match on {
+        On::Lab(lab, cell) => lab.measure(cell, &plan),
+        On::Hosts(far) => far.measure(&plan, arguments.cells.seed, Progress::Shown, stop),
+    }
 }
 
 /// The one question.
@@ -289,35 +263,6 @@ fn is_wanted(best: &Tried) -> Result<bool, Failure> {
     let mut answer = String::new();
     input.read_line(&mut answer).context("read the answer")?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn prove(
-    arguments: &Fix,
-    lab: &Lab,
-    cell: &Cell,
-    plan: &Plan,
-    best: &Tried,
-    stop: &'static AtomicBool,
-) -> Result<job::ProveOutput, Failure> {
-    let turn = usual_estimate(plan, cell.layers()).limit();
-    let limit = ::tune::room(turn, arguments.proof.pairs);
-    let job = job::Prove {
-        plan: plan.clone(),
-        remedies: best.remedies.clone(),
-        goal: arguments.proof.goal.into(),
-        predicted: best.changes.clone(),
-        keep: arguments.proof.keep.clone(),
-        pairs: arguments.proof.pairs,
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        limit_ns: limit.as_nanos() as u64,
-        cell: cell.clone(),
-    };
-    format::say(format_args!(
-        "\"{}\" is applied and measured in {} turns",
-        best.name,
-        2 * arguments.proof.pairs
-    ));
-    with_bar(lab, &job, stop)
 }
 
 fn heading(title: &str, text: &str) -> String {

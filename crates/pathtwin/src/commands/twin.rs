@@ -1,6 +1,8 @@
 //! `pathtwin twin`.
 
-use std::{num::NonZeroUsize, path::Path, process::ExitCode, time::Duration};
+use std::{
+    num::NonZeroUsize, path::Path, process::ExitCode, sync::atomic::AtomicBool, time::Duration,
+};
 
 use anyhow::{Context, anyhow};
 use lab::{Config, Lab};
@@ -31,7 +33,10 @@ pub(crate) fn twin(arguments: &Twin) -> Result<ExitCode, Failure> {
             announce(&fit);
             fit.search(&mut Nothing)?
         }
-        _ => search(&fit, &open_lab(!arguments.no_cache, arguments.jobs)?)?,
+        _ => {
+            let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
+            search(&fit, &open_lab(!arguments.no_cache, arguments.jobs)?, stop)?
+        }
     };
     if let Some(file) = &arguments.out {
         write_spec(file, &twin)?;
@@ -62,10 +67,13 @@ fn announce(fit: &Fit<'_>) {
     }
 }
 
-/// Carries a search out that it has announced, with a bar, until Ctrl-C.
-pub(super) fn search(fit: &Fit<'_>, lab: &Lab) -> Result<model::twin::Twin, Failure> {
+/// Announces a search and carries it out, with a bar, until it is stopped.
+pub(super) fn search(
+    fit: &Fit<'_>,
+    lab: &Lab,
+    stop: &AtomicBool,
+) -> Result<model::twin::Twin, Failure> {
     announce(fit);
-    let stop = sys::signal::stop_flag().context("watch for Ctrl-C")?;
     let found = progress::search(lab, fit.runs(), stop, |bench| fit.search(bench));
     Ok(found?)
 }

@@ -44,16 +44,29 @@ const fn weights(goal: Goal) -> [f64; 2] {
 
 /// What a change is worth, both directions together: logarithms of ratios.
 pub(super) fn worth(pair: &Pair<'_>, goal: Goal) -> f64 {
+    by_direction(pair, goal).map(|(_, worth)| worth).sum()
+}
+
+/// What a change is worth in each direction.
+fn by_direction(pair: &Pair<'_>, goal: Goal) -> impl Iterator<Item = (Direction, f64)> {
     let [goodput, delay] = weights(goal);
     let ln = |a: f64, b: f64| (b.max(1.0) / a.max(1.0)).ln();
-    let one = |(a, b): (&Outcome, &Outcome)| {
+    let one = move |(a, b): (&Outcome, &Outcome)| {
         let rtt = f64::midpoint(
             ln(a.rtt_p50_us, b.rtt_p50_us),
             ln(a.rtt_p99_us, b.rtt_p99_us),
         );
-        goodput * ln(a.goodput_bps, b.goodput_bps) - delay * rtt
+        let worth = goodput * ln(a.goodput_bps, b.goodput_bps) - delay * rtt;
+        (a.direction, worth)
     };
-    pair.before.iter().zip(pair.after).map(one).sum()
+    pair.before.iter().zip(pair.after).map(one)
+}
+
+/// Mean worth in a direction over all pairs; `None` without pairs.
+pub(super) fn mean_in(pairs: &[Pair<'_>], goal: Goal, direction: Direction) -> Option<f64> {
+    let own = |pair| by_direction(pair, goal).find(|(d, _)| *d == direction);
+    let all = pairs.iter().filter_map(own).map(|(_, worth)| worth);
+    stats::mean(&all.collect::<Vec<_>>())
 }
 
 /// Worths over all pairs.

@@ -1,0 +1,104 @@
+//! The steps of `fix` that need the lab: of a lab path all of them, of two hosts the twin and the
+//! advice.
+
+use std::{sync::atomic::AtomicBool, time::Duration};
+
+use ::measure::run::usual_estimate;
+use ::twin::{Budget, Fit, Objective, Trials};
+use lab::{Lab, job::Job};
+use model::{
+    advice::{Advice, Goal, Keep, Tried},
+    cell::Cell,
+    job::{self, ProveOutput},
+    plan::Plan,
+    run::Run,
+    twin::Twin,
+};
+
+use crate::{commands::twin, exit::Failure, progress};
+
+/// The lab, and what `fix` is asked for.
+#[derive(Clone, Copy)]
+pub struct InLab<'a> {
+    /// The lab.
+    pub lab: &'a Lab,
+    /// What is to improve.
+    pub goal: Goal,
+    /// Bounds that the user set.
+    pub keep: &'a [Keep],
+    /// Longest time of the search for a twin, and of the trial after it.
+    pub budget: Duration,
+    /// Turns of a proof with the change, and as many without.
+    pub pairs: u32,
+    /// Ctrl-C was pressed.
+    pub stop: &'a AtomicBool,
+}
+
+impl InLab<'_> {
+    /// Measures a lab path.
+    ///
+    /// # Errors
+    /// The plan failed in the lab, or it was stopped.
+    pub fn measure(&self, cell: &Cell, plan: &Plan) -> Result<Run, Failure> {
+        let limit = usual_estimate(plan, cell.layers()).limit();
+        let program = env!("CARGO_PKG_VERSION");
+        let job = job::Measure::new(cell.clone(), plan.clone(), program, limit);
+        Ok(self.with_bar(&job)?.run)
+    }
+
+    /// Searches the twin of a measured path.
+    ///
+    /// # Errors
+    /// The Run lacks what a twin needs, every run in the lab failed, or it was stopped.
+    pub fn twin(&self, run: &Run) -> Result<Twin, Failure> {
+        let fit = Fit::prepare(run, Budget(self.budget), env!("CARGO_PKG_VERSION"))?;
+        twin::search(&fit, self.lab, self.stop)
+    }
+
+    /// Tries remedies on a twin.
+    ///
+    /// # Errors
+    /// Every run in the lab failed, or it was stopped.
+    pub fn advice(&self, twin: &Twin) -> Result<Advice, Failure> {
+        let objective = Objective {
+            goal: self.goal,
+            keep: self.keep.to_vec(),
+            budget: Budget(self.budget),
+        };
+        let trials = Trials::prepare(twin, objective, env!("CARGO_PKG_VERSION"))?;
+        let advice = progress::search(self.lab, trials.runs(), self.stop, |bench| {
+            trials.search(bench)
+        });
+        Ok(advice?)
+    }
+
+    /// Applies a remedy to the ends of a lab path, in the guest's kernel, measures `plan` in turns
+    /// with it and without, and keeps it or undoes it.
+    ///
+    /// # Errors
+    /// The guest failed, or it was stopped.
+    pub fn prove(&self, cell: &Cell, plan: &Plan, best: &Tried) -> Result<ProveOutput, Failure> {
+        let turn = usual_estimate(plan, cell.layers()).limit();
+        let limit = ::tune::room(turn, self.pairs);
+        self.with_bar(&job::Prove {
+            plan: plan.clone(),
+            remedies: best.remedies.clone(),
+            goal: self.goal,
+            predicted: best.changes.clone(),
+            keep: self.keep.to_vec(),
+            pairs: self.pairs,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            limit_ns: limit.as_nanos() as u64,
+            cell: cell.clone(),
+        })
+    }
+
+    fn with_bar<J: Job>(&self, job: &J) -> Result<J::Output, Failure> {
+        let bar = progress::bar(1);
+        let done = self
+            .lab
+            .run(job, self.stop, &mut |done| progress::step(&bar, done));
+        bar.finish_and_clear();
+        Ok(done?)
+    }
+}
